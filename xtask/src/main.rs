@@ -65,7 +65,7 @@ fn main() -> ExitCode {
             diff::run(&arguments, own_spec, colours)
         }
         Command::Replay(arguments) => replay::run(arguments),
-        Command::Explain(arguments) => explain::run(&arguments, own_spec),
+        Command::Explain(arguments) => explain::run(&arguments, own_spec, &[]),
         Command::Model(arguments) => model::run(arguments),
         Command::Interop(arguments) => interop::run(arguments),
         Command::Conformance(arguments) => conformance::run(arguments),

@@ -65,6 +65,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
             Err(error) => {
                 crate::colour::print_error(format_args!("cannot read {file}: {error}"));
                 code = 3;
+                if *json {
+                    let expected = "a file that can be read".to_owned();
+                    let problem = Problem::new("", expected, error.to_string());
+                    text.push_str(&no_text(problem).json(file));
+                }
                 continue;
             }
             Ok(bytes) => bytes,
@@ -74,7 +79,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
             None => message::as_message(revision, method.as_deref(), content),
         };
         let findings = match utf8(&bytes) {
-            Err(problem) => vec![(file.clone(), not_utf8(problem))],
+            Err(problem) => vec![(file.clone(), no_text(problem))],
             Ok(content) => inputs(file, content)
                 .flat_map(|(name, content)| {
                     let findings = checked(content).into_iter();
@@ -130,7 +135,7 @@ fn utf8(bytes: &[u8]) -> Result<&str, Problem> {
     })
 }
 
-fn not_utf8(problem: Problem) -> Finding {
+fn no_text(problem: Problem) -> Finding {
     Finding {
         read_as: "text".to_owned(),
         verdict: Verdict::Refused(problem),

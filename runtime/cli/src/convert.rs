@@ -5,8 +5,8 @@ use std::io::Read;
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
 use mcp_protocol::{
-    Context, Failure, Lifecycle, Loss, Outcome as Conversion, Revision, Session, Subject,
-    UnknownFields,
+    Context, Extension, Failure, Lifecycle, Loss, Outcome as Conversion, Revision, Session,
+    Subject, UnknownFields,
 };
 use mcp_wire::{Direction, ErrorObject, Json, Map};
 use serde_json::json;
@@ -111,16 +111,19 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         Sender::Server => Direction::ServerToClient,
     });
     let unknown = |what: String| {
-        let (kind, name) = match (ty, method) {
-            (Some(ty), _) => ("types", ty.as_str()),
-            (None, Some(method)) => ("methods", method.as_str()),
-            (None, None) => ("methods", ""),
-        };
-        let names = from.names(kind == "types");
+        let kind = if ty.is_some() { "types" } else { "methods" };
+        let is_to = what.ends_with(&format!(" in {to}"));
+        let (option, lacking) = if is_to { ("to", to) } else { ("from", from) };
+        let name = what.split('`').nth(1).unwrap_or_default();
+        let has_it = |one: &Protocol| one.names(ty.is_some()).contains(&name);
+        let mut extensions = Extension::of(lacking.revision()).map(Protocol::Extension);
+        if let (Protocol::Revision(_), Some(extension)) = (lacking, extensions.find(has_it)) {
+            return format!("{what}; the extension has it: use --{option} {extension}");
+        }
         // What the source has is missing in the target, where another name would be another thing.
-        let (lacking, near) = match names.contains(&name) {
-            true => (to, String::new()),
-            false => (from, similar(name, names.into_iter())),
+        let near = match has_it(from) {
+            true => String::new(),
+            false => similar(name, from.names(ty.is_some()).into_iter()),
         };
         format!("{what}{near}; `mcp-rev list {kind} {lacking}` lists all")
     };

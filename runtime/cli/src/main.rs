@@ -6,6 +6,7 @@ use std::io::{IsTerminal as _, Write};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use mcp_protocol::Rule;
 use mcp_schema::command::{self, diff, explain};
 
 mod bridge;
@@ -34,7 +35,7 @@ mod whole;
     after_long_help = manual::examples()
 )]
 struct Arguments {
-    /// When to use colors
+    /// When to use colors, in `diff`, `tap --watch` and the log of `bridge`
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     color: clap::ColorChoice,
     #[command(subcommand)]
@@ -85,7 +86,10 @@ fn main() -> ExitCode {
             let colours = colour::is_on(std::io::stdout());
             return shared(diff::run(&arguments, embedded::spec, colours));
         }
-        Command::Explain(arguments) => return shared(explain::run(&arguments, embedded::spec)),
+        Command::Explain(arguments) => {
+            let built_in = Rule::BUILT_IN.map(|rule| (rule.id(), rule.reason()));
+            return shared(explain::run(&arguments, embedded::spec, &built_in));
+        }
         Command::Tap(arguments) => tap::run(&arguments),
         Command::Transcript(arguments) => transcript::run(&arguments),
         Command::List(arguments) => list::run(&arguments),

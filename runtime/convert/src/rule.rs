@@ -102,6 +102,12 @@ impl Rule {
         self.id
     }
 
+    /// Returns why it is so.
+    #[must_use]
+    pub const fn reason(&self) -> &'static str {
+        self.reason
+    }
+
     /// How much a value matters that is lost by it.
     pub(crate) fn kind_of(&self, lesser: bool, value: Option<&Json>) -> LossKind {
         match self.lesser {

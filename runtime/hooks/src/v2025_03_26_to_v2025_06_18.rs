@@ -11,7 +11,8 @@ use crate::marks::{WRAPPED, read_mark, unwrapped};
 ///
 /// Never an embedded resource: that would need a read. The text is for whom the link was.
 pub fn resource_link_to_text(link: new::ResourceLink, cx: &mut Ruled<'_>) -> old::ContentBlock {
-    let name = link.title.as_ref().unwrap_or(&link.name);
+    let title = link.title.as_ref().filter(|title| !title.is_empty());
+    let name = title.unwrap_or(&link.name);
     // One text is made of all pieces at once: lists have many links, and each piece that is added by itself costs a copy.
     let mime_type = link.mime_type.as_deref();
     let (open, mime_type, close) = mime_type.map_or(("", "", ""), |it| (" (", it, ")"));
@@ -152,7 +153,8 @@ fn title_to_name(title: &mut Option<String>, name: &mut String, cx: &mut Ruled<'
     }
     let Some(title) = title.take() else { return };
     cx.lose("/title", title.clone());
-    if *name != title {
+    // An empty title is no better name.
+    if !title.is_empty() && *name != title {
         cx.replace("/name", std::mem::replace(name, title));
     }
 }

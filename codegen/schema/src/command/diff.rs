@@ -140,7 +140,9 @@ pub fn run(
     let text = render(arguments, &history, colour)?;
     let text = match &arguments.output {
         Some(file) => {
-            crate::files::write_file(file, text.as_bytes())?;
+            // What stands there may be a link, a pipe or a device: it is written into, never replaced.
+            let written = std::fs::write(file, &text);
+            written.map_err(|cause| Error::io("write", file, cause))?;
             format!("{}: {} bytes\n", file.display(), text.len())
         }
         None => text,

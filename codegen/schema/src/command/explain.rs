@@ -18,13 +18,15 @@ pub struct Arguments {
     name: Option<String>,
 }
 
-/// Explains a kind of change or the rules of an id, or lists all kinds; `own` reads the spec of the program.
+/// Explains a kind of change or the rules of an id, or lists all kinds; `own` reads the spec of the program, and
+/// `built_in` are the rules that stand in no file of it: the id and the reason of each.
 ///
 /// # Errors
 /// A name that is neither, and a spec that cannot be read.
 pub fn run(
     arguments: &Arguments,
     own: impl FnOnce() -> Result<Spec, Error>,
+    built_in: &[(&str, &str)],
 ) -> anyhow::Result<Outcome> {
     let Some(name) = &arguments.name else {
         let line = |kind: &Kind| format!("{:<22}  {}\n", kind.id(), kind.explain().means);
@@ -37,6 +39,10 @@ pub fn run(
             told.means, told.breaks, told.todo, told.example
         )));
     }
+    if let Some((id, reason)) = built_in.iter().find(|(id, _)| id == name) {
+        let text = format!("{id}: conversion rule of every pair\n\nWhy:         {reason}\n");
+        return Ok(Outcome::passed(text));
+    }
     let rules = rules(&own().map_err(Unread)?)?;
     let is_named = |(_, rule): &&(String, Value)| rule.get("id").is_some_and(|id| id == name);
     let named = rules.iter().filter(is_named);
@@ -46,6 +52,7 @@ pub fn run(
     }
     let rules = rules.iter();
     let ids = rules.filter_map(|(_, rule)| rule.get("id")?.as_str());
+    let ids = ids.chain(built_in.iter().map(|(id, _)| *id));
     let known = Kind::ALL.iter().map(|kind| kind.id()).chain(ids);
     let help = match nearest(name, known) {
         Some(near) => format!("did you mean `{near}`?"),

@@ -221,7 +221,7 @@ impl Talk {
         };
         let Some(named) = named else {
             if self.settled.is_none() {
-                let told = "unknown protocol version: no `initialize` before it, and no version in `_meta`";
+                let told = "unknown protocol version: no answered `initialize` before it, and no version in `_meta`";
                 // One that is told once is told enough.
                 if !self
                     .findings

@@ -58,6 +58,11 @@ fn a_rule_is_explained_as_well_as_a_kind_of_change() {
     ] {
         assert!(told.contains(head), "{head}: {told}");
     }
+    let told = text(&["explain", "no-counterpart"]);
+    assert!(
+        told.starts_with("no-counterpart: conversion rule of every pair\n"),
+        "one that stands in no file: {told}"
+    );
     let wrong = run(&["explain", "structured-conten"]);
     assert_eq!(wrong.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&wrong.stderr).contains("did you mean `structured-content`?"));
@@ -398,4 +403,31 @@ fn a_disk_that_is_full_is_no_success() {
         .unwrap();
     assert_eq!(output.status.code(), Some(3), "{output:?}");
     assert!(!output.stderr.is_empty());
+}
+
+/// A link leads to a pipe: what stands at the place of the output is written into, never replaced.
+#[cfg(unix)]
+#[test]
+fn an_output_that_is_no_plain_file_stays_what_it_is() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("output");
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    let (pipe, link) = (folder.join("pipe"), folder.join("link"));
+    assert!(
+        Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .unwrap()
+            .success()
+    );
+    std::os::unix::fs::symlink("pipe", &link).unwrap();
+    let reader = std::thread::spawn(move || std::fs::read_to_string(pipe).unwrap());
+    let diff = ["diff", "2024-11-05", "2025-03-26"];
+    let to_link = run(&[&diff[..], &["-o", link.to_str().unwrap()]].concat());
+    assert!(to_link.status.success(), "{to_link:?}");
+    assert_eq!(reader.join().unwrap(), text(&diff));
+    assert!(link.is_symlink());
+    let nowhere = folder.join("missing/file");
+    let to_nowhere = run(&[&diff[..], &["-o", nowhere.to_str().unwrap()]].concat());
+    assert_eq!(to_nowhere.status.code(), Some(3), "{to_nowhere:?}");
 }

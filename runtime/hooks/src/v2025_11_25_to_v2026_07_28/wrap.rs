@@ -26,7 +26,7 @@ pub fn wrap_structured(result: &mut new::CallToolResult, cx: &mut Ruled<'_>) {
     }
     let mark = mark(result.meta.is_none(), None);
     let meta = result.meta.get_or_insert_with(new::ResultMetaObject::new);
-    meta.extra.insert(WRAPPED, mark);
+    set_mark(&mut meta.extra, mark, cx);
 }
 
 /// Undoes [`wrap_structured`], where its mark stands.
@@ -59,10 +59,7 @@ pub fn wrap_structured_block(block: &mut new::ToolResultContent, cx: &mut Ruled<
         cx.reshape("/structuredContent", value);
     }
     let mark = mark(block.meta.is_none(), None);
-    block
-        .meta
-        .get_or_insert_with(Map::new)
-        .insert(WRAPPED, mark);
+    set_mark(block.meta.get_or_insert_with(Map::new), mark, cx);
 }
 
 /// Undoes [`wrap_structured_block`].
@@ -102,6 +99,13 @@ fn wrapped(value: &Json) -> Option<JsonObject> {
     }
 }
 
+/// Sets the mark; what somebody else has put in its place is lost.
+fn set_mark(meta: &mut Map<Json>, mark: Json, cx: &mut Ruled<'_>) {
+    if let Some(other) = meta.insert(WRAPPED, mark) {
+        cx.lesser().replace("/_meta/mcp-revisions~1wrapped", other);
+    }
+}
+
 /// A mark that is not ours would be undone on the way back.
 fn drop_stray_mark(meta: &mut Map<Json>, cx: &mut Ruled<'_>) {
     if meta
@@ -138,7 +142,7 @@ pub fn wrap_output_schema(tool: &mut new::Tool, cx: &mut Ruled<'_>) {
     };
     // The mark holds the schema as it was: nothing has to be guessed on the way back.
     let mark = mark(tool.meta.is_none(), Some(schema));
-    tool.meta.get_or_insert_with(Map::new).insert(WRAPPED, mark);
+    set_mark(tool.meta.get_or_insert_with(Map::new), mark, cx);
     if let Some(schema) = tool.output_schema.replace(wrapped) {
         cx.reshape("/outputSchema", schema);
     }
