@@ -2,7 +2,7 @@
 
 use crate::sorted::{SortedMap, SortedSet};
 
-use crate::model::{Model, Presence, Shape, Ty};
+use crate::model::{Model, Presence, Rest, Shape, Ty};
 use crate::schema::JsonType;
 
 /// The unions that are read as opaque JSON, by Rust name.
@@ -15,11 +15,15 @@ pub(super) struct Profile {
     pub(super) kinds: Vec<JsonType>,
     /// The members of its object; empty for anything else.
     pub(super) members: SortedMap<String, MemberProfile>,
+    /// What other members of its object have to be, where that is said.
+    rest: Option<Ty>,
 }
 
 /// A member of a variant's object.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct MemberProfile {
+    ty: Ty,
+    presence: Presence,
     pub(super) required: bool,
     /// The strings it may hold, where they are fixed.
     pub(super) values: Option<Vec<String>>,
@@ -33,7 +37,31 @@ impl Profile {
         Self {
             kinds: kinds(model, opaque, ty),
             members: members(model, ty, 2),
+            rest: match (ty, model.object(ty).map(|object| &object.rest)) {
+                (Ty::Map(each), _) => Some((**each).clone()),
+                (_, Some(Rest::Typed(each))) => Some(each.clone()),
+                _ => None,
+            },
         }
+    }
+
+    /// Whether its object takes each member of another one, as far as their types say.
+    pub(super) fn takes(&self, other: &Self) -> bool {
+        let is_within = |own: &Ty, ty: &Ty| match own {
+            Ty::Json => true,
+            Ty::Number => matches!(ty, Ty::Integer | Ty::Number),
+            own => own == ty,
+        };
+        other.members.iter().all(
+            |(name, member)| match (self.members.get(name), &self.rest) {
+                (Some(own), _) => {
+                    let is_free = !matches!(own.presence, Presence::Constant(_));
+                    is_within(&own.ty, &member.ty) && (is_free || own.presence == member.presence)
+                }
+                (None, Some(each)) => is_within(each, &member.ty),
+                (None, None) => true,
+            },
+        )
     }
 
     /// Whether there is a member at a path joined with `.`, or what lies there is not looked into.
@@ -112,6 +140,8 @@ fn members(model: &Model, ty: &Ty, depth: usize) -> SortedMap<String, MemberProf
                 },
             };
             let profile = MemberProfile {
+                ty: member.ty.clone(),
+                presence: member.presence.clone(),
                 required: member.presence != Presence::Optional,
                 values,
                 inner: members_of(&member.ty),

@@ -312,11 +312,19 @@ impl<'s> Builder<'s> {
         }
         let bare = node.is_object() && !has_members(node);
         Some(match self.rules.shape(place, bare)? {
+            // The rule says that it is kept as it is spelled, and the schema what it may be.
+            ShapeAs::Object if is_other(node) => Ty::Json,
             ShapeAs::Object => Ty::JsonObject,
             ShapeAs::Json => Ty::Json,
             ShapeAs::Map => Ty::Map(Box::new(Ty::Json)),
         })
     }
+}
+
+/// Whether a node says of itself that its value need not be an object.
+fn is_other(node: &Node) -> bool {
+    let has_others = |kinds: &[JsonType]| kinds.iter().any(|kind| *kind != JsonType::Object);
+    has_others(&node.types) || node.any_of.iter().any(is_other)
 }
 
 /// The type of a value of one kind of JSON, with nothing else said of it; `null` has none.

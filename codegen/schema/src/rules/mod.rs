@@ -78,7 +78,7 @@ struct ShapeRule {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ShapeAs {
-    /// Opaque JSON object text.
+    /// Opaque JSON object text; any JSON text where the schema takes more than objects.
     Object,
     /// Any opaque JSON text.
     Json,

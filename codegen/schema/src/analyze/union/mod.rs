@@ -308,10 +308,13 @@ impl<'d> Decider<'d> {
             let free = self.free(variants, member);
             // Every variant that leaves the member open adds a doubt.
             let worth = (groups.len() * variants.len()).saturating_sub(free.len());
-            // A choice is there to be made, and says less about what the object is than a constant.
-            let worth = (!self.is_choice(variants, member), worth);
+            let optional = self.optional(variants, member);
+            // What every variant fixes leaves no doubt. A choice is there to be made, and says less about what the object is
+            // than a constant.
+            let is_sure = free.is_empty() && optional.is_empty();
+            let worth = (is_sure, !self.is_choice(variants, member), worth);
             let splits = groups.len() > 1 || (groups.len() == 1 && !free.is_empty());
-            (splits && shrinks).then_some(worth)
+            (splits && shrinks && optional.len() < variants.len()).then_some(worth)
         };
         let able = members.into_iter().rev();
         let able = able.filter_map(|member| Some((worth(member)?, member)));
@@ -319,12 +322,7 @@ impl<'d> Decider<'d> {
             return Ok(None);
         };
         let free = self.free(variants, member);
-        let optional: Vec<usize> = (variants.iter().copied())
-            .filter(|index| !self.profiles[*index].required().any(|name| name == member))
-            .collect();
-        if free.len() == variants.len() || optional.len() == variants.len() {
-            return Ok(None);
-        }
+        let optional = self.optional(variants, member);
         let mut cases = Vec::new();
         for (value, group) in self.groups(variants, member) {
             cases.push(Case {
@@ -372,6 +370,13 @@ impl<'d> Decider<'d> {
     fn free(&self, variants: &[usize], member: &str) -> Vec<usize> {
         let free = |index: &usize| self.values(*index, member).is_none();
         variants.iter().copied().filter(free).collect()
+    }
+
+    /// The variants in which a member need not be there.
+    fn optional(&self, variants: &[usize], member: &str) -> Vec<usize> {
+        let demands = |index: &usize| self.profiles[*index].required().any(|name| name == member);
+        let variants = variants.iter().copied();
+        variants.filter(|index| !demands(index)).collect()
     }
 
     /// A tag for a single variant: the member whose constant it always carries.

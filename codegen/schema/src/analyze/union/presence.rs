@@ -119,15 +119,14 @@ impl Decider<'_> {
     }
 
     /// An optional member that only this variant knows, where the others demand nothing more than it does.
+    ///
+    /// Without that member, a value of this variant is read as one of the others: these have to take what else it holds.
     pub(super) fn optional_member(&self, index: usize, others: &[usize]) -> Option<String> {
         let profile = &self.profiles[index];
-        let within = |other: &usize| {
-            let required: SortedSet<&str> = profile.required().collect();
-            self.profiles[*other]
-                .required()
-                .all(|member| required.contains(member))
-        };
-        if !others.iter().any(within) {
+        let required: SortedSet<&str> = profile.required().collect();
+        let others_of = others.iter().map(|other| &self.profiles[*other]);
+        let mut within = others_of.filter(|other| other.required().all(|it| required.contains(it)));
+        if !within.any(|other| other.takes(profile)) {
             return None;
         }
         self.unknown_to(others, profile.members.keys().map(String::as_str))
