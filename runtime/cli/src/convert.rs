@@ -37,7 +37,7 @@ pub(crate) struct Arguments {
     /// Sender of the method, for methods of both sides
     #[arg(long)]
     sender: Option<Sender>,
-    /// Drop or preserve fields that the older revision does not define
+    /// Drop or preserve fields that only the newer revision defines
     #[arg(long, default_value = "drop")]
     unknown_fields: UnknownFieldsArgument,
     /// Client capabilities of the session, as JSON, for requests to a revision without a handshake
@@ -69,7 +69,7 @@ enum Sender {
     Server,
 }
 
-/// What happens to fields that the older revision does not define.
+/// What happens to fields that only the newer revision defines.
 #[derive(Clone, Copy, ValueEnum)]
 pub(crate) enum UnknownFieldsArgument {
     /// Leave them out, and report a loss

@@ -99,7 +99,7 @@ fn wrapped(value: &Json) -> Option<JsonObject> {
     }
 }
 
-/// Sets the mark; what somebody else has put in its place is lost.
+/// Sets the mark; what the sender has put in its place is lost.
 fn set_mark(meta: &mut Map<Json>, mark: Json, cx: &mut Ruled<'_>) {
     if let Some(other) = meta.insert(WRAPPED, mark) {
         cx.lesser().replace("/_meta/mcp-revisions~1wrapped", other);
