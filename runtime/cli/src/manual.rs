@@ -38,7 +38,7 @@ Exit codes:
   4  a conversion loses something (convert, transcript --as)
   5  a conversion requires session state (convert)
   6  the target revision has no equivalent (convert)
-  tap exits with the exit code of its server."
+  tap exits with the exit code of its server, or with 128+n if signal n ended it; 3 if --record cannot be written."
         )
     });
     &TEXT

@@ -1,10 +1,12 @@
 //! `mcp-rev tap`: forwards the stdio of a server unchanged, and records or prints the messages.
 
+#[cfg_attr(not(unix), path = "tap/without_signals.rs")]
+mod signals;
 mod watch;
 
 use std::fs::File;
-use std::io::{self, BufWriter, Read, Write};
-use std::process::{Child, Command, Stdio};
+use std::io::{self, BufWriter, PipeReader, PipeWriter, Read, Write};
+use std::process::ExitStatus;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -12,9 +14,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anyhow::Context as _;
 use clap::Args;
 use mcp_wire::Direction;
+use tokio::process::{Child, Command};
 
-use crate::Outcome;
 use crate::transcript::line;
+use crate::{OUTPUT_FAILED, Outcome};
+use signals::Signals;
 use watch::Watch;
 
 #[derive(Args)]
@@ -57,33 +61,18 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
             Ok(created) => Some(BufWriter::new(created)),
             Err(error) => {
                 crate::colour::print_error(format_args!("cannot write {file}: {error}"));
-                return Ok(ended(3));
+                return Ok(ended(OUTPUT_FAILED));
             }
         },
         None => None,
     };
-    let mut child = match start(&arguments.command) {
-        Ok(child) => child,
-        Err(error) => {
-            crate::colour::print_error(&error);
-            return Ok(ended(3));
-        }
-    };
-    let (told, heard) = sync_channel(MAX_WAITING);
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_all().build().context("cannot start")?;
     let watch = arguments.watch.then(Watch::new);
-    let writer = thread::spawn(move || write_down(&heard, record, watch));
-    let to_server = (child.stdin.take()).context("the server has no standard input")?;
-    let from_server = (child.stdout.take()).context("the server has no standard output")?;
-    let asked = told.clone();
-    // It ends with the client's last line; if the server ends first, nobody waits for it.
-    thread::spawn(move || pass(Direction::ClientToServer, io::stdin(), to_server, &asked));
-    pass(Direction::ServerToClient, from_server, io::stdout(), &told);
-    let status = child.wait().context("cannot wait for the server")?;
-    let _ = told.send(Event::End);
-    let _ = writer.join();
-    let code = status.code().and_then(|code| u8::try_from(code).ok());
-    // One that was ended by a signal has no code.
-    Ok(ended(code.unwrap_or(1)))
+    let code = runtime.block_on(tapped(&arguments.command, record, watch));
+    // Threads that wait for the client, or for a reader of what they print, are not waited for.
+    runtime.shutdown_background();
+    Ok(ended(code?))
 }
 
 fn ended(code: u8) -> Outcome {
@@ -93,14 +82,84 @@ fn ended(code: u8) -> Outcome {
     }
 }
 
-fn start(command: &[String]) -> anyhow::Result<Child> {
+/// Runs the server, and returns the exit code.
+async fn tapped(
+    command: &[String],
+    record: Option<BufWriter<File>>,
+    watch: Option<Watch>,
+) -> anyhow::Result<u8> {
+    // They come before the server: a signal in between is for it.
+    let mut signals = Signals::new().context("cannot listen to signals")?;
+    let (mut child, to_server, from_server) = match start(command) {
+        Ok(started) => started,
+        Err(error) => {
+            crate::colour::print_error(&error);
+            return Ok(OUTPUT_FAILED);
+        }
+    };
+    let (told, heard) = sync_channel(MAX_WAITING);
+    let writer = thread::spawn(move || write_down(&heard, record, watch));
+    let asked = told.clone();
+    // It ends with the client's last line; if the server ends first, nobody waits for it.
+    thread::spawn(move || pass(Direction::ClientToServer, io::stdin(), to_server, &asked));
+    let answered = told.clone();
+    let passed = tokio::task::spawn_blocking(move || {
+        pass(
+            Direction::ServerToClient,
+            from_server,
+            io::stdout(),
+            &answered,
+        );
+    });
+    let id = child.id();
+    let status = match signals.forwarded(id, passed).await {
+        Some(_) => signals.forwarded(id, child.wait()).await,
+        None => None,
+    };
+    let status = match status {
+        Some(status) => status,
+        None => {
+            signals::kill(id);
+            child.wait().await
+        }
+    };
+    let status = status.context("cannot wait for the server")?;
+    let written = tokio::task::spawn_blocking(move || {
+        let _ = told.send(Event::End);
+        writer.join()
+    });
+    let is_written = match signals.forwarded(None, written).await {
+        Some(Ok(Ok(is_written))) => is_written,
+        _ => true,
+    };
+    let code = code(status);
+    Ok(if is_written { code } else { OUTPUT_FAILED })
+}
+
+/// Returns the exit code of the server; one that was ended by a signal has none, and gets that of shells.
+fn code(status: ExitStatus) -> u8 {
+    #[cfg(unix)]
+    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+        crate::colour::tell(&format!("tap: the server was ended by signal {signal}\n"));
+        return u8::try_from(128 + signal).unwrap_or(1);
+    }
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    code.unwrap_or(1)
+}
+
+/// Starts the server, and returns it with its standard input and output.
+fn start(command: &[String]) -> anyhow::Result<(Child, PipeWriter, PipeReader)> {
     let (program, arguments) = command.split_first().context("no command")?;
-    Command::new(program)
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .with_context(|| format!("cannot start {program}"))
+    let (its_input, to_server) = io::pipe().context("cannot make a pipe")?;
+    let (from_server, its_output) = io::pipe().context("cannot make a pipe")?;
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(its_input).stdout(its_output);
+    // What the server starts gets the signals for it as well.
+    #[cfg(unix)]
+    command.process_group(0);
+    let child = command.spawn();
+    let child = child.with_context(|| format!("cannot start {program}"))?;
+    Ok((child, to_server, from_server))
 }
 
 /// Passes bytes on as they come, and tells of each line.
@@ -152,7 +211,13 @@ pub(crate) fn now() -> u64 {
     })
 }
 
-fn write_down(heard: &Receiver<Event>, mut record: Option<impl Write>, mut watch: Option<Watch>) {
+/// Writes down what goes by, and returns whether the record has all of it.
+fn write_down(
+    heard: &Receiver<Event>,
+    mut record: Option<impl Write>,
+    mut watch: Option<Watch>,
+) -> bool {
+    let mut is_whole = true;
     while let Ok(Event::Passed(passed)) = heard.recv() {
         let Passed {
             direction,
@@ -169,6 +234,7 @@ fn write_down(heard: &Receiver<Event>, mut record: Option<impl Write>, mut watch
                 let end = format!("mcp-rev: the transcript ends here: {error}\n");
                 crate::colour::tell(&end);
                 record = None;
+                is_whole = false;
             }
         }
         if let Some(watch) = &mut watch {
@@ -176,4 +242,5 @@ fn write_down(heard: &Receiver<Event>, mut record: Option<impl Write>, mut watch
             crate::colour::tell(&seen);
         }
     }
+    is_whole
 }

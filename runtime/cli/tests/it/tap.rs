@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc::channel;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 fn scratch(name: &str) -> PathBuf {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("tap");
@@ -161,4 +161,106 @@ fn what_cannot_be_started_or_written_is_an_error() {
         Some(3)
     );
     assert_eq!(run(&[]), Some(2));
+}
+
+/// The first line that the server prints, before anything else happens to the tap.
+fn ready(child: &mut Child) -> BufReader<std::process::ChildStdout> {
+    let mut from = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    from.read_line(&mut line).unwrap();
+    assert_eq!(line, "ready\n");
+    from
+}
+
+fn signalled(child: &Child, signal: &str) {
+    let id = child.id().to_string();
+    let sent = Command::new("kill").args([signal, &id]).status().unwrap();
+    assert!(sent.success());
+}
+
+/// The exit code and standard error of a tap that ends soon, with all processes that have its standard error.
+fn ends(mut child: Child) -> (Option<i32>, String) {
+    let mut error = child.stderr.take().unwrap();
+    let (told, heard) = channel();
+    thread::spawn(move || {
+        let mut text = String::new();
+        let _ = error.read_to_string(&mut text);
+        told.send(text)
+    });
+    let text = heard.recv_timeout(Duration::from_secs(30)).unwrap();
+    (child.wait().unwrap().code(), text)
+}
+
+const ON: &str = "while :; do sleep 0.05; done";
+
+#[test]
+fn signals_are_for_the_server_whose_end_is_that_of_the_tap() {
+    for signal in ["TERM", "INT", "HUP"] {
+        let server = format!("trap 'echo {signal}; exit 5' {signal}; echo ready; {ON}");
+        let mut child = tap(&[], &server);
+        let mut from = ready(&mut child);
+        signalled(&child, &format!("-{signal}"));
+        assert_eq!(ends(child).0, Some(5));
+        let mut rest = String::new();
+        from.read_to_string(&mut rest).unwrap();
+        assert_eq!(rest, format!("{signal}\n"));
+    }
+}
+
+#[test]
+fn a_server_that_stays_after_its_input_ended_is_ended_by_a_signal() {
+    let mut child = tap(&[], &format!("cat > /dev/null; echo ready; {ON}"));
+    drop(child.stdin.take());
+    let from = ready(&mut child);
+    assert!(child.try_wait().unwrap().is_none());
+    signalled(&child, "-TERM");
+    let (code, error) = ends(child);
+    assert_eq!(code, Some(143));
+    assert_eq!(error, "tap: the server was ended by signal 15\n");
+    drop(from);
+}
+
+#[test]
+fn a_server_that_ignores_signals_is_killed_with_what_its_wrapper_started() {
+    let mut child = tap(&[], "trap '' TERM; (echo ready; sleep 60); true");
+    let from = ready(&mut child);
+    signalled(&child, "-TERM");
+    let (code, error) = ends(child);
+    assert_eq!(code, Some(137));
+    assert_eq!(error, "tap: the server was ended by signal 9\n");
+    drop(from);
+}
+
+#[test]
+fn a_second_sigterm_kills_the_server() {
+    // A busy machine may be slower than the grace, but not each time.
+    let quick = (0..10).any(|_| {
+        let mut child = tap(&[], &format!("trap 'echo ready' TERM; echo ready; {ON}"));
+        let mut from = ready(&mut child);
+        let start = Instant::now();
+        signalled(&child, "-TERM");
+        from.read_line(&mut String::new()).unwrap();
+        signalled(&child, "-TERM");
+        assert_eq!(ends(child).0, Some(137));
+        start.elapsed() < Duration::from_millis(1500)
+    });
+    assert!(quick);
+}
+
+#[test]
+fn a_server_that_a_signal_ended_gives_the_code_of_a_shell() {
+    let (code, error) = ends(tap(&[], "kill -9 $$"));
+    assert_eq!(code, Some(137));
+    assert_eq!(error, "tap: the server was ended by signal 9\n");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_record_that_cannot_be_written_is_an_error_once_the_session_is_over() {
+    let input = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n".repeat(3);
+    let output = says(tap(&["--record", "/dev/full"], "cat"), &input);
+    assert_eq!(output.stdout, input);
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(error.contains("the transcript ends here"), "{error}");
+    assert_eq!(output.status.code(), Some(3));
 }

@@ -1,10 +1,15 @@
 //! A server that is a process of our own: started, started again when the probe ends it, and ended with grace.
+//!
+//! On Unix it leads a process group. Wrappers such as `npx` and `sh -c` start the server as a process of their own, and what
+//! ends the wrapper has to end that process as well.
 
 use std::io;
-use std::process::Stdio;
+use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
+#[cfg(unix)]
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 use tokio::io::BufReader;
 use tokio::process::{Child as Process, Command};
 
@@ -16,6 +21,9 @@ use crate::transport::spawn::spawn;
 const GRACE: Duration = Duration::from_secs(2);
 /// How long a process is waited for that has closed its output.
 const LAST: Duration = Duration::from_secs(1);
+/// How often is looked whether a process group has members: the system tells the end of one process only.
+#[cfg(unix)]
+const LOOK: Duration = Duration::from_millis(20);
 /// How much of a line on standard error is handed on.
 const ERROR_LINE: usize = 8 << 10;
 
@@ -47,18 +55,23 @@ impl Child {
         self
     }
 
-    /// Sets how long it may take to end after its input is closed, before it is killed; 2 seconds by default.
+    /// Sets how long it may take to end after its input is closed; 2 seconds by default.
+    ///
+    /// On Unix, a server that has not ended by then gets SIGTERM, and is killed by SIGKILL after half as long again. Both signals
+    /// are for its process group, which has the processes that it started. On other systems it is killed at once.
     #[must_use]
     pub fn with_grace(mut self, grace: Duration) -> Self {
         self.grace = grace;
         self
     }
 
-    fn spawn(&mut self, limit: usize) -> io::Result<(Process, Lines)> {
+    fn spawn(&mut self, limit: usize) -> io::Result<(Group, Lines)> {
         let error = match self.on_error {
             Some(_) => Stdio::piped(),
             None => Stdio::inherit(),
         };
+        #[cfg(unix)]
+        self.command.process_group(0);
         let mut process = self
             .command
             .stdin(Stdio::piped())
@@ -83,7 +96,7 @@ impl Child {
                 }
             });
         }
-        Ok((process, Lines::new(output, input, limit)))
+        Ok((Group(process), Lines::new(output, input, limit)))
     }
 }
 
@@ -95,20 +108,63 @@ impl std::fmt::Debug for Child {
     }
 }
 
+/// A process that was started, and on Unix leads a process group.
+///
+/// The group gets signals as long as its leader was not waited for. Until then the system gives the id of the group to no
+/// other process, though the leader may have ended.
+struct Group(Process);
+
+impl Group {
+    #[cfg(unix)]
+    fn id(&self) -> Option<Pid> {
+        // None once the leader was waited for.
+        Pid::from_raw(i32::try_from(self.0.id()?).ok()?)
+    }
+
+    /// Sends SIGTERM to the group, and SIGKILL to the members that it has after the grace.
+    #[cfg(unix)]
+    async fn terminate(&mut self, grace: Duration) {
+        let Some(id) = self.id() else { return };
+        let _ = kill_process_group(id, Signal::TERM);
+        let gone = async {
+            let _ = self.0.wait().await;
+            // A wrapper may end before the server that it started. The id stays that of the group as long as it has a member,
+            // and each look but the last finds one: too little time passes after it for the system to use the id again.
+            // One that has ended is a member until its parent, which may be the init process, has waited for it.
+            while test_kill_process_group(id).is_ok() {
+                tokio::time::sleep(LOOK).await;
+            }
+        };
+        if tokio::time::timeout(grace, gone).await.is_err() {
+            let _ = kill_process_group(id, Signal::KILL);
+        }
+    }
+}
+
+#[cfg(unix)]
+impl Drop for Group {
+    fn drop(&mut self) {
+        // What a server leaves that has ended by itself, such as a daemon, is left alone.
+        if let (Some(id), Ok(None)) = (self.id(), self.0.try_wait()) {
+            let _ = kill_process_group(id, Signal::KILL);
+        }
+    }
+}
+
 /// A process at work.
 pub(crate) struct McpServer {
     child: Child,
-    process: Process,
+    group: Group,
     pub(super) lines: Lines,
     limit: usize,
 }
 
 impl McpServer {
     pub(super) fn start(mut child: Child, limit: usize) -> io::Result<Self> {
-        let (process, lines) = child.spawn(limit)?;
+        let (group, lines) = child.spawn(limit)?;
         Ok(Self {
             child,
-            process,
+            group,
             lines,
             limit,
         })
@@ -117,9 +173,9 @@ impl McpServer {
     /// Starts it again; the old process is killed if it has not ended.
     pub(super) fn restart(&mut self) -> bool {
         match self.child.spawn(self.limit) {
-            Ok((process, lines)) => {
+            Ok((group, lines)) => {
                 // The old process is killed with its handle.
-                (self.process, self.lines) = (process, lines);
+                (self.group, self.lines) = (group, lines);
                 true
             }
             Err(_) => false,
@@ -127,25 +183,33 @@ impl McpServer {
     }
 
     /// How it ended, if it does so within [`LAST`].
-    pub(super) async fn exit(&mut self) -> Option<std::process::ExitStatus> {
-        let ended = tokio::time::timeout(LAST, self.process.wait());
+    pub(super) async fn exit(&mut self) -> Option<ExitStatus> {
+        let ended = tokio::time::timeout(LAST, self.group.0.wait());
         ended.await.ok()?.ok()
     }
 
-    /// Closes its input, gives it time to end, and kills it if it does not.
+    /// Closes its input, gives it time to end, and ends it by signals if it does not.
     ///
     /// # Errors
-    /// That it had to be killed.
-    pub(super) async fn end(mut self) -> io::Result<()> {
+    /// That the process which was started had to be killed.
+    pub(super) async fn end(self) -> io::Result<()> {
+        let mut group = self.group;
         self.lines.end().await;
         let grace = self.child.grace;
-        match tokio::time::timeout(grace, self.process.wait()).await {
-            Ok(ended) => ended.map(|_| ()),
-            Err(_) => {
-                self.process.kill().await?;
-                let why = format!("the server did not end within {grace:?}, and was killed");
-                Err(io::Error::new(io::ErrorKind::TimedOut, why))
+        if let Ok(ended) = tokio::time::timeout(grace, group.0.wait()).await {
+            return ended.map(|_| ());
+        }
+        // Half as long, since this may be the server of a host that closes its input, sends SIGTERM after the same grace, and
+        // SIGKILL after another.
+        #[cfg(unix)]
+        {
+            group.terminate(grace / 2).await;
+            if group.0.id().is_none() {
+                return Ok(());
             }
         }
+        group.0.kill().await?;
+        let why = format!("the server did not end within {grace:?}, and was killed");
+        Err(io::Error::new(io::ErrorKind::TimedOut, why))
     }
 }

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use mcp_revisions::sansio::client::Failure;
-use mcp_revisions::service::Error;
 use mcp_revisions::service::client::Child;
+use mcp_revisions::service::{Client, Error};
 use tokio::process::Command;
 
 use crate::transports::{call, client, router};
@@ -98,7 +98,8 @@ async fn one_that_floods_standard_error_is_heard_all_the_same() {
 #[tokio::test]
 async fn one_that_hangs_is_given_up_and_killed() {
     // It hears nothing, not even that its input is closed.
-    let child = Child::new(shell("exec sleep 1000")).with_grace(Duration::from_millis(100));
+    let hangs = "trap '' TERM; exec sleep 60";
+    let child = Child::new(shell(hangs)).with_grace(Duration::from_millis(100));
     let client = client().child(child).unwrap();
     let start = Instant::now();
     let late = call(&client.within(Duration::from_millis(200)), "hello").await;
@@ -108,4 +109,152 @@ async fn one_that_hangs_is_given_up_and_killed() {
         Err(Error::Transport(_))
     ));
     assert!(start.elapsed() < Duration::from_secs(30));
+}
+
+/// Signals and process groups are those of Unix.
+#[cfg(unix)]
+mod groups {
+    use std::fs::File;
+    use std::io::Read as _;
+    use std::path::PathBuf;
+
+    use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+    use super::*;
+
+    /// The client of a server, and the lines of the server's standard error, which end with the last process that has it.
+    fn started(script: &str, grace: Duration) -> (Client, UnboundedReceiver<String>) {
+        let (tell, told) = unbounded_channel();
+        let child = Child::new(shell(script))
+            .with_grace(grace)
+            .on_error_line(move |line| tell.send(line.to_owned()).unwrap());
+        (client().child(child).unwrap(), told)
+    }
+
+    async fn rest(mut told: UnboundedReceiver<String>) -> Vec<String> {
+        let mut lines = Vec::new();
+        while let Some(line) = soon(told.recv()).await {
+            lines.push(line);
+        }
+        lines
+    }
+
+    /// Waits for SIGTERM, and then as long as is said, but not for the end of its input.
+    fn cleans_up(seconds: f32) -> String {
+        format!(
+            "trap 'sleep {seconds}; echo clean >&2; exit' TERM; echo ready >&2; while :; do sleep 0.05; done"
+        )
+    }
+
+    #[tokio::test]
+    async fn one_that_does_not_end_with_its_input_gets_sigterm() {
+        let (client, mut told) = started(&cleans_up(0.0), Duration::from_secs(3));
+        assert_eq!(soon(told.recv()).await.as_deref(), Some("ready"));
+        soon(client.close()).await.unwrap();
+        assert!(rest(told).await.contains(&"clean".to_owned()));
+    }
+
+    #[tokio::test]
+    async fn the_server_of_a_wrapper_gets_sigterm_and_the_time_to_clean_up() {
+        // The wrapper itself ends by the signal.
+        let script = format!("({}); true", cleans_up(0.2));
+        let (client, mut told) = started(&script, Duration::from_secs(3));
+        assert_eq!(soon(told.recv()).await.as_deref(), Some("ready"));
+        soon(client.close()).await.unwrap();
+        assert!(rest(told).await.contains(&"clean".to_owned()));
+    }
+
+    #[tokio::test]
+    async fn the_server_of_a_wrapper_is_killed_if_it_does_not_end() {
+        let script = "(trap '' TERM; echo ready >&2; sleep 60); true";
+        let (client, mut told) = started(script, Duration::from_millis(100));
+        assert_eq!(soon(told.recv()).await.as_deref(), Some("ready"));
+        // The wrapper ends by SIGTERM.
+        soon(client.close()).await.unwrap();
+        rest(told).await;
+    }
+
+    #[tokio::test]
+    async fn what_a_server_leaves_that_ends_by_itself_is_left_alone() {
+        let script = "sleep 60 > /dev/null 2>&1 & echo $! >&2; cat > /dev/null";
+        let (client, mut told) = started(script, Duration::from_secs(30));
+        let daemon = soon(told.recv()).await.unwrap();
+        soon(client.close()).await.unwrap();
+        let killed = std::process::Command::new("kill").arg(daemon).status();
+        assert!(killed.unwrap().success(), "it was at work until now");
+    }
+
+    /// A pipe with a name, which processes hold open, and the thread that waits until none does.
+    struct Held {
+        folder: PathBuf,
+        pipe: String,
+        events: UnboundedReceiver<&'static str>,
+    }
+
+    impl Held {
+        fn new(name: &str) -> Self {
+            let name = format!("mcp-revisions-{name}-{}", std::process::id());
+            let folder = std::env::temp_dir().join(name);
+            std::fs::create_dir_all(&folder).unwrap();
+            let pipe = folder.join("pipe");
+            let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+            assert!(made.unwrap().success());
+            let (tell, events) = unbounded_channel();
+            let path = pipe.clone();
+            std::thread::spawn(move || {
+                let mut file = File::open(path).unwrap();
+                let _ = tell.send("held");
+                file.read_to_end(&mut Vec::new()).unwrap();
+                let _ = tell.send("gone");
+            });
+            let pipe = pipe.display().to_string();
+            Self {
+                folder,
+                pipe,
+                events,
+            }
+        }
+
+        async fn is(&mut self, event: &str) {
+            assert_eq!(soon(self.events.recv()).await, Some(event));
+        }
+    }
+
+    impl Drop for Held {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.folder);
+        }
+    }
+
+    #[tokio::test]
+    async fn the_server_of_a_wrapper_is_killed_with_its_client() {
+        let mut held = Held::new("dropped");
+        let script = format!("exec 9> '{}'; sleep 60; true", held.pipe);
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let client = {
+            let _within = runtime.enter();
+            client().child(Child::new(shell(&script))).unwrap()
+        };
+        held.is("held").await;
+        // The task that would end the server is dropped.
+        runtime.shutdown_background();
+        held.is("gone").await;
+        drop(client);
+    }
+
+    #[tokio::test]
+    async fn the_server_of_a_wrapper_is_killed_before_another_is_started() {
+        let mut held = Held::new("restarted");
+        let script = format!(
+            "if mkdir '{0}/flag' 2> /dev/null; then read line; exec 9> '{1}' >&-; sleep 60; fi; {2}",
+            held.folder.display(),
+            held.pipe,
+            server()
+        );
+        let client = client().child(Child::new(shell(&script))).unwrap();
+        let answer = soon(call(&client, "hello")).await;
+        assert_eq!(answer, Ok("hello".to_owned()));
+        held.is("held").await;
+        held.is("gone").await;
+    }
 }

@@ -1,0 +1,29 @@
+//! Where there are no signals, a tap ends with its server.
+
+use std::io;
+
+/// No signals.
+pub(super) struct Signals;
+
+impl Signals {
+    #[allow(
+        clippy::unnecessary_wraps,
+        reason = "it may fail where there are signals"
+    )]
+    pub(super) fn new() -> io::Result<Self> {
+        Ok(Self)
+    }
+
+    /// Does work.
+    #[allow(clippy::unused_self, reason = "there are no signals to forward")]
+    pub(super) async fn forwarded<T>(
+        &mut self,
+        _: Option<u32>,
+        work: impl Future<Output = T>,
+    ) -> Option<T> {
+        Some(work.await)
+    }
+}
+
+/// Does nothing: work is not given up where there are no signals.
+pub(super) fn kill(_: Option<u32>) {}
