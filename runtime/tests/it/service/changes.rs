@@ -165,3 +165,17 @@ async fn a_server_with_tasks_takes_up_subscriptions_and_tells_of_each_change_onc
         }
     }
 }
+
+#[tokio::test]
+async fn a_subscription_outside_of_a_session_is_refused_as_a_method_that_is_not_there() {
+    let server = router(&Changes::new()).build("example", "1").unwrap();
+    let options = Options::new().without_sessions();
+    let service = server.into_http_service(options);
+    for method in ["resources/subscribe", "resources/unsubscribe"] {
+        let params = json!({"uri": "example://a"});
+        let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        let post = Post::of(&request).with("MCP-Protocol-Version", "2025-06-18");
+        let refused = message(post.to(&service).await).await;
+        assert_eq!(refused["error"]["code"], -32601, "{method}: {refused}");
+    }
+}
