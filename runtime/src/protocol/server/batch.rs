@@ -84,7 +84,10 @@ impl Connection<Server> {
         );
         let unlooked = Unlooked::new(why, text.as_bytes(), limit);
         self.unanswered(unlooked.instead);
-        Reply::Text(refused, 200)
+        match unlooked.is_answer {
+            true => Reply::Empty(400),
+            false => Reply::Text(refused, 200),
+        }
     }
 }
 
