@@ -566,3 +566,54 @@ async fn texts_of_a_uri_and_of_a_prompt_are_read_as_what_the_handler_takes() {
         assert_eq!(refused["code"], -32602, "{revision}: {refused}");
     }
 }
+
+/// The only text of a result that tells of an error.
+fn failure(result: &serde_json::Value) -> String {
+    assert_eq!(result["isError"], true, "{result}");
+    result["content"][0]["text"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn an_answer_of_the_client_that_is_none_is_no_cancellation_and_no_fault_of_the_call() {
+    let accepted = json!({"name": "Ada", "colour": "red"});
+    let accepted = json!({"action": "accept", "content": accepted});
+    let wrong = json!({"action": "accept", "content": {"name": 5, "colour": "red"}});
+    for revision in [Revision::V2025_11_25, Revision::LATEST] {
+        let mut peer = peer(revision).await;
+        peer.answers = vec![wrong.clone()];
+        let result = peer.call("tools/call", json!({"name": "who"})).await;
+        let why = failure(&result.unwrap());
+        assert!(why.contains("the client's answer"), "{revision}: {why}");
+        if revision.lifecycle() == Lifecycle::Handshake {
+            peer.answers = vec![json!({"action": "zzz"})];
+            let refused = peer.call("tools/call", json!({"name": "who"})).await;
+            let refused = refused.unwrap_err();
+            let why = refused["message"].as_str().unwrap();
+            assert!(why.contains("the client's answer"), "{revision}: {why}");
+            assert_eq!(refused["code"], -32603, "{revision}: {refused}");
+            continue;
+        }
+        // The call goes on to wait for an answer that is one.
+        let asked = peer.once("tools/call", json!({"name": "who"})).await;
+        let asked = asked.unwrap();
+        let question = asked["inputRequests"].as_object().unwrap().keys().next();
+        for (answer, is_taken) in [
+            (json!({"action": "zzz"}), false),
+            (json!(5), false),
+            (accepted.clone(), true),
+        ] {
+            let responses = json!({question.unwrap(): answer});
+            let params = json!({"name": "who", "requestState": asked["requestState"], "inputResponses": responses});
+            match peer.once("tools/call", params).await {
+                Ok(result) => {
+                    assert!(is_taken, "{answer}: {result}");
+                    assert_eq!(result["content"][0]["text"], "Ada None red");
+                }
+                Err(error) => {
+                    assert!(!is_taken, "{answer}: {error}");
+                    assert_eq!(error["code"], -32602, "{answer}: {error}");
+                }
+            }
+        }
+    }
+}

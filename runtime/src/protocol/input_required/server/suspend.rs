@@ -160,8 +160,7 @@ impl Connection<Server> {
         let answer = |open: &Open| {
             let Question { name, method, .. } = &open.question;
             let answer = responses.get(name)?;
-            let carried =
-                (self.role.translator).result_told(Way::In, method, &answer, call.peer, None);
+            let carried = (self.role.translator).answer_told(method, &answer, call.peer);
             Some(carried.map(|(answer, _)| (open.ask, answer)))
         };
         // The client may retry with an answer that can be read: the handler has not seen this one.

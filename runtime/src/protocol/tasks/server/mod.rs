@@ -234,7 +234,7 @@ impl Server {
         peer: Revision,
     ) -> Result<Json, ErrorObject> {
         let method = known(&question.method).unwrap_or_default();
-        let carried = (self.translator).result_told(Way::In, method, answer, peer, None);
+        let carried = (self.translator).answer_told(method, answer, peer);
         let carried = carried.map_err(|stopped| stopped.into_error(ErrorObject::INVALID_PARAMS));
         carried.map(|(answer, _)| answer)
     }
