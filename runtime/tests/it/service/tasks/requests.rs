@@ -339,3 +339,18 @@ async fn an_answer_to_a_task_that_is_none_is_refused_and_the_task_waits_for_anot
     let done = until(&mut peer, id, "completed").await;
     assert_eq!(done["result"]["content"][0]["text"], "Hello, Ada");
 }
+
+#[tokio::test]
+async fn a_task_that_has_completed_does_not_say_how_far_it_is() {
+    let world = World::default();
+    let mut peer = world.peer(CORE).await;
+    let created = peer.once("tools/call", task_call("waits")).await.unwrap();
+    let id = &created["task"]["taskId"];
+    let says =
+        async { while until(&mut peer, id, "working").await["statusMessage"] != "half way" {} };
+    let says = tokio::time::timeout(Duration::from_secs(20), says).await;
+    says.expect("it says how far it is");
+    world.leave.notify_one();
+    let done = until(&mut peer, id, "completed").await;
+    assert_eq!(done.get("statusMessage"), None, "{done}");
+}
