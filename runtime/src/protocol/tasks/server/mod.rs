@@ -350,12 +350,15 @@ impl Connection<Server> {
             let params = message
                 .params
                 .filter(|params| params.text().contains("\"task\""))?;
-            params.to_json().get("task")
+            params.to_json().get("task").filter(|task| !task.is_null())
         };
         match (form, support) {
             (Some(Form::Core), support) => match (asked(), support) {
+        let is_there = || !(self.role.tasks_for(peer)).is_some_and(|tasks| tasks.lacks(&name));
                 (Some(_), None) => refused("takes no task: call it without `task`"),
                 (Some(asked), Some(_)) => {
+                // The handlers refuse it as they refuse any call of a tool that is not there.
+                (Some(_), None) if !is_there() => Ok(None),
                     let ttl = asked.read_member::<Count>("ttl");
                     let ttl = ttl.and_then(|ttl| u64::try_from(ttl.0).ok());
                     Ok(Some(TaskWanted {

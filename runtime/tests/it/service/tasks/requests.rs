@@ -354,3 +354,20 @@ async fn a_task_that_has_completed_does_not_say_how_far_it_is() {
     let done = until(&mut peer, id, "completed").await;
     assert_eq!(done.get("statusMessage"), None, "{done}");
 }
+
+#[tokio::test]
+async fn a_task_of_a_tool_that_is_not_there_is_refused_as_its_call_is() {
+    let world = World::default();
+    let mut peer = world.peer(CORE).await;
+    for params in [call("none"), task_call("none")] {
+        let refused = peer.once("tools/call", params).await.unwrap_err();
+        assert_eq!(refused["code"], -32602, "{refused}");
+        assert_eq!(refused["message"], "no tool `none`");
+    }
+    // A member that is null says nothing.
+    let mut params = call("fails");
+    params["task"] = Value::Null;
+    let result = peer.once("tools/call", params).await.unwrap();
+    assert_eq!(result["content"][0]["text"], "no luck", "{result}");
+    assert_eq!(world.store.len(), 0);
+}
