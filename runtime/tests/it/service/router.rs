@@ -617,3 +617,24 @@ async fn an_answer_of_the_client_that_is_none_is_no_cancellation_and_no_fault_of
         }
     }
 }
+
+#[tokio::test]
+async fn a_handler_that_asks_after_its_answer_is_told_that_the_call_is_over() {
+    for revision in [Revision::V2025_11_25, Revision::LATEST] {
+        let (asks, mut asked) = tokio::sync::mpsc::unbounded_channel();
+        let leaves = move |cx: RequestContext<Latest>| {
+            let asks = asks.clone();
+            async move {
+                asks.send(cx).unwrap();
+                "done"
+            }
+        };
+        let router = Router::new().tool("leaves", "Answers at once.", leaves);
+        let mut peer = peer_of(revision, router).await;
+        let params = json!({"name": "leaves"});
+        peer.call("tools/call", params).await.unwrap();
+        let late = asked.recv().await.unwrap();
+        let why = late.elicit::<Greet>("Who is there?").await.err().unwrap();
+        assert!(why.to_string().contains("the call is over"), "{why}");
+    }
+}
