@@ -132,7 +132,7 @@ impl Connection<Client> {
             state: None,
             methods: Vec::new(),
             revision,
-            error: Some(error.clone()),
+            error: Some(Box::new(error.clone())),
         };
         let questions = pages.collect::<Option<_>>()?;
         Some(InputRequired { questions, retry })
@@ -234,9 +234,9 @@ impl Connection<Client> {
         if open.answers.iter().any(|(answered, _)| *answered == key) {
             return false;
         }
-        // Of a page that was not visited the application hears as the server says it.
+        // If the user does not visit a page, the application gets the error of the server.
         let answer = match &open.retry.error {
-            Some(error) => answer.ok().filter(super::accepts).ok_or(error.clone()),
+            Some(error) => answer.ok().filter(super::accepts).ok_or((**error).clone()),
             None => answer,
         };
         match answer {
