@@ -207,6 +207,8 @@ pub struct Retry {
     pub(crate) state: Option<Json>,
     pub(crate) methods: Vec<(String, String)>,
     pub(crate) revision: Revision,
+    /// The error of an older server in whose place the questions are: the request goes again without answers.
+    pub(crate) error: Option<Box<ErrorObject>>,
 }
 
 impl Retry {

@@ -225,6 +225,21 @@ impl Translator {
         carried
     }
 
+    /// Translates what the peer answers to a request of this end, which is read even where it need not be converted.
+    #[cfg(feature = "sansio-server")]
+    pub(crate) fn answer_told(
+        &self,
+        method: &str,
+        answer: &Json,
+        peer: Revision,
+    ) -> Translated<Json> {
+        if same(peer, self.app) {
+            let subject = Subject::Method(method, Part::Result, Some(self.own));
+            self.convert(self.context(None), Way::In, subject, answer.text(), peer)?;
+        }
+        self.result_told(Way::In, method, answer, peer, None)
+    }
+
     /// Returns who sends the requests that are answered this way.
     fn asker(&self, way: Way) -> Direction {
         match way {

@@ -41,12 +41,21 @@ pub(crate) fn answered(bytes: &[u8]) -> Option<i64> {
     seen.id.filter(|_| seen.is_answer && !seen.is_call)
 }
 
+/// Returns whether a text is meant as an answer: it has a result or an error, and calls no method.
+#[cfg(feature = "sansio-server")]
+pub(crate) fn is_answer(bytes: &[u8]) -> bool {
+    let mut seen = Seen::default();
+    seen.look(&String::from_utf8_lossy(bytes));
+    seen.has_outcome && !seen.is_call
+}
+
 /// What a text says of itself before it breaks off.
 #[derive(Default)]
 struct Seen {
     id: Option<i64>,
     is_call: bool,
     is_answer: bool,
+    has_outcome: bool,
 }
 
 impl Seen {
@@ -78,7 +87,10 @@ impl Seen {
             match member {
                 0 => {}
                 1 | 2 => self.is_call = true,
-                _ => self.is_answer = true,
+                _ => {
+                    self.is_answer = true;
+                    self.has_outcome |= member != 3;
+                }
             }
             let Ok(value) = reader.text_of_value() else {
                 return false;

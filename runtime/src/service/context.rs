@@ -322,11 +322,14 @@ impl<App: Spoken> RequestContext<App> {
                 let content = answer.get("content").cloned().unwrap_or_default();
                 content.parse().map_err(|error| {
                     let why = crate::errors::abridged(&error);
-                    Error::InvalidParams(format!("the answer: {why}"))
+                    Error::Internal(format!("the client's answer is not valid: {why}"))
                 })
             }
             Some("decline") => Err(Error::Declined),
-            _ => Err(Error::Cancelled),
+            Some("cancel") => Err(Error::Cancelled),
+            _ => Err(Error::internal(
+                "the client's answer is not valid: expected `action` accept, decline or cancel",
+            )),
         }
     }
 }

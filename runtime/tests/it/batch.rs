@@ -93,3 +93,14 @@ fn a_batch_whose_last_request_is_cancelled_is_completed() {
     assert_eq!(sent[0].exchange, Some(received.exchange));
     assert_eq!(sent[0].body, r#"[{"jsonrpc":"2.0","id":2,"result":{}}]"#);
 }
+
+#[test]
+fn a_batch_whose_requests_are_all_cancelled_in_it_is_taken_and_not_answered() {
+    let server = server(Revision::V2025_11_25);
+    let mut channel = open(&server, "2025-03-26");
+    let batch = r#"[{"jsonrpc":"2.0","id":1,"method":"tools/list"},
+        {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}]"#;
+    let received = server.receive(&mut channel, None, batch.as_bytes(), NOW);
+    let reply = received.reply.unwrap();
+    assert_eq!((reply.status, reply.body), (202, None));
+}

@@ -167,6 +167,35 @@ fn answers_to_nothing_are_put_aside() {
 }
 
 #[test]
+fn an_answer_that_is_no_message_is_refused_without_an_id() {
+    let server = server(Revision::V2025_11_25);
+    for id in ["1", "\"a\"", "99999999999999999999999"] {
+        let mut channel = open(&server, "2025-03-26");
+        let call = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/list"}}"#);
+        let received = server.receive(&mut channel, None, call.as_bytes(), NOW);
+        let call = calls(&received).remove(0);
+        let (question, _) = server.ask(&mut channel, None, "roots/list", None, NOW);
+        let both = format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"result":{{}},"error":{{"code":1,"message":"m"}}}}"#
+        );
+        // The client takes an error of this id as the answer to its own request.
+        let received = server.receive(&mut channel, None, both.as_bytes(), NOW);
+        let reply = received.reply.unwrap();
+        assert_eq!((reply.status, reply.body), (400, None), "{id}");
+        let answered =
+            |event: &Event| matches!(event, Event::Answered(it) if Some(it.token) == question);
+        let is_answered = received.events.iter().any(answered);
+        assert_eq!(is_answered, id == "1", "{id}");
+        let batch = format!(r#"[{both},{{"jsonrpc":"2.0","id":2,"method":"ping"}}]"#);
+        let answer = get(&server, &mut channel, &batch);
+        assert_eq!(answer, json!([{"jsonrpc": "2.0", "id": 2, "result": {}}]));
+        let tools = Json::from_text(r#"{"tools":[]}"#).unwrap();
+        let output = server.answer(&mut channel, call.token, Ok(tools), NOW);
+        assert_eq!(text_of(&output)["result"]["tools"], json!([]));
+    }
+}
+
+#[test]
 fn a_request_of_the_server_is_converted_and_so_is_its_answer() {
     let server = server(Revision::V2025_11_25);
     let mut channel = open(&server, "2024-11-05");

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_protocol::{Lifecycle, ProtocolRule, Revision};
+use mcp_protocol::{Adapter, Lifecycle, ProtocolRule, Revision};
 use mcp_wire::{ErrorObject, Json, Map, MessageKind, Peeked, RawId, RequestId, Unreadable, peek};
 
 use super::tools::RefusedCall;
@@ -13,6 +13,7 @@ use crate::methods;
 use crate::protocol::ask::own_id;
 use crate::protocol::ask::{no_error, outcome};
 use crate::protocol::client::requests::TaskStage;
+use crate::protocol::lost::Stopped;
 use crate::protocol::negotiate::lifecycle::{Evidence, choose, supported};
 use crate::protocol::revisions::same;
 use crate::protocol::tasks::{Form, RESULT_TYPE, plain_tools};
@@ -271,6 +272,9 @@ impl Connection<Client> {
             };
             return self.relist(refused);
         }
+        if let Some(input) = self.pages_wanted(&request, &error, revision) {
+            return self.ask_application(request, input, now);
+        }
         self.tell_error(request, id, error, revision);
     }
 
@@ -287,7 +291,15 @@ impl Connection<Client> {
         }
         let method = &request.ask.method;
         let translator = &self.role.translator;
-        let carried = translator.error(Way::In, method, error, revision);
+        let carried = match translator.error(Way::In, method, error.clone(), revision) {
+            // The application may do what the error asks for, and call again.
+            Err(Stopped::RequiresState(needs))
+                if needs.adapter == Adapter::MultiRoundTrip && self.role.options.adapts =>
+            {
+                Ok((error, Vec::new()))
+            }
+            carried => carried,
+        };
         translator.on_loss.tell(method, revision, id, &carried);
         let answer = match carried {
             Ok((error, lost)) => {

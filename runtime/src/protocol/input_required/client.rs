@@ -3,12 +3,14 @@
 
 use std::time::Duration;
 
-use mcp_protocol::Revision;
+use mcp_protocol::{Lifecycle, Revision};
 use mcp_wire::{ErrorObject, Json, Map};
 
+use crate::methods;
 use crate::protocol::client::Client;
 use crate::protocol::client::peer::named;
 use crate::protocol::client::requests::{Called, Resumed, Waiting};
+use crate::protocol::json::declares;
 use crate::protocol::numbered::Numbered;
 use crate::protocol::translate::Way;
 use crate::protocol::{
@@ -84,8 +86,56 @@ impl Connection<Client> {
             ask: request.ask.clone(),
             state,
             revision,
+            error: None,
         };
         Ok(InputRequired { questions, retry })
+    }
+
+    /// What an error of an older server wants the user to do, as questions; `None` if it wants nothing, or the client did
+    /// not say that it opens pages.
+    pub(in crate::protocol) fn pages_wanted(
+        &self,
+        request: &Waiting,
+        error: &ErrorObject,
+        revision: Revision,
+    ) -> Option<InputRequired> {
+        let translator = &self.role.translator;
+        let (app, method) = (self.role.app(), methods::ELICITATION_CREATE);
+        let is_older = revision.lifecycle() == Lifecycle::Handshake;
+        if !is_older
+            || !self.role.options.adapts
+            || !translator.may_ask_back(app, &request.ask.method)
+        {
+            return None;
+        }
+        let pages = super::pages(error).filter(|pages| !pages.is_empty())?;
+        let profile = request.ask.behalf.as_deref();
+        let profile = profile.unwrap_or(&self.role.options.profile);
+        let capabilities = translator.capabilities_of(profile, revision)?;
+        let most = self.role.options.limits.max_input_requests;
+        if !declares(&capabilities, &["elicitation", "url"]) || pages.len() > most {
+            return None;
+        }
+        let question = |(index, page): (usize, Json)| {
+            let carried = translator.params(Way::In, method, &page, revision);
+            let (params, losses) = carried.ok()?;
+            Some(Question {
+                key: index.to_string(),
+                method: method.to_owned(),
+                params: Ok(params),
+                losses,
+            })
+        };
+        let pages = pages.into_iter().enumerate().map(question);
+        let retry = Retry {
+            ask: request.ask.clone(),
+            state: None,
+            methods: Vec::new(),
+            revision,
+            error: Some(Box::new(error.clone())),
+        };
+        let questions = pages.collect::<Option<_>>()?;
+        Some(InputRequired { questions, retry })
     }
 
     /// What the answers of the application add to the request that is sent again.
@@ -99,6 +149,7 @@ impl Connection<Client> {
             state,
             methods,
             revision,
+            error: _,
         } = retry;
         let mut responses = Map::new();
         for (key, answer) in answers {
@@ -183,6 +234,11 @@ impl Connection<Client> {
         if open.answers.iter().any(|(answered, _)| *answered == key) {
             return false;
         }
+        // If the user does not visit a page, the application gets the error of the server.
+        let answer = match &open.retry.error {
+            Some(error) => answer.ok().filter(super::accepts).ok_or((**error).clone()),
+            None => answer,
+        };
         match answer {
             Ok(answer) => {
                 open.answers.push((key, answer));

@@ -7,8 +7,10 @@ pub(super) mod client;
 #[cfg(feature = "sansio-server")]
 pub(crate) mod server;
 
-use mcp_wire::{Json, JsonObject, Map};
+use mcp_wire::{ErrorObject, Json, JsonObject, Map};
 
+use crate::errors;
+use crate::protocol::json::with_members;
 use crate::protocol::translate::no_params;
 
 /// A question, with its params in the revision of its writer.
@@ -48,6 +50,21 @@ pub(super) fn read(
     };
     let questions = requests.into_iter().map(question);
     Ok((questions.collect::<Result<_, String>>()?, state))
+}
+
+/// The pages that an error of an older server wants visited, as the params of questions; `None` if it is another error.
+pub(super) fn pages(error: &ErrorObject) -> Option<Vec<Json>> {
+    if error.code.as_i64() != Some(errors::URL_ELICITATION_REQUIRED) {
+        return None;
+    }
+    let pages: Vec<Json> = error.data.as_ref()?.read_member("elicitations")?;
+    let by_url = |page| with_members(page, &[("mode", Some(Json::of("url")))]);
+    Some(pages.iter().map(by_url).collect())
+}
+
+/// Whether the user does what a question asks for.
+pub(super) fn accepts(answer: &Json) -> bool {
+    (answer.get("action")).is_some_and(|action| action.text() == "\"accept\"")
 }
 
 /// Why a result is refused that asks for more than [`Limits::max_input_requests`](crate::Limits::max_input_requests).

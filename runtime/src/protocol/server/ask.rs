@@ -19,6 +19,12 @@ use crate::protocol::translate::{Way, no_params};
 use crate::protocol::{Caller, Connection, Fate, OutgoingRequest, Said, Token};
 use crate::{errors, methods};
 
+/// The error of a request in the course of a call that has been answered or given up.
+fn over() -> ErrorObject {
+    let why = "the call is over: send requests to its client before its handler returns";
+    errors::internal(why).error
+}
+
 impl Connection<Server> {
     /// Sends the peer a request, in the words of the application's revision; exactly one [`Event::Answered`] follows, unless
     /// it is cancelled.
@@ -62,7 +68,7 @@ impl Connection<Server> {
             pending.subject = pending.params.clone();
         }
         let told = match about.map(|token| self.state.about(token, None)) {
-            Some(None) => return Said::of(Fate::Unknown),
+            Some(None) => return refused(over()),
             told => told.flatten(),
         };
         let about_peer = told.as_ref().map(|told| told.peer);
@@ -116,7 +122,7 @@ impl Connection<Server> {
         params: Option<&Json>,
     ) -> Said {
         let about_peer = match about.map(|token| self.state.get(token)) {
-            Some(None) => return Said::of(Fate::Unknown),
+            Some(None) => return refused(over()),
             Some(Some(pending)) => Some(pending.peer),
             None => None,
         };

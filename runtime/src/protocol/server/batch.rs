@@ -38,7 +38,6 @@ impl Connection<Server> {
             answers: Vec::new(),
         };
         self.state.batches.insert(exchange, open);
-        let mut asks = false;
         for text in message.elements() {
             let reply = match peek(text.as_bytes()) {
                 Ok(message) => {
@@ -52,7 +51,6 @@ impl Connection<Server> {
                 }
                 Err(unreadable) => self.unreadable_element(text, unreadable),
             };
-            asks |= !matches!(reply, Reply::Empty(_));
             if let (Reply::Text(answer, _), Some(batch)) =
                 (reply, self.state.batches.get_mut(&exchange))
             {
@@ -65,7 +63,7 @@ impl Connection<Server> {
         match closed(&mut self.state, exchange) {
             Some(body) => Some(Outgoing::last(exchange, 200, body)),
             None if self.state.batches.contains_key(&exchange) => None,
-            None if asks => Some(Outgoing::last(exchange, 200, String::new())),
+            // Nothing in it is answered: it asked for nothing, or what it asked for was cancelled in it.
             None => Some(Outgoing::last(exchange, 202, String::new())),
         }
     }
@@ -84,7 +82,10 @@ impl Connection<Server> {
         );
         let unlooked = Unlooked::new(why, text.as_bytes(), limit);
         self.unanswered(unlooked.instead);
-        Reply::Text(refused, 200)
+        match unlooked.is_answer {
+            true => Reply::Empty(400),
+            false => Reply::Text(refused, 200),
+        }
     }
 }
 

@@ -46,10 +46,10 @@ impl Connection<Server> {
         self
     }
 
-    /// Returns how many requests of the peer wait for their answer.
+    /// Returns how many requests of the peer wait for their answer, or became tasks of the session that are at work.
     #[must_use]
     pub fn pending(&self) -> usize {
-        self.state.pending.len()
+        self.state.pending.len() + Arc::strong_count(&self.state.in_use) - 1
     }
 
     /// Returns whether such streams are open.

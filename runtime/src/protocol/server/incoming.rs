@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_wire::Peeked;
+use mcp_wire::{Peeked, Unreadable};
 
 use crate::errors::Refusal;
 use crate::protocol::negotiate::Settlement;
@@ -23,13 +23,20 @@ pub(in crate::protocol) struct Unlooked {
     pub(in crate::protocol) why: Ignored,
     /// The request of the server that the text was to answer, and why it does not.
     pub(in crate::protocol) instead: Option<(i64, String)>,
+    /// Whether the text is meant as an answer: its client takes an error with its id as the answer to a request of its own.
+    pub(in crate::protocol) is_answer: bool,
 }
 
 impl Unlooked {
     pub(in crate::protocol) fn new(why: Ignored, bytes: &[u8], limit: usize) -> Self {
         let reason = unread::why(&why, bytes, limit);
         let instead = unread::answered(bytes).zip(reason);
-        Self { why, instead }
+        let is_json = matches!(why, Ignored::Unreadable(Unreadable::NotAMessage { .. }));
+        Self {
+            is_answer: is_json && unread::is_answer(bytes),
+            why,
+            instead,
+        }
     }
 }
 

@@ -55,9 +55,10 @@ impl Server {
     }
 
     /// Refuses a text that is no message.
-    fn refuse_unlooked(&self, why: &Ignored) -> Reply {
+    fn refuse_unlooked(&self, unlooked: &Unlooked) -> Reply {
         let invalid = |why: &dyn std::fmt::Display| errors::invalid_request(&why.to_string());
-        match why {
+        match &unlooked.why {
+            _ if unlooked.is_answer => Reply::Empty(400),
             Ignored::TooLong(bytes) => {
                 let refusal = errors::message_too_large(*bytes, self.limits.max_message_bytes);
                 Reply::refused(None, &refusal)
@@ -118,8 +119,9 @@ impl Connection<Server> {
         } = match looked.0 {
             Ok(seen) => seen,
             Err(unlooked) => {
+                let refused = self.role.refuse_unlooked(&unlooked);
                 self.unanswered(unlooked.instead);
-                return single(exchange, self.role.refuse_unlooked(&unlooked.why));
+                return single(exchange, refused);
             }
         };
         let incoming = Incoming {

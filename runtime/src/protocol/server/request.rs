@@ -152,7 +152,7 @@ impl Connection<Server> {
 
     /// Whether one request more may wait for its answer.
     fn has_room(&self, message: &Peeked<'_>) -> Result<(), Box<Refusal>> {
-        if self.pending() >= self.role.limits.max_pending_requests {
+        if self.state.pending.len() >= self.role.limits.max_pending_requests {
             return Err(errors::too_many_pending(
                 self.role.limits.max_pending_requests,
             ));

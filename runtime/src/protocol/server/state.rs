@@ -42,6 +42,8 @@ pub struct State {
     pub(in crate::protocol) streams: Numbered<Token, Stream>,
     /// Calls of the application that adapters make on behalf of no request.
     pub(in crate::protocol) own: Numbered<Token, ()>,
+    /// Tasks that end with the session, each with a clone while it is at work.
+    pub(in crate::protocol) in_use: Arc<()>,
     pub(super) pending_bytes: usize,
     /// How many of those that wait are streams, and how many are of the per-request lifecycle: where there are none, none is
     /// looked for.

@@ -9,6 +9,7 @@ use super::Server;
 use super::reply::Reply;
 use super::requests::{Asked, AskedBy};
 use crate::protocol::ask::{outcome, own_id};
+use crate::protocol::lost::Stopped;
 use crate::protocol::negotiate::is_handshake;
 use crate::protocol::revisions::{find_method, known};
 use crate::protocol::translate::{Way, no_params};
@@ -110,9 +111,8 @@ impl Connection<Server> {
         let Some(asked) = self.state.asked.remove(&number) else {
             return;
         };
-        let error = errors::internal(&format!("the client's answer is not valid: {why}")).error;
         let id = RequestId::from(number);
-        self.answered(asked, Some(&id), Err(error));
+        self.answered(asked, Some(&id), Err(not_valid(&why)));
     }
 
     fn answered(
@@ -134,6 +134,7 @@ impl Connection<Server> {
                 let carried = translator.result_told(Way::In, method, &result, asked.peer, id);
                 match carried {
                     Ok((result, losses)) => (Ok(result), losses),
+                    Err(Stopped::Invalid(why)) => (Err(not_valid(&why.to_string())), Vec::new()),
                     Err(stopped) => (
                         Err(stopped.into_error(ErrorObject::INTERNAL_ERROR)),
                         Vec::new(),
@@ -148,4 +149,9 @@ impl Connection<Server> {
             losses,
         }));
     }
+}
+
+/// The error that the application gets in the place of a response of the client that is malformed.
+fn not_valid(why: &str) -> ErrorObject {
+    errors::internal(&format!("the client's answer is not valid: {why}")).error
 }

@@ -69,7 +69,8 @@ impl Connection<Server> {
     /// Notes what the client subscribes to. Returns whether that is another than before.
     fn take_subscription(&mut self, about: &About) -> Result<bool, Box<errors::Refusal>> {
         let limits = &self.role.limits;
-        if !self.role.declares(&["resources", "subscribe"]) {
+        // Without a session there is no client to notify of changes.
+        if self.state.session.is_none() || !self.role.declares(&["resources", "subscribe"]) {
             let lifecycle = about.peer.lifecycle();
             return Err(errors::method_not_found(about.method, lifecycle));
         }

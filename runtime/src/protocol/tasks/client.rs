@@ -381,6 +381,7 @@ impl Connection<Client> {
             state: None,
             methods: vec![(key.clone(), method.to_owned())],
             revision: poll.revision,
+            error: None,
         };
         match answer {
             Ok(answer) => {

@@ -15,6 +15,7 @@ mod tasks;
 #[path = "without_tasks.rs"]
 mod tasks;
 mod templates;
+mod texts;
 mod tool;
 
 use std::collections::HashMap;

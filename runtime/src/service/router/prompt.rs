@@ -1,16 +1,18 @@
 //! Prompts: messages for a model, made of arguments that a person fills in.
 
 use mcp_protocol::latest as mcp;
-use mcp_wire::{Json, Map};
+#[cfg(feature = "schemars")]
+use mcp_wire::Json;
+use mcp_wire::Map;
 use serde::de::DeserializeOwned;
 
 #[cfg(feature = "schemars")]
 use super::Described;
 use super::handler::{Boxed, failed};
-use super::{Handler, IntoPromptResult, Prompt, Router};
+use super::{Handler, IntoPromptResult, Prompt, Router, texts};
 
 impl Router {
-    /// Adds a prompt whose arguments are the fields of a struct of strings.
+    /// Adds a prompt whose arguments are the fields of a struct of strings, numbers, booleans and enums.
     #[cfg(feature = "schemars")]
     #[must_use]
     pub fn prompt<Shape, H>(self, name: &str, description: &str, fill: H) -> Self
@@ -35,7 +37,7 @@ impl Router {
         let name = prompt.name.clone();
         let of = name.clone();
         let fill: Boxed<Map<String>, _> = Box::new(move |arguments, cx| {
-            let arguments = match Json::of(&arguments).parse() {
+            let arguments = match texts::read(&arguments) {
                 Ok(arguments) => arguments,
                 Err(error) => return failed(format!("arguments of the prompt `{of}`"), &error),
             };

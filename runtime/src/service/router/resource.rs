@@ -1,13 +1,12 @@
 //! Resources, at one URI each, or at all URIs of a template.
 
 use mcp_protocol::latest as mcp;
-use mcp_wire::Json;
 use mcp_wire::args::{Uri, UriTemplate};
 use serde::de::DeserializeOwned;
 
 use super::handler::{Boxed, failed};
 use super::templates::Asked;
-use super::{Handler, IntoContents, NoArguments, Resource, Router};
+use super::{Handler, IntoContents, NoArguments, Resource, Router, texts};
 use crate::errors::shortened;
 
 impl Router {
@@ -37,7 +36,7 @@ impl Router {
     }
 
     /// Adds the resources at all URIs of a template, such as `users://{id}/profile`; the function takes what stands in the
-    /// places of its variables, as texts.
+    /// places of its variables: a struct of strings, numbers, booleans and enums.
     ///
     /// A variable is one segment of the path; `{+rest}`, at the end, is all that follows. A URI with a control character,
     /// with a segment `.` or `..`, or with a `/` or `\` in one segment, is not found, percent-encoded or not: the function
@@ -64,7 +63,7 @@ impl Router {
         H: Handler<Shape, Arguments: DeserializeOwned, Answer: IntoContents>,
     {
         let read: Boxed<Asked, _> = Box::new(move |asked, cx| {
-            let variables = match Json::of(&asked.variables).parse() {
+            let variables = match texts::read(&asked.variables) {
                 Ok(variables) => variables,
                 Err(error) => {
                     return failed(format!("variables of `{}`", shortened(&asked.uri)), &error);

@@ -30,7 +30,9 @@ pub(super) fn of(tools: &[Tool]) -> Option<TaskOptions> {
             tasks = Some(options.with_tool(&tool.tool.name, support));
         }
     }
-    tasks
+    let plain = tools.iter().filter(|tool| tool.task.is_none());
+    let plain = plain.map(|tool| tool.tool.name.clone());
+    tasks.map(|tasks| tasks.with_plain_tools(plain.collect()))
 }
 
 /// Returns the server with these tasks.

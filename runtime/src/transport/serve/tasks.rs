@@ -205,6 +205,7 @@ impl Tasks {
             peer: revision,
             caller,
             method,
+            in_use,
         }) = peer.driver.starting(peer.token)
         else {
             return Ok(None);
@@ -238,6 +239,7 @@ impl Tasks {
             Err(_) if wanted.form == Form::Extension => return Ok(None),
             Err(why) => return Err(why.into()),
         }
+        let is_of_session = (task.owner.as_deref()).is_some_and(|owner| owner.starts_with(SESSION));
         let running = Arc::new(Running {
             id: id.clone(),
             form: wanted.form,
@@ -245,7 +247,8 @@ impl Tasks {
             caller,
             tasks: Arc::downgrade(self),
             driver: Arc::downgrade(&peer.driver),
-            is_of_session: (task.owner.as_deref()).is_some_and(|owner| owner.starts_with(SESSION)),
+            is_of_session,
+            _in_use: is_of_session.then_some(in_use),
             last_question: AtomicU64::new(0),
             work: Mutex::default(),
         });

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use mcp_revisions::Revision;
 use mcp_revisions::sansio::client::{
-    Answer, Channel, Event, Failure, Fate, Notification, Options, OutgoingRequest,
+    Answer, Channel, Event, Failure, Fate, Notification, Options, OutgoingRequest, Profile, Token,
 };
+use mcp_revisions::{Revision, latest};
 use mcp_wire::{ErrorObject, Json};
 use serde_json::{Value, json};
 
@@ -398,4 +398,108 @@ fn an_application_that_takes_the_questions_of_a_result_is_asked_none_of_them() {
     let answer = hear(&mut client).answer().unwrap();
     assert_eq!(answer["requestState"], "s", "{answer}");
     assert!(answer["inputRequests"]["name"].is_object(), "{answer}");
+}
+
+const NEEDS_A_PAGE: i64 = -32042;
+
+/// A client with adapters of an application of the latest revision, whose server speaks 2025-11-25 and has been called.
+fn calls_old_server(capabilities: &str) -> (End, Value) {
+    let info = latest::Implementation::new("tester", mcp_revisions::args::Version("1.0"));
+    let profile = Profile::new(&info, &Json::from_text(capabilities).unwrap());
+    let mut client = open(Revision::LATEST, Options::new(Channel::Stdio, profile));
+    client.connect(NOW).unwrap();
+    let (_, probe) = hear(&mut client).only();
+    say(&mut client, &error(&probe["id"], -32601, Value::Null));
+    let (_, initialize) = hear(&mut client).only();
+    say(
+        &mut client,
+        &result(&initialize["id"], initialized("2025-11-25")),
+    );
+    hear(&mut client);
+    client.ask(call("greet"), NOW).unwrap();
+    let (_, sent) = hear(&mut client).only();
+    (client, sent["id"].clone())
+}
+
+fn page() -> Value {
+    json!({"elicitations": [{"mode": "url", "elicitationId": "e", "url": "https://example.com/", "message": "log in"}]})
+}
+
+/// The call by which the application is asked to open the page.
+fn asked_to_open(client: &mut End) -> Token {
+    let mut events = hear(client).events;
+    match events.pop() {
+        Some(Event::Request(call)) if events.is_empty() => {
+            assert_eq!(call.method, "elicitation/create");
+            let params: Value = call.params.parse().unwrap();
+            assert_eq!(
+                (&params["mode"], &params["url"], &params["message"]),
+                (
+                    &json!("url"),
+                    &json!("https://example.com/"),
+                    &json!("log in")
+                )
+            );
+            call.token
+        }
+        other => panic!("{other:?}, after {events:?}"),
+    }
+}
+
+#[test]
+fn a_page_that_an_older_server_wants_visited_is_asked_for_and_the_call_made_again() {
+    let (mut client, id) = calls_old_server(r#"{"elicitation":{"form":{},"url":{}}}"#);
+    say(&mut client, &error(&id, NEEDS_A_PAGE, page()));
+    let question = asked_to_open(&mut client);
+    let accept = Json::from(json!({"action": "accept"}));
+    let said = client.answer(question, Ok(accept), NOW);
+    assert_eq!(said.fate, Fate::Adapted);
+    let (_, again) = hear(&mut client).only();
+    assert_eq!(
+        (&again["method"], &again["params"]["name"]),
+        (&json!("tools/call"), &json!("greet"))
+    );
+    assert_ne!(again["id"], id);
+    for member in ["inputResponses", "requestState"] {
+        assert_eq!(again["params"].get(member), None, "{again}");
+    }
+    say(&mut client, &result(&again["id"], json!({"content": []})));
+    assert!(hear(&mut client).answer().is_ok());
+    assert_eq!((client.pending(), client.wake_at()), (0, None));
+}
+
+#[test]
+fn an_error_of_an_older_server_that_asks_for_pages_is_handed_on_where_none_is_opened() {
+    let told = |client: &mut End, data: Value| {
+        let mut answers = hear(client).answers();
+        assert_eq!(answers.len(), 1, "{answers:?}");
+        match answers.remove(0).1 {
+            Answer::Error(told) => {
+                assert_eq!(told.code.as_i64(), Some(NEEDS_A_PAGE));
+                let told: Value = told.data.unwrap().parse().unwrap();
+                assert_eq!(told, data);
+            }
+            other => panic!("{other:?}"),
+        }
+        assert_eq!((client.pending(), client.wake_at()), (0, None));
+    };
+    let opens = r#"{"elicitation":{"form":{},"url":{}}}"#;
+    let declined = || Ok(Json::from(json!({"action": "decline"})));
+    for answer in [declined(), Err(ErrorObject::new(-32603, "no screen"))] {
+        let (mut client, id) = calls_old_server(opens);
+        say(&mut client, &error(&id, NEEDS_A_PAGE, page()));
+        let question = asked_to_open(&mut client);
+        let _ = client.answer(question, answer, NOW);
+        told(&mut client, page());
+    }
+    // A client that opens none, and an error that names none.
+    for (capabilities, data) in [
+        (r#"{"elicitation":{"form":{}}}"#, page()),
+        (opens, json!({"elicitations": []})),
+        (opens, json!(7)),
+    ] {
+        let (mut client, id) = calls_old_server(capabilities);
+        say(&mut client, &error(&id, NEEDS_A_PAGE, data.clone()));
+        told(&mut client, data);
+    }
 }

@@ -426,3 +426,35 @@ async fn a_stream_hears_that_the_replica_of_a_task_is_gone() {
     let (_, told) = next(&mut stream).await;
     assert_eq!(told["params"]["status"], "failed", "{told}");
 }
+
+#[tokio::test]
+async fn a_session_with_a_task_at_work_is_in_use() {
+    let work = Work::default();
+    let idle = Duration::from_secs(1);
+    let options = Options::new().with_idle_timeout(idle);
+    let service = work.replica(|it| it).into_http_service(options);
+    let session = open(&service, "2025-11-25").await;
+    let params = json!({"name": "waits", "arguments": {}, "task": {}});
+    let post = |id, method, params| Post::of(&request(id, method, params));
+    let send = async |post: Post| {
+        let post = post.with("Mcp-Session-Id", &session);
+        post.to(&service).await
+    };
+    let created = message(send(post(1, "tools/call", params)).await).await;
+    let task = &created["result"]["task"]["taskId"];
+    work.has(1).await;
+    tokio::time::sleep(idle * 2).await;
+    service.end_idle_sessions();
+    let about = json!({"taskId": task});
+    let state = message(send(post(2, "tasks/get", about.clone())).await).await;
+    assert_eq!(state["result"]["status"], "working", "{state}");
+    work.leave.notify_one();
+    work.has(0).await;
+    let done = message(send(post(3, "tasks/result", about.clone())).await).await;
+    assert_eq!(done["result"]["content"][0]["text"], "done", "{done}");
+    // Once it is over, the session is as any other.
+    tokio::time::sleep(idle * 2).await;
+    service.end_idle_sessions();
+    let gone = send(post(4, "tasks/get", about)).await;
+    assert_eq!(gone.status(), StatusCode::NOT_FOUND);
+}

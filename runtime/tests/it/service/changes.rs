@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use mcp_revisions::http::Options;
 use mcp_revisions::service::Router;
 use mcp_revisions::service::router::Changes;
 use mcp_revisions::{Lifecycle, Limits, Revision};
@@ -9,6 +10,7 @@ use serde_json::{Value, json};
 use tokio::io::duplex;
 use tokio::time::timeout;
 
+use crate::http::{Post, message};
 use crate::service::peer::{Peer, revisions};
 
 const TOOLS: &str = "notifications/tools/list_changed";
@@ -135,5 +137,45 @@ async fn a_router_without_changes_promises_none() {
         };
         let refused = peer.call(method, params).await.unwrap_err();
         assert_eq!(refused["code"], -32601, "{revision}: {refused}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_with_tasks_takes_up_subscriptions_and_tells_of_each_change_once() {
+    for revision in revisions().filter(|it| it.lifecycle() == Lifecycle::Handshake) {
+        let changes = Changes::new();
+        let router = router(&changes).tool("task", "", || async { "done" });
+        let mut peer = peer(revision, router.as_task()).await;
+        for uri in ["example://a", "example://b"] {
+            let subscribed = peer.call("resources/subscribe", json!({"uri": uri}));
+            let subscribed = timeout(Duration::from_secs(5), subscribed).await;
+            subscribed.expect("it is taken up at once").unwrap();
+        }
+        // What a stream before this one says late shows in the second round.
+        for _ in 0..2 {
+            changes.tools();
+            changes.resource("example://a");
+            changes.resource("example://b");
+            peer.hears(TOOLS).await;
+            for uri in ["example://a", "example://b"] {
+                let updated = peer.hears(UPDATED).await;
+                assert_eq!(updated["params"]["uri"], uri, "{revision}");
+            }
+            assert!(peer.told.is_empty(), "{revision}: {:?}", peer.told);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_subscription_outside_of_a_session_is_refused_as_a_method_that_is_not_there() {
+    let server = router(&Changes::new()).build("example", "1").unwrap();
+    let options = Options::new().without_sessions();
+    let service = server.into_http_service(options);
+    for method in ["resources/subscribe", "resources/unsubscribe"] {
+        let params = json!({"uri": "example://a"});
+        let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        let post = Post::of(&request).with("MCP-Protocol-Version", "2025-06-18");
+        let refused = message(post.to(&service).await).await;
+        assert_eq!(refused["error"]["code"], -32601, "{method}: {refused}");
     }
 }

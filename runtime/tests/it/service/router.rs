@@ -507,3 +507,134 @@ async fn a_function_may_ask_by_a_result_of_its_own() {
         assert_eq!(error["code"], -32602, "{error}");
     }
 }
+
+#[derive(Deserialize, schemars::JsonSchema)]
+struct Page {
+    number: u32,
+    open: bool,
+    share: Option<f64>,
+    colour: Colour,
+    name: String,
+}
+
+async fn page(page: Page) -> String {
+    let colour = match page.colour {
+        Colour::Red => "red",
+        Colour::Blue => "blue",
+    };
+    let (number, open, share, name) = (page.number, page.open, page.share, page.name);
+    format!("{number} {open} {share:?} {colour} {name}")
+}
+
+#[tokio::test]
+async fn texts_of_a_uri_and_of_a_prompt_are_read_as_what_the_handler_takes() {
+    for revision in [Revision::V2024_11_05, Revision::LATEST] {
+        let template = "pages://{number}/{open}/{share}/{colour}/{name}";
+        let router = Router::new()
+            .resource_template(template, "page", page)
+            .prompt("page", "Shows a page.", page);
+        let mut peer = peer_of(revision, router).await;
+        let uri = json!({"uri": "pages://7/true/-0.5/red/12"});
+        let read = peer.call("resources/read", uri).await.unwrap();
+        let text = &read["contents"][0]["text"];
+        assert_eq!(text, "7 true Some(-0.5) red 12", "{revision}");
+        let arguments = json!({"number": "7", "open": "false", "colour": "blue", "name": "12"});
+        let params = json!({"name": "page", "arguments": arguments});
+        let filled = peer.call("prompts/get", params).await.unwrap();
+        let text = &filled["messages"][0]["content"]["text"];
+        assert_eq!(text, "7 false None blue 12", "{revision}");
+
+        // A text that is none of these is the caller's mistake, and the error says which.
+        for (uri, variable, text) in [
+            ("pages://many/true/1/red/a", "`number`", "many"),
+            ("pages://-1/true/1/red/a", "`number`", "-1"),
+            ("pages://4294967296/true/1/red/a", "`number`", "4294967296"),
+            ("pages://1/maybe/1/red/a", "`open`", "maybe"),
+            ("pages://1/true/NaN/red/a", "`share`", "NaN"),
+            ("pages://1/true/1/green/a", "`colour`", "green"),
+        ] {
+            let refused = peer.call("resources/read", json!({"uri": uri})).await;
+            let refused = refused.unwrap_err();
+            let why = refused["message"].as_str().unwrap();
+            assert_eq!(refused["code"], -32602, "{revision}: {refused}");
+            assert!(why.contains(variable) && why.contains(text), "{why}");
+        }
+        let arguments = json!({"number": "many", "open": "false", "colour": "blue", "name": "a"});
+        let params = json!({"name": "page", "arguments": arguments});
+        let refused = peer.call("prompts/get", params).await.unwrap_err();
+        assert!(refused["message"].to_string().contains("`number`"));
+        assert_eq!(refused["code"], -32602, "{revision}: {refused}");
+    }
+}
+
+/// The only text of a result that tells of an error.
+fn failure(result: &serde_json::Value) -> String {
+    assert_eq!(result["isError"], true, "{result}");
+    result["content"][0]["text"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn an_answer_of_the_client_that_is_none_is_no_cancellation_and_no_fault_of_the_call() {
+    let accepted = json!({"name": "Ada", "colour": "red"});
+    let accepted = json!({"action": "accept", "content": accepted});
+    let wrong = json!({"action": "accept", "content": {"name": 5, "colour": "red"}});
+    for revision in [Revision::V2025_11_25, Revision::LATEST] {
+        let mut peer = peer(revision).await;
+        peer.answers = vec![wrong.clone()];
+        let result = peer.call("tools/call", json!({"name": "who"})).await;
+        let why = failure(&result.unwrap());
+        assert!(why.contains("the client's answer"), "{revision}: {why}");
+        if revision.lifecycle() == Lifecycle::Handshake {
+            peer.answers = vec![json!({"action": "zzz"})];
+            let refused = peer.call("tools/call", json!({"name": "who"})).await;
+            let refused = refused.unwrap_err();
+            let why = refused["message"].as_str().unwrap();
+            assert!(why.contains("the client's answer"), "{revision}: {why}");
+            assert_eq!(refused["code"], -32603, "{revision}: {refused}");
+            continue;
+        }
+        // The call goes on to wait for an answer that is one.
+        let asked = peer.once("tools/call", json!({"name": "who"})).await;
+        let asked = asked.unwrap();
+        let question = asked["inputRequests"].as_object().unwrap().keys().next();
+        for (answer, is_taken) in [
+            (json!({"action": "zzz"}), false),
+            (json!(5), false),
+            (accepted.clone(), true),
+        ] {
+            let responses = json!({question.unwrap(): answer});
+            let params = json!({"name": "who", "requestState": asked["requestState"], "inputResponses": responses});
+            match peer.once("tools/call", params).await {
+                Ok(result) => {
+                    assert!(is_taken, "{answer}: {result}");
+                    assert_eq!(result["content"][0]["text"], "Ada None red");
+                }
+                Err(error) => {
+                    assert!(!is_taken, "{answer}: {error}");
+                    assert_eq!(error["code"], -32602, "{answer}: {error}");
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_handler_that_asks_after_its_answer_is_told_that_the_call_is_over() {
+    for revision in [Revision::V2025_11_25, Revision::LATEST] {
+        let (asks, mut asked) = tokio::sync::mpsc::unbounded_channel();
+        let leaves = move |cx: RequestContext<Latest>| {
+            let asks = asks.clone();
+            async move {
+                asks.send(cx).unwrap();
+                "done"
+            }
+        };
+        let router = Router::new().tool("leaves", "Answers at once.", leaves);
+        let mut peer = peer_of(revision, router).await;
+        let params = json!({"name": "leaves"});
+        peer.call("tools/call", params).await.unwrap();
+        let late = asked.recv().await.unwrap();
+        let why = late.elicit::<Greet>("Who is there?").await.err().unwrap();
+        assert!(why.to_string().contains("the call is over"), "{why}");
+    }
+}

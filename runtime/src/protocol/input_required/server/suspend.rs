@@ -12,6 +12,7 @@ use super::seal::{Bound, Broken, Issued};
 use super::{Question, allowed, known, write};
 use crate::errors;
 use crate::methods;
+use crate::protocol::input_required::{accepts, pages};
 use crate::protocol::json::with_members;
 use crate::protocol::server::Server;
 use crate::protocol::server::requests::About;
@@ -159,8 +160,7 @@ impl Connection<Server> {
         let answer = |open: &Open| {
             let Question { name, method, .. } = &open.question;
             let answer = responses.get(name)?;
-            let carried =
-                (self.role.translator).result_told(Way::In, method, &answer, call.peer, None);
+            let carried = (self.role.translator).answer_told(method, &answer, call.peer);
             Some(carried.map(|(answer, _)| (open.ask, answer)))
         };
         // The client may retry with an answer that can be read: the handler has not seen this one.
@@ -271,9 +271,6 @@ impl Server {
     fn anew(&self, about: &About, params: &JsonObject) -> Result<Json, ErrorObject> {
         let responses = params.get("inputResponses");
         let responses: Map<Json> = responses.and_then(|it| it.read().ok()).unwrap_or_default();
-        let accepts = |response: &Json| {
-            (response.get("action")).is_some_and(|action| action.text() == "\"accept\"")
-        };
         if responses.is_empty() || !responses.values().all(accepts) {
             return Err(
                 errors::invalid_params("the call needs what its client would not do").error,
@@ -287,16 +284,6 @@ impl Server {
             .map(|(params, _)| params)
             .map_err(|stopped| stopped.into_error(ErrorObject::INVALID_PARAMS))
     }
-}
-
-/// The pages that an error wants visited, as the params of questions.
-fn pages(error: &ErrorObject) -> Option<Vec<Json>> {
-    if error.code.as_i64() != Some(errors::URL_ELICITATION_REQUIRED) {
-        return None;
-    }
-    let pages: Vec<Json> = error.data.as_ref()?.read_member("elicitations")?;
-    let by_url = |page| with_members(page, &[("mode", Some(Json::of("url")))]);
-    Some(pages.iter().map(by_url).collect())
 }
 
 /// Returns the error for a client that cannot be asked in the place of an error of older handlers, with what that loses.

@@ -55,6 +55,8 @@ pub(crate) struct Starting {
     pub(crate) peer: Revision,
     pub(crate) caller: Arc<Caller>,
     pub(crate) method: &'static str,
+    /// Keeps the connection in use for as long as it is there.
+    pub(crate) in_use: Arc<()>,
 }
 
 impl Starting {
@@ -234,7 +236,7 @@ impl Server {
         peer: Revision,
     ) -> Result<Json, ErrorObject> {
         let method = known(&question.method).unwrap_or_default();
-        let carried = (self.translator).result_told(Way::In, method, answer, peer, None);
+        let carried = (self.translator).answer_told(method, answer, peer);
         let carried = carried.map_err(|stopped| stopped.into_error(ErrorObject::INVALID_PARAMS));
         carried.map(|(answer, _)| answer)
     }
@@ -350,10 +352,13 @@ impl Connection<Server> {
             let params = message
                 .params
                 .filter(|params| params.text().contains("\"task\""))?;
-            params.to_json().get("task")
+            params.to_json().get("task").filter(|task| !task.is_null())
         };
+        let is_there = || !(self.role.tasks_for(peer)).is_some_and(|tasks| tasks.lacks(&name));
         match (form, support) {
             (Some(Form::Core), support) => match (asked(), support) {
+                // The handlers refuse it as they refuse any call of a tool that is not there.
+                (Some(_), None) if !is_there() => Ok(None),
                 (Some(_), None) => refused("takes no task: call it without `task`"),
                 (Some(asked), Some(_)) => {
                     let ttl = asked.read_member::<Count>("ttl");
@@ -391,6 +396,7 @@ impl Connection<Server> {
             peer: pending.peer,
             caller: Arc::clone(&pending.caller),
             method: pending.method,
+            in_use: Arc::clone(&self.state.in_use),
         })
     }
 

@@ -1,6 +1,6 @@
 //! What a server says of its tasks: which tools make some, and how long they are kept.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,6 +30,8 @@ impl TaskSupport {
 #[derive(Clone)]
 pub struct TaskOptions {
     tools: HashMap<String, TaskSupport>,
+    /// The other tools of the server; `None` if they are not known.
+    plain: Option<HashSet<String>>,
     /// `None`: the one of the backplane, or one in memory.
     pub(crate) store: Option<Arc<dyn TaskStore>>,
     pub(crate) ttl: Duration,
@@ -41,6 +43,7 @@ impl Default for TaskOptions {
     fn default() -> Self {
         Self {
             tools: HashMap::new(),
+            plain: None,
             store: None,
             ttl: Duration::from_secs(60 * 60),
             max_ttl: Duration::from_secs(24 * 60 * 60),
@@ -60,6 +63,13 @@ impl TaskOptions {
     #[must_use]
     pub fn with_tool(mut self, name: impl Into<String>, support: TaskSupport) -> Self {
         self.tools.insert(name.into(), support);
+        self
+    }
+
+    /// Sets the tools whose calls never become tasks: together with the others they are all that the server has.
+    #[cfg(feature = "router")]
+    pub(crate) fn with_plain_tools(mut self, names: HashSet<String>) -> Self {
+        self.plain = Some(names);
         self
     }
 
@@ -97,8 +107,15 @@ impl TaskOptions {
         self.tools.get(tool).copied()
     }
 
+    /// Whether the server has no tool of that name, as far as its tools are known.
+    pub(crate) fn lacks(&self, tool: &str) -> bool {
+        let is_plain = |plain: &HashSet<String>| plain.contains(tool);
+        self.support(tool).is_none() && self.plain.as_ref().is_some_and(|plain| !is_plain(plain))
+    }
+
     /// Takes over the tools of other options, but for those that are named here.
     pub(crate) fn add_tools_of(&mut self, other: &Self) {
+        self.plain = self.plain.take().or_else(|| other.plain.clone());
         for (name, support) in &other.tools {
             self.tools.entry(name.clone()).or_insert(*support);
         }

@@ -170,6 +170,8 @@ impl Task {
         }
         self.questions.clear();
         self.answers.clear();
+        // How far it was says nothing of a task that has ended.
+        self.message = None;
         match result {
             Ok(result) => {
                 self.status = TaskStatus::Completed;

@@ -16,9 +16,10 @@ const QUIET: Duration = Duration::from_secs(5);
 
 /// Acknowledges a stream, with those of the tasks that its client asked for which it may use, and tells of them.
 pub(super) async fn acknowledge(tasks: &Arc<Tasks>, peer: &Peer, params: Option<&Json>) -> Fate {
-    let (revision, wanted) = match peer.driver.task_ids(peer.token) {
-        Some(wanted) => wanted,
-        None => return Fate::Unknown,
+    let method = methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED;
+    let Some((revision, wanted)) = peer.driver.task_ids(peer.token) else {
+        // The call that listens for a session is no stream of its client, and tells of no task.
+        return peer.notify_in_turn(method, params).await;
     };
     let owner = owner_of(peer, revision);
     let mut agreed = Vec::new();
@@ -34,7 +35,6 @@ pub(super) async fn acknowledge(tasks: &Arc<Tasks>, peer: &Peer, params: Option<
         }
     }
     peer.driver.agree_to_tasks(peer.token, agreed.clone());
-    let method = methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED;
     let fate = peer.notify_in_turn(method, params).await;
     for id in agreed {
         // A stream does not keep the tasks.

@@ -38,6 +38,8 @@ pub(crate) struct Running {
     pub(super) driver: Weak<ServerDriver>,
     /// Whether it ends with that session.
     pub(super) is_of_session: bool,
+    /// Keeps that session in use.
+    pub(super) _in_use: Option<Arc<()>>,
     pub(super) last_question: AtomicU64,
     pub(super) work: Mutex<Option<AbortHandle>>,
 }

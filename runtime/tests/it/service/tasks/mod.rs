@@ -6,7 +6,7 @@ mod requests;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mcp_revisions::latest::{self as mcp};
 use mcp_revisions::sansio::server::{MemoryTasks, TaskOptions};
@@ -122,7 +122,8 @@ fn task_call(name: &str) -> Value {
 
 /// Looks at a task until it has a status.
 async fn until(peer: &mut Peer, id: &Value, status: &str) -> Value {
-    loop {
+    let looked = Instant::now();
+    while looked.elapsed() < Duration::from_secs(20) {
         let task = peer.once("tasks/get", json!({"taskId": id})).await.unwrap();
         if task["status"] == status {
             return task;
@@ -133,6 +134,7 @@ async fn until(peer: &mut Peer, id: &Value, status: &str) -> Value {
         );
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
+    panic!("the task is not {status} in time")
 }
 
 async fn comes_true(what: impl Fn() -> bool) {

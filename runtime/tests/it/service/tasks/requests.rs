@@ -1,6 +1,7 @@
 //! Tasks by the requests of their clients, in both forms.
 
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::sansio::server::TaskStore;
@@ -316,4 +317,57 @@ async fn a_client_with_the_extension_is_given_a_task_and_answers_by_updates() {
     assert_eq!(plain["resultType"], "complete");
     let removed = peer.once("tasks/result", json!({"taskId": id})).await;
     assert_eq!(removed.unwrap_err()["code"], -32601);
+}
+
+#[tokio::test]
+async fn an_answer_to_a_task_that_is_none_is_refused_and_the_task_waits_for_another() {
+    let world = World::default();
+    let mut peer = world.peer(Revision::LATEST).await.with_extension(EXTENSION);
+    let created = peer.once("tools/call", call("asks")).await.unwrap();
+    let id = &created["taskId"];
+    let asked = until(&mut peer, id, "input_required").await;
+    let key = asked["inputRequests"].as_object().unwrap().keys().next();
+    let update = |answer| json!({"taskId": id, "inputResponses": {key.unwrap(): answer}});
+    for wrong in [json!(5), json!({}), json!({"action": "zzz"})] {
+        let refused = peer.once("tasks/update", update(wrong.clone())).await;
+        let refused = refused.expect_err(&format!("{wrong} is taken"));
+        assert_eq!(refused["code"], -32602, "{wrong}: {refused}");
+        until(&mut peer, id, "input_required").await;
+    }
+    let accept = json!({"action": "accept", "content": {"name": "Ada"}});
+    peer.once("tasks/update", update(accept)).await.unwrap();
+    let done = until(&mut peer, id, "completed").await;
+    assert_eq!(done["result"]["content"][0]["text"], "Hello, Ada");
+}
+
+#[tokio::test]
+async fn a_task_that_has_completed_does_not_say_how_far_it_is() {
+    let world = World::default();
+    let mut peer = world.peer(CORE).await;
+    let created = peer.once("tools/call", task_call("waits")).await.unwrap();
+    let id = &created["task"]["taskId"];
+    let says =
+        async { while until(&mut peer, id, "working").await["statusMessage"] != "half way" {} };
+    let says = tokio::time::timeout(Duration::from_secs(20), says).await;
+    says.expect("it says how far it is");
+    world.leave.notify_one();
+    let done = until(&mut peer, id, "completed").await;
+    assert_eq!(done.get("statusMessage"), None, "{done}");
+}
+
+#[tokio::test]
+async fn a_task_of_a_tool_that_is_not_there_is_refused_as_its_call_is() {
+    let world = World::default();
+    let mut peer = world.peer(CORE).await;
+    for params in [call("none"), task_call("none")] {
+        let refused = peer.once("tools/call", params).await.unwrap_err();
+        assert_eq!(refused["code"], -32602, "{refused}");
+        assert_eq!(refused["message"], "no tool `none`");
+    }
+    // A member that is null says nothing.
+    let mut params = call("fails");
+    params["task"] = Value::Null;
+    let result = peer.once("tools/call", params).await.unwrap();
+    assert_eq!(result["content"][0]["text"], "no luck", "{result}");
+    assert_eq!(world.store.len(), 0);
 }
