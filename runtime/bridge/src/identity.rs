@@ -21,7 +21,11 @@ pub(crate) fn anyone() -> Caller {
 
 /// What a first message says of its sender: a claim, or `initialize`. Clients may speak the revisions that are `served`.
 pub(crate) fn first_said(first: &[u8], served: RevisionSet) -> Option<Caller> {
+    // No answer of a server is waited for otherwise.
     let seen = peek(first).ok()?;
+    if seen.kind != MessageKind::Request {
+        return None;
+    }
     let json = |raw: Raw<'_>| Json::from_text(raw.text()).ok();
     if let Some(capabilities) = seen.meta.client_capabilities {
         let claim = seen.meta.protocol_version?.as_str()?;
@@ -31,7 +35,7 @@ pub(crate) fn first_said(first: &[u8], served: RevisionSet) -> Option<Caller> {
             capabilities: json(capabilities),
         });
     }
-    if seen.kind != MessageKind::Request || seen.method.as_deref() != Some("initialize") {
+    if seen.method.as_deref() != Some("initialize") {
         return None;
     }
     let params = JsonObject::from_text(seen.params?.text()).ok()?;

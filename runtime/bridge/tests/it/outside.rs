@@ -186,7 +186,7 @@ async fn a_client_has_a_tenth_of_all_servers_by_default_and_ten_at_least() {
         let refused = call(each).await.unwrap_err();
         let why = format!("{each} servers are at work for this client");
         assert!(refused.to_string().contains(&why), "{refused}");
-        calls.iter().for_each(tokio::task::JoinHandle::abort);
+        calls.iter().for_each(JoinHandle::abort);
         service.shutdown().await;
     }
 }
@@ -319,6 +319,10 @@ fn calls(id: i64, tool: &str) -> Value {
 /// What the server is sent of a client is what that says, whichever version it asks for, and whatever it says before.
 #[tokio::test]
 async fn a_server_is_sent_what_its_client_says_in_initialize() {
+    let claim = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
     let before = [
         (
             json!({ "jsonrpc": "2.0", "id": "p", "method": "ping" }).to_string(),
@@ -337,6 +341,11 @@ async fn a_server_is_sent_what_its_client_says_in_initialize() {
         ),
         (
             json!({ "jsonrpc": "2.0", "id": 7, "result": {} }).to_string(),
+            "",
+        ),
+        (
+            json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 1, "_meta": claim } })
+                .to_string(),
             "",
         ),
     ];

@@ -335,6 +335,13 @@ fn a_request_after_the_death_of_a_shared_server_goes_to_the_next_one() {
         assert!(died.contains("-32603"), "{died}");
         let answer = post(port, Revision::LATEST, &call("one", "add"));
         assert!(answer.contains("\"text\":\"3\""), "{answer}");
+        // A session has state on its server, and gets no other one.
+        let session = session_of(&in_session(port, None, Some(&initialize()))).unwrap();
+        assert!(call_in(port, &session, "add").contains("\"3.5\""));
+        let died = call_in(port, &session, "die");
+        assert!(died.contains("-32603"), "{died}");
+        let answer = call_in(port, &session, "add");
+        assert!(!answer.contains("\"3.5\""), "{answer}");
     }
 }
 
