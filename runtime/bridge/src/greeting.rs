@@ -32,7 +32,7 @@ pub(crate) struct Greeting<R> {
 
 impl<R: AsyncRead + Unpin> Greeting<R> {
     /// Waits for the message that names the client, or for a request that only the server can answer; `None` if the client
-    /// sends neither. What comes before it is answered as the server would: a `ping`, and what is not a message.
+    /// sends neither. Each line before it is answered as a server would answer it: a `ping`, and one that is not a message.
     pub(crate) async fn wait(
         input: R,
         output: &mut (impl AsyncWrite + Unpin),
