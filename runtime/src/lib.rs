@@ -104,7 +104,7 @@ pub use transport::client as client_transport;
 pub use transport::http;
 /// For the crates that serve with this one.
 #[doc(hidden)]
-#[cfg(feature = "server-stdio")]
+#[cfg(any(feature = "client", feature = "server-stdio"))]
 pub use transport::read_line;
 #[cfg(any(feature = "server-http", feature = "server-stdio"))]
 pub use transport::serve;

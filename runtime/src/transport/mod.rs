@@ -26,5 +26,5 @@ pub(crate) mod spawn;
 #[cfg(feature = "server-stdio")]
 pub mod stdio;
 
-#[cfg(feature = "server-stdio")]
+#[cfg(any(feature = "client", feature = "server-stdio"))]
 pub use line::read_line;

@@ -301,7 +301,7 @@ impl Raw {
 
     async fn hears(&mut self) -> Value {
         let line = within(self.output.next_line()).await.unwrap();
-        serde_json::from_str(&line.expect("the bridge has ended")).unwrap()
+        serde_json::from_str(&line.unwrap()).unwrap()
     }
 }
 
