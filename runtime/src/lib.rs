@@ -102,6 +102,10 @@ pub use revisions::RevisionSet;
 pub use transport::client as client_transport;
 #[cfg(feature = "server-http")]
 pub use transport::http;
+/// For the crates that serve with this one.
+#[doc(hidden)]
+#[cfg(any(feature = "client", feature = "server-stdio"))]
+pub use transport::read_line;
 #[cfg(any(feature = "server-http", feature = "server-stdio"))]
 pub use transport::serve;
 /// For the crates that serve with this one.

@@ -169,8 +169,9 @@ impl Bridge {
     /// Serves one client over two streams of bytes, such as standard input and output, until it hangs up, the upstream
     /// server ends, or `stop` is ready. From then on what is open has 5 seconds to finish.
     ///
-    /// The upstream server is started once the client has sent its first message. If it cannot be used, that message is
-    /// answered with the error.
+    /// The upstream server is started once the client has sent `initialize`, or another request that only the server can
+    /// answer. If it cannot be used, that request is answered with the error. A client that hangs up before the server has
+    /// started is waited for no longer than 5 seconds.
     ///
     /// # Errors
     /// Returns an error if the upstream server cannot be used or ends by itself, or if the client's streams fail, as when it
@@ -202,28 +203,47 @@ impl Bridge {
         mut stop: Boxed<'static, ()>,
     ) -> Result<(), Error> {
         let settings = self.finished();
+        let mut output = Patient::new(output);
         let greeting = tokio::select! {
-            greeting = Greeting::wait(input) => greeting.map_err(Error::Client)?,
+            greeting = Greeting::wait(input, &mut output, settings.client_revisions) => {
+                greeting.map_err(Error::Client)?
+            }
             () = &mut stop => return Ok(()),
         };
-        let Some(greeting) = greeting else {
+        let Some(mut greeting) = greeting else {
             return Ok(());
         };
-        let caller = Arc::new(greeting.caller());
+        let caller = Arc::new(greeting.caller.clone());
+        let (input, copied) = greeting.input();
+        let (mut copied, mut has_left) = (boxed(copied), false);
         let begun = async {
             let (link, facts) = Link::negotiate(&settings, &caller).await?;
             let app = facts.revision;
             let server = settings.server(&facts)?;
             Ok((app, server, link.serving(app, &caller)))
         };
+        // A server that is slow to start is waited for as long as an answer of one that is not.
+        let left = async {
+            (&mut copied).await;
+            has_left = true;
+            tokio::time::sleep(GRACE).await;
+        };
         let begun = tokio::select! {
             begun = begun => begun,
             () = &mut stop => return Ok(()),
+            () = left => {
+                info!("{} s are over: the server has not started, and its client has left", GRACE.as_secs());
+                return Ok(());
+            }
         };
+        if has_left {
+            copied = boxed(std::future::ready(()));
+        }
         let (app, server, link) = match begun {
             Ok(begun) => begun,
             Err(error) => {
                 let error: Error = error;
+                drop((input, copied));
                 greeting.refuse(output, &error.to_string()).await;
                 return Err(error);
             }
@@ -235,7 +255,6 @@ impl Bridge {
             &settings,
         );
         let proxy = Proxy::new(servers.clone(), settings, app);
-        let (input, copied) = greeting.input();
         let ended = async {
             let ended = tokio::select! {
                 () = copied => Ok(()),
@@ -245,7 +264,7 @@ impl Bridge {
             // The pipe ends here, and what was read is answered, if that does not take too long.
             (ended, tokio::time::sleep(GRACE))
         };
-        let served = stdio::serve_on(server, proxy, input, Patient::new(output));
+        let served = stdio::serve_on(server, proxy, input, output);
         let mut served = std::pin::pin!(served);
         let served = tokio::select! {
             served = &mut served => served.map_err(Error::Client),

@@ -1,18 +1,19 @@
-//! The one client over two streams: its first message names it, before its server is started.
+//! The one client over two streams: what it says before its server is started, which is sent the name of its client.
 
 use std::io;
 use std::time::Duration;
 
 use mcp_revisions::sansio::server::Caller;
-use mcp_revisions::{Limits, errors};
+use mcp_revisions::sansio::{Connection, Event, Output};
+use mcp_revisions::{Limits, RevisionSet, errors, read_line};
 use mcp_wire::envelope::write;
-use mcp_wire::{MessageKind, peek};
+use mcp_wire::{MessageKind, one_line, peek};
 use tokio::io::{
-    AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader,
-    DuplexStream,
+    AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader, Chain, DuplexStream,
 };
 
 use crate::identity::{anyone, first_said};
+use crate::service::nameless;
 
 /// How many bytes of a client may wait to be read: beyond that its end is not noticed until some of them are.
 const PIPE: usize = 1 << 20;
@@ -20,31 +21,62 @@ const PIPE: usize = 1 << 20;
 /// How long a client may take to read that it is refused.
 const READS: Duration = Duration::from_secs(1);
 
-/// A client that has sent its first message.
+/// A client that has sent its first message for a server.
 pub(crate) struct Greeting<R> {
+    /// The client, as far as the message names it.
+    pub(crate) caller: Caller,
+    /// The message, with the end of its line.
     first: Vec<u8>,
     input: BufReader<R>,
 }
 
 impl<R: AsyncRead + Unpin> Greeting<R> {
-    /// Waits for the first message of the client, or for as much of it as a message may have; `None` if it sends none.
-    pub(crate) async fn wait(input: R) -> io::Result<Option<Self>> {
+    /// Waits for the message that names the client, or for a request that only the server can answer; `None` if the client
+    /// sends neither. Each line before it is answered as a server would answer it: a `ping`, and one that is not a message.
+    pub(crate) async fn wait(
+        input: R,
+        output: &mut (impl AsyncWrite + Unpin),
+        served: RevisionSet,
+    ) -> io::Result<Option<Self>> {
         let mut input = BufReader::new(input);
         let mut first = Vec::new();
-        let most = (Limits::default().max_message_bytes as u64).saturating_add(1);
-        while first.trim_ascii().is_empty() {
-            first.clear();
-            let mut line = (&mut input).take(most);
-            if line.read_until(b'\n', &mut first).await? == 0 {
-                return Ok(None);
+        // Methods that no revision has are for the server, too.
+        let mut connection = Connection::new(nameless(served).with_other_methods());
+        let limit = Limits::default().max_message_bytes;
+        while read_line(&mut input, &mut first, limit).await? {
+            if first.trim_ascii().is_empty() {
+                continue;
             }
+            let mut caller = first_said(&first, served);
+            let mut answers = String::new();
+            if caller.is_none() {
+                connection.receive(None, &first, Duration::ZERO);
+            }
+            while let Some(output) = connection.poll() {
+                match output {
+                    Output::Send(text) if !text.body.is_empty() => {
+                        answers.push_str(&one_line(text.body));
+                        answers.push('\n');
+                    }
+                    Output::Event(Event::Request(_) | Event::CustomRequest(_)) => {
+                        caller = Some(anyone());
+                    }
+                    _ => {}
+                }
+            }
+            if let Some(caller) = caller {
+                first.push(b'\n');
+                let greeting = Self {
+                    caller,
+                    first,
+                    input,
+                };
+                return Ok(Some(greeting));
+            }
+            output.write_all(answers.as_bytes()).await?;
+            output.flush().await?;
         }
-        Ok(Some(Self { first, input }))
-    }
-
-    /// The client, as far as its first message names it.
-    pub(crate) fn caller(&self) -> Caller {
-        first_said(&self.first).unwrap_or_else(anyone)
+        Ok(None)
     }
 
     /// Answers the first message with an error, if it was a request: there is no server that could answer it.
@@ -61,16 +93,19 @@ impl<R: AsyncRead + Unpin> Greeting<R> {
         let _ = tokio::time::timeout(READS, written).await;
     }
 
-    /// Returns all that the client sends, from the start; and the copying, which ends with it.
-    pub(crate) fn input(self) -> (DuplexStream, impl Future<Output = ()>) {
-        let Self { first, mut input } = self;
+    /// Returns all that the client sends, from the first message; and the copying, which ends with it.
+    pub(crate) fn input(
+        &mut self,
+    ) -> (
+        Chain<&[u8], DuplexStream>,
+        impl Future<Output = ()> + use<'_, R>,
+    ) {
+        let Self { first, input, .. } = self;
         let (mut to, read) = tokio::io::duplex(PIPE);
         let copied = async move {
-            if to.write_all(&first).await.is_ok() {
-                let _ = tokio::io::copy_buf(&mut input, &mut to).await;
-            }
+            let _ = tokio::io::copy_buf(input, &mut to).await;
         };
-        (read, copied)
+        (first.as_slice().chain(read), copied)
     }
 }
 

@@ -2,9 +2,10 @@
 
 use mcp_protocol::extensions::tasks;
 use mcp_protocol::{Failure, Lifecycle, Outcome, Revision};
+use mcp_revisions::RevisionSet;
 use mcp_revisions::sansio::client::{Profile, ServerFacts};
 use mcp_revisions::sansio::server::Caller;
-use mcp_wire::{Direction, Json, JsonObject, Map, Raw, meta, peek};
+use mcp_wire::{Direction, Json, JsonObject, Map, MessageKind, Raw, meta, peek};
 use serde_json::{Value, json};
 
 /// The capabilities that are sent for a client which has not sent any: all that it may turn out to have.
@@ -18,9 +19,13 @@ pub(crate) fn anyone() -> Caller {
     }
 }
 
-/// What a first message says of its sender: a claim, or `initialize`.
-pub(crate) fn first_said(first: &[u8]) -> Option<Caller> {
+/// What a first message says of its sender: a claim, or `initialize`. Clients may speak the revisions that are `served`.
+pub(crate) fn first_said(first: &[u8], served: RevisionSet) -> Option<Caller> {
+    // No answer of a server is waited for otherwise.
     let seen = peek(first).ok()?;
+    if seen.kind != MessageKind::Request {
+        return None;
+    }
     let json = |raw: Raw<'_>| Json::from_text(raw.text()).ok();
     if let Some(capabilities) = seen.meta.client_capabilities {
         let claim = seen.meta.protocol_version?.as_str()?;
@@ -30,11 +35,17 @@ pub(crate) fn first_said(first: &[u8]) -> Option<Caller> {
             capabilities: json(capabilities),
         });
     }
+    if seen.method.as_deref() != Some("initialize") {
+        return None;
+    }
     let params = JsonObject::from_text(seen.params?.text()).ok()?;
     let named = params.get("protocolVersion")?;
     let named = named.as_str()?;
+    // A client that asks for another version is answered with the latest one that it can open a session in.
+    let offered = served.and(RevisionSet::handshake());
+    let asked = Revision::from_protocol_version(&named).filter(|asked| offered.contains(*asked));
     Some(Caller {
-        revision: Revision::from_protocol_version(&named)?,
+        revision: asked.or_else(|| offered.latest(Lifecycle::Handshake))?,
         info: params.get("clientInfo"),
         capabilities: Some(params.get("capabilities")?),
     })

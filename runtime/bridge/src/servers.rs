@@ -205,8 +205,9 @@ impl Servers {
         if self.is_closed.load(Ordering::Acquire) {
             return Err(errors::internal("the bridge ends").error);
         }
-        // Over standard streams the end of the server is the end of the bridge.
-        let stays = |place: &&Arc<Place>| *key == Key::One || !place.has_ended();
+        // The end of the server is the end of the bridge over standard streams, and of a session: neither gets another one.
+        let is_bound = matches!(key, Key::One | Key::Session(_));
+        let stays = |place: &&Arc<Place>| is_bound || !place.has_ended();
         if let Some(place) = open.get(key).filter(stays) {
             *lock(&place.used) = Instant::now();
             return Ok(Arc::clone(place));

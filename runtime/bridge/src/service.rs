@@ -16,7 +16,7 @@ use mcp_revisions::http::{self as transport, Body, Received, Wanted, received};
 use mcp_revisions::sansio::client::Profile;
 use mcp_revisions::sansio::server::{Caller, IncomingRequest, Server};
 use mcp_revisions::serve::Peer;
-use mcp_revisions::{Boxed, Limits, boxed, until};
+use mcp_revisions::{Boxed, Limits, RevisionSet, boxed, until};
 use mcp_wire::Json;
 use serde_json::json;
 use tokio::net::TcpListener;
@@ -46,7 +46,7 @@ const READ_TIME: Duration = Duration::from_secs(10);
 
 /// A bridge as a tower service; clones share its connections.
 ///
-/// It answers on every path. Who may use it is decided by the options of
+/// It answers on every path, unless [`with_path`](mcp_revisions::http::Options::with_path) names one. Who may use it is decided by the options of
 /// [`with_http_options`](crate::Bridge::with_http_options), and by the layers in front of it: put a
 /// [`Principal`](mcp_revisions::http::Principal) or a [`PeerAddress`](mcp_revisions::http::PeerAddress) into the extensions
 /// of requests, so that each client has a share of the limits.
@@ -97,8 +97,8 @@ impl Service {
         }))
     }
 
-    /// Serves HTTP/1.1 on a listener until `stop` is ready; then what is open has `grace` to finish, and the connections to
-    /// the upstream server are closed.
+    /// Serves HTTP/1.1 on a listener until `stop` is ready; then calls get status 503, what is open has `grace` to finish, and
+    /// the connections to the upstream server are closed.
     pub async fn serve(
         self,
         listener: TcpListener,
@@ -147,22 +147,24 @@ impl Service {
 }
 
 /// A service that refuses what needs a server, as the one will that comes after it.
-fn unstarted(
-    served: mcp_revisions::RevisionSet,
-    options: transport::Options,
-) -> transport::Service {
-    let info = Json::from(json!({ "name": "unstarted", "version": "0" }));
-    let profile = Profile::new(&info, &Json::from(json!({})));
+fn unstarted(served: RevisionSet, options: transport::Options) -> transport::Service {
     let refused = |_: IncomingRequest, _: Peer| async {
         let why = "the server has not been started: send `initialize`, or a request that names its client";
         Err(mcp_revisions::errors::internal(why).error)
     };
+    transport::Service::with_options(nameless(served), refused, options)
+}
+
+/// The end towards clients while there is no server to introduce.
+pub(crate) fn nameless(served: RevisionSet) -> Server {
+    let info = Json::from(json!({ "name": "unstarted", "version": "0" }));
+    let profile = Profile::new(&info, &Json::from(json!({})));
     #[expect(
         clippy::expect_used,
         reason = "the texts are ours, and are of the latest revision"
     )]
     let server = Server::new(Revision::LATEST, profile).expect("a profile of ours");
-    transport::Service::with_options(server.serving(served), refused, options)
+    server.serving(served)
 }
 
 impl Shared {
@@ -178,6 +180,9 @@ impl Shared {
     async fn handle(&self, request: Request<Received>) -> Response<Body> {
         if let Some(started) = self.started.get() {
             return answered(&started.service, request).await;
+        }
+        if self.is_closed.load(Ordering::Acquire) {
+            return answered(&self.unstarted, request).await;
         }
         let (head, body) = request.into_parts();
         match self.settings.http.wanted(&head) {
@@ -213,7 +218,7 @@ impl Shared {
             }
             Err(_) => return status(StatusCode::REQUEST_TIMEOUT, "the body took too long"),
         };
-        let caller = first_said(&bytes);
+        let caller = first_said(&bytes, self.settings.client_revisions);
         let body = received(Full::new(bytes.clone()));
         let Some(caller) = caller else {
             return answered(&self.unstarted, Request::from_parts(head, body)).await;

@@ -211,7 +211,7 @@ pub(crate) fn now() -> u64 {
     })
 }
 
-/// Writes down what goes by, and returns whether the record has all of it.
+/// Writes down the messages, and returns whether the record has all of them.
 fn write_down(
     heard: &Receiver<Event>,
     mut record: Option<impl Write>,

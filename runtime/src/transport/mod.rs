@@ -25,3 +25,6 @@ pub mod serve;
 pub(crate) mod spawn;
 #[cfg(feature = "server-stdio")]
 pub mod stdio;
+
+#[cfg(any(feature = "client", feature = "server-stdio"))]
+pub use line::read_line;

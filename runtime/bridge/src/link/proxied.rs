@@ -84,12 +84,12 @@ impl Application for Proxied {
         self.turns.wake_at()
     }
 
-    /// The subscriptions of clients end with their server.
+    /// The sessions and subscriptions of clients end with their server, and calls that are open are answered before that.
     async fn closed(&mut self, server: &mut Server) {
+        for session in self.listeners.all() {
+            session.end_after_calls();
+        }
         let status = server.exit().await;
         error!("a server has ended by itself{status}");
-        for session in self.listeners.all() {
-            session.end();
-        }
     }
 }

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use mcp_protocol::{Part, Revision, Subject};
+use mcp_protocol::{Context, Failure, Part, Revision, Subject};
 use mcp_revisions::client_transport::Open;
 use mcp_revisions::errors;
 use mcp_revisions::sansio::client::{IncomingRequest, Token};
@@ -52,6 +52,23 @@ enum Belongs {
     Among(BTreeSet<Token>),
     /// To no client that is there.
     ToNobody,
+}
+
+/// Returns the error of params that are not those of the server's revision `from`: the server has made that mistake, and not
+/// the bridge, which has to convert them. In the revision of the server they are handed on as they are.
+fn malformed(
+    subject: Subject<'_>,
+    from: Revision,
+    to: Revision,
+    params: &Json,
+) -> Option<ErrorObject> {
+    if from.same_types(to) {
+        return None;
+    }
+    match mcp_protocol::convert(subject, from, to, params.text(), Context::default()) {
+        Err(Failure::Invalid(why)) => Some(errors::invalid_params(&why.to_string()).error),
+        _ => None,
+    }
 }
 
 impl Proxied {
@@ -137,7 +154,9 @@ impl Proxied {
             let sender = Some(Direction::ServerToClient);
             let subject = Subject::Method(&method, Part::Params, sender);
             let about = LossReport::of(End::Client, peer, &method, None);
-            (self.settings.losses).refuse_to_carry(about, subject, server.app(), &params)
+            malformed(subject, server.app(), peer, &params).or_else(|| {
+                (self.settings.losses).refuse_to_carry(about, subject, server.app(), &params)
+            })
         });
         server.answer_with(token, of, async move {
             match refused {

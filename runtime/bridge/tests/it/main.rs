@@ -28,7 +28,7 @@ use mcp_revisions::service::Client;
 use mcp_revisions::service::client::Http;
 use mcp_revisions::{Lifecycle, Limits, Revision, RevisionSet, errors, http, stdio};
 use serde_json::{Value, json};
-use tokio::io::AsyncReadExt as _;
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _};
 
 /// A server of one revision.
 fn server(revision: Revision) -> Server {
@@ -163,7 +163,7 @@ async fn one_client_is_served_over_two_streams_and_one_pair_of_them() {
     let (one, other) = tokio::io::duplex(1 << 10);
     drop(other);
     let spent = Upstream::pair("spent", tokio::io::empty(), tokio::io::sink());
-    let first = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n".as_slice();
+    let first = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}\n".as_slice();
     let failed = Bridge::new(spent)
         .serve_stdio(first, one, std::future::pending())
         .await;
@@ -311,26 +311,28 @@ async fn a_bridge_that_was_shut_down_refuses_calls_with_a_status_of_http() {
     assert!(refused.to_string().contains("503"), "{refused}");
 }
 
+/// It is answered as one is that comes later, and what follows it is heard.
 #[tokio::test]
-async fn a_first_line_without_an_end_is_not_read_for_ever() {
-    let (started, mut starts) = tokio::sync::mpsc::unbounded_channel();
-    let upstream = Upstream::streams("never answers", move || {
-        let (near, far) = tokio::io::duplex(64);
-        started.send(far).unwrap();
-        std::future::ready(Ok(tokio::io::split(near)))
-    });
+async fn a_first_line_that_is_too_long_is_an_error_and_no_client() {
     let more_than_a_message = 2 * Limits::default().max_message_bytes as u64;
+    let next = b"\n{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}\n".as_slice();
     let (silent, _held) = tokio::io::duplex(64);
-    let endless = tokio::io::repeat(b'x').take(more_than_a_message);
-    let served = Bridge::new(upstream).serve_stdio(
-        endless.chain(silent),
-        tokio::io::sink(),
+    let long = tokio::io::repeat(b'x').take(more_than_a_message);
+    let (output, read) = tokio::io::duplex(1 << 16);
+    let served = Bridge::new(streams(Revision::V2025_06_18)).serve_stdio(
+        long.chain(next).chain(silent),
+        output,
         std::future::pending(),
     );
+    let mut lines = tokio::io::BufReader::new(read).lines();
+    let answered = async {
+        let refused = lines.next_line().await.unwrap().unwrap();
+        assert!(refused.contains("16777216"), "{refused}");
+        let listed = lines.next_line().await.unwrap().unwrap();
+        assert!(listed.contains("\"greet\""), "{listed}");
+    };
     tokio::select! {
         _ = served => panic!("neither end has hung up"),
-        start = tokio::time::timeout(Duration::from_secs(20), starts.recv()) => {
-            assert!(start.is_ok(), "the line is still being read");
-        }
+        answered = tokio::time::timeout(Duration::from_secs(20), answered) => answered.unwrap(),
     }
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use mcp_bridge::{Bridge, Service, Upstream};
+use mcp_bridge::{Bridge, Error, Service, Upstream};
 use mcp_revisions::latest::{self as mcp, ClientHandlers};
 use mcp_revisions::mcp_wire::service::Caller as _;
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
@@ -13,10 +13,12 @@ use mcp_revisions::serve::{Handler, Peer, Session};
 use mcp_revisions::service::Client;
 use mcp_revisions::service::client::{ClientContext, Http};
 use mcp_revisions::{Latest, Lifecycle, Revision, RevisionSet, args, http, stdio};
-use serde_json::json;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines};
 use tokio::sync::{Notify, mpsc};
+use tokio::task::JoinHandle;
 
-use crate::{client, greets, names, server, text};
+use crate::{client, greets, in_process, names, server, text};
 
 const UPSTREAM: Revision = Revision::V2025_11_25;
 
@@ -184,7 +186,7 @@ async fn a_client_has_a_tenth_of_all_servers_by_default_and_ten_at_least() {
         let refused = call(each).await.unwrap_err();
         let why = format!("{each} servers are at work for this client");
         assert!(refused.to_string().contains(&why), "{refused}");
-        calls.iter().for_each(tokio::task::JoinHandle::abort);
+        calls.iter().for_each(JoinHandle::abort);
         service.shutdown().await;
     }
 }
@@ -223,4 +225,290 @@ async fn a_call_that_waits_for_the_one_before_is_made_once_that_is_answered() {
     let both = async { tokio::join!(text(&client, "first"), other) };
     assert_eq!(within(both).await, ("done".to_owned(), "done".to_owned()));
     service.shutdown().await;
+}
+
+/// A server over two streams that answers each message by these, or ends.
+fn scripted(
+    answers: impl Fn(&Value) -> Option<Vec<Value>> + Clone + Send + Sync + 'static,
+) -> Upstream {
+    Upstream::streams("scripted", move || {
+        let (ours, theirs) = (tokio::io::duplex(1 << 16), tokio::io::duplex(1 << 16));
+        let answers = answers.clone();
+        tokio::spawn(async move {
+            let (mut lines, mut output) = (BufReader::new(ours.0).lines(), theirs.0);
+            while let Ok(Some(line)) = lines.next_line().await {
+                let message: Value = serde_json::from_str(&line).unwrap();
+                let Some(answers) = answers(&message) else {
+                    return;
+                };
+                for answer in answers {
+                    output
+                        .write_all(format!("{answer}\n").as_bytes())
+                        .await
+                        .unwrap();
+                }
+            }
+        });
+        std::future::ready(Ok((theirs.1, ours.1)))
+    })
+}
+
+fn result(to: &Value, result: &Value) -> Vec<Value> {
+    vec![json!({ "jsonrpc": "2.0", "id": to["id"], "result": result })]
+}
+
+/// What a server of this revision answers until it is called.
+fn opens(message: &Value, revision: Revision) -> Vec<Value> {
+    match message["method"].as_str() {
+        Some("initialize") => result(
+            message,
+            &json!({
+                "protocolVersion": revision.protocol_version(),
+                "capabilities": { "tools": {} },
+                "serverInfo": { "name": "scripted", "version": "1" },
+            }),
+        ),
+        Some(_) if !message["id"].is_null() => {
+            let error = json!({ "code": -32601, "message": "no such method" });
+            vec![json!({ "jsonrpc": "2.0", "id": message["id"], "error": error })]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// A client over two streams that writes what it likes.
+struct Raw {
+    input: DuplexStream,
+    output: Lines<BufReader<DuplexStream>>,
+    served: JoinHandle<Result<(), Error>>,
+}
+
+impl Raw {
+    fn of(bridge: Bridge) -> Self {
+        let (input, output) = (tokio::io::duplex(1 << 16), tokio::io::duplex(1 << 16));
+        let served = tokio::spawn(bridge.serve_stdio(input.0, output.0, std::future::pending()));
+        Self {
+            input: input.1,
+            output: BufReader::new(output.1).lines(),
+            served,
+        }
+    }
+
+    async fn says(&mut self, line: impl std::fmt::Display) {
+        let line = format!("{line}\n");
+        self.input.write_all(line.as_bytes()).await.unwrap();
+    }
+
+    async fn hears(&mut self) -> Value {
+        let line = within(self.output.next_line()).await.unwrap();
+        serde_json::from_str(&line.unwrap()).unwrap()
+    }
+}
+
+fn initialize(version: &str, capabilities: &Value) -> Value {
+    let info = json!({ "name": "myhost", "version": "1" });
+    let params =
+        json!({ "protocolVersion": version, "capabilities": capabilities, "clientInfo": info });
+    json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params })
+}
+
+fn calls(id: i64, tool: &str) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": tool } })
+}
+
+/// What the server is sent of a client is what that says, whichever version it asks for, and whatever it says before.
+#[tokio::test]
+async fn a_server_is_sent_what_its_client_says_in_initialize() {
+    let claim = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let before = [
+        (
+            json!({ "jsonrpc": "2.0", "id": "p", "method": "ping" }).to_string(),
+            "result",
+        ),
+        ("not JSON".to_owned(), "error"),
+        ("[]".to_owned(), "error"),
+        ("{}".to_owned(), "error"),
+        (
+            json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {} }).to_string(),
+            "error",
+        ),
+        (
+            json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string(),
+            "",
+        ),
+        (
+            json!({ "jsonrpc": "2.0", "id": 7, "result": {} }).to_string(),
+            "",
+        ),
+        (
+            json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 1, "_meta": claim } })
+                .to_string(),
+            "",
+        ),
+    ];
+    for version in ["2024-10-07", "2025-06-18", "2027-01-01", "2026-07-28"] {
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let sees = Arc::clone(&seen);
+        let upstream = scripted(move |message| {
+            sees.lock().unwrap().push(message.clone());
+            Some(opens(message, UPSTREAM))
+        });
+        let mut client = Raw::of(Bridge::new(upstream));
+        for (line, answer) in &before {
+            client.says(line).await;
+            if !answer.is_empty() {
+                let heard = client.hears().await;
+                assert!(!heard[answer].is_null(), "{line}: {heard}");
+            }
+        }
+        assert!(
+            seen.lock().unwrap().is_empty(),
+            "nothing names the client yet"
+        );
+        client.says(initialize(version, &json!({}))).await;
+        let opened = client.hears().await;
+        assert_eq!(
+            opened["result"]["serverInfo"]["name"], "scripted",
+            "{opened}"
+        );
+        let known = Revision::from_protocol_version(version);
+        let spoken = known.filter(|it| it.lifecycle() == Lifecycle::Handshake);
+        let spoken = spoken.unwrap_or(Revision::V2025_11_25).protocol_version();
+        assert_eq!(opened["result"]["protocolVersion"], spoken);
+        let seen = seen.lock().unwrap();
+        let sent = seen.iter().find(|it| it["method"] == "initialize").unwrap();
+        assert_eq!(
+            sent["params"]["clientInfo"]["name"], "myhost",
+            "{version}: {sent}"
+        );
+        assert_eq!(
+            sent["params"]["capabilities"],
+            json!({}),
+            "{version}: {sent}"
+        );
+    }
+}
+
+/// Over HTTP, too: the server is started by a client of a version that does not exist.
+#[tokio::test]
+async fn a_client_of_an_unknown_version_starts_the_server_of_a_service() {
+    for version in ["2024-10-07", "2027-01-01"] {
+        let service = Bridge::new(in_process(UPSTREAM)).into_service();
+        let body = initialize(version, &json!({})).to_string();
+        let request = ::http::Request::post("/mcp")
+            .header("host", "localhost")
+            .header("content-type", "application/json")
+            .header("accept", "application/json, text/event-stream")
+            .body(http_body_util::Full::new(bytes::Bytes::from(body)))
+            .unwrap();
+        let opened = within(tower_service::Service::call(&mut service.clone(), request)).await;
+        let opened = http_body_util::BodyExt::collect(opened.unwrap().into_body()).await;
+        let opened: Value = serde_json::from_slice(&opened.unwrap().to_bytes()).unwrap();
+        let result = &opened["result"];
+        assert_eq!(result["serverInfo"]["name"], UPSTREAM.id(), "{opened}");
+        assert_eq!(result["protocolVersion"], "2025-11-25", "{opened}");
+        service.shutdown().await;
+    }
+}
+
+/// Each call that is open when the server ends is answered, before the client is hung up on.
+#[tokio::test]
+async fn calls_that_are_open_when_the_server_ends_are_answered() {
+    for client in [Revision::V2024_11_05, Revision::V2025_11_25] {
+        let upstream = scripted(|message| match message["params"]["name"].as_str() {
+            Some("exit") => None,
+            Some(_) => Some(Vec::new()),
+            None => Some(opens(message, UPSTREAM)),
+        });
+        let mut raw = Raw::of(Bridge::new(upstream));
+        raw.says(initialize(client.protocol_version(), &json!({})))
+            .await;
+        raw.hears().await;
+        let opened = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+        raw.says(opened).await;
+        raw.says(calls(2, "never")).await;
+        raw.says(calls(3, "exit")).await;
+        let mut answered = Vec::new();
+        for _ in 0..2 {
+            let answer = raw.hears().await;
+            assert_eq!(answer["error"]["code"], -32603, "{answer}");
+            answered.push(answer["id"].as_i64().unwrap());
+        }
+        answered.sort_unstable();
+        assert_eq!(answered, [2, 3]);
+        let ended = within(raw.served).await.unwrap();
+        assert!(matches!(ended, Err(Error::UpstreamEnded)), "{ended:?}");
+    }
+}
+
+/// A server that does not answer is not waited for on behalf of a client that is gone.
+#[tokio::test]
+async fn a_client_that_leaves_while_its_server_starts_ends_both() {
+    let (ended, mut ends) = mpsc::unbounded_channel();
+    let upstream = Upstream::streams("silent", move || {
+        let (near, mut far) = tokio::io::duplex(1 << 16);
+        let ended = ended.clone();
+        tokio::spawn(async move {
+            let _ = tokio::io::copy(&mut far, &mut tokio::io::sink()).await;
+            let _ = ended.send(());
+        });
+        std::future::ready(Ok(tokio::io::split(near)))
+    });
+    let mut raw = Raw::of(Bridge::new(upstream));
+    raw.says(initialize("2025-11-25", &json!({}))).await;
+    drop(raw.input);
+    within(raw.served).await.unwrap().unwrap();
+    within(ends.recv()).await.unwrap();
+}
+
+/// A server that asks what its revision does not have, or not so, has made the mistake itself. A client of its revision is
+/// asked as the server asks.
+#[tokio::test]
+async fn a_server_is_told_which_mistake_its_request_has() {
+    let form = json!({ "type": "object", "properties": {} });
+    let asks = [
+        (
+            Revision::V2025_03_26,
+            json!({ "message": "?", "requestedSchema": form }),
+            &["2025-06-18", "2025-11-25"][..],
+            -32601,
+        ),
+        (
+            Revision::V2025_06_18,
+            json!({ "message": "?" }),
+            &["2025-11-25"],
+            -32602,
+        ),
+    ];
+    for (server, params, versions, code) in asks {
+        for version in versions {
+            let (params, call) = (params.clone(), Arc::new(Mutex::new(Value::Null)));
+            let upstream = scripted(move |message| {
+                if message["params"]["name"] == "ask" {
+                    *call.lock().unwrap() = message.clone();
+                    let ask = json!({ "jsonrpc": "2.0", "id": "q", "method": "elicitation/create", "params": params });
+                    return Some(vec![ask]);
+                }
+                if message["id"] == "q" {
+                    let text = message["error"]["code"].to_string();
+                    let content = json!({ "content": [{ "type": "text", "text": text }] });
+                    return Some(result(&call.lock().unwrap(), &content));
+                }
+                Some(opens(message, server))
+            });
+            let mut raw = Raw::of(Bridge::new(upstream));
+            raw.says(initialize(version, &json!({ "elicitation": {} })))
+                .await;
+            raw.hears().await;
+            let opened = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+            raw.says(opened).await;
+            raw.says(calls(2, "ask")).await;
+            let answer = raw.hears().await;
+            let text = &answer["result"]["content"][0]["text"];
+            assert_eq!(*text, code.to_string(), "{server}, {version}: {answer}");
+        }
+    }
 }

@@ -19,13 +19,16 @@ const HEALTH: &str = "/healthz";
 /// Where a balancer asks whether to send requests to it.
 const READINESS: &str = "/readyz";
 
+/// The path that is served unless another one is given.
+const PATH: &str = "/mcp";
+
 /// Where clients come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Listen {
     /// One, over standard streams.
     Stdio,
-    /// Any number, over HTTP.
-    Http(SocketAddr),
+    /// Any number, over HTTP, at this path.
+    Http(SocketAddr, String),
 }
 
 impl FromStr for Listen {
@@ -45,14 +48,23 @@ impl FromStr for Listen {
             )
         };
         let rest = text.strip_prefix("http://").ok_or_else(wrong)?;
-        let address = rest.split('/').next().unwrap_or(rest);
+        let (address, path) = rest.split_once('/').unwrap_or((rest, ""));
+        let is_path = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'?' | b'#');
+        if !path.bytes().all(is_path) {
+            return Err(wrong());
+        }
+        let path = match path {
+            "" => PATH.to_owned(),
+            path => format!("/{path}"),
+        };
         let address = address.replace("localhost", "127.0.0.1");
-        address.parse().map(Self::Http).map_err(|_| wrong())
+        let address = address.parse().map_err(|_| wrong())?;
+        Ok(Self::Http(address, path))
     }
 }
 
 /// Returns how the arguments want the service to behave over HTTP.
-pub(super) fn options(address: SocketAddr, arguments: &Arguments) -> http::Options {
+pub(super) fn options(address: SocketAddr, path: &str, arguments: &Arguments) -> http::Options {
     let hosts = &arguments.allow_host;
     if address.ip().is_unspecified() && hosts.is_empty() {
         warn!("only requests to localhost are served: name the host of others by --allow-host");
@@ -60,6 +72,7 @@ pub(super) fn options(address: SocketAddr, arguments: &Arguments) -> http::Optio
     let options = http::Options::new()
         .with_health(HEALTH)
         .with_readiness(READINESS)
+        .with_path(path)
         .allow_host(match address.ip() {
             IpAddr::V4(ip) => ip.to_string(),
             IpAddr::V6(ip) => format!("[{ip}]"),
@@ -95,9 +108,13 @@ pub(super) async fn shared(_: http::Options, _: &str) -> anyhow::Result<http::Op
 }
 
 /// Serves many clients, until the bridge receives a signal to end.
-pub(super) async fn over_http(address: SocketAddr, bridge: Bridge) -> anyhow::Result<()> {
+pub(super) async fn over_http(
+    address: SocketAddr,
+    path: &str,
+    bridge: Bridge,
+) -> anyhow::Result<()> {
     let listener = http::bind(address).await?;
-    info!("listening on http://{}/mcp", listener.local_addr()?);
+    info!("listening on http://{}{path}", listener.local_addr()?);
     let service = bridge.into_service();
     service.serve(listener, signalled_to_end(), GRACE).await;
     Ok(())

@@ -25,14 +25,14 @@ use record::Record;
     override_usage = "mcp-rev bridge [OPTIONS] <URL>\n       mcp-rev bridge [OPTIONS] -- <COMMAND>..."
 )]
 pub(crate) struct Arguments {
-    /// Where to accept clients: `stdio`, or `http://ADDRESS:PORT/mcp`
+    /// Where to accept clients: `stdio`, or `http://ADDRESS:PORT/PATH` [default path: /mcp]
     #[arg(long, value_name = "WHERE", default_value = "stdio")]
     listen: Listen,
     /// Accept only these protocol revisions from clients [default: all]
-    #[arg(long, value_name = "ID,...", value_delimiter = ',')]
+    #[arg(long, value_name = "ID,...", value_delimiter = ',', value_parser = negotiated)]
     client_revisions: Vec<Revision>,
     /// Speak this protocol revision with the server [default: the latest that it supports]
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = negotiated)]
     upstream_revision: Option<Revision>,
     /// Drop or preserve fields that the older revision does not define
     #[arg(long, default_value = "drop")]
@@ -49,6 +49,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     record: Option<String>,
     /// Send this header with each request to the server's URL, such as `Accept-Language: en`
+    ///
+    /// Headers that the transport or MCP sets, such as `Host` or `Mcp-Session-Id`, are refused.
     ///
     /// Other users of the machine can read command lines: pass secrets with --header-env.
     #[arg(long, value_name = "NAME:VALUE", value_parser = header, conflicts_with = "command")]
@@ -79,7 +81,9 @@ pub(crate) struct Arguments {
     /// Examples: `mcp.example.com`, `mcp.example.com:8443`, or `*` behind a proxy that checks it.
     #[arg(long, value_name = "HOST")]
     allow_host: Vec<String>,
-    /// Accept requests of web pages from this origin, besides localhost, and let them read the responses (CORS)
+    /// Accept requests of web pages from this origin, and let them read the responses (CORS)
+    ///
+    /// Requests with an origin of localhost are always accepted. Name such an origin to let its pages read the responses.
     #[arg(long, value_name = "ORIGIN", value_parser = origin)]
     allow_origin: Vec<String>,
     /// Serve HTTP+SSE, the transport of 2024-11-05, at this path of an HTTP listener, such as `/sse`
@@ -108,14 +112,33 @@ pub(crate) struct Arguments {
 /// Parses a header of the command line.
 fn header(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once(':').ok_or("expected NAME:VALUE")?;
-    Ok((name.trim().to_owned(), value.trim().to_owned()))
+    checked(name, value)
+}
+
+/// Checks a header before a client waits for the server.
+fn checked(name: &str, value: &str) -> Result<(String, String), String> {
+    let (name, value) = (name.trim(), value.trim());
+    Http::check_header(name, value).map_err(|why| why.to_string())?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+/// Parses a revision that peers can negotiate: a candidate is converted as the release that it became, and never spoken.
+fn negotiated(text: &str) -> Result<Revision, String> {
+    let all = Revision::NEGOTIATED.iter();
+    all.clone()
+        .find(|revision| revision.id() == text)
+        .copied()
+        .ok_or_else(|| {
+            let ids: Vec<&str> = all.map(|revision| revision.id()).collect();
+            format!("expected one of {}", ids.join(", "))
+        })
 }
 
 /// Parses a header whose value is in the environment.
 fn header_env(text: &str) -> Result<(String, String), String> {
     let (name, variable) = text.split_once('=').ok_or("expected NAME=VARIABLE")?;
     match std::env::var(variable) {
-        Ok(value) => Ok((name.trim().to_owned(), value.trim().to_owned())),
+        Ok(value) => checked(name, &value),
         Err(why) => Err(format!("environment variable `{variable}`: {why}")),
     }
 }
@@ -233,7 +256,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     // A client over stdio is one conversation: handing its messages from thread to thread costs more than it gains.
     let mut runtime = match arguments.listen {
         Listen::Stdio => tokio::runtime::Builder::new_current_thread(),
-        Listen::Http(_) => tokio::runtime::Builder::new_multi_thread(),
+        Listen::Http(..) => tokio::runtime::Builder::new_multi_thread(),
     };
     let runtime = runtime.enable_all().build().context("cannot start")?;
     let done = runtime.block_on(bridged(arguments));
@@ -276,20 +299,20 @@ async fn bridged(arguments: &Arguments) -> Result<(), Failed> {
     if let Some(number) = arguments.max_servers_per_client {
         bridge = bridge.with_max_servers_per_client(number);
     }
-    match arguments.listen {
+    match &arguments.listen {
         Listen::Stdio => {
             let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
             let served = bridge.serve_stdio(input, output, listen::signalled_to_end());
             served.await.map_err(Failed::server)
         }
-        Listen::Http(address) => {
-            let mut options = listen::options(address, arguments);
+        Listen::Http(address, path) => {
+            let mut options = listen::options(*address, path, arguments);
             let url = arguments.backplane.clone();
             if let Some(url) = url.or_else(|| std::env::var("MCP_REV_BACKPLANE").ok()) {
                 let shared = listen::shared(options, &url).await.context("--backplane");
                 options = shared.map_err(Failed::place)?;
             }
-            let served = listen::over_http(address, bridge.with_http_options(options));
+            let served = listen::over_http(*address, path, bridge.with_http_options(options));
             served.await.map_err(Failed::place)
         }
     }

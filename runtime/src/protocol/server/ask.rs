@@ -57,8 +57,7 @@ impl Connection<Server> {
         }
         let row = |kind| find_method(self.role.app(), method, Direction::ServerToClient, kind);
         let Some(row) = row(MethodKind::Request).or_else(|| row(MethodKind::Input)) else {
-            let why = "the application's revision has no such request of a server";
-            return refused(errors::internal(why).error);
+            return refused(errors::method_not_found(method, self.role.app().lifecycle()).error);
         };
         let about = about.filter(|token| !self.state.own.contains_key(token));
         if let Some(pending) = about.and_then(|token| self.state.get_mut(token))

@@ -152,9 +152,9 @@ impl<C: Send + 'static> Driver<C> {
                         self.settle(&mut app);
                     }
                     if self.is_over {
+                        self.ended.send_replace(true);
                         self.give_up_connecting().await;
                         app.closed(&mut self).await;
-                        self.ended.send_replace(true);
                     }
                 }
             }
@@ -303,6 +303,10 @@ impl<C: Send + 'static> Driver<C> {
                     let Event::Answered(answered) = event else {
                         return;
                     };
+                    // A handle that is told of the end by this does not send its next request here.
+                    if self.is_over {
+                        self.ended.send_replace(true);
+                    }
                     open.replies.push(Reply::Answered(answered));
                 }
                 return;

@@ -3,7 +3,7 @@
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_REQUEST_HEADERS, CACHE_CONTROL, CONTENT_TYPE,
-    ORIGIN, RETRY_AFTER, VARY,
+    RETRY_AFTER, VARY,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use mcp_wire::RequestId;
@@ -86,10 +86,7 @@ pub(super) fn allowed(asked: &HeaderMap) -> Response<Body> {
     if let Some(wanted) = asked.get(ACCESS_CONTROL_REQUEST_HEADERS) {
         headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, wanted.clone());
     }
-    match asked.get(ORIGIN) {
-        Some(origin) => exposed(origin.clone(), response),
-        None => response,
-    }
+    response
 }
 
 /// A response that a page of this origin may read.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use http::request::Parts;
 use http::{HeaderValue, StatusCode};
 
-use super::answers::{Answered, events, refused, status};
+use super::answers::{Answered, events, refusal, refused, status};
 use super::body::{Events, HangUp};
 use super::inner::{Inner, owner};
 use super::service::accepts_events;
@@ -101,7 +101,10 @@ impl Inner {
                 .and_then(|parts| text(&parts.headers, headers::SESSION_ID).map(Arc::<str>::from))
         {
             let kept = self.keep(&id, driver, driver.record());
-            kept.inspect_err(|_| driver.close())?;
+            kept.map_err(|full| {
+                driver.close();
+                refusal(None, &full)
+            })?;
         }
         Ok(status(StatusCode::ACCEPTED))
     }

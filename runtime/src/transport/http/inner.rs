@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use http::request::Parts;
 use http::{HeaderMap, StatusCode};
-use mcp_wire::peek;
+use mcp_wire::{RawId, peek};
 
 use super::answers::{Answered, refusal, refused};
 use super::counters::{Counted, Counters};
@@ -214,21 +214,25 @@ impl Inner {
         driver: &Arc<ServerDriver>,
         message: Option<&[u8]>,
     ) -> Answered<Arc<str>> {
+        let opening = message.and_then(|message| peek(message).ok());
+        let request = (opening.as_ref()).and_then(|opening| opening.id.and_then(RawId::to_id));
+        let full = |full: Box<Refusal>| refusal(request.as_ref(), &full);
         let id = unguessable().ok_or_else(|| {
             let refused = errors::internal("no randomness for the id of a session");
             let status = StatusCode::INTERNAL_SERVER_ERROR.as_u16();
             refusal(None, &Refusal { status, ..*refused })
         })?;
         if !self.replica.backplane.is_shared() {
-            self.keep(&id, driver, None)?;
+            self.keep(&id, driver, None).map_err(full)?;
             return Ok(id);
         }
         let mut record = SessionRecord::new(&*self.replica.address, driver.owner());
         record.can_move = self.options.can_move && driver.only_stream().is_none();
-        if let Some(Ok(opening)) = message.map(peek) {
-            record.note(&opening);
+        if let Some(opening) = &opening {
+            record.note(opening);
         }
-        self.keep(&id, driver, Some(Box::new(record.clone())))?;
+        let kept = self.keep(&id, driver, Some(Box::new(record.clone())));
+        kept.map_err(full)?;
         self.look_after();
         let saved = self.save(&id, &record, None).await;
         saved.inspect_err(|_| self.leave(&id))?;
@@ -241,13 +245,13 @@ impl Inner {
         id: &Arc<str>,
         driver: &Arc<ServerDriver>,
         record: Option<Box<SessionRecord>>,
-    ) -> Answered<()> {
+    ) -> Result<(), Box<Refusal>> {
         let new = NewSession::new(Arc::clone(id), Arc::clone(driver))
             .with_bytes(driver.session_bytes())
             .with_owner(driver.owner());
         let may_go = |driver: &Arc<ServerDriver>| driver.is_idle();
         let opened = (lock(&self.sessions)).open(new, self.start.elapsed(), SPARED, may_go);
-        let gone = opened.map_err(|full| refusal(None, &errors::too_many_sessions(full.limit)))?;
+        let gone = opened.map_err(|full| errors::too_many_sessions(full.limit))?;
         for gone in gone.iter().filter(|gone| !Arc::ptr_eq(gone, driver)) {
             gone.close();
         }

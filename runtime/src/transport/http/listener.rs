@@ -6,14 +6,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::{Request, Response};
+use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpSocket, TcpStream, ToSocketAddrs};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 
 use super::socket::{Socket, hung_up};
 use super::{Options, PeerAddress, PeerConnection, Service};
@@ -68,8 +70,9 @@ pub async fn serve(listener: TcpListener, service: Service) {
 
 /// Serves HTTP/1.1 on a listener until `stop` is over.
 ///
-/// From then on no connection and no call is taken. What is open may finish within `grace`; then sessions, streams and
-/// calls that are still at work end.
+/// From then on calls get status 503, and so do requests for the [health](super::Options::with_health) of the service, over
+/// connections that are open and new ones. What is at work may finish within `grace`; then the listener is closed, and
+/// sessions, streams and calls that are still at work end.
 pub async fn serve_until(
     listener: TcpListener,
     service: Service,
@@ -102,7 +105,8 @@ fn serve_ours(
 }
 
 /// Serves any service on a listener as [`serve_until`] does, with the limits of `options` for connections; requests have
-/// the [`PeerAddress`] and the [`PeerConnection`] of their connection. Connections that are open after `grace` are closed.
+/// the [`PeerAddress`] and the [`PeerConnection`] of their connection. The service refuses calls itself once `stop` is over;
+/// requests that come before that are waited for. Connections that are open after `grace` are closed.
 pub async fn serve_service<S, B>(
     listener: TcpListener,
     options: &Options,
@@ -143,11 +147,21 @@ async fn serve_each<S, B>(
     let addresses = Budget::with_share(all, per_address);
     let mut stop = std::pin::pin!(stop);
     let (stopping, stopped) = watch::channel(());
+    // Each request that is at work has a sender: what comes after the stop has none, and is not waited for.
+    let (working, mut at_work) = mpsc::channel::<()>(1);
+    let mut working = Some(working);
+    let mut over = Instant::now();
     let mut connections = JoinSet::new();
     loop {
         while connections.try_join_next().is_some() {}
         let accepted = tokio::select! {
-            () = &mut stop => break,
+            () = &mut stop, if working.is_some() => {
+                working = None;
+                over = Instant::now() + grace;
+                continue;
+            }
+            _ = at_work.recv(), if working.is_none() => break,
+            () = tokio::time::sleep_until(over), if working.is_none() => break,
             accepted = accept(&listener, &room) => accepted,
         };
         let Some((stream, address, room)) = accepted else {
@@ -165,11 +179,24 @@ async fn serve_each<S, B>(
         let socket = Socket::new(Arc::clone(&stream), options.write_time);
         // Requests say over which connection they come, which is open as long as this is kept, and from which address.
         let (service, open) = (TowerToHyperService::new(service.clone()), Arc::default());
+        let working = working.as_ref().map(mpsc::Sender::downgrade);
         let service = service_fn(move |mut request: Request<Incoming>| {
             let extensions = request.extensions_mut();
             extensions.insert(PeerAddress(address));
             extensions.insert(PeerConnection::new(&open));
-            service.call(request)
+            let mut working = working.as_ref().and_then(mpsc::WeakSender::upgrade);
+            let answered = service.call(request);
+            async move {
+                let response: Response<B> = answered.await?;
+                // It is at work until its body has ended.
+                let body = |body: B| {
+                    body.map_err(move |error| {
+                        drop(working.take());
+                        error
+                    })
+                };
+                Ok::<_, S::Error>(response.map(body))
+            }
         });
         let mut builder = http1::Builder::new();
         builder
@@ -194,7 +221,7 @@ async fn serve_each<S, B>(
     drop(listener);
     drop(stopping);
     let finished = async { while connections.join_next().await.is_some() {} };
-    if tokio::time::timeout(grace, finished).await.is_err() {
+    if tokio::time::timeout_at(over, finished).await.is_err() {
         end();
         connections.shutdown().await;
     }

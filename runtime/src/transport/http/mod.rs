@@ -89,6 +89,8 @@ pub struct Options {
     readiness: Option<String>,
     /// The path of HTTP+SSE, as its clients see it.
     http_sse: Option<String>,
+    /// The only path that is served, beside those of health and of HTTP+SSE.
+    path: Option<String>,
 }
 
 impl std::fmt::Debug for Options {
@@ -136,6 +138,7 @@ impl Default for Options {
             health: None,
             readiness: None,
             http_sse: None,
+            path: None,
         }
     }
 }
@@ -169,7 +172,8 @@ impl Options {
         self
     }
 
-    /// Answers pages of allowed origins that ask whether they may send (CORS), and lets them read the answers.
+    /// Answers pages of the origins of [`allow_origin`](Self::allow_origin) that ask whether they may send (CORS), and lets
+    /// them read the answers. A loopback origin has to be named there, too.
     #[must_use]
     pub fn with_cors(mut self) -> Self {
         self.cors = true;
@@ -304,6 +308,15 @@ impl Options {
         self
     }
 
+    /// Serves this path, such as `/mcp`, and those of [`with_health`](Self::with_health),
+    /// [`with_readiness`](Self::with_readiness) and [`with_http_sse`](Self::with_http_sse); requests for another path get
+    /// status 404. Without it every path is served.
+    #[must_use]
+    pub fn with_path(mut self, path: impl Into<String>) -> Self {
+        self.path = Some(path.into());
+        self
+    }
+
     /// Disables sessions: requests of handshake revisions are handled statelessly, and `initialize` is not remembered.
     #[must_use]
     pub fn without_sessions(mut self) -> Self {
@@ -329,10 +342,32 @@ impl Options {
 
     /// Whether a request of this `Origin` is taken.
     fn allows(&self, origin: &str) -> bool {
-        self.origins
-            .iter()
-            .any(|allowed| allowed.eq_ignore_ascii_case(origin))
-            || is_loopback(origin)
+        self.names(origin) || is_loopback(origin)
+    }
+
+    /// Whether this `Origin` was allowed by its name.
+    fn names(&self, origin: &str) -> bool {
+        let mut named = self.origins.iter();
+        named.any(|allowed| allowed.eq_ignore_ascii_case(origin))
+    }
+
+    /// Returns the `Origin` of a request whose page may read the response.
+    fn reader(&self, headers: &HeaderMap) -> Option<::http::HeaderValue> {
+        let origin = headers.get(ORIGIN).filter(|_| self.cors)?;
+        let is_named = origin.to_str().is_ok_and(|origin| self.names(origin));
+        is_named.then(|| origin.clone())
+    }
+
+    /// Whether messages are taken at this path.
+    fn serves_path(&self, path: &str) -> bool {
+        let only = self.path.as_deref();
+        only.is_none_or(|only| only == path) || self.serves_http_sse(path)
+    }
+
+    /// Whether this path is that of HTTP+SSE, or what a proxy has left of that.
+    fn serves_http_sse(&self, path: &str) -> bool {
+        let served = self.http_sse.as_deref();
+        served.is_some_and(|served| served.ends_with(path))
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use http::header::{ACCEPT, ALLOW, CONTENT_TYPE, ORIGIN};
+use http::header::{ACCEPT, ALLOW, CONTENT_TYPE};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 
@@ -129,15 +129,17 @@ impl Inner {
         if let Err(why) = self.options.admits(&head) {
             return refused(StatusCode::FORBIDDEN, &why);
         }
-        if self.options.cors && head.method == Method::OPTIONS {
-            return allowed(&head.headers);
+        if !self.options.serves_path(head.uri.path()) {
+            return refused(StatusCode::NOT_FOUND, "no such path: check that of the URL");
         }
-        let origin = head.headers.get(ORIGIN).cloned();
-        let response = self.admitted(head, body).await;
-        match origin.filter(|_| self.options.cors) {
-            Some(origin) => exposed(origin, response),
-            None => response,
-        }
+        let Some(reader) = self.options.reader(&head.headers) else {
+            return self.admitted(head, body).await;
+        };
+        let response = match head.method {
+            Method::OPTIONS => allowed(&head.headers),
+            _ => self.admitted(head, body).await,
+        };
+        exposed(reader, response)
     }
 
     /// Answers whether requests are accepted, for operators; the answer holds nothing that a web page must not know.
@@ -339,14 +341,12 @@ impl Options {
     pub fn wanted(&self, head: &Parts) -> Wanted {
         let (headers, path) = (&head.headers, head.uri.path());
         let asks = [&self.health, &self.readiness];
-        if asks.iter().any(|it| it.as_deref() == Some(path)) || self.admits(head).is_err() {
+        let is_health = asks.iter().any(|it| it.as_deref() == Some(path));
+        if is_health || self.admits(head).is_err() || !self.serves_path(path) {
             return Wanted::Nothing;
         }
         let has_session = headers.contains_key(headers::SESSION_ID);
-        let is_http_sse = || {
-            let served = self.http_sse.as_deref();
-            self.sessions && served.is_some_and(|served| served.ends_with(path))
-        };
+        let is_http_sse = || self.sessions && self.serves_http_sse(path);
         match head.method {
             Method::POST if !has_session && is_json(headers) && accepts_answers(headers) => {
                 Wanted::Message

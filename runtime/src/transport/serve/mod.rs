@@ -370,6 +370,13 @@ impl Session {
         }
     }
 
+    /// Ends the session as [`end`](Self::end) does, once each call that is at work in it is answered.
+    pub fn end_after_calls(&self) {
+        if let Some(driver) = self.driver.upgrade() {
+            driver.end_after_calls();
+        }
+    }
+
     /// Returns whether the session is over.
     #[must_use]
     pub fn is_over(&self) -> bool {

@@ -38,6 +38,16 @@ async fn exchange(address: std::net::SocketAddr, bytes: &str) -> String {
     text
 }
 
+/// What answers this head on a connection that stays open, as far as it has come.
+async fn looks(stream: &mut TcpStream, head: &str) -> String {
+    let head = format!("{head}\r\n");
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut answer = [0; 1 << 12];
+    let read = tokio::time::timeout(LONG, stream.read(&mut answer)).await;
+    let read = read.expect("no answer").unwrap();
+    String::from_utf8_lossy(&answer[..read]).into_owned()
+}
+
 fn call(last: bool) -> String {
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "add", "arguments": {"a": 1, "b": 2},
         "_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}}})
@@ -303,7 +313,7 @@ async fn who_sends_from_elsewhere_keeps_its_session_through_a_flood() {
 }
 
 #[tokio::test]
-async fn a_server_that_stops_takes_nothing_new_and_finishes_what_is_at_work() {
+async fn a_server_that_stops_takes_no_calls_and_finishes_what_is_at_work() {
     let (listener, address) = listening().await;
     let (begun, leave) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let handler = {
@@ -321,27 +331,37 @@ async fn a_server_that_stops_takes_nothing_new_and_finishes_what_is_at_work() {
         }
     };
     let (stop, stopped) = oneshot::channel::<()>();
-    let service = Service::new(server(), handler);
+    let service = Service::with_options(server(), handler, Options::new().with_health("/healthz"));
     let until = async { drop(stopped.await) };
     let serving = crate::support::spawn(adapter::serve_until(listener, service, until, 3 * LONG));
     let mut idle = TcpStream::connect(address).await.unwrap();
+    let looked = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n";
+    let mut kept = TcpStream::connect(address).await.unwrap();
+    assert!(looks(&mut kept, looked).await.starts_with("HTTP/1.1 200"));
     let at_work = crate::support::spawn(async move { exchange(address, &call(true)).await });
     begun.notified().await;
     stop.send(()).unwrap();
-    // The listener is gone; what was at work is not.
+    // A balancer that asks is told so, on a connection that it has and on a new one, until what is at work is done.
     for _ in 0..400 {
-        if TcpStream::connect(address).await.is_err() {
+        if looks(&mut kept, looked).await.starts_with("HTTP/1.1 503") {
             break;
         }
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    assert!(TcpStream::connect(address).await.is_err());
-    // A connection without a request ends at once, and does not use up the grace.
-    let end = tokio::time::timeout(LONG, idle.read(&mut [0; 1])).await;
-    assert_eq!(end.expect("it stays open").unwrap(), 0);
+    assert!(looks(&mut kept, looked).await.starts_with("HTTP/1.1 503"));
+    let last = format!("{looked}Connection: close\r\n\r\n");
+    for refused in [&last, &call(true)] {
+        let answer = exchange(address, refused).await;
+        assert!(answer.starts_with("HTTP/1.1 503"), "{answer}");
+    }
     assert!(!serving.is_finished());
     leave.notify_one();
     assert!(at_work.await.unwrap().contains("200 OK"));
+    // Connections without a request end then, and do not use up the grace.
+    for open in [&mut idle, &mut kept] {
+        let end = tokio::time::timeout(LONG, open.read(&mut [0; 1])).await;
+        assert_eq!(end.expect("it stays open").unwrap(), 0);
+    }
     tokio::time::timeout(LONG, serving)
         .await
         .expect("it does not end")
@@ -421,6 +441,17 @@ async fn pages_of_allowed_origins_may_send_and_read_and_others_may_not() {
             .get("access-control-allow-origin")
             .is_none()
     );
+    // A page of this machine may send what needs no leave of the browser; it reads the answers if it is named, too.
+    let origin = "http://localhost:3";
+    let refused = service.clone().oneshot(preflight(origin)).await.unwrap();
+    assert_eq!(refused.status(), StatusCode::METHOD_NOT_ALLOWED);
+    let post = Post::per_request("tools/list", json!({})).with("Origin", origin);
+    let answer = post.to(&service).await;
+    assert_eq!(answer.status(), StatusCode::OK);
+    for answered in [&refused, &answer] {
+        let exposed = answered.headers().get("access-control-allow-origin");
+        assert!(exposed.is_none(), "{exposed:?}");
+    }
     let post = Post::per_request("tools/list", json!({})).with("Origin", "https://app.example.com");
     let answer = post.to(&service).await;
     assert_eq!(

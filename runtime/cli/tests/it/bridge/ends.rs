@@ -29,6 +29,8 @@ fn whoever_is_left_gets_an_answer_or_an_end() {
         ] {
             scope.spawn(move || what_cannot_be_bridged_is_an_error(arguments, why));
         }
+        #[cfg(unix)]
+        scope.spawn(a_client_that_leaves_while_its_server_starts_leaves_nobody);
         let revisions = [
             Revision::V2025_06_18,
             Revision::V2025_11_25,
@@ -153,12 +155,33 @@ fn refused(arguments: &[&str]) -> (Value, String) {
         .spawn()
         .unwrap();
     let mut input = child.stdin.take().unwrap();
-    let _ = input.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"}\n");
+    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}});
+    let opening = json!({"jsonrpc": "2.0", "id": 7, "method": "initialize", "params": params});
+    let _ = writeln!(input, "{opening}");
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{arguments:?}");
     drop(input);
     let answer = serde_json::from_slice(&output.stdout).unwrap_or_default();
     (answer, String::from_utf8(output.stderr).unwrap())
+}
+
+/// The server says nothing, and reads nothing: not even the end of its input.
+#[cfg(unix)]
+fn a_client_that_leaves_while_its_server_starts_leaves_nobody() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
+        .args(["bridge", "--", "sleep", "1000"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}});
+    let opening = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
+    let mut input = child.stdin.take().unwrap();
+    writeln!(input, "{opening}").unwrap();
+    drop(input);
+    ends_soon(&mut child, "and its client has left");
+    leaves_nobody(&mut child);
 }
 
 /// Who starts the bridge reads why on standard error, and its client in the answer to what it asked first.
@@ -169,6 +192,9 @@ fn what_cannot_be_bridged_is_an_error(arguments: &[&str], why: &str) {
     assert!(told.contains(why), "{arguments:?}: {answer}");
     assert!(said.contains(why), "{arguments:?}: {said}");
 }
+
+/// Nobody listens there.
+const URL: &str = "http://127.0.0.1:1/mcp";
 
 #[test]
 fn a_server_that_cannot_be_meant_is_a_matter_of_usage() {
@@ -184,6 +210,51 @@ fn a_server_that_cannot_be_meant_is_a_matter_of_usage() {
                 "A=NOT_SET_ANYWHERE",
             ],
             "NOT_SET_ANYWHERE",
+        ),
+        (&[URL, "--header", "bad"], "expected NAME:VALUE"),
+        (&[URL, "--header", ": x"], "not a valid header name"),
+        (&[URL, "--header", "Bad Name: x"], "not a valid header name"),
+        (&[URL, "--header", "X: a\nb"], "holds a line break"),
+        (
+            &[URL, "--header-env", "Bad Name=PATH"],
+            "not a valid header name",
+        ),
+        (
+            &[URL, "--header", "content-length: 1"],
+            "the transport sets",
+        ),
+        (&[URL, "--header", "Host: x"], "the transport sets"),
+        (
+            &[URL, "--header", "Transfer-Encoding: x"],
+            "the transport sets",
+        ),
+        (
+            &[URL, "--header", "Connection: close"],
+            "the transport sets",
+        ),
+        (
+            &[URL, "--header", "Mcp-Session-Id: x"],
+            "the transport sets",
+        ),
+        (
+            &[URL, "--header", "MCP-Protocol-Version: x"],
+            "the transport sets",
+        ),
+        (
+            &[URL, "--header", "Mcp-Param-Region: x"],
+            "the transport sets",
+        ),
+        (
+            &[URL, "--client-revisions", "2025-06-18,2026-07-28-rc"],
+            "2025-11-25, 2026-07-28",
+        ),
+        (
+            &[URL, "--upstream-revision", "2026-07-28-rc"],
+            "2025-11-25, 2026-07-28",
+        ),
+        (
+            &[URL, "--upstream-revision", "draft"],
+            "2025-11-25, 2026-07-28",
         ),
     ] {
         let run = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))

@@ -144,7 +144,16 @@ impl Http {
         self
     }
 
-    /// Adds a header to each request, besides those of the protocol.
+    /// Checks a header for [`with_header`](Self::with_header), so that a program refuses it before its first request. The
+    /// error does not have the value, which may be a secret.
+    ///
+    /// # Errors
+    /// Returns an error if the name or the value is not valid, or if the transport sets the header itself.
+    pub fn check_header(name: &str, value: &str) -> Result<(), Error> {
+        super::request::check_header(name, value).map_err(Error::Transport)
+    }
+
+    /// Adds a header to each request, besides those of the protocol; see [`check_header`](Self::check_header).
     #[must_use]
     pub fn with_header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), value.into()));

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use ::http::header::{
-    ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE,
+    ACCEPT, AUTHORIZATION, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, LOCATION, RETRY_AFTER,
+    TE, TRAILER, TRANSFER_ENCODING, UPGRADE, WWW_AUTHENTICATE,
 };
 use ::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri};
 use bytes::Bytes;
@@ -14,6 +15,7 @@ use hyper_util::rt::TokioExecutor;
 
 use super::body::{Body, boxed, is_stream, whole};
 use super::options::Http;
+use crate::headers;
 
 #[cfg(feature = "client-tls")]
 type Connector = hyper_rustls::HttpsConnector<HttpConnector>;
@@ -276,16 +278,52 @@ fn header_map<'a>(all: impl Iterator<Item = (&'a str, &'a str)>) -> Result<Heade
 
 /// Sets a header; the error keeps the value to itself, which may be a secret.
 fn set(headers: &mut HeaderMap, name: &str, value: &str) -> Result<(), String> {
-    let set: HeaderName = (name.parse())
-        .map_err(|_| format!("the request was not sent: {name:?} is not a valid header name"))?;
+    let parsed = header(name, value).map_err(|why| format!("the request was not sent: {why}"));
+    let (name, value) = parsed?;
+    headers.insert(name, value);
+    Ok(())
+}
+
+fn header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), String> {
+    let parsed: HeaderName =
+        (name.parse()).map_err(|_| format!("{name:?} is not a valid header name"))?;
     let value = HeaderValue::from_str(value).map_err(|_| {
         format!(
-            "the request was not sent: the value of header `{set}` holds a line break or another character that no \
-             header can hold"
+            "the value of header `{parsed}` holds a line break or another character that no header can hold"
         )
     })?;
-    headers.insert(set, value);
-    Ok(())
+    Ok((parsed, value))
+}
+
+/// Checks a header that is to be sent with each request, besides those of the protocol.
+pub(super) fn check_header(name: &str, value: &str) -> Result<(), String> {
+    let (name, _) = header(name, value)?;
+    let own = [
+        ACCEPT.as_str(),
+        CONTENT_LENGTH.as_str(),
+        CONTENT_TYPE.as_str(),
+        CONNECTION.as_str(),
+        HOST.as_str(),
+        TE.as_str(),
+        TRAILER.as_str(),
+        TRANSFER_ENCODING.as_str(),
+        UPGRADE.as_str(),
+        LAST_EVENT_ID,
+        headers::METHOD,
+        headers::NAME,
+        headers::PROTOCOL_VERSION,
+        headers::SESSION_ID,
+    ];
+    let is_own = own
+        .iter()
+        .any(|own| own.eq_ignore_ascii_case(name.as_str()))
+        || name.as_str().starts_with("mcp-param-");
+    match is_own {
+        true => Err(format!(
+            "the transport sets header `{name}` itself: leave it out"
+        )),
+        false => Ok(()),
+    }
 }
 
 /// `Retry-After`, where it counts seconds.

@@ -85,6 +85,16 @@ impl ServerDriver {
         self.close();
     }
 
+    pub(in crate::transport) fn end_after_calls(&self) {
+        let mut state = self.state();
+        if state.connection.session_revision().is_none() {
+            drop(state);
+            return self.end_streams();
+        }
+        state.is_ending = true;
+        self.perform(state, Manner::InTurn);
+    }
+
     /// Returns who has opened the session, or the stream of one that has none.
     pub(in crate::transport) fn caller(&self) -> Option<Arc<Caller>> {
         self.state().connection.opened_by()

@@ -93,6 +93,8 @@ struct State {
     work: Option<Box<Work>>,
     /// Whether the peer will not say anything any more.
     is_silent: bool,
+    /// Whether the session ends once its calls are answered.
+    is_ending: bool,
     /// Whether a task waits to send on what waits for its reader.
     is_flushing: bool,
 }
@@ -120,6 +122,7 @@ impl ServerDriver {
             streams: Streams::default(),
             work: None,
             is_silent: false,
+            is_ending: false,
             is_flushing: false,
         };
         Arc::new_cyclic(|me| Self {
@@ -190,12 +193,17 @@ impl ServerDriver {
         self.arm(state);
         self.flush(state);
         let has_news = state.work.as_ref().is_some_and(|work| work.has_news());
-        if state.connection.pending() == 0 {
+        let is_idle = state.connection.pending() == 0;
+        if is_idle {
             state.rest();
         }
+        let ends = is_idle && state.is_ending;
         drop(guard);
         if has_news {
             self.tell();
+        }
+        if ends {
+            self.close();
         }
         opens_session
     }
@@ -340,6 +348,7 @@ impl ServerDriver {
         let mut state = self.state();
         self.is_over.store(true, Ordering::Release);
         state.streams.close();
+        state.is_ending = false;
         let server = Arc::clone(state.connection.role());
         state.connection = Connection::new(server);
         if let Some(work) = &mut state.work {

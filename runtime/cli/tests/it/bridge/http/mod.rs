@@ -104,12 +104,8 @@ pub(super) fn port_of(child: Child) -> (Program, u16) {
     let mut said = BufReader::new(child.stderr.take().unwrap());
     let mut line = String::new();
     said.read_line(&mut line).unwrap();
-    let port = line
-        .trim()
-        .rsplit(':')
-        .next()
-        .unwrap()
-        .trim_end_matches("/mcp");
+    let port = line.trim().rsplit(':').next().unwrap();
+    let port = port.split('/').next().unwrap();
     let port: u16 = port.parse().unwrap_or_else(|_| panic!("{line}"));
     child.stderr = Some(said.into_inner());
     (child, port)

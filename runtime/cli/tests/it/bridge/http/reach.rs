@@ -13,10 +13,11 @@ use mcp_protocol::{Lifecycle, Revision};
 use mcp_revisions::sansio::client::OutgoingRequest;
 use serde_json::json;
 
-use crate::bridge::talk::{leaves_nobody, value};
+use crate::bridge::talk::{bridge, leaves_nobody, value};
 
 use super::{
-    LISTENING, Program, bridged, call, listening, listening_with, port_of, post, post_with, serving,
+    LISTENING, Program, bridged, call, exchange, initialize, listening, listening_with, port_of,
+    post, post_with, serving,
 };
 
 /// Standard streams, HTTP and standard streams again: two bridges, one behind the other.
@@ -214,6 +215,36 @@ fn a_listener_serves_the_names_that_it_is_given() {
         "{page}"
     );
     assert!(asked("127.0.0.1", "Origin: https://evil.example\r\n").starts_with("HTTP/1.1 403"));
+    // A page of this machine may send, and reads nothing unless it is named, too.
+    let page = asked("127.0.0.1", "Origin: http://localhost:3\r\n");
+    assert!(page.starts_with("HTTP/1.1 200"), "{page}");
+    let page = page.to_lowercase();
+    assert!(!page.contains("access-control-allow-origin"), "{page}");
+}
+
+/// A listener serves one path: the one that it is given, else `/mcp`.
+#[test]
+fn a_listener_serves_the_path_that_it_is_given() {
+    for (given, served, other) in [
+        ("/foo", "/foo", "/mcp"),
+        ("/foo/bar", "/foo/bar", "/foo"),
+        ("/", "/mcp", "/"),
+        ("", "/mcp", "/nope"),
+    ] {
+        let listen = format!("http://127.0.0.1:0{given}");
+        let (_child, port) = port_of(bridge(&["--listen", &listen], Revision::V2025_06_18));
+        let opens = |path: &str| {
+            let body = initialize().to_string();
+            exchange(port, &format!("POST {path}"), "", &body)
+        };
+        // Before the server is started, and after that.
+        for _ in 0..2 {
+            let refused = opens(other);
+            assert!(refused.starts_with("HTTP/1.1 404"), "{given}: {refused}");
+            let opened = opens(served);
+            assert!(opened.starts_with("HTTP/1.1 200"), "{given}: {opened}");
+        }
+    }
 }
 
 /// What a call repeats in its headers reaches a server that wants it there with the call itself: a client need not have

@@ -1,7 +1,7 @@
 //! Which server a client has, and when that one starts and ends.
 
 use std::io::{Read as _, Write as _};
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
@@ -12,7 +12,7 @@ use mcp_protocol::Revision;
 use mcp_revisions::sansio::client::OutgoingRequest;
 use serde_json::{Value, json};
 
-use crate::bridge::talk::{PATIENCE, bridge_to, value};
+use crate::bridge::talk::{PATIENCE, bridge_to, peer, value};
 
 use super::{
     LISTENING, bridged, call, call_in, exchange, in_session, initialize, listening, listening_with,
@@ -79,7 +79,9 @@ fn a_session_that_is_over_makes_room_for_another() {
     let opened = || session_of(&in_session(port, None, Some(&initialize())));
     let first = opened().unwrap();
     assert!(call_in(port, &first, "add").contains("\"3.5\""));
-    assert_eq!(opened(), None, "there is room for one");
+    let refused = in_session(port, None, Some(&initialize()));
+    assert!(refused.starts_with("HTTP/1.1 503"), "{refused}");
+    assert!(refused.contains("\"id\":1"), "{refused}");
     let left = in_session(port, Some(&first), None);
     assert!(left.starts_with("HTTP/1.1 2"), "{left}");
     let second = opened().unwrap();
@@ -151,7 +153,7 @@ fn spied(url: &str) -> (String, std::sync::mpsc::Receiver<String>) {
     let (tell, told) = channel();
     thread::spawn(move || {
         while let Ok((mut client, _)) = listener.accept() {
-            let mut server = std::net::TcpStream::connect(&address).unwrap();
+            let mut server = TcpStream::connect(&address).unwrap();
             let (mut from, mut to) = (server.try_clone().unwrap(), client.try_clone().unwrap());
             thread::spawn(move || {
                 let _ = std::io::copy(&mut from, &mut to);
@@ -312,4 +314,70 @@ fn one_address_has_its_share_of_servers() {
         assert!(Instant::now() < deadline, "{answer}");
         thread::sleep(Duration::from_millis(20));
     }
+}
+
+/// The process of the server outlives its output, as one does that writes a core file or logs its end.
+#[cfg(unix)]
+#[test]
+fn a_request_after_the_death_of_a_shared_server_goes_to_the_next_one() {
+    let script = r#"exec 3>&1 >&2; "$0" --only 2025-06-18 >&3; exec 3>&-; sleep 0.7"#;
+    let child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
+        .arg("bridge")
+        .args(LISTENING)
+        .args(["--", "sh", "-c", script])
+        .arg(peer())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let (_child, port) = port_of(child);
+    for _ in 0..3 {
+        let died = post(port, Revision::LATEST, &call("one", "die"));
+        assert!(died.contains("-32603"), "{died}");
+        let answer = post(port, Revision::LATEST, &call("one", "add"));
+        assert!(answer.contains("\"text\":\"3\""), "{answer}");
+        // A session has state on its server, and gets no other one.
+        let session = session_of(&in_session(port, None, Some(&initialize()))).unwrap();
+        assert!(call_in(port, &session, "add").contains("\"3.5\""));
+        let died = call_in(port, &session, "die");
+        assert!(died.contains("-32603"), "{died}");
+        let answer = call_in(port, &session, "add");
+        assert!(!answer.contains("\"3.5\""), "{answer}");
+    }
+}
+
+/// A balancer that asks is told so, over a connection that it has and a new one, as long as a request is open.
+#[cfg(unix)]
+#[test]
+fn a_bridge_that_ends_says_so_until_its_last_request_is_done() {
+    let (mut child, port) = listening(Revision::V2025_06_18);
+    let connect = || {
+        let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream
+    };
+    let asks = |stream: &mut TcpStream, head: &str| {
+        write!(stream, "{head}Host: localhost\r\n\r\n").unwrap();
+        let mut answer = [0; 4096];
+        let read = stream.read(&mut answer).unwrap();
+        String::from_utf8_lossy(&answer[..read]).into_owned()
+    };
+    let look = "GET /healthz HTTP/1.1\r\n";
+    let (mut kept, mut open) = (connect(), connect());
+    assert!(asks(&mut kept, look).starts_with("HTTP/1.1 200"));
+    let session = session_of(&in_session(port, None, Some(&initialize()))).unwrap();
+    let stream =
+        format!("GET /mcp HTTP/1.1\r\nAccept: text/event-stream\r\nMcp-Session-Id: {session}\r\n");
+    assert!(asks(&mut open, &stream).starts_with("HTTP/1.1 200"));
+    let id = child.id().to_string();
+    let sent = Command::new("kill").args(["-TERM", &id]).status().unwrap();
+    assert!(sent.success());
+    let deadline = Instant::now() + PATIENCE;
+    while !asks(&mut kept, look).starts_with("HTTP/1.1 503") {
+        assert!(Instant::now() < deadline, "it does not say so");
+    }
+    assert!(asks(&mut connect(), look).starts_with("HTTP/1.1 503"));
+    let refused = post(port, Revision::LATEST, &call("one", "add"));
+    assert!(refused.starts_with("HTTP/1.1 503"), "{refused}");
+    drop(open);
+    assert_eq!(child.wait().unwrap().code(), Some(0));
 }
