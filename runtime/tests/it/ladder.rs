@@ -58,12 +58,15 @@ const fn speaks(revision: Revision) -> Found {
 
 #[test]
 fn rung_1_get_and_delete_are_session_operations_unless_per_request_alone() {
-    assert!(takes_session_operations(None, RevisionSet::all()));
-    assert!(takes_session_operations(None, RevisionSet::handshake()));
-    assert!(!takes_session_operations(None, RevisionSet::per_request()));
+    let takes =
+        |header, served| takes_session_operations(header, served).map_err(|refusal| refusal.status);
     let all = RevisionSet::all();
-    assert!(takes_session_operations(Some("2025-11-25"), all));
-    assert!(!takes_session_operations(Some("2026-07-28"), all));
+    assert_eq!(takes(None, all), Ok(true));
+    assert_eq!(takes(None, RevisionSet::handshake()), Ok(true));
+    assert_eq!(takes(None, RevisionSet::per_request()), Ok(false));
+    assert_eq!(takes(Some("2025-11-25"), all), Ok(true));
+    assert_eq!(takes(Some("2026-07-28"), all), Ok(false));
+    assert_eq!(takes(Some("1999-01-01"), all), Err(400));
 }
 
 #[test]

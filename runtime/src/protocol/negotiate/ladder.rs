@@ -113,10 +113,28 @@ fn no_batch() -> Box<Refusal> {
 
 /// Returns whether a GET or DELETE is an operation on a session, rather than to be answered with status 405: not to a server
 /// of the per-request lifecycle, and not if the header names a revision of that.
-#[must_use]
-pub fn takes_session_operations(header: Option<&str>, served: RevisionSet) -> bool {
-    let named = header.and_then(Revision::from_protocol_version);
-    served.has(Lifecycle::Handshake) && named.is_none_or(is_handshake)
+///
+/// # Errors
+/// The error to answer with, if the header names a protocol version that is not served.
+pub fn takes_session_operations(
+    header: Option<&str>,
+    served: RevisionSet,
+) -> Result<bool, Box<Refusal>> {
+    let named = header.map(|text| (text, Revision::from_protocol_version(text)));
+    match named {
+        _ if !served.has(Lifecycle::Handshake) => Ok(false),
+        None => Ok(true),
+        Some((_, Some(version))) if served.contains(version) => Ok(is_handshake(version)),
+        Some((text, _)) => Err(not_served(text, served)),
+    }
+}
+
+/// The error for a header that names a protocol version which is not served.
+fn not_served(text: &str, served: RevisionSet) -> Box<Refusal> {
+    match served.has(Lifecycle::PerRequest) {
+        true => errors::unsupported_version(text, served),
+        false => errors::unsupported_by_handshake_server(text, served),
+    }
 }
 
 /// What is known when a message comes, beside the message and its session.
@@ -272,11 +290,7 @@ fn settle_handshake(
         Some(Some(version)) if served.contains(version) => Some(version),
         Some(_) => {
             let text = around.headers.and_then(|headers| headers.protocol_version);
-            let text = text.unwrap_or_default();
-            return Err(match served.has(Lifecycle::PerRequest) {
-                true => errors::unsupported_version(text, served),
-                false => errors::unsupported_by_handshake_server(text, served),
-            });
+            return Err(not_served(text.unwrap_or_default(), served));
         }
         None => None,
     };

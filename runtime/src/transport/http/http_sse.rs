@@ -23,7 +23,7 @@ impl Inner {
     pub(super) fn opens_only_stream(&self, head: &Parts) -> bool {
         self.http_sse(head).is_some()
             && !head.headers.contains_key(headers::SESSION_ID)
-            && self.has_session_operations(&head.headers)
+            && matches!(self.has_session_operations(&head.headers), Ok(true))
     }
 
     /// The path of this transport, as clients see it, if the request is for that.

@@ -18,6 +18,7 @@ use super::inner::{Inner, owner};
 use super::intake::{self, Received, Unread, received};
 use super::{Body, Options, text};
 use crate::backplane::Unavailable;
+use crate::errors::Refusal;
 use crate::headers;
 use crate::protocol::negotiate;
 use crate::protocol::server::{Owner, Server};
@@ -162,9 +163,11 @@ impl Inner {
         let answered = match head.method {
             Method::POST => self.message(head, body).await,
             Method::GET if self.opens_only_stream(&head) => self.open_only_stream(&head).await,
-            Method::GET | Method::DELETE if self.has_session_operations(&head.headers) => {
-                self.session_operation(&head).await
-            }
+            Method::GET | Method::DELETE => match self.has_session_operations(&head.headers) {
+                Ok(true) => self.session_operation(&head).await,
+                Ok(false) => Ok(self.wrong_method()),
+                Err(refused) => Err(refusal(None, &refused).into()),
+            },
             _ => Ok(self.wrong_method()),
         };
         answered.unwrap_or_else(|response| *response)
@@ -233,16 +236,21 @@ impl Inner {
     }
 
     /// Whether GET and DELETE mean anything: not to a server without sessions, and not in a revision without them.
-    pub(super) fn has_session_operations(&self, headers: &HeaderMap) -> bool {
+    ///
+    /// # Errors
+    /// The answer to a header that names a protocol version which is not served.
+    pub(super) fn has_session_operations(&self, headers: &HeaderMap) -> Result<bool, Box<Refusal>> {
         let named = text(headers, headers::PROTOCOL_VERSION);
-        self.options.sessions && negotiate::takes_session_operations(named, self.server.served())
+        match self.options.sessions {
+            true => negotiate::takes_session_operations(named, self.server.served()),
+            false => Ok(false),
+        }
     }
 
     fn wrong_method(&self) -> Response<Body> {
         let mut response = refused(StatusCode::METHOD_NOT_ALLOWED, "send messages by POST");
-        let allowed = match self.options.sessions
-            && negotiate::takes_session_operations(None, self.server.served())
-        {
+        let has_sessions = self.has_session_operations(&HeaderMap::new());
+        let allowed = match has_sessions.unwrap_or_default() {
             true => "GET, POST, DELETE",
             false => "POST",
         };

@@ -376,3 +376,24 @@ async fn it_goes_into_axum() {
     let answer: Value = serde_json::from_slice(&body).unwrap();
     assert_eq!(answer["result"]["tools"].as_array().unwrap().len(), 5);
 }
+
+#[tokio::test]
+async fn a_session_operation_in_a_version_that_is_not_served_is_refused_and_changes_nothing() {
+    let service = Service::new(server(), handlers::handle);
+    let session = open(&service, "2025-11-25").await;
+    let asked = |way: &Method, version| {
+        let post = Post::of(&json!(0)).with("Mcp-Session-Id", &session);
+        let request = post
+            .with("MCP-Protocol-Version", version)
+            .request(way.clone());
+        service.clone().oneshot(request)
+    };
+    for way in [Method::GET, Method::DELETE] {
+        let refused = asked(&way, "1999-01-01").await.unwrap();
+        assert_eq!(refused.status(), StatusCode::BAD_REQUEST, "{way}");
+        let refused = message(refused).await;
+        assert_eq!(refused["id"], Value::Null, "{way}: {refused}");
+    }
+    let ended = asked(&Method::DELETE, "2025-11-25").await.unwrap();
+    assert_eq!(ended.status(), StatusCode::NO_CONTENT);
+}
