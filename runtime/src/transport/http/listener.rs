@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::{Request, Response};
+use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service as _, service_fn};
@@ -68,8 +69,8 @@ pub async fn serve(listener: TcpListener, service: Service) {
 
 /// Serves HTTP/1.1 on a listener until `stop` is over.
 ///
-/// From then on no connection and no call is taken. What is open may finish within `grace`; then sessions, streams and
-/// calls that are still at work end.
+/// From then on no connection and no call is taken. Streams without an open call end at once. Open calls may finish within
+/// `grace`; then sessions, and calls that are still at work, end.
 pub async fn serve_until(
     listener: TcpListener,
     service: Service,
@@ -162,14 +163,25 @@ async fn serve_each<S, B>(
         // Small answers are not held back for more.
         let _ = stream.set_nodelay(true);
         let stream = Arc::new(stream);
-        let socket = Socket::new(Arc::clone(&stream), options.write_time);
+        let at_work = watch::Sender::new(());
+        let socket = Socket::new(Arc::clone(&stream), options.write_time, at_work.clone());
         // Requests say over which connection they come, which is open as long as this is kept, and from which address.
         let (service, open) = (TowerToHyperService::new(service.clone()), Arc::default());
+        let requests = at_work.clone();
         let service = service_fn(move |mut request: Request<Incoming>| {
             let extensions = request.extensions_mut();
             extensions.insert(PeerAddress(address));
             extensions.insert(PeerConnection::new(&open));
-            service.call(request)
+            let (answer, at_work) = (service.call(request), requests.subscribe());
+            async move {
+                let response = answer.await?;
+                // It is at work as long as there is more of its body.
+                let body = move |error| {
+                    let _at_work = &at_work;
+                    error
+                };
+                Ok::<_, S::Error>(response.map(|it| it.map_err(body)))
+            }
         });
         let mut builder = http1::Builder::new();
         builder
@@ -186,7 +198,12 @@ async fn serve_each<S, B>(
                 () = hung_up(&stream) => {}
                 _ = stopped.changed() => {
                     connection.as_mut().graceful_shutdown();
-                    let _ = connection.await;
+                    tokio::select! {
+                        biased;
+                        _ = connection => {}
+                        // A request whose head has not arrived is not waited for.
+                        () = at_work.closed() => {}
+                    }
                 }
             }
         });
@@ -194,10 +211,9 @@ async fn serve_each<S, B>(
     drop(listener);
     drop(stopping);
     let finished = async { while connections.join_next().await.is_some() {} };
-    if tokio::time::timeout(grace, finished).await.is_err() {
-        end();
-        connections.shutdown().await;
-    }
+    let _ = tokio::time::timeout(grace, finished).await;
+    end();
+    connections.shutdown().await;
 }
 
 /// The next connection, once there is room for it.
