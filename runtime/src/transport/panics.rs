@@ -23,7 +23,7 @@ where
     .await
 }
 
-/// A hook that may panic: it misses what it was told, and nothing else fails for that.
+/// Returns a hook that may panic: it misses that message, and nothing else fails for that.
 #[allow(dead_code, reason = "it is for hooks of the typed server and client")]
 pub(crate) fn guarded(hook: impl Fn(&Lost<'_>)) -> impl Fn(&Lost<'_>) {
     move |lost| {

@@ -153,6 +153,9 @@ where
     H: Send + Sync + 'static,
 {
     /// Connects over two streams of bytes, one message per line: a pipe, a socket, or half of a pair in the same process.
+    ///
+    /// # Panics
+    /// Panics outside of a tokio runtime.
     pub fn lines(
         self,
         input: impl tokio::io::AsyncRead + Send + Unpin + 'static,
@@ -206,6 +209,9 @@ where
     }
 
     /// Connects to a server over Streamable HTTP with these options, such as an authorization.
+    ///
+    /// # Panics
+    /// Panics outside of a tokio runtime.
     #[cfg(feature = "client-http")]
     pub fn http(self, http: super::Http) -> Client<App> {
         let carrier = Transport::http(http, self.told.options.limits.max_message_bytes);

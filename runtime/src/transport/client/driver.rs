@@ -460,7 +460,7 @@ impl<C: Send + 'static> Driver<C> {
     }
 }
 
-/// Waits until something is over, in time or not; for ever if it is nothing.
+/// Waits until some work is over; for ever if there is none.
 async fn over<T>(work: Option<impl Future<Output = T>>) {
     match work {
         Some(work) => drop(work.await),

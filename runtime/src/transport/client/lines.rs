@@ -15,7 +15,7 @@ use crate::{MessageKind, peek};
 
 /// How many messages of the greatest length a server may leave unread of the answers to its own requests.
 const OWED: usize = 4;
-/// How long the output of a server is read that is not talked to any more: longer than a process has to end by default.
+/// How long the output of a server is read after the end of its connection: longer than a process has to end by default.
 const LAST_WORDS: Duration = Duration::from_secs(10);
 
 /// Two streams, each served by a task of its own: a reader that waits never keeps a writer waiting.
