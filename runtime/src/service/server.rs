@@ -15,6 +15,7 @@ use crate::protocol::server::{
     CustomNotification, CustomRequest, IncomingRequest, Lost, Notification, Profile, ProfileError,
 };
 use crate::serve::{Budget, Handler, Peer, Permit, Session, Share};
+use crate::transport::panics::guarded;
 use crate::transport::spawn::{Boxed, boxed, spawn};
 use crate::{Limits, RevisionSet};
 
@@ -217,7 +218,7 @@ impl<App: Spoken> McpServer<App> {
     /// ```
     #[must_use]
     pub fn on_loss(mut self, hook: impl Fn(&Lost<'_>) + Send + Sync + 'static) -> Self {
-        self.server = self.server.on_loss(hook);
+        self.server = self.server.on_loss(guarded(hook));
         self
     }
 

@@ -8,6 +8,8 @@ use std::task::Poll;
 
 use mcp_wire::ErrorObject;
 
+use crate::protocol::lost::Lost;
+
 /// What a handler says, or that it failed if it panics. It is gone by the time that this is known.
 pub(crate) async fn caught<T, F>(mut work: Pin<Box<F>>) -> Result<T, ErrorObject>
 where
@@ -19,6 +21,14 @@ where
         polled.unwrap_or_else(|_| Poll::Ready(failed()))
     })
     .await
+}
+
+/// Returns a hook that may panic: it misses that message, and nothing else fails for that.
+#[allow(dead_code, reason = "it is for hooks of the typed server and client")]
+pub(crate) fn guarded(hook: impl Fn(&Lost<'_>)) -> impl Fn(&Lost<'_>) {
+    move |lost| {
+        let _ = catch_unwind(AssertUnwindSafe(|| hook(lost)));
+    }
 }
 
 /// Takes a lock, be it after a panic: nothing that is done under one here leaves it half done.

@@ -142,7 +142,6 @@ impl<T: Queued> Sender<T> {
     }
 
     /// Waits until no one takes values any more.
-    #[cfg(feature = "client-http")]
     pub(crate) async fn closed(&self) {
         self.values.closed().await;
     }
@@ -178,6 +177,11 @@ impl<T: Queued> Receiver<T> {
     /// Waits for the next value; `None` once all senders are gone.
     pub(crate) async fn recv(&mut self) -> Option<T> {
         std::future::poll_fn(|context| self.poll_recv(context)).await
+    }
+
+    /// Takes no more values.
+    pub(crate) fn close(&mut self) {
+        self.values.close();
     }
 
     /// Returns whether nothing waits at the moment.

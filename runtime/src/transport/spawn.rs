@@ -45,6 +45,20 @@ pub(crate) fn spawn<T: Send + 'static>(
     tokio::spawn(boxed(work))
 }
 
+/// Checks that the caller is in a runtime, without which there are no tasks.
+///
+/// # Errors
+/// That there is none, and what to do.
+#[allow(dead_code, reason = "it is for a client of our own making")]
+pub(crate) fn in_runtime() -> std::io::Result<()> {
+    tokio::runtime::Handle::try_current().map(drop).map_err(|_| {
+        std::io::Error::other(
+            "a client runs in a tokio runtime, and there is none here: connect in an `async` function under \
+             `#[tokio::main]`, or enter a runtime with `Runtime::enter`",
+        )
+    })
+}
+
 /// Starts a task, unless the caller is in no runtime: then nothing runs any more that the task is for.
 #[allow(dead_code, reason = "a client has no such work")]
 pub(crate) fn spawn_if_possible(work: impl Future<Output = ()> + Send + 'static) {

@@ -14,6 +14,9 @@ use crate::service::Error;
 use crate::service::capabilities::declared;
 use crate::service::custom::Custom;
 use crate::transport::client::Transport;
+use crate::transport::panics::guarded;
+#[cfg(any(feature = "client-stdio", feature = "client-http"))]
+use crate::transport::spawn::in_runtime;
 use crate::{Limits, RevisionSet};
 
 /// A client that is not connected yet.
@@ -90,7 +93,7 @@ impl<App: Spoken, H> ClientBuilder<App, H> {
     /// Sets a hook that is called for each message that lost something on its way to or from the server, and for each that
     /// was refused or dropped.
     pub fn on_loss(mut self, hook: impl Fn(&Lost<'_>) + Send + Sync + 'static) -> Self {
-        self.told.on_loss = LossHook::new(hook);
+        self.told.on_loss = LossHook::new(guarded(hook));
         self
     }
 
@@ -150,6 +153,9 @@ where
     H: Send + Sync + 'static,
 {
     /// Connects over two streams of bytes, one message per line: a pipe, a socket, or half of a pair in the same process.
+    ///
+    /// # Panics
+    /// Panics outside of a tokio runtime.
     pub fn lines(
         self,
         input: impl tokio::io::AsyncRead + Send + Unpin + 'static,
@@ -163,7 +169,7 @@ where
     /// standard error is that of this process.
     ///
     /// # Errors
-    /// Returns an error if no program is named, or if it cannot be started.
+    /// Returns an error if no program is named, if it cannot be started, or outside of a tokio runtime.
     #[cfg(feature = "client-stdio")]
     pub fn command<S: AsRef<std::ffi::OsStr>>(
         self,
@@ -182,9 +188,10 @@ where
     /// Starts a server with these options: its environment, its directory, and where its standard error goes.
     ///
     /// # Errors
-    /// Returns an error if the program cannot be started.
+    /// Returns an error if the program cannot be started, or outside of a tokio runtime.
     #[cfg(feature = "client-stdio")]
     pub fn child(self, child: super::Child) -> std::io::Result<Client<App>> {
+        in_runtime()?;
         let carrier = Transport::child(child, self.told.options.limits.max_message_bytes)?;
         Ok(self.run(Channel::Stdio, carrier))
     }
@@ -192,13 +199,19 @@ where
     /// Connects to a server over Streamable HTTP at this URL.
     ///
     /// # Errors
-    /// Returns an error if the URL is not a valid HTTP URL, or needs TLS and feature `client-tls` is missing.
+    /// Returns an error if the URL is not a valid HTTP URL, if it needs TLS and feature `client-tls` is missing, or outside
+    /// of a tokio runtime.
     #[cfg(feature = "client-http")]
     pub fn url(self, url: &str) -> Result<Client<App>, Error> {
-        Ok(self.http(super::Http::new(url)?))
+        let http = super::Http::new(url)?;
+        in_runtime()?;
+        Ok(self.http(http))
     }
 
     /// Connects to a server over Streamable HTTP with these options, such as an authorization.
+    ///
+    /// # Panics
+    /// Panics outside of a tokio runtime.
     #[cfg(feature = "client-http")]
     pub fn http(self, http: super::Http) -> Client<App> {
         let carrier = Transport::http(http, self.told.options.limits.max_message_bytes);

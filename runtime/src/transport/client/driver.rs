@@ -18,8 +18,10 @@ use crate::transport::panics::caught;
 use crate::transport::queue::{Receiver, Sender, queue};
 use crate::transport::spawn::spawn;
 
-/// How many bytes of commands wait for the driver before its handles do.
-const COMMAND_BYTES: usize = 1 << 20;
+/// How many bytes of requests and notifications wait for the driver before its handles do.
+const REQUEST_BYTES: usize = 1 << 20;
+/// How long they wait for a server that takes nothing of what it is sent, before they are refused.
+const ROOM_TIME: Duration = Duration::from_secs(60);
 
 /// The application behind a connection: it handles what no request waits for. Its functions run in the task of the driver,
 /// and must not block.
@@ -98,11 +100,14 @@ struct Connecting {
 
 /// Drives a connection to the server behind a transport, in a task of its own, until the last handle is dropped.
 pub fn drive<A: Application>(client: Client, transport: Transport, app: A) -> Handle<A::Call> {
-    let (commands, wanted) = queue(COMMAND_BYTES);
+    // Commands do not wait.
+    let (commands, wanted) = queue(usize::MAX);
+    let (requests, asked) = queue(REQUEST_BYTES);
     let (facts, known) = watch::channel(None);
     let (ended, has_ended) = watch::channel(false);
     let handle = Handle {
         commands,
+        requests,
         facts: known,
         ended: has_ended,
     };
@@ -119,21 +124,34 @@ pub fn drive<A: Application>(client: Client, transport: Transport, app: A) -> Ha
         start: Instant::now(),
         is_over: false,
     };
-    spawn(driver.run(app, wanted));
+    spawn(driver.run(app, wanted, asked));
     handle
 }
 
 impl<C: Send + 'static> Driver<C> {
-    async fn run<A>(mut self, mut app: A, mut wanted: Receiver<Command<C>>)
-    where
+    async fn run<A>(
+        mut self,
+        mut app: A,
+        mut wanted: Receiver<Command<C>>,
+        mut asked: Receiver<Command<C>>,
+    ) where
         A: Application<Call = C>,
     {
         let mut told = None;
+        // Until when requests wait for the server, while there is no room for more.
+        let mut full: Option<tokio::time::Instant> = None;
         loop {
             self.settle(&mut app);
             self.give_up_connecting().await;
             let wake = self.wake_at(&app);
+            let now = tokio::time::Instant::now();
+            full = (!self.has_room()).then(|| full.unwrap_or(now + ROOM_TIME));
+            let room = full.filter(|until| *until > now);
+            let room = room.map(|until| tokio::time::timeout_at(until, self.transport.room()));
+            let waits = room.is_some();
             tokio::select! {
+                Some(command) = asked.recv(), if !waits => self.command(&mut app, command),
+                () = over(room) => {}
                 command = wanted.recv() => match command {
                     None => break,
                     Some(Command::Close(done)) => {
@@ -159,7 +177,7 @@ impl<C: Send + 'static> Driver<C> {
                 }
             }
         }
-        drop(wanted);
+        drop((wanted, asked));
         for (question, _) in self.questions.values() {
             question.abort();
         }
@@ -319,6 +337,7 @@ impl<C: Send + 'static> Driver<C> {
     fn command<A: Application<Call = C>>(&mut self, app: &mut A, command: Command<C>) {
         let now = self.now();
         match command {
+            Command::Ask(held) if held.is_cancelled() => {}
             Command::Ask(held) if !self.has_room() => held.refuse(Refused::NotRead),
             Command::Ask(held) => app.take(self, *held),
             Command::Cancel(key) => {
@@ -442,6 +461,14 @@ impl<C: Send + 'static> Driver<C> {
         if let Some(Connecting { done, last, .. }) = self.connecting.take() {
             let _ = done.send(Err(NotConnected { why, last }));
         }
+    }
+}
+
+/// Waits until some work is over; for ever if there is none.
+async fn over<T>(work: Option<impl Future<Output = T>>) {
+    match work {
+        Some(work) => drop(work.await),
+        None => std::future::pending().await,
     }
 }
 

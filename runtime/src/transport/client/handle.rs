@@ -117,6 +117,8 @@ impl<C> Replies<C> {
 impl<C> Drop for Replies<C> {
     fn drop(&mut self) {
         if let Some(commands) = self.commands.take() {
+            // A request that still waits to be sent shows by this that it is cancelled.
+            self.replies.close();
             commands.push(Command::Cancel(self.key));
         }
     }
@@ -134,7 +136,10 @@ pub struct NotConnected {
 /// A handle to a driven connection; clones share it. The connection ends when the last handle is dropped.
 #[derive(Debug)]
 pub struct Handle<C> {
+    /// What is done at once.
     pub(super) commands: Sender<Command<C>>,
+    /// What is sent to the server, in this order, once that has room for it; and what the order matters to.
+    pub(super) requests: Sender<Command<C>>,
     pub(super) facts: watch::Receiver<Option<ServerFacts>>,
     pub(super) ended: watch::Receiver<bool>,
 }
@@ -151,7 +156,7 @@ impl<C> Handle<C> {
             call,
             replies: sender,
         };
-        let is_sent = self.commands.send(Command::Ask(Box::new(held))).await;
+        let is_sent = self.requests.send(Command::Ask(Box::new(held))).await;
         Replies {
             replies,
             key,
@@ -162,7 +167,7 @@ impl<C> Handle<C> {
     /// Sends a notification; the fate of one for a connection that has ended is unknown.
     ///
     /// # Errors
-    /// A server that reads nothing.
+    /// A server that has read nothing for a minute.
     pub async fn notify(
         &self,
         method: impl Into<String>,
@@ -175,7 +180,7 @@ impl<C> Handle<C> {
             params,
             done,
         };
-        self.commands.send(notify).await;
+        self.requests.send(notify).await;
         said.await.unwrap_or_else(|_| Ok(Said::of(Fate::Unknown)))
     }
 
@@ -194,7 +199,7 @@ impl<C> Handle<C> {
 
     /// Continues the connection as this client; see [`Connection::continue_as`](crate::sansio::Connection::continue_as).
     pub fn continue_as(&self, client: Client) {
-        self.commands.push(Command::ContinueAs(Box::new(client)));
+        self.requests.push(Command::ContinueAs(Box::new(client)));
     }
 
     /// Returns what the server said of itself; `None` before its revision is known.
@@ -236,6 +241,7 @@ impl<C> Handle<C> {
     pub fn downgrade(&self) -> WeakHandle<C> {
         WeakHandle {
             commands: self.commands.downgrade(),
+            requests: self.requests.downgrade(),
             facts: self.facts.clone(),
             ended: self.ended.clone(),
         }
@@ -246,6 +252,7 @@ impl<C> Clone for Handle<C> {
     fn clone(&self) -> Self {
         Self {
             commands: self.commands.clone(),
+            requests: self.requests.clone(),
             facts: self.facts.clone(),
             ended: self.ended.clone(),
         }
@@ -256,6 +263,7 @@ impl<C> Clone for Handle<C> {
 #[derive(Debug)]
 pub struct WeakHandle<C> {
     commands: WeakSender<Command<C>>,
+    requests: WeakSender<Command<C>>,
     facts: watch::Receiver<Option<ServerFacts>>,
     ended: watch::Receiver<bool>,
 }
@@ -266,6 +274,7 @@ impl<C> WeakHandle<C> {
     pub fn upgrade(&self) -> Option<Handle<C>> {
         Some(Handle {
             commands: self.commands.upgrade()?,
+            requests: self.requests.upgrade()?,
             facts: self.facts.clone(),
             ended: self.ended.clone(),
         })

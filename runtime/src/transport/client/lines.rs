@@ -1,21 +1,43 @@
 //! One message a line, over any two streams of bytes.
 
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
-use tokio::task::{AbortHandle, JoinHandle};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncBufRead, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::JoinHandle;
 
 use super::incoming::{HEARD_BYTES, Incoming};
 use crate::transport::line::read_line;
-use crate::transport::queue::{Receiver, Sender, queue};
+use crate::transport::queue::{Queued, Receiver, Sender, cost, queue};
 use crate::transport::spawn::spawn;
+use crate::{MessageKind, peek};
+
+/// How many messages of the greatest length a server may leave unread of the answers to its own requests.
+const OWED: usize = 4;
+/// How long the output of a server is read after the end of its connection: longer than a process has to end by default.
+const LAST_WORDS: Duration = Duration::from_secs(10);
 
 /// Two streams, each served by a task of its own: a reader that waits never keeps a writer waiting.
 ///
-/// While a server does not read its input, its output is not read either: it would be answered without end.
+/// A server may stop reading until its own output is read. So its output is read whether it reads or not: answers are
+/// bounded by the calls that wait for them. Only a server that does not read the answers to its own requests is not read
+/// either, because it would be answered without end.
 pub(crate) struct Lines {
-    texts: Sender<String>,
+    texts: Sender<Text>,
+    /// The bytes that the answers to the requests of the server may still take up.
+    owed: Arc<Semaphore>,
     heard: Receiver<Incoming>,
-    reader: AbortHandle,
     writer: JoinHandle<()>,
+}
+
+/// A text for the server, and its part of the bytes of answers, if it is an answer.
+struct Text(String, Option<OwnedSemaphorePermit>);
+
+impl Queued for Text {
+    fn bytes(&self) -> usize {
+        self.0.len()
+    }
 }
 
 impl Lines {
@@ -26,19 +48,35 @@ impl Lines {
     ) -> Self {
         let (texts, outgoing) = queue(limit);
         let (tell, heard) = queue(HEARD_BYTES);
-        let reader = spawn(read(input, tell, limit)).abort_handle();
+        spawn(read(input, tell, limit));
         let writer = spawn(write(outgoing, output));
+        let owed = limit.saturating_mul(OWED);
+        let owed = owed.clamp(1, Semaphore::MAX_PERMITS);
         Self {
             texts,
+            owed: Arc::new(Semaphore::new(owed)),
             heard,
-            reader,
             writer,
         }
     }
 
     pub(super) fn send(&self, text: String) {
+        let message = peek(text.as_bytes()).map(|message| message.kind);
+        let is_own = matches!(
+            message,
+            Ok(MessageKind::Request | MessageKind::Notification)
+        );
+        // The rest are answers, or a batch of them.
+        let owed = (!is_own).then(|| self.owe(text.len())).flatten();
         // That it does not read any more shows at the other stream.
-        self.texts.push(text);
+        self.texts.push(Text(text, owed));
+    }
+
+    /// Counts an answer until it is written. One that is too long takes all that is left.
+    fn owe(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
+        let owed = cost(bytes).min(self.owed.available_permits());
+        let owed = u32::try_from(owed).unwrap_or(u32::MAX);
+        Arc::clone(&self.owed).try_acquire_many_owned(owed).ok()
     }
 
     /// Whether the server has taken so much of what it was sent that it may be sent more.
@@ -46,34 +84,49 @@ impl Lines {
         self.texts.has_room() || self.texts.is_closed()
     }
 
+    /// Returns once the server may be sent more, or takes nothing any more.
+    pub(super) fn room(&self) -> impl Future<Output = ()> + Send + use<> {
+        let texts = self.texts.clone();
+        async move { drop(texts.turn().await) }
+    }
+
     pub(super) async fn next(&mut self) -> Incoming {
-        drop(self.texts.turn().await);
+        drop(self.owed.acquire().await);
         self.heard.recv().await.unwrap_or(Incoming::Closed)
     }
 
-    /// Says what is left to say, and closes the stream.
+    /// Says what is left to say, and closes the stream. The other one is read on, for [`LAST_WORDS`] at most: a server that
+    /// still writes must not fail for that.
     pub(super) async fn end(self) {
         let Self {
             texts,
-            heard: _heard,
-            reader,
+            heard,
             mut writer,
             ..
         } = self;
-        drop(texts);
+        drop((texts, heard));
         // One who reads nothing is not waited for.
-        let patience = std::time::Duration::from_secs(1);
+        let patience = Duration::from_secs(1);
         if tokio::time::timeout(patience, &mut writer).await.is_err() {
             writer.abort();
         }
-        reader.abort();
     }
 }
 
 async fn read(input: impl AsyncRead + Unpin, tell: Sender<Incoming>, limit: usize) {
     let mut input = BufReader::new(input);
+    tokio::select! {
+        () = hear(&mut input, &tell, limit) => {}
+        () = tell.closed() => {}
+    }
+    let mut nowhere = tokio::io::sink();
+    let last_words = tokio::io::copy_buf(&mut input, &mut nowhere);
+    let _ = tokio::time::timeout(LAST_WORDS, last_words).await;
+}
+
+async fn hear(input: &mut (impl AsyncBufRead + Unpin), tell: &Sender<Incoming>, limit: usize) {
     let mut bytes = Vec::new();
-    while let Ok(true) = read_line(&mut input, &mut bytes, limit).await {
+    while let Ok(true) = read_line(input, &mut bytes, limit).await {
         if bytes.trim_ascii().is_empty() {
             continue;
         }
@@ -89,8 +142,8 @@ async fn read(input: impl AsyncRead + Unpin, tell: Sender<Incoming>, limit: usiz
     tell.send(Incoming::Closed).await;
 }
 
-async fn write(mut texts: Receiver<String>, mut output: impl AsyncWrite + Unpin) {
-    while let Some(mut text) = texts.recv().await {
+async fn write(mut texts: Receiver<Text>, mut output: impl AsyncWrite + Unpin) {
+    while let Some(Text(mut text, _owed)) = texts.recv().await {
         text.push('\n');
         let written = output.write_all(text.as_bytes()).await;
         if written.is_err() || (texts.is_empty() && output.flush().await.is_err()) {

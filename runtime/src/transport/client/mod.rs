@@ -107,6 +107,17 @@ impl Transport {
         }
     }
 
+    /// Returns what is ready once the server may be sent more, or takes nothing any more.
+    pub(crate) fn room(&self) -> Boxed<'static, ()> {
+        match &self.kind {
+            Kind::Lines(lines) => boxed(lines.room()),
+            #[cfg(feature = "client-stdio")]
+            Kind::Child(child) => boxed(child.lines.room()),
+            #[cfg(feature = "client-http")]
+            Kind::Http(_) => boxed(std::future::ready(())),
+        }
+    }
+
     /// Nothing more is wanted in answer to this.
     pub(crate) fn close(&mut self, exchange: Exchange) {
         match &mut self.kind {

@@ -42,6 +42,10 @@ impl Inner {
         driver.opened_by(who, head.extensions.get());
         driver.send_all_to(texts);
         let id = self.open(&driver, None).await?;
+        // It may have been asked for while the server began to stop.
+        if self.is_closing() {
+            driver.end_session_stream();
+        }
         let path = self.http_sse(head).unwrap_or_default();
         let endpoint = format!("{path}?{SESSION}={id}");
         let inner = Arc::clone(self);

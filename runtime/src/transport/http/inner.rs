@@ -116,12 +116,15 @@ impl Inner {
         self.is_closing.load(Ordering::Acquire)
     }
 
-    /// Takes no new calls from now on, and ends the streams of subscriptions.
+    /// Takes no new calls from now on, and ends the streams of subscriptions, and those of sessions.
     pub(super) fn close(&self) {
         self.is_closing.store(true, Ordering::Release);
         let listening = std::mem::take(&mut *lock(&self.listening));
         for driver in listening.iter().filter_map(Weak::upgrade) {
             driver.end_streams();
+        }
+        for (_, driver) in self.running() {
+            driver.end_session_stream();
         }
     }
 

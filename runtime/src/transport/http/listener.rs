@@ -71,8 +71,8 @@ pub async fn serve(listener: TcpListener, service: Service) {
 /// Serves HTTP/1.1 on a listener until `stop` is over.
 ///
 /// From then on calls get status 503, and so do requests for the [health](super::Options::with_health) of the service, over
-/// connections that are open and new ones. What is at work may finish within `grace`; then the listener is closed, and
-/// sessions, streams and calls that are still at work end.
+/// connections that are open and new ones. Streams without an open call end at once. Open calls may finish within `grace`;
+/// then the listener is closed, and sessions and calls that are still at work end.
 pub async fn serve_until(
     listener: TcpListener,
     service: Service,
@@ -148,7 +148,7 @@ async fn serve_each<S, B>(
     let mut stop = std::pin::pin!(stop);
     let (stopping, stopped) = watch::channel(());
     // Each request that is at work has a sender: what comes after the stop has none, and is not waited for.
-    let (working, mut at_work) = mpsc::channel::<()>(1);
+    let (working, mut all_done) = mpsc::channel::<()>(1);
     let mut working = Some(working);
     let mut over = Instant::now();
     let mut connections = JoinSet::new();
@@ -160,7 +160,7 @@ async fn serve_each<S, B>(
                 over = Instant::now() + grace;
                 continue;
             }
-            _ = at_work.recv(), if working.is_none() => break,
+            _ = all_done.recv(), if working.is_none() => break,
             () = tokio::time::sleep_until(over), if working.is_none() => break,
             accepted = accept(&listener, &room) => accepted,
         };
@@ -176,26 +176,28 @@ async fn serve_each<S, B>(
         // Small answers are not held back for more.
         let _ = stream.set_nodelay(true);
         let stream = Arc::new(stream);
-        let socket = Socket::new(Arc::clone(&stream), options.write_time);
+        let at_work = watch::Sender::new(());
+        let socket = Socket::new(Arc::clone(&stream), options.write_time, at_work.clone());
         // Requests say over which connection they come, which is open as long as this is kept, and from which address.
         let (service, open) = (TowerToHyperService::new(service.clone()), Arc::default());
-        let working = working.as_ref().map(mpsc::Sender::downgrade);
+        let (working, requests) = (
+            working.as_ref().map(mpsc::Sender::downgrade),
+            at_work.clone(),
+        );
         let service = service_fn(move |mut request: Request<Incoming>| {
             let extensions = request.extensions_mut();
             extensions.insert(PeerAddress(address));
             extensions.insert(PeerConnection::new(&open));
-            let mut working = working.as_ref().and_then(mpsc::WeakSender::upgrade);
-            let answered = service.call(request);
+            let working = working.as_ref().and_then(mpsc::WeakSender::upgrade);
+            let (answered, at_work) = (service.call(request), requests.subscribe());
             async move {
                 let response: Response<B> = answered.await?;
-                // It is at work until its body has ended.
-                let body = |body: B| {
-                    body.map_err(move |error| {
-                        drop(working.take());
-                        error
-                    })
+                // It is at work as long as there is more of its body.
+                let body = move |error| {
+                    let _at_work = (&working, &at_work);
+                    error
                 };
-                Ok::<_, S::Error>(response.map(body))
+                Ok::<_, S::Error>(response.map(|it| it.map_err(body)))
             }
         });
         let mut builder = http1::Builder::new();
@@ -213,7 +215,12 @@ async fn serve_each<S, B>(
                 () = hung_up(&stream) => {}
                 _ = stopped.changed() => {
                     connection.as_mut().graceful_shutdown();
-                    let _ = connection.await;
+                    tokio::select! {
+                        biased;
+                        _ = connection => {}
+                        // A request whose head has not arrived is not waited for.
+                        () = at_work.closed() => {}
+                    }
                 }
             }
         });
@@ -221,10 +228,9 @@ async fn serve_each<S, B>(
     drop(listener);
     drop(stopping);
     let finished = async { while connections.join_next().await.is_some() {} };
-    if tokio::time::timeout_at(over, finished).await.is_err() {
-        end();
-        connections.shutdown().await;
-    }
+    let _ = tokio::time::timeout_at(over, finished).await;
+    end();
+    connections.shutdown().await;
 }
 
 /// The next connection, once there is room for it.

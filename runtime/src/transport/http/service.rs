@@ -61,7 +61,8 @@ impl Service {
         &self.inner.options
     }
 
-    /// Takes no new calls from now on: they get status 503. Streams of subscriptions end with a message to their clients.
+    /// Takes no new calls from now on: they get status 503. Streams of subscriptions end with a message to their clients,
+    /// and those of sessions once no call is answered in them.
     pub fn close(&self) {
         self.inner.close();
     }
@@ -288,6 +289,10 @@ impl Inner {
                 false
             }
         };
+        // It may have been asked for while the server began to stop.
+        if self.is_closing() {
+            driver.end_session_stream();
+        }
         Ok(events(match ends {
             true => Events::of_exchange(queue, None, &self.options),
             false => Events::of_session(queue, &self.options),

@@ -8,21 +8,29 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::TcpStream;
+use tokio::sync::watch;
 use tokio::time::Sleep;
 
 /// A socket whose other end has to read.
 pub(super) struct Socket {
     stream: Arc<TcpStream>,
     write_time: Duration,
+    /// Those that are at work on the connection each keep a receiver of it.
+    at_work: watch::Sender<()>,
     /// When the client is given up, while it reads nothing.
-    stalled: Option<Pin<Box<Sleep>>>,
+    stalled: Option<(Pin<Box<Sleep>>, watch::Receiver<()>)>,
 }
 
 impl Socket {
-    pub(super) fn new(stream: Arc<TcpStream>, write_time: Duration) -> Self {
+    pub(super) fn new(
+        stream: Arc<TcpStream>,
+        write_time: Duration,
+        at_work: watch::Sender<()>,
+    ) -> Self {
         Self {
             stream,
             write_time,
+            at_work,
             stalled: None,
         }
     }
@@ -45,9 +53,9 @@ impl Socket {
             }
         }
         let time = self.write_time;
-        let stalled = self
-            .stalled
-            .get_or_insert_with(|| Box::pin(tokio::time::sleep(time)));
+        let at_work = &self.at_work;
+        let begin = || (Box::pin(tokio::time::sleep(time)), at_work.subscribe());
+        let (stalled, _) = self.stalled.get_or_insert_with(begin);
         ready!(stalled.as_mut().poll(context));
         let why = format!("the client read nothing for {time:?}");
         Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, why)))

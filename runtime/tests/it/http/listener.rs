@@ -468,3 +468,105 @@ async fn pages_of_allowed_origins_may_send_and_read_and_others_may_not() {
         .unwrap();
     assert_eq!(answer.status(), StatusCode::METHOD_NOT_ALLOWED);
 }
+
+/// Reads a stream until this was in it, and returns what was read.
+async fn read_until(stream: &mut TcpStream, text: &str) -> String {
+    let mut read = String::new();
+    let reading = async {
+        while !read.contains(text) {
+            let mut bytes = [0; 1 << 10];
+            let count = stream.read(&mut bytes).await.unwrap();
+            assert_ne!(count, 0, "{read}");
+            read.push_str(std::str::from_utf8(&bytes[..count]).unwrap());
+        }
+    };
+    tokio::time::timeout(LONG, reading).await.expect(text);
+    read
+}
+
+#[tokio::test]
+async fn a_server_that_stops_does_not_wait_for_streams_and_heads_without_a_call() {
+    let (listener, address) = listening().await;
+    let options = Options::new().with_http_sse("/sse");
+    let service = Service::with_options(server(), handlers::handle, options);
+    let (stop, stopped) = oneshot::channel::<()>();
+    let until = async { drop(stopped.await) };
+    let serving = crate::support::spawn(adapter::serve_until(listener, service, until, 3 * LONG));
+    let session = from([127, 0, 0, 1], address, None).await;
+    let get = |path: &str, more: &str| {
+        format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n{more}\r\n")
+    };
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let of_session = get("/mcp", &format!("Mcp-Session-Id: {session}\r\n"));
+    assert_eq!(beginning(&mut stream, &of_session).await, "HTTP/1.1 200");
+    let mut only = TcpStream::connect(address).await.unwrap();
+    only.write_all(get("/sse", "").as_bytes()).await.unwrap();
+    read_until(&mut only, "sessionId=").await;
+    // Heads that are not whole, one of them behind a request that was answered.
+    let mut first = TcpStream::connect(address).await.unwrap();
+    first.write_all(b"POST /mcp HT").await.unwrap();
+    let mut half = TcpStream::connect(address).await.unwrap();
+    assert_eq!(beginning(&mut half, &call(false)).await, "HTTP/1.1 200");
+    read_until(&mut half, "\"text\":\"3\"").await;
+    half.write_all(b"POST /mcp HT").await.unwrap();
+    // The server has read what came before a call that it answers.
+    assert!(exchange(address, &call(true)).await.contains("200 OK"));
+    stop.send(()).unwrap();
+    let ended = tokio::time::timeout(LONG, serving).await;
+    ended.expect("it waits for the grace to be over").unwrap();
+}
+
+#[tokio::test]
+async fn a_call_whose_answer_comes_in_the_stream_of_its_session_finishes_before_that_ends() {
+    let (listener, address) = listening().await;
+    let (begun, leave) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let handler = {
+        let (begun, leave) = (Arc::clone(&begun), Arc::clone(&leave));
+        move |_: IncomingRequest, _: Peer| {
+            let (begun, leave) = (Arc::clone(&begun), Arc::clone(&leave));
+            async move {
+                begun.notify_one();
+                leave.notified().await;
+                Ok(Json::from_text(r#"{"tools":[]}"#).unwrap())
+            }
+        }
+    };
+    let options = Options::new().with_http_sse("/sse");
+    let service = Service::with_options(server(), handler, options);
+    let (stop, stopped) = oneshot::channel::<()>();
+    let until = async { drop(stopped.await) };
+    let serving = crate::support::spawn(adapter::serve_until(listener, service, until, 3 * LONG));
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let get = "GET /sse HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n";
+    stream.write_all(get.as_bytes()).await.unwrap();
+    let read = read_until(&mut stream, "\n\n").await;
+    let endpoint = read.lines().find_map(|line| line.strip_prefix("data: "));
+    let endpoint = endpoint.unwrap().to_owned();
+    let send = |message: serde_json::Value| {
+        let body = message.to_string();
+        let request = format!(
+            "POST {endpoint} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
+             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        async move { exchange(address, &request).await }
+    };
+    let params = json!({"protocolVersion": "2024-11-05", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+    send(json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})).await;
+    read_until(&mut stream, "protocolVersion").await;
+    send(json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
+    send(json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"})).await;
+    begun.notified().await;
+    stop.send(()).unwrap();
+    // The listener is gone once the server stops.
+    for _ in 0..400 {
+        if TcpStream::connect(address).await.is_err() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    leave.notify_one();
+    read_until(&mut stream, "\"tools\":[]").await;
+    let ended = tokio::time::timeout(LONG, serving).await;
+    ended.expect("it waits for the grace to be over").unwrap();
+}

@@ -202,3 +202,25 @@ async fn a_client_without_custom_methods_sends_none() {
         .unwrap_err();
     assert!(matches!(refused, Error::RequestFailed(_)), "{refused:?}");
 }
+
+#[tokio::test]
+async fn a_hook_for_losses_that_panics_costs_no_answer() {
+    let running = router().on_loss(|_| panic!("it slips"));
+    let mut peer = Peer::connect(Revision::V2024_11_05, served(running)).await;
+    let answer = peer.call("tools/list", json!({}));
+    let answer = tokio::time::timeout(std::time::Duration::from_secs(20), answer).await;
+    answer.expect("no answer comes").unwrap();
+    let running = Router::new()
+        .prompt("greet", "Greets.", || async { "hello" })
+        .build("example", "1")
+        .unwrap();
+    let (input, output) = split(served(running));
+    let client = Client::builder(&info())
+        .with_revisions([Revision::V2025_03_26].into_iter().collect())
+        .on_loss(|_| panic!("it slips"))
+        .lines(input, output);
+    let params = json!({"ref": {"type": "ref/prompt", "name": "greet"},
+        "argument": {"name": "a", "value": "b"}, "context": {"arguments": {"c": "d"}}});
+    let completed = Caller::request(&client, "completion/complete", Some(Json::from(params)));
+    completed.await.unwrap();
+}

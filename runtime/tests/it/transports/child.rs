@@ -258,3 +258,29 @@ mod groups {
         held.is("gone").await;
     }
 }
+
+#[tokio::test]
+async fn one_that_writes_last_words_is_read_until_it_has_ended() {
+    let flag = std::env::temp_dir().join(format!("mcp-revisions-words-{}", std::process::id()));
+    // More than a pipe holds; the write fails if no one reads.
+    let script = format!(
+        "cat >/dev/null; head -c 300000 /dev/zero | tr '\\0' x && mkdir '{}'",
+        flag.display()
+    );
+    let child = Child::new(shell(&script)).with_grace(Duration::from_secs(20));
+    let client = client().child(child).unwrap();
+    soon(client.close()).await.unwrap();
+    assert!(
+        std::fs::remove_dir(&flag).is_ok(),
+        "its output was closed before its end"
+    );
+}
+
+#[test]
+fn a_client_outside_of_a_runtime_is_an_error_that_says_what_to_do() {
+    let command = client().command(["true"]).unwrap_err().to_string();
+    let url = client().url("http://127.0.0.1:1/").unwrap_err().to_string();
+    for error in [command, url] {
+        assert!(error.contains("#[tokio::main]"), "{error}");
+    }
+}

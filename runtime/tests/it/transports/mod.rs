@@ -3,6 +3,7 @@
 mod child;
 mod http;
 mod http_sse;
+mod lines;
 mod oauth;
 mod session;
 mod tls;

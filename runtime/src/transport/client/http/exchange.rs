@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use ::http::{Method, StatusCode};
 use bytes::Bytes;
+use mcp_protocol::{ProtocolHeader, Revision};
 use tokio::time::Instant;
 
 use super::body::{Body, header, is_stream};
@@ -11,7 +12,7 @@ use super::events::Events;
 use super::gate::{Gate, Key};
 use super::only_stream::OnlyStream;
 use super::request::{Pace, Requests};
-use crate::headers::SESSION_ID;
+use crate::headers::{PROTOCOL_VERSION, SESSION_ID};
 use crate::methods::INITIALIZE;
 use crate::protocol::client::{Exchange, Post};
 use crate::transport::client::Incoming;
@@ -107,7 +108,18 @@ fn may_be_older(status: StatusCode) -> bool {
     status.is_client_error() && !others.contains(&status)
 }
 
-/// Hands on the messages of a stream until one of them is the answer; a stream that breaks before is asked for again.
+/// Whether the revision of a request with these headers has streams that can be resumed. Where it is not named, it is one
+/// without the header, and has.
+fn resumes(headers: &[(String, String)]) -> bool {
+    let named = headers
+        .iter()
+        .find(|(name, _)| name.eq_ignore_ascii_case(PROTOCOL_VERSION));
+    let revision = named.and_then(|(_, version)| Revision::from_protocol_version(version));
+    revision.is_none_or(|revision| revision.has_header(ProtocolHeader::LastEventId))
+}
+
+/// Hands on the messages of a stream until one of them is the answer; a stream that breaks before is asked for again, if its
+/// revision has that.
 async fn stream(
     requests: &Requests,
     exchange: Exchange,
@@ -136,7 +148,7 @@ async fn stream(
             true => 1,
             false => resumed + 1,
         };
-        let (Some(id), true) = (events.last_id(), resumed <= RESUMED) else {
+        let (Some(id), true) = (events.last_id(), resumed <= RESUMED && resumes(headers)) else {
             return;
         };
         // It would be as long another time.

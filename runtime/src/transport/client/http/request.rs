@@ -11,7 +11,7 @@ use bytes::Bytes;
 use http_body_util::{Full, LengthLimitError};
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::client::legacy::{Client, Error};
-use hyper_util::rt::TokioExecutor;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
 
 use super::body::{Body, boxed, is_stream, whole};
 use super::options::Http;
@@ -26,6 +26,10 @@ type Connector = HttpConnector;
 const LAST_EVENT_ID: &str = "Last-Event-ID";
 /// How often a request is sent on to elsewhere.
 const REDIRECTS: usize = 3;
+/// How long a connection is kept for the next request.
+const IDLE_TIME: Duration = Duration::from_secs(30);
+/// How many connections are kept for the next requests.
+const IDLE: usize = 16;
 /// The longest that a server may have a client wait before it tries again.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
@@ -39,7 +43,11 @@ pub(super) struct Requests {
 
 impl Requests {
     pub(super) fn new(http: Http, limit: usize) -> Self {
-        let client = Client::builder(TokioExecutor::new()).build(connector(&http));
+        let client = Client::builder(TokioExecutor::new())
+            .pool_timer(TokioTimer::new())
+            .pool_idle_timeout(IDLE_TIME)
+            .pool_max_idle_per_host(IDLE)
+            .build(connector(&http));
         Self {
             http,
             client,

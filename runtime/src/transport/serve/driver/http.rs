@@ -25,6 +25,11 @@ impl ServerDriver {
         self.state().streams.attach(outbox)
     }
 
+    /// Ends the stream of the session, because the server stops; where calls are answered in it, once they are.
+    pub(crate) fn end_session_stream(&self) {
+        self.state().streams.end_at_large();
+    }
+
     /// Keeps the events of the session that was opened, so that its client can read them again, here or elsewhere.
     pub(crate) fn keep_with(&self, kept: Kept) {
         let mut state = self.state();

@@ -129,6 +129,11 @@ impl Streams {
         }
     }
 
+    /// Sends nothing more there but what belongs to exchanges that are open.
+    pub(super) fn end_at_large(&mut self) {
+        self.at_large = None;
+    }
+
     /// Sends everything there.
     pub(super) fn attach_only(&mut self, outbox: Outbox) {
         (self.at_large, self.is_only) = (Some(outbox), true);

@@ -9,7 +9,7 @@ use http_body_util::Full;
 use mcp_revisions::latest::{self as mcp, ClientHandlers};
 use mcp_revisions::mcp_wire::{Json, JsonObject};
 use mcp_revisions::service::client::{AuthProvider, ClientContext, Http, Pending};
-use mcp_revisions::service::{Error, Router, Server};
+use mcp_revisions::service::{Error, RequestContext, Router, Server};
 use mcp_revisions::{Latest, Revision, http};
 use serde_json::json;
 use tower::ServiceExt;
@@ -376,4 +376,60 @@ async fn a_call_that_is_dropped_is_cancelled_at_the_server() {
             .unwrap();
         client.close().await.unwrap();
     }
+}
+
+#[tokio::test]
+async fn connections_that_a_client_does_not_need_are_closed() {
+    const CALLS: usize = 60;
+    let open = Arc::new(Mutex::new(Vec::new()));
+    let together = Arc::new(tokio::sync::Barrier::new(CALLS));
+    let keep = Arc::clone(&open);
+    let meet = move |cx: RequestContext<Latest>| {
+        let (keep, together) = (Arc::clone(&keep), Arc::clone(&together));
+        async move {
+            let connection = cx.peer().unwrap().extension::<http::PeerConnection>();
+            keep.lock().unwrap().extend(connection.cloned());
+            together.wait().await;
+            "met"
+        }
+    };
+    let router = Router::new().tool("meet", "Waits for the others.", meet);
+    let service = router.build("example", "1").unwrap();
+    // The server closes none of them.
+    let hour = Duration::from_secs(3600);
+    let service = service.into_http_service(http::Options::new().with_read_times(hour, hour));
+    let listener = http::bind(("127.0.0.1", 0)).await.unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let serving = crate::support::spawn(http::serve(listener, service));
+    let client = client().http(quick(&url));
+    let calls: Vec<_> = (0..CALLS)
+        .map(|_| {
+            let client = client.clone();
+            crate::support::spawn(async move { call(&client, "meet").await })
+        })
+        .collect();
+    for call in calls {
+        assert_eq!(call.await.unwrap(), Ok("met".to_owned()));
+    }
+    let count = || {
+        let open = open.lock().unwrap();
+        assert_eq!(open.len(), CALLS);
+        let is_open = |it: &&http::PeerConnection| !it.is_closed();
+        open.iter().filter(is_open).count()
+    };
+    let at_most = async |most: usize| {
+        for _ in 0..400 {
+            if count() <= most {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        panic!("{} connections are open", count());
+    };
+    at_most(CALLS / 2).await;
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(60)).await;
+    tokio::time::resume();
+    at_most(0).await;
+    serving.abort();
 }

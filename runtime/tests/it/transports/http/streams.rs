@@ -115,10 +115,10 @@ async fn a_stream_that_breaks_is_taken_up_again() {
                             String::from_utf8(body.to_vec()).unwrap()
                         ));
                     }
-                    let is_call = request
-                        .headers()
-                        .get("mcp-method")
-                        .is_some_and(|method| method == "tools/call");
+                    let (head, body) = request.into_parts();
+                    let body = to_bytes(body, 1 << 20).await.unwrap();
+                    let is_call = String::from_utf8_lossy(&body).contains("tools/call");
+                    let request = Request::from_parts(head, Body::from(body));
                     let response = next.run(request).await;
                     if !is_call {
                         return response;
@@ -134,9 +134,27 @@ async fn a_stream_that_breaks_is_taken_up_again() {
         .unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     crate::support::spawn(async move { axum::serve(listener, app).await.unwrap() });
-    let client = client().http(quick(&url));
+    let handshake = [Revision::V2025_11_25].into_iter().collect();
+    let client = client().with_revisions(handshake).http(quick(&url));
     assert_eq!(call(&client, "hello").await, Ok("hello".to_owned()));
     assert_eq!(asked.load(Ordering::SeqCst), 8);
+}
+
+#[tokio::test]
+async fn a_stream_that_breaks_is_not_taken_up_again_in_a_revision_without_resumption() {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&asked);
+    let breaks: Fault = Arc::new(move |_, request| {
+        let again = request.headers().contains_key("last-event-id");
+        count.fetch_add(usize::from(again), Ordering::SeqCst);
+        let event = || stream_of(Body::from("id: 7\nretry: 5\ndata:\n\n"));
+        is_call(request).then(event)
+    });
+    let url = serve([Revision::V2026_07_28], breaks).await;
+    let client = client().http(quick(&url));
+    let failed = call(&client, "hello").await;
+    assert!(matches!(failed, Err(Error::RequestFailed(_))), "{failed:?}");
+    assert_eq!(asked.load(Ordering::SeqCst), 0);
 }
 
 /// The body of a stream that has no end: lines that never end, or events, and how many bytes of it were asked for.
@@ -203,14 +221,19 @@ async fn a_stream_that_breaks_at_once_is_not_asked_for_again_at_once() {
     let asked = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&asked);
     let told = json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": 1}});
+    let posts = AtomicUsize::new(0);
     let breaks: Fault = Arc::new(move |_, request| {
         let again = request.headers().contains_key("last-event-id");
-        (again || is_call(request)).then(|| {
+        // The first POST of a session says that it is open; the next one is the call.
+        let is_post =
+            request.method() == "POST" && request.headers().contains_key("mcp-session-id");
+        let is_call = is_post && posts.fetch_add(1, Ordering::SeqCst) > 0;
+        (again || is_call).then(|| {
             count.fetch_add(1, Ordering::SeqCst);
             stream_of(Body::from(format!("id: 1\nretry: 0\ndata: {told}\n\n")))
         })
     });
-    let url = serve([Revision::LATEST], breaks).await;
+    let url = serve([Revision::V2025_11_25], breaks).await;
     let client = client().http(quick(&url));
     let late = call(&client.within(Duration::from_millis(500)), "hello").await;
     assert_eq!(late, Err(Error::Timeout(Duration::from_millis(500))));
