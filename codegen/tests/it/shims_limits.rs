@@ -164,6 +164,68 @@ fn a_limit_of_a_number_is_asked_for_where_it_gets_tighter() {
     }
 }
 
+/// A type says that a value is a boolean or a number, and the schema which.
+#[test]
+fn a_boolean_or_a_number_that_is_a_constant_now_is_asked_for() {
+    let object = r#"{"type": "object", "properties": {"a": {"type": "string"}}}"#;
+    for (before, now, up, down) in [
+        (
+            r#"{"type": "boolean"}"#.to_owned(),
+            r#"{"type": "boolean", "const": true}"#.to_owned(),
+            Some("it is true in the target"),
+            None,
+        ),
+        (
+            r#"{"type": ["boolean", "null"]}"#.to_owned(),
+            r#"{"anyOf": [{"type": "boolean", "const": true}, {"type": "null"}]}"#.to_owned(),
+            Some("it is true in the target"),
+            None,
+        ),
+        (
+            r#"{"type": "integer", "const": 2}"#.to_owned(),
+            r#"{"type": "integer", "const": 1}"#.to_owned(),
+            Some("it is 1 in the target"),
+            Some("it is 2 in the target"),
+        ),
+        (
+            r#"{"type": "array", "items": {"type": "boolean", "const": true}}"#.to_owned(),
+            r#"{"type": "array", "items": {"type": "boolean"}}"#.to_owned(),
+            None,
+            Some("each of what it holds is true in the target"),
+        ),
+        (
+            format!(r#"{{"anyOf": [{{"type": "integer"}}, {object}]}}"#),
+            format!(r#"{{"anyOf": [{{"type": "integer", "const": 1}}, {object}]}}"#),
+            Some("it is 1 in the target"),
+            None,
+        ),
+        // What a type says is asked for once.
+        (
+            r#"{"type": "number"}"#.to_owned(),
+            r#"{"type": "integer", "const": 1}"#.to_owned(),
+            Some("it was a number, and is an integer"),
+            None,
+        ),
+    ] {
+        let mut spec = crate::specs::twin();
+        let latest = crate::specs::latest(&spec).id.clone();
+        for (id, value) in [(&*latest, &before), ("draft", &now)] {
+            let mut all = spec.revisions.iter_mut();
+            let revision = all.find(|revision| revision.id == id).unwrap();
+            let step = format!("put Tool/properties/made {value}");
+            crate::changes::apply(&mut revision.schema, &step);
+        }
+        let open = planned(&spec).open;
+        let said: Vec<(&str, &str)> = (open.iter())
+            .map(|open| (open.place.as_str(), open.open.as_str()))
+            .collect();
+        let ways = [("up", up), ("down", down)].into_iter();
+        let ways = ways.filter_map(|(way, asks)| Some(format!("on the way {way} {}", asks?)));
+        let wanted = ways.collect::<Vec<_>>().join("; ");
+        assert_eq!(said, [("Tool.made", wanted.as_str())], "{before} {now}");
+    }
+}
+
 /// A constant is named after each rule, and a function of the pair's module after each hook.
 #[test]
 fn an_id_or_a_hook_that_is_no_name_is_refused_with_its_line() {
