@@ -141,6 +141,7 @@ impl<'m> Planner<'m> {
         let mut plan = RestPlan {
             from: from.clone(),
             to: to.clone(),
+            transfer: None,
             rule: UNDECIDED.to_owned(),
         };
         let [a, b] = [from, to].map(|rest| match rest {
@@ -149,7 +150,14 @@ impl<'m> Planner<'m> {
             Rest::Closed => None,
         });
         // What the source cannot hold is no loss, and neither is what the target takes as any JSON.
-        if a.is_none() || a == b || b == Some(&Ty::Json) {
+        if a.is_none() || b == Some(&Ty::Json) {
+            return plan;
+        }
+        if let (Rest::Typed(from), Rest::Typed(to)) = (from, to)
+            && let Ok(transfer) = self.transfer(from, to)
+        {
+            // What the two call alike may differ inside.
+            plan.transfer = Some(transfer);
             return plan;
         }
         let place = format!("{key}.*");
