@@ -209,12 +209,12 @@ impl<'s> Models<'s> {
         let revisions = self.revisions.iter().map(|of| Undocumented {
             of: of.revision.id.clone(),
             file: DOCS.to_owned(),
-            names: TypeDocs::new(&self.docs, &of.revision.id).missing(&of.model),
+            missing: TypeDocs::new(&self.docs, &of.revision.id).missing(&of.model),
         });
         let extensions = self.extensions.iter().map(|of| Undocumented {
             of: of.extension.name.clone(),
             file: of.extension.docs_file(),
-            names: self.docs_of(of).missing(&of.model),
+            missing: self.docs_of(of).missing(&of.model),
         });
         revisions.chain(extensions).collect()
     }

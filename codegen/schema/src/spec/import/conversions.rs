@@ -12,13 +12,17 @@ use crate::shims::rules::PairRules;
 /// Take out the rules of conversions to and from a revision that match nothing, or not what they are for.
 ///
 /// A file that does not hold by itself is left alone: it would be refused before the import, too.
-pub(super) fn without_use(directory: &mut Directory, id: &str) -> Result<Vec<Left>, Error> {
+pub(in crate::spec) fn without_use(
+    directory: &mut Directory,
+    id: &str,
+) -> Result<Vec<Left>, Error> {
     let names = directory.files.keys().filter(|name| converts(name, id));
     let names: Vec<String> = names.cloned().collect();
     let left = prune(directory, |directory| faults(directory, &names))?;
     // A draft that is a release once more has no conversions of its own.
     for name in &names {
-        if directory.entries(name)?.is_empty() {
+        let is_of_it = |left: &Left| left.fact.starts_with(&format!("{name}: "));
+        if left.iter().any(is_of_it) && directory.entries(name)?.is_empty() {
             directory.files.remove(name);
         }
     }
