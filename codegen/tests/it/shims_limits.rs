@@ -17,7 +17,7 @@ use mcp_schema::spec::rules::RuleFile;
 use serde_json::{Value, json};
 
 use crate::changes::changed;
-use crate::specs::{covered, planned, planned_by};
+use crate::specs::{covered, filled, planned, planned_by};
 
 /// A spec whose draft has another schema of a tool's input: `inputSchema` is text in every type.
 fn spec(change: impl FnOnce(&mut Value)) -> Spec {
@@ -347,6 +347,27 @@ fn a_proposed_row_settles_what_it_is_proposed_for() {
             "put Tool/properties/title/x-alphabet \"latin\"",
         ),
         (
+            "names and values with quotes",
+            "put Tool/properties/we\"ird {\"type\": \"string\"}\n\
+             require Tool we\"ird\n\
+             put Tool/properties/back\\slash {\"type\": \"string\", \"default\": \"\\\"\"}\n\
+             require Tool back\\slash\n\
+             put Role/enum/- \"say \\\"x\\\"\"\n\
+             put Icon {\"type\": \"object\", \"properties\": {\"src\": {\"type\": \"string\"}, \"a\\nb\\u007f\": {\"type\": \"string\"}}}",
+        ),
+        (
+            "a choice that is a constant in text",
+            "put Tool/properties/outputSchema {\"anyOf\": [{\"type\": \"object\"}, {\"type\": \"string\", \"const\": \"none\"}]}",
+        ),
+        (
+            "a limit of a member that must be there, too",
+            "put Tool/properties/description/minLength 1\nrequire Tool description",
+        ),
+        (
+            "a limit of a member that may be an object, too",
+            "put Resource/properties/uri {\"anyOf\": [{\"type\": \"string\", \"format\": \"iri\"}, {\"type\": \"object\", \"properties\": {\"href\": {\"type\": \"string\"}}, \"required\": [\"href\"]}]}",
+        ),
+        (
             "a union of two definitions that parts",
             "take SamplingMessage/properties/content/anyOf/0",
         ),
@@ -380,9 +401,10 @@ fn a_proposed_row_settles_what_it_is_proposed_for() {
                     (_, "name") => format!("MadeUp{number}"),
                     _ => format!("made_up_{number}"),
                 };
-                let filled = line
-                    .replace("input = ''", "input = '{}'")
-                    .replace("output = ''", "output = '{}'");
+                let filled = match file.ends_with("..draft.toml") {
+                    true => filled(line),
+                    false => line.to_owned(),
+                };
                 match filled.ends_with("= \"\"") || filled.contains(" = \"\" }") {
                     true => filled.replacen("= \"\"", &format!("= {value:?}"), 1),
                     false => filled,
@@ -423,7 +445,7 @@ fn a_proposed_row_says_what_it_comes_to() {
     // What the new revision always has is made anew, and so not carried; the others return no value.
     for said in [
         "down = { implied = 3 }\nloss = \"semantic\"\ncarry = false\n",
-        "at = \"Prompt.description\"\nup = { default = \"\" }\nloss = \"semantic\"\ncarry = false\n",
+        "at = \"Prompt.description\"\nup = { default = {} }\nloss = \"semantic\"\ncarry = false\n",
         "input = '', output = 'rejected -32601' }",
         "input = '', output = 'dropped' }",
     ] {

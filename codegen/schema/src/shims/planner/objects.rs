@@ -1,7 +1,7 @@
 //! What becomes of the members of an object, and of those without a name in the schema.
 
 use super::super::open::{Row, UNDECIDED};
-use super::super::plan::{Body, FieldPlan, Fitted, Hook, ObjectPlan, RestPlan};
+use super::super::plan::{Body, FieldPlan, Fitted, Hook, ObjectPlan, RestPlan, Source};
 use super::super::rules::Action;
 use super::{Planner, hook};
 use crate::model::{Member, Object, Presence, Rest, Ty, TypeDef};
@@ -46,8 +46,12 @@ impl<'m> Planner<'m> {
                 }) => self.constant(constant, target, &place, from_key),
                 Some(source) => {
                     let defs = [from_def, to_def];
-                    fitted = self.limited([source, target], defs, [from_key, to_key]);
-                    self.same_member(source, target, &place)
+                    let value = self.same_member(source, target, &place);
+                    // A hook of the member sees to its limits.
+                    if !matches!(value, Source::Custom { .. }) {
+                        fitted = self.limited([source, target], defs, [from_key, to_key]);
+                    }
+                    value
                 }
                 None => self.new_member(target, &place),
             };
