@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use mcp_schema::Models;
 use mcp_schema::Spec;
+use mcp_schema::decision::Question;
 use mcp_schema::diff::Kind;
 use mcp_schema::open::Open;
 use mcp_schema::shims::open::UNDECIDED;
@@ -314,6 +315,42 @@ fn a_default_that_its_member_does_not_admit_is_refused() {
     says(&text, "\"soon\" is not");
 }
 
+/// A proposed value that nobody wrote is none, whatever the member is.
+#[test]
+fn a_default_that_is_still_to_be_filled_in_is_refused() {
+    for (kind, told) in [
+        (r#"{"type": "string"}"#, "{} is not a string"),
+        (
+            r#"{"type": "string", "format": "uri"}"#,
+            "{} is not a string",
+        ),
+        (r#"{"type": ["string", "null"]}"#, "{} is not a string"),
+        (r#"{"type": "integer"}"#, "\"\" is not an integer"),
+        (
+            r#"{"type": "array", "items": {"type": "string"}}"#,
+            "\"\" is not",
+        ),
+        (r#""@Annotations""#, "\"\" is not `Annotations`"),
+        (r#"{}"#, "`` is not a function"),
+    ] {
+        let mut spec = crate::specs::twin();
+        let mut all = spec.revisions.iter_mut();
+        let draft = all.find(|revision| revision.id == "draft").unwrap();
+        let steps = format!("put Tool/properties/made {kind}\nrequire Tool made");
+        crate::changes::apply(&mut draft.schema, &steps);
+        let open = planned(&spec).open;
+        let rows = open.iter().map(|open| open.settle.stub.as_str());
+        let rows = rows.collect::<String>();
+        // All but the value.
+        let rows = (rows.replace("reason = \"\"", "reason = \"x\""))
+            .replace("source = \"\"", "source = \"x\"")
+            .replace("input = ''", "input = '{}'")
+            .replace("output = ''", "output = '{}'");
+        let said = planned_by(&spec, &rows).unwrap_err().to_string();
+        says(&said, told);
+    }
+}
+
 /// What is proposed works as it is written, once its reasons are given.
 #[test]
 fn a_proposed_row_settles_what_it_is_proposed_for() {
@@ -381,11 +418,17 @@ fn a_proposed_row_settles_what_it_is_proposed_for() {
             Open::of(&Directory::from_files(files.clone()).spec().unwrap())
         };
         let first = open(&files);
-        // One step further is another question, or none.
+        // One step further is another question, or none; of a change there is one at each place.
         let asked = |open: &Open| -> BTreeSet<(String, String)> {
             let all = open.decisions.iter();
-            all.map(|one| (format!("{} {}", one.scope, one.place), one.open.clone()))
-                .collect()
+            all.map(|one| {
+                let question = match one.question {
+                    Question::Change => String::new(),
+                    _ => one.open.clone(),
+                };
+                (format!("{} {}", one.scope, one.place), question)
+            })
+            .collect()
         };
         assert!(!first.decisions.is_empty(), "{name}");
         let mut directory = Directory::from_files(files);
