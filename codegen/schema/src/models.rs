@@ -342,6 +342,15 @@ impl<'s> Models<'s> {
         self.planned(pair, sides, file, is_draft(old) || is_draft(new))
     }
 
+    /// Returns the rules of two adjacent revisions that match nothing, among rules that may be unfinished.
+    pub(crate) fn idle_rules(&self, pair: &Pair, file: RuleFile) -> Result<Vec<Error>, Error> {
+        let (old, new) = (self.get(&pair.old)?, self.get(&pair.new)?);
+        let [old_codes, new_codes] = [old, new].map(|of| sent(&self.stated, of.revision));
+        let (rules, _) = PairRules::unfinished(file)?.answering(&self.changes, pair);
+        let _ = shims::plan(side(old, &old_codes), side(new, &new_codes), &rules);
+        Ok(rules.unused())
+    }
+
     /// Plans a pair, which `may_be_open` or not: then what no rule answers is an error.
     fn planned(
         &self,

@@ -315,7 +315,7 @@ fn a_default_that_its_member_does_not_admit_is_refused() {
     says(&text, "\"soon\" is not");
 }
 
-/// A proposed value that nobody wrote is none, whatever the member is.
+/// What stands for a value in a proposed row is no value of the member.
 #[test]
 fn a_default_that_is_still_to_be_filled_in_is_refused() {
     for (kind, told) in [

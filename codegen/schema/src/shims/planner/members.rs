@@ -261,7 +261,7 @@ impl<'m> Planner<'m> {
     ) -> Missing {
         let mut missing = self.unfilled(place);
         let mut answer = "a message without it is refused".to_owned();
-        // The stub is not a value of the member, so that nobody takes it for a decision.
+        // The stub is not a value of the member: it is refused until there is a decision.
         let stub = ["\"\"", "{}"].into_iter().zip([json!(""), json!({})]);
         let mut stub =
             stub.filter(|(_, value)| words::admits(self.to, &target.ty, value) == Some(false));
