@@ -94,7 +94,7 @@ impl Body {
         match self {
             Self::Object(plan) => {
                 let members = plan.members().filter_map(|met| met.transfer);
-                members.chain(&plan.rest.transfer).collect()
+                members.chain(plan.rest.transfer.as_deref()).collect()
             }
             Self::Union(arms) => (arms.iter())
                 .filter_map(|arm| match &arm.arm {

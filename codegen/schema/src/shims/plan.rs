@@ -402,7 +402,7 @@ pub struct RestPlan {
     pub to: Rest,
     /// How each is converted, where both keep values of a type and the two types belong together.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub transfer: Option<Transfer>,
+    pub transfer: Option<Box<Transfer>>,
     /// The rule about those that the target cannot keep.
     pub rule: String,
 }

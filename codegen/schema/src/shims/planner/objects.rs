@@ -161,7 +161,7 @@ impl<'m> Planner<'m> {
             && let Ok(transfer) = self.transfer(from, to)
         {
             // What the two call alike may differ inside.
-            plan.transfer = Some(transfer);
+            plan.transfer = Some(Box::new(transfer));
             return plan;
         }
         let place = format!("{key}.*");
