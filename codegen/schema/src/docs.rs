@@ -190,19 +190,19 @@ impl<'d> TypeDocs<'d> {
         }
     }
 
-    /// Returns definitions and members that have no line, as `Type` or `Type.member`.
+    /// Returns types that have no line, and members that have none with their types.
     #[must_use]
-    pub fn missing(&self, model: &Model) -> Vec<String> {
+    pub fn missing(&self, model: &Model) -> Vec<(String, Option<String>)> {
         let mut missing = Vec::new();
         for def in model.types.values() {
             let key = &def.doc_key;
             if self.type_line(key).is_none() {
-                missing.push(key.clone());
+                missing.push((key.clone(), None));
             }
             if let Shape::Object(object) = &def.shape {
                 let wires = object.members.iter().map(|member| &member.wire);
                 let undocumented = wires.filter(|wire| self.member_line(key, wire).is_none());
-                missing.extend(undocumented.map(|wire| format!("{key}.{wire}")));
+                missing.extend(undocumented.map(|wire| (key.clone(), Some(wire.clone()))));
             }
         }
         missing

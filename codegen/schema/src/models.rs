@@ -209,12 +209,12 @@ impl<'s> Models<'s> {
         let revisions = self.revisions.iter().map(|of| Undocumented {
             of: of.revision.id.clone(),
             file: DOCS.to_owned(),
-            names: TypeDocs::new(&self.docs, &of.revision.id).missing(&of.model),
+            missing: TypeDocs::new(&self.docs, &of.revision.id).missing(&of.model),
         });
         let extensions = self.extensions.iter().map(|of| Undocumented {
             of: of.extension.name.clone(),
             file: of.extension.docs_file(),
-            names: self.docs_of(of).missing(&of.model),
+            missing: self.docs_of(of).missing(&of.model),
         });
         revisions.chain(extensions).collect()
     }
@@ -340,6 +340,15 @@ impl<'s> Models<'s> {
         let is_draft = |of: &RevisionModel<'_>| of.revision.status == Status::Draft;
         let sides = [side(old, old_codes), side(new, new_codes)];
         self.planned(pair, sides, file, is_draft(old) || is_draft(new))
+    }
+
+    /// Returns the rules of two adjacent revisions that match nothing, among rules that may be unfinished.
+    pub(crate) fn idle_rules(&self, pair: &Pair, file: RuleFile) -> Result<Vec<Error>, Error> {
+        let (old, new) = (self.get(&pair.old)?, self.get(&pair.new)?);
+        let [old_codes, new_codes] = [old, new].map(|of| sent(&self.stated, of.revision));
+        let (rules, _) = PairRules::unfinished(file)?.answering(&self.changes, pair);
+        let _ = shims::plan(side(old, &old_codes), side(new, &new_codes), &rules);
+        Ok(rules.unused())
     }
 
     /// Plans a pair, which `may_be_open` or not: then what no rule answers is an error.

@@ -22,8 +22,18 @@ pub struct Undocumented {
     pub of: String,
     /// The file that would have the lines, below the spec directory.
     pub file: String,
-    /// What they are of, as `Type` or `Type.member`.
-    pub names: Vec<String>,
+    /// Each type that has no line, and each member with its type.
+    pub missing: Vec<(String, Option<String>)>,
+}
+
+impl Undocumented {
+    /// Returns what has no line, as `Type` or `Type.member`.
+    pub fn names(&self) -> impl Iterator<Item = String> {
+        self.missing.iter().map(|(name, member)| match member {
+            Some(member) => format!("{name}.{member}"),
+            None => name.clone(),
+        })
+    }
 }
 
 impl Open {
@@ -63,7 +73,7 @@ impl Open {
         };
         let undocumented = models.undocumented().into_iter();
         open.undocumented = undocumented
-            .filter(|one| !one.names.is_empty() && !is_told_elsewhere(&one.of))
+            .filter(|one| !one.missing.is_empty() && !is_told_elsewhere(&one.of))
             .collect();
         open
     }

@@ -23,7 +23,7 @@ mod revisions;
 pub mod roles;
 pub mod rules;
 mod scaffold;
-mod sheet;
+pub(crate) mod sheet;
 mod verify;
 
 pub use directory::Directory;

@@ -65,7 +65,7 @@ fn planned(old: &Model, new: &Model, rules: &str) -> Planned {
 fn rows(open: &[Decision]) -> (String, Vec<&str>) {
     let complete = |open: &&Decision| {
         let stub = &open.settle.stub;
-        !stub.contains("{ default = \"\" }") && !stub.contains("= \"\" }")
+        !stub.contains("{ default = {} }") && !stub.contains("= \"\" }")
     };
     let settled: Vec<&Decision> = open.iter().filter(complete).collect();
     // One row may settle several decisions; it is written once, as the scaffold writes it.

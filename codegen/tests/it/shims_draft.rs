@@ -345,6 +345,68 @@ put CallToolResult/properties/content/items "@ToolBlock"
     assert_eq!(places, ["Theme|dim"]);
 }
 
+/// What an object holds beside its named members is planned as what a map holds.
+#[test]
+fn a_change_within_what_unknown_members_are_is_asked_for() {
+    let foo = |schema: &mut serde_json::Value, foo: &str, kinds: [&str; 3]| {
+        let [foo_is, text, list] = kinds;
+        apply(
+            schema,
+            &format!(
+                r#"
+put Foo {foo}
+put Tool/properties/e {{"type": "object", "properties": {{"x": {{"type": "string"}}}}, "additionalProperties": {foo_is}}}
+put Tool/properties/t {{"type": "object", "properties": {{"x": {{"type": "string"}}}}, "additionalProperties": {text}}}
+put Tool/properties/l {{"type": "object", "properties": {{"x": {{"type": "string"}}}}, "additionalProperties": {list}}}
+"#
+            ),
+        );
+    };
+    let mut spec = spec();
+    let latest = latest(&spec).id.clone();
+    let list = r#"{"type": "array", "items": "@Foo"}"#;
+    let before = r#"{"type": "object", "properties": {"a": {"type": "string"}, "n": {"type": "string"}}, "required": ["a"]}"#;
+    let now = r#"{"type": "object", "properties": {"a": {"type": "string"}, "n": {"type": "integer"}, "z": {"type": "string"}}, "required": ["a"]}"#;
+    let text = r#"{"type": "string"}"#;
+    foo(
+        schema(&mut spec, &latest),
+        before,
+        [r#""@Foo""#, text, list],
+    );
+    foo(
+        schema(&mut spec, "draft"),
+        now,
+        [r#""@Foo""#, r#"{"type": "integer"}"#, list],
+    );
+    let plan = planned(&spec);
+    let open: Vec<(&str, &str)> = (plan.open.iter())
+        .map(|open| (open.place.as_str(), open.open.as_str()))
+        .collect();
+    assert_eq!(
+        open,
+        [
+            (
+                "Foo.n",
+                "on the way up it was a string, and is an integer; on the way down it was an integer, and is a string"
+            ),
+            (
+                "Foo.z",
+                "on the way down 2026-07-28 has no such member; it is a string, optional in draft"
+            ),
+            (
+                "ToolT.*",
+                "on the way up in draft unknown members are an integer there; on the way down in 2026-07-28 unknown members are a string there"
+            ),
+        ]
+    );
+    // And a diff leads to what becomes of them.
+    assert_eq!(covered(&spec, &plan, Kind::TypeChanged)[0], UNDECIDED);
+    assert_eq!(
+        covered(&spec, &plan, Kind::MemberAddedOptional),
+        [UNDECIDED]
+    );
+}
+
 /// Where the new type holds what the old one did, only the way back is a question.
 #[test]
 fn a_type_that_widens_asks_for_nothing_on_the_way_there() {

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use mcp_schema::Models;
 use mcp_schema::Spec;
+use mcp_schema::decision::Question;
 use mcp_schema::diff::Kind;
 use mcp_schema::open::Open;
 use mcp_schema::shims::open::UNDECIDED;
@@ -17,7 +18,7 @@ use mcp_schema::spec::rules::RuleFile;
 use serde_json::{Value, json};
 
 use crate::changes::changed;
-use crate::specs::{covered, planned, planned_by};
+use crate::specs::{covered, filled, planned, planned_by};
 
 /// A spec whose draft has another schema of a tool's input: `inputSchema` is text in every type.
 fn spec(change: impl FnOnce(&mut Value)) -> Spec {
@@ -164,6 +165,68 @@ fn a_limit_of_a_number_is_asked_for_where_it_gets_tighter() {
     }
 }
 
+/// A type says that a value is a boolean or a number, and the schema which.
+#[test]
+fn a_boolean_or_a_number_that_is_a_constant_now_is_asked_for() {
+    let object = r#"{"type": "object", "properties": {"a": {"type": "string"}}}"#;
+    for (before, now, up, down) in [
+        (
+            r#"{"type": "boolean"}"#.to_owned(),
+            r#"{"type": "boolean", "const": true}"#.to_owned(),
+            Some("it is true in the target"),
+            None,
+        ),
+        (
+            r#"{"type": ["boolean", "null"]}"#.to_owned(),
+            r#"{"anyOf": [{"type": "boolean", "const": true}, {"type": "null"}]}"#.to_owned(),
+            Some("it is true in the target"),
+            None,
+        ),
+        (
+            r#"{"type": "integer", "const": 2}"#.to_owned(),
+            r#"{"type": "integer", "const": 1}"#.to_owned(),
+            Some("it is 1 in the target"),
+            Some("it is 2 in the target"),
+        ),
+        (
+            r#"{"type": "array", "items": {"type": "boolean", "const": true}}"#.to_owned(),
+            r#"{"type": "array", "items": {"type": "boolean"}}"#.to_owned(),
+            None,
+            Some("each of what it holds is true in the target"),
+        ),
+        (
+            format!(r#"{{"anyOf": [{{"type": "integer"}}, {object}]}}"#),
+            format!(r#"{{"anyOf": [{{"type": "integer", "const": 1}}, {object}]}}"#),
+            Some("it is 1 in the target"),
+            None,
+        ),
+        // What a type says is asked for once.
+        (
+            r#"{"type": "number"}"#.to_owned(),
+            r#"{"type": "integer", "const": 1}"#.to_owned(),
+            Some("it was a number, and is an integer"),
+            None,
+        ),
+    ] {
+        let mut spec = crate::specs::twin();
+        let latest = crate::specs::latest(&spec).id.clone();
+        for (id, value) in [(&*latest, &before), ("draft", &now)] {
+            let mut all = spec.revisions.iter_mut();
+            let revision = all.find(|revision| revision.id == id).unwrap();
+            let step = format!("put Tool/properties/made {value}");
+            crate::changes::apply(&mut revision.schema, &step);
+        }
+        let open = planned(&spec).open;
+        let said: Vec<(&str, &str)> = (open.iter())
+            .map(|open| (open.place.as_str(), open.open.as_str()))
+            .collect();
+        let ways = [("up", up), ("down", down)].into_iter();
+        let ways = ways.filter_map(|(way, asks)| Some(format!("on the way {way} {}", asks?)));
+        let wanted = ways.collect::<Vec<_>>().join("; ");
+        assert_eq!(said, [("Tool.made", wanted.as_str())], "{before} {now}");
+    }
+}
+
 /// A constant is named after each rule, and a function of the pair's module after each hook.
 #[test]
 fn an_id_or_a_hook_that_is_no_name_is_refused_with_its_line() {
@@ -252,6 +315,42 @@ fn a_default_that_its_member_does_not_admit_is_refused() {
     says(&text, "\"soon\" is not");
 }
 
+/// What stands for a value in a proposed row is no value of the member.
+#[test]
+fn a_default_that_is_still_to_be_filled_in_is_refused() {
+    for (kind, told) in [
+        (r#"{"type": "string"}"#, "{} is not a string"),
+        (
+            r#"{"type": "string", "format": "uri"}"#,
+            "{} is not a string",
+        ),
+        (r#"{"type": ["string", "null"]}"#, "{} is not a string"),
+        (r#"{"type": "integer"}"#, "\"\" is not an integer"),
+        (
+            r#"{"type": "array", "items": {"type": "string"}}"#,
+            "\"\" is not",
+        ),
+        (r#""@Annotations""#, "\"\" is not `Annotations`"),
+        (r#"{}"#, "`` is not a function"),
+    ] {
+        let mut spec = crate::specs::twin();
+        let mut all = spec.revisions.iter_mut();
+        let draft = all.find(|revision| revision.id == "draft").unwrap();
+        let steps = format!("put Tool/properties/made {kind}\nrequire Tool made");
+        crate::changes::apply(&mut draft.schema, &steps);
+        let open = planned(&spec).open;
+        let rows = open.iter().map(|open| open.settle.stub.as_str());
+        let rows = rows.collect::<String>();
+        // All but the value.
+        let rows = (rows.replace("reason = \"\"", "reason = \"x\""))
+            .replace("source = \"\"", "source = \"x\"")
+            .replace("input = ''", "input = '{}'")
+            .replace("output = ''", "output = '{}'");
+        let said = planned_by(&spec, &rows).unwrap_err().to_string();
+        says(&said, told);
+    }
+}
+
 /// What is proposed works as it is written, once its reasons are given.
 #[test]
 fn a_proposed_row_settles_what_it_is_proposed_for() {
@@ -285,6 +384,27 @@ fn a_proposed_row_settles_what_it_is_proposed_for() {
             "put Tool/properties/title/x-alphabet \"latin\"",
         ),
         (
+            "names and values with quotes",
+            "put Tool/properties/we\"ird {\"type\": \"string\"}\n\
+             require Tool we\"ird\n\
+             put Tool/properties/back\\slash {\"type\": \"string\", \"default\": \"\\\"\"}\n\
+             require Tool back\\slash\n\
+             put Role/enum/- \"say \\\"x\\\"\"\n\
+             put Icon {\"type\": \"object\", \"properties\": {\"src\": {\"type\": \"string\"}, \"a\\nb\\u007f\": {\"type\": \"string\"}}}",
+        ),
+        (
+            "a choice that is a constant in text",
+            "put Tool/properties/outputSchema {\"anyOf\": [{\"type\": \"object\"}, {\"type\": \"string\", \"const\": \"none\"}]}",
+        ),
+        (
+            "a limit of a member that must be there, too",
+            "put Tool/properties/description/minLength 1\nrequire Tool description",
+        ),
+        (
+            "a limit of a member that may be an object, too",
+            "put Resource/properties/uri {\"anyOf\": [{\"type\": \"string\", \"format\": \"iri\"}, {\"type\": \"object\", \"properties\": {\"href\": {\"type\": \"string\"}}, \"required\": [\"href\"]}]}",
+        ),
+        (
             "a union of two definitions that parts",
             "take SamplingMessage/properties/content/anyOf/0",
         ),
@@ -298,11 +418,17 @@ fn a_proposed_row_settles_what_it_is_proposed_for() {
             Open::of(&Directory::from_files(files.clone()).spec().unwrap())
         };
         let first = open(&files);
-        // One step further is another question, or none.
+        // One step further is another question, or none; of a change there is one at each place.
         let asked = |open: &Open| -> BTreeSet<(String, String)> {
             let all = open.decisions.iter();
-            all.map(|one| (format!("{} {}", one.scope, one.place), one.open.clone()))
-                .collect()
+            all.map(|one| {
+                let question = match one.question {
+                    Question::Change => String::new(),
+                    _ => one.open.clone(),
+                };
+                (format!("{} {}", one.scope, one.place), question)
+            })
+            .collect()
         };
         assert!(!first.decisions.is_empty(), "{name}");
         let mut directory = Directory::from_files(files);
@@ -318,9 +444,10 @@ fn a_proposed_row_settles_what_it_is_proposed_for() {
                     (_, "name") => format!("MadeUp{number}"),
                     _ => format!("made_up_{number}"),
                 };
-                let filled = line
-                    .replace("input = ''", "input = '{}'")
-                    .replace("output = ''", "output = '{}'");
+                let filled = match file.ends_with("..draft.toml") {
+                    true => filled(line),
+                    false => line.to_owned(),
+                };
                 match filled.ends_with("= \"\"") || filled.contains(" = \"\" }") {
                     true => filled.replacen("= \"\"", &format!("= {value:?}"), 1),
                     false => filled,
@@ -361,7 +488,7 @@ fn a_proposed_row_says_what_it_comes_to() {
     // What the new revision always has is made anew, and so not carried; the others return no value.
     for said in [
         "down = { implied = 3 }\nloss = \"semantic\"\ncarry = false\n",
-        "at = \"Prompt.description\"\nup = { default = \"\" }\nloss = \"semantic\"\ncarry = false\n",
+        "at = \"Prompt.description\"\nup = { default = {} }\nloss = \"semantic\"\ncarry = false\n",
         "input = '', output = 'rejected -32601' }",
         "input = '', output = 'dropped' }",
     ] {

@@ -93,6 +93,8 @@ pub(crate) fn filled(rows: &str) -> String {
         .replace("source = \"\"", "source = \"x\"")
         .replace("input = ''", "input = '{}'")
         .replace("output = ''", "output = '{}'")
+        .replace("{ default = {} }", "{ default = \"x\" }")
+        .replace("{ implied = {} }", "{ implied = \"x\" }")
 }
 
 /// The directory in memory: the draft is taken out, and the latest release imported in its place.

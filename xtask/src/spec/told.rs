@@ -168,15 +168,17 @@ pub(super) fn open(open: &Open) -> String {
     for decision in decisions {
         let _ = writeln!(text, "{}", decision.clone().refused());
     }
-    for Undocumented { of, file, names } in undocumented {
+    for one in undocumented {
+        let Undocumented { of, file, missing } = one;
+        let names: Vec<String> = one.names().collect();
         let _ = writeln!(
             text,
             "spec/{file}: {} of {of} without a doc line: {}",
-            names.len(),
+            missing.len(),
             names.join(", ")
         );
     }
-    let lines: usize = undocumented.iter().map(|one| one.names.len()).sum();
+    let lines: usize = undocumented.iter().map(|one| one.missing.len()).sum();
     let _ = writeln!(
         text,
         "{} decisions, {lines} doc lines, {} problems",

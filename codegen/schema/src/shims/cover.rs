@@ -164,8 +164,12 @@ impl<'p> OneWay<'_, 'p> {
 
     fn member(&mut self, one: &ObjectPlan, name: &str, rest: &[&str], is_choice: bool) -> bool {
         let Some(met) = one.members().find(|met| met.wire == name) else {
-            // A constant of the target needs no value of the source.
-            return one.foreign.iter().any(|constant| constant == name);
+            // A constant of the target needs no value of the source; a name that is none of the object's is one of what
+            // each of the others holds.
+            let within = (one.rest.transfer.as_ref()).is_some_and(|transfer| {
+                self.descend(transfer, &[&[name], rest].concat(), is_choice)
+            });
+            return within || one.foreign.iter().any(|constant| constant == name);
         };
         let fitted = met.fitted.iter().filter(|fitted| fitted.inside == rest);
         self.found.extend(fitted.map(|fitted| fitted.rule.clone()));

@@ -60,7 +60,11 @@ fn is_plain(body: &Body, from: &End) -> bool {
         Body::Object(plan) => {
             // The target keeps all that the source has.
             let ends = (&plan.rest.from, &plan.rest.to);
-            let keeps_rest = matches!(ends, (_, Rest::Open) | (Rest::Closed, Rest::Closed));
+            let keeps_rest = match ends {
+                (_, Rest::Open) | (Rest::Closed, Rest::Closed) => true,
+                // A member that joins the others has to be one of their type.
+                _ => plan.rest.transfer.is_some() && plan.dropped.is_empty(),
+            };
             plan.before.is_empty()
                 && plan.after.is_empty()
                 && plan.settled.is_empty()

@@ -61,11 +61,18 @@ impl<'g> Limits<'g> {
         let differences =
             self.differences(ends.map(|(owner, member)| (owner, &*member.wire)), text);
         let [_, graph] = way.ends(self.graphs);
-        // What kind of value it is, is what two types say that differ.
-        let told = text && source.ty != target.ty;
-        let named = |(inside, _): &&Difference| !told || is_named(inside);
+        // What kind of value it is, is what two types say that differ; unions of other names are planned by their choices.
+        let unions = [source, target].map(|member| member.ty.named());
+        let told = match text {
+            true => source.ty != target.ty,
+            false => source.ty.innermost() != target.ty.innermost() && unions.contains(&None),
+        };
+        let asks_more = |(inside, finding): &&Difference| {
+            let limits = !text && matches!(finding.detail, Detail::Limit(..));
+            !told || limits || is_named(inside)
+        };
         let mut limits: Vec<Limit> = Vec::new();
-        for difference in differences.iter().filter(named) {
+        for difference in differences.iter().filter(asks_more) {
             for asks in asked(difference, way, graph, text) {
                 let limit = match text {
                     true => inside(&target.wire, difference, asks),
@@ -175,7 +182,22 @@ fn asked((inside, finding): &Difference, way: Way, target: &Graph, text: bool) -
         return limit.into_iter().collect();
     }
     if !text {
-        return Vec::new();
+        // A type says that a value is a boolean or a number, and not which.
+        let only = node.and_then(|node| target.constant(node));
+        let narrows = match (finding.kind, way) {
+            (Kind::TypeNarrowed, Way::Up) | (Kind::TypeWidened, Way::Down) => true,
+            (kind, _) => kind == Kind::ConstChanged,
+        };
+        let it = match inside
+            .iter()
+            .any(|one| matches!(one, Segment::Item | Segment::Each))
+        {
+            true => "each of what it holds",
+            false => "it",
+        };
+        let only = only.filter(|only| narrows && !only.is_string());
+        let asks = only.map(|only| format!("{it} is {only} in the target"));
+        return asks.into_iter().collect();
     }
     let is = |words: &str| vec![format!("it is {words} in the target")];
     let shape = || node.map_or_else(Vec::new, |node| is(&line(target, node, true)));

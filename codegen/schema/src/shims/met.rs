@@ -92,7 +92,10 @@ impl Body {
     #[must_use]
     pub fn transfers(&self) -> Vec<&Transfer> {
         match self {
-            Self::Object(plan) => plan.members().filter_map(|met| met.transfer).collect(),
+            Self::Object(plan) => {
+                let members = plan.members().filter_map(|met| met.transfer);
+                members.chain(plan.rest.transfer.as_deref()).collect()
+            }
             Self::Union(arms) => (arms.iter())
                 .filter_map(|arm| match &arm.arm {
                     Arm::Same(becomes) => Some(&becomes.transfer),

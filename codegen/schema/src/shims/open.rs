@@ -9,6 +9,7 @@ use super::pair::{Pair, Way};
 use crate::decision::{Decision, Question, Scope, Settle};
 use crate::naming::{numbered, rule_id};
 use crate::pointer::escaped;
+use crate::spec::sheet::quoted;
 
 /// The rule of losses and rejections that are not decided, by the id that `mcp_convert` gives it.
 pub const UNDECIDED: &str = "undecided";
@@ -29,7 +30,8 @@ struct Finding {
 /// The row that would settle a finding.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Row {
-    /// A `[[rule]]` at the place with this action, in TOML.
+    /// A `[[rule]]` at the place with this action, in TOML: it answers what else is open there on that way, if it is a
+    /// hook.
     Rule(String),
     /// The same, where what the action puts there is recorded.
     Add(String),
@@ -116,13 +118,24 @@ fn decision(pair: &Pair, place: String, findings: &SortedSet<Finding>, id: &str)
 }
 
 /// The rows to write: those of another kind than `[[rule]]` take its place, since they settle what follows from them.
+///
+/// A limit of a member of which something else is open, too, is for a hook of the member: it sees to both.
 fn settle(pair: &Pair, place: &str, findings: &SortedSet<Finding>, id: &str) -> Settle {
     let tail = "reason = \"\"\nsource = \"\"\n";
     let mut rule = SortedMap::new();
     let adds = findings.iter().any(|one| matches!(one.row, Row::Add(_)));
+    let of_member = |one: &Finding| matches!(one.row, Row::Rule(_) | Row::Add(_));
+    let of_member = findings.iter().any(of_member);
     let mut rows: Vec<String> = Vec::new();
-    for Finding { way, row, .. } in findings {
+    // Limits come last, so that their hook stands in the place of an action of the same way.
+    let (limits, others): (Vec<&Finding>, Vec<&Finding>) =
+        (findings.iter()).partition(|one| matches!(one.row, Row::Covers(_)));
+    for Finding { way, row, .. } in others.into_iter().chain(limits) {
         let stub = match row {
+            Row::Covers(_) if of_member => {
+                rule.insert(way.unwrap_or(Way::Up), "{ custom = \"\" }");
+                continue;
+            }
             Row::Rule(action) | Row::Add(action) => {
                 let ways = Way::BOTH
                     .into_iter()
@@ -133,24 +146,28 @@ fn settle(pair: &Pair, place: &str, findings: &SortedSet<Finding>, id: &str) -> 
             Row::Covers([owner, member]) => {
                 let way = way.unwrap_or(Way::Up);
                 let example = example("type", owner, [(None, "", None)]);
+                let [owner, member] = [owner, member].map(|name| quoted(name));
                 format!(
-                    "[[rule]]\nid = \"{id}\"\nat = \"{owner}\"\n{way} = {{ before = \"\" }}\ncovers = [\"{member}\"]\n{tail}{example}"
+                    "[[rule]]\nid = \"{id}\"\nat = {owner}\n{way} = {{ before = \"\" }}\ncovers = [{member}]\n{tail}{example}"
                 )
             }
             Row::Rename([old, new]) => {
-                format!("[[rename]]\nold = \"{old}\"\nnew = \"{new}\"\nreason = \"\"\n")
+                let [old, new] = [old, new].map(|name| quoted(name));
+                format!("[[rename]]\nold = {old}\nnew = {new}\nreason = \"\"\n")
             }
-            Row::RenameMethod([old, new]) => format!(
-                "[[rename]]\nmethod = true\nold = \"{old}\"\nnew = \"{new}\"\nreason = \"\"\n"
-            ),
+            Row::RenameMethod([old, new]) => {
+                let [old, new] = [old, new].map(|name| quoted(name));
+                format!("[[rename]]\nmethod = true\nold = {old}\nnew = {new}\nreason = \"\"\n")
+            }
             Row::Method(sender, missing, action) => {
                 let sender = format!("{sender:?}").to_lowercase();
                 // A method that changed sides has a row for each.
                 let of = (findings.len() > 1).then(|| format!("-of-{sender}"));
                 let id = format!("{id}{}", of.unwrap_or_default());
                 let example = example("params", place, [(Some(*missing), action.as_str(), None)]);
+                let name = quoted(place);
                 format!(
-                    "[[method]]\nname = \"{place}\"\nsender = \"{sender}\"\nid = \"{id}\"\naction = {action}\n{tail}{example}"
+                    "[[method]]\nname = {name}\nsender = \"{sender}\"\nid = \"{id}\"\naction = {action}\n{tail}{example}"
                 )
             }
             Row::Error(code) => format!(
@@ -178,7 +195,7 @@ fn settle(pair: &Pair, place: &str, findings: &SortedSet<Finding>, id: &str) -> 
     if let Some(implied) = &implied {
         rule.insert(Way::Down, implied);
     }
-    let mut stub = format!("[[rule]]\nid = \"{id}\"\nat = \"{place}\"\n");
+    let mut stub = format!("[[rule]]\nid = \"{id}\"\nat = {}\n", quoted(place));
     for (way, action) in &rule {
         let _ = writeln!(stub, "{way} = {action}");
     }
@@ -213,7 +230,8 @@ fn example<'p>(
     let rows = rows.into_iter().map(|(way, action, lost)| {
         let way = way.map_or_else(String::new, |way| format!("way = \"{way}\", "));
         let loses = lost.map_or_else(String::new, |member| {
-            format!(", loses = [{:?}]", format!("/{}", escaped(member)))
+            let pointer = quoted(&format!("/{}", escaped(member)));
+            format!(", loses = [{pointer}]")
         });
         let code = action.strip_prefix("{ reject = { code = ");
         let output = match code.and_then(|rest| rest.split(',').next()) {
@@ -221,7 +239,8 @@ fn example<'p>(
             None if of == "params" && action == "\"drop\"" => "dropped".to_owned(),
             None => String::new(),
         };
-        format!("  {{ {of} = \"{name}\", {way}input = '', output = '{output}'{loses} }},\n")
+        let name = quoted(name);
+        format!("  {{ {of} = {name}, {way}input = '', output = '{output}'{loses} }},\n")
     });
     format!("example = [\n{}]\n", rows.collect::<String>())
 }

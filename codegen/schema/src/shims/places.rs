@@ -114,6 +114,8 @@ fn walk(
             member.rules.into_iter().for_each(|rule| met(rule, &trail));
             ahead.extend(member.transfer.and_then(|transfer| next(transfer, trail)));
         }
+        let rest = plan.rest.transfer.as_deref();
+        ahead.extend(rest.and_then(|transfer| next(transfer, to(&trail, Place::Each))));
     }
 }
 

@@ -400,6 +400,9 @@ pub struct RestPlan {
     pub from: Rest,
     /// How the target keeps them.
     pub to: Rest,
+    /// How each is converted, where both keep values of a type and the two types belong together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transfer: Option<Box<Transfer>>,
     /// The rule about those that the target cannot keep.
     pub rule: String,
 }

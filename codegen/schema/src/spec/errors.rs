@@ -9,6 +9,7 @@ use serde_json::Value;
 use toml::Spanned;
 
 use super::range::Order;
+use super::sheet::quoted;
 use super::{Revision, Spec};
 use crate::Error;
 use crate::decision::{Decision, Question, Scope, Settle};
@@ -218,9 +219,10 @@ impl ErrorRules {
             settle: Settle::of(
                 Self::FILE,
                 format!(
-                    "[[error]]\ncode = {code}\nname = {:?}\n{}meaning = \"\"\ndefinition = {name:?}\npage = \"schema/{{revision}}/schema.ts\"\n",
-                    name.strip_suffix("Error").unwrap_or(name),
-                    order.lines(&revision.id)
+                    "[[error]]\ncode = {code}\nname = {}\n{}meaning = \"\"\ndefinition = {}\npage = \"schema/{{revision}}/schema.ts\"\n",
+                    quoted(name.strip_suffix("Error").unwrap_or(name)),
+                    order.lines(&revision.id),
+                    quoted(name)
                 ),
             ),
         };

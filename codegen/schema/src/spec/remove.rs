@@ -2,6 +2,7 @@
 
 use super::diagnostics::{diagnostics, passed_over, placed};
 use super::facts::{self, Change, Fact, Held, Left};
+use super::import::conversions;
 use super::revisions::{self, Row};
 use super::sheet::{self, Entry, at_line};
 use super::{Directory, REVISIONS, extensions, schema_name};
@@ -117,8 +118,12 @@ impl Directory {
         })?;
         // What is gone may have been all that another rule was there for.
         let needless = prune(directory, needless)?;
-        let unused = gone.into_iter().chain(needless);
-        removed.unused = unused.map(|left| left.fact).collect();
+        let mut unused: Vec<Left> = gone.into_iter().chain(needless).collect();
+        // Rules about what only the revision had are no rules of the draft that has its place.
+        if let Some(draft) = heir {
+            unused.extend(conversions::without_use(directory, draft)?);
+        }
+        removed.unused = unused.into_iter().map(|left| left.fact).collect();
         *self = next;
         Ok(removed)
     }

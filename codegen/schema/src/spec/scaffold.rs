@@ -5,6 +5,7 @@ use crate::sorted::SortedMap;
 use super::directory::Directory;
 use super::sheet::{self, Entry};
 use crate::Error;
+use crate::Models;
 use crate::decision::{Decision, Scope};
 use crate::open::{Open, Undocumented};
 
@@ -17,33 +18,15 @@ impl Directory {
     /// A rule file that is not TOML.
     pub fn scaffold(&mut self, open: &Open) -> Result<SortedMap<String, usize>, Error> {
         let mut written = SortedMap::new();
+        let undocumented = self.undocumented(open);
         for decision in &open.decisions {
-            let name = &decision.settle.file;
-            let stub = decision.settle.stub.trim_end();
-            let text = self.files.entry(name.clone()).or_default();
-            if text.contains(stub) {
-                continue;
+            if self.stub(decision, &decision.settle.stub) {
+                *written.entry(decision.settle.file.clone()).or_default() += 1;
             }
-            if let (true, Scope::Pair(pair)) = (text.is_empty(), &decision.scope) {
-                *text = format!("# Decisions between {} and {}.\n", pair.old, pair.new);
-            }
-            let why = format!("# To decide: {}.\n", decision.open.replace('\n', " "));
-            // A line belongs into its table, which stands there once.
-            let table = stub.split_once('\n').filter(|_| !is_row(decision));
-            let place = table.and_then(|(header, line)| {
-                let at = format!("\n{text}").find(&format!("\n{header}\n"))?;
-                Some((at + header.len() + 1, line))
-            });
-            match place {
-                Some((_, line)) if text.contains(line) => continue,
-                Some((at, line)) => text.insert_str(at, &format!("{why}{line}\n")),
-                None => *text = sheet::with_block(text, text.len(), &format!("{why}{stub}\n")),
-            }
-            *written.entry(name.clone()).or_default() += 1;
         }
-        for Undocumented { file, names, .. } in &open.undocumented {
-            for name in names {
-                if self.doc_stub(file, name)? {
+        for Undocumented { file, missing, .. } in &undocumented {
+            for (name, member) in missing {
+                if self.doc_stub(file, name, member.as_deref())? {
                     *written.entry(file.clone()).or_default() += 1;
                 }
             }
@@ -51,11 +34,69 @@ impl Directory {
         Ok(written)
     }
 
-    /// An empty doc line for `Type` or `Type.member`; not where there is one.
-    fn doc_stub(&mut self, file: &str, name: &str) -> Result<bool, Error> {
-        let (section, table, key) = match name.split_once('.') {
-            Some((section, member)) => (section, vec![section, "members"], member),
-            None => (name, vec![name], "doc"),
+    /// What has no doc line once the proposed rows are taken: what they make opaque or change has no use for some.
+    fn undocumented(&self, open: &Open) -> Vec<Undocumented> {
+        let mut taken = self.clone();
+        let of_schemas = open.decisions.iter();
+        for decision in of_schemas.filter(|one| !matches!(one.scope, Scope::Pair(_))) {
+            let stub = (decision.settle.stub.lines())
+                .filter(|line| !line.starts_with('#'))
+                .map(|line| match line {
+                    "reason = \"\"" => "reason = \"-\"\n".to_owned(),
+                    "source = \"\"" => "source = \"-\"\n".to_owned(),
+                    line => format!("{line}\n"),
+                });
+            let stub: String = stub.collect();
+            // What else is empty is for a person to say.
+            if !stub.contains("= \"\"") {
+                taken.stub(decision, &stub);
+            }
+        }
+        let mut undocumented = open.undocumented.clone();
+        let spec = taken.spec();
+        let models = spec.as_ref().map(Models::and_idle);
+        if let Ok(Ok((models, _))) = models {
+            for one in models.undocumented() {
+                let mut own = undocumented.iter_mut();
+                if let Some(own) = own.find(|own| (&own.of, &own.file) == (&one.of, &one.file)) {
+                    own.missing = one.missing;
+                }
+            }
+        }
+        undocumented
+    }
+
+    /// Writes a stub of a decision, unless it is there already.
+    fn stub(&mut self, decision: &Decision, stub: &str) -> bool {
+        let stub = stub.trim_end();
+        let text = self.files.entry(decision.settle.file.clone()).or_default();
+        if text.contains(stub) {
+            return false;
+        }
+        if let (true, Scope::Pair(pair)) = (text.is_empty(), &decision.scope) {
+            *text = format!("# Decisions between {} and {}.\n", pair.old, pair.new);
+        }
+        let open = decision.open.replace(char::is_control, " ");
+        let why = format!("# To decide: {open}.\n");
+        // A line belongs into its table, which stands there once.
+        let table = stub.split_once('\n').filter(|_| !is_row(decision));
+        let place = table.and_then(|(header, line)| {
+            let at = format!("\n{text}").find(&format!("\n{header}\n"))?;
+            Some((at + header.len() + 1, line))
+        });
+        match place {
+            Some((_, line)) if text.contains(line) => return false,
+            Some((at, line)) => text.insert_str(at, &format!("{why}{line}\n")),
+            None => *text = sheet::with_block(text, text.len(), &format!("{why}{stub}\n")),
+        }
+        true
+    }
+
+    /// An empty doc line for a type or for a member of it; not where there is one.
+    fn doc_stub(&mut self, file: &str, section: &str, member: Option<&str>) -> Result<bool, Error> {
+        let (table, key) = match member {
+            Some(member) => (vec![section, "members"], member),
+            None => (vec![section], "doc"),
         };
         let text = self.files.entry(file.to_owned()).or_default();
         let entries = sheet::entries(file, text)?;

@@ -199,9 +199,13 @@ pub(crate) fn with_block(text: &str, at: usize, block: &str) -> String {
     format!("{head}{gap}{block}{close}{tail}")
 }
 
-/// A string as a value.
+/// A string as a value or a key, on one line.
 pub(crate) fn quoted(text: &str) -> String {
-    toml::Value::from(text).to_string()
+    let key = toml_edit::Key::new(text).to_string();
+    match key.starts_with(['"', '\'']) {
+        true => key,
+        false => format!("\"{key}\""),
+    }
 }
 
 /// A key as it stands in a header.

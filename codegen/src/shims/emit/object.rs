@@ -1,12 +1,12 @@
 //! Objects: the members of the target, and what the source has beside them.
 
 use super::words::{option, question};
-use super::{Emitter, adapter, called, done, path, reject, rule};
+use super::{Emitter, adapter, called, done, path, reduced, reject, rule};
 use mcp_schema::model::Rest;
 use mcp_schema::shims::UNDECIDED;
 use mcp_schema::shims::plan::{
     Conversion, DroppedPlan, End, FieldPlan, Held, Hook, ObjectPlan, Recast, SameMember,
-    SettledPlan, Source,
+    SettledPlan, Source, Transfer,
 };
 use mcp_schema::shims::rules::Action;
 use mcp_schema::sorted::SortedSet;
@@ -58,6 +58,15 @@ impl Emitter {
         let hooks = before.iter().map(run);
         let rebound = (!before.is_empty()).then(|| quote!(let mut value = value;));
         let is_read = changes || rest.to != Rest::Closed;
+        // The others are values of one type of the target, before members join them or leave them.
+        let converts = rest.transfer.as_ref().map(|each| {
+            let all = reduced(each, &self.moved).within(Transfer::Map);
+            (all != Transfer::Move).then(|| {
+                let (held, all) = (held(&all), self.convert(&all, quote!(extra)));
+                quote!(let extra: #held = #all;)
+            })
+        });
+        let stays_typed = converts.is_some() && !changes;
         let open = match &one.from {
             // Every member of the source is named here: a new one is a compile error until it has a plan.
             End::Type(_) => {
@@ -65,10 +74,11 @@ impl Emitter {
                 let names = names.into_iter().map(|name| format_ident!("{name}"));
                 match &rest.from {
                     Rest::Open => quote!(let #from { #(#names,)* #extra } = value;),
-                    Rest::Typed(_) => quote! {
-                        let #from { #(#names,)* extra } = value;
-                        let #extra = Context::untyped(&extra);
-                    },
+                    Rest::Typed(_) => {
+                        let untyped =
+                            (!stays_typed).then(|| quote!(let #extra = Context::untyped(&extra);));
+                        quote!(let #from { #(#names,)* extra } = value; #converts #untyped)
+                    }
                     Rest::Closed if is_read => quote! {
                         let #from { #(#names),* } = value;
                         let #extra = Extra::new();
@@ -87,6 +97,7 @@ impl Emitter {
                 let values = fields.iter().map(|plan| self.field(plan));
                 match &rest.to {
                     Rest::Open => quote!(#to { #(#values,)* extra }),
+                    Rest::Typed(_) if stays_typed => quote!(#to { #(#values,)* extra }),
                     Rest::Typed(_) => {
                         quote!(#to { #(#values,)* extra: cx.typed(#rule, extra) })
                     }
@@ -172,6 +183,26 @@ impl Emitter {
             }
             _ => drop(value),
         }
+    }
+}
+
+/// The type that a transfer gives, as far as nothing else says it where the value is only written.
+fn held(transfer: &Transfer) -> TokenStream {
+    match transfer {
+        Transfer::List(inner) => {
+            let inner = held(inner);
+            quote!(Vec<#inner>)
+        }
+        Transfer::Map(inner) => {
+            let inner = held(inner);
+            quote!(mcp_wire::Map<#inner>)
+        }
+        Transfer::Nullable(inner) | Transfer::OrNull(inner) => {
+            let inner = held(inner);
+            quote!(Option<#inner>)
+        }
+        Transfer::Widen => quote!(mcp_wire::Json),
+        Transfer::Move | Transfer::Call { .. } => quote!(_),
     }
 }
 

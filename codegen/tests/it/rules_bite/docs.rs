@@ -80,11 +80,9 @@ fn a_line_that_is_missing_is_listed() {
     let spec = Spec::from_files(files).unwrap();
     let models = Models::build(&spec).unwrap();
     let undocumented = models.undocumented();
-    let of = |revision: &str| -> Vec<&str> {
+    let of = |revision: &str| -> Vec<String> {
         let found = undocumented.iter().find(|one| one.of == revision);
-        (found.unwrap().names)
-            .iter()
-            .map(String::as_str)
+        (found.unwrap().names())
             .filter(|key| {
                 ["Wall", "Long", "Short"]
                     .iter()

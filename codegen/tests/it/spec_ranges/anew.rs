@@ -10,7 +10,7 @@ use std::sync::{LazyLock, OnceLock};
 
 use mcp_schema::Models;
 use mcp_schema::Revision;
-use mcp_schema::open::Open;
+use mcp_schema::open::{Open, Undocumented};
 use mcp_schema::shims::rules::{Action, PairRules};
 use mcp_schema::shims::{Pair, Way};
 use mcp_schema::spec::{Removed, Spec, sha256};
@@ -492,8 +492,8 @@ fn lines_are_open_as_removed(id: &str, anew: &Anew, [ever, open]: [&Open; 2]) {
     let (before, after) = (lines(&anew.before), lines(&anew.after));
     let removed: BTreeSet<&String> = before.difference(&after).collect();
     let names = |open: &'_ Open| -> BTreeSet<String> {
-        let names = open.undocumented.iter().flat_map(|one| &one.names);
-        names.cloned().collect()
+        let names = open.undocumented.iter();
+        names.flat_map(Undocumented::names).collect()
     };
     let found = &names(open) - &names(ever);
     assert_eq!(found.iter().collect::<BTreeSet<_>>(), removed, "{id}");

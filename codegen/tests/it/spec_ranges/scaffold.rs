@@ -2,7 +2,7 @@
 
 use crate::says;
 use mcp_schema::decision::Scope;
-use mcp_schema::open::Open;
+use mcp_schema::open::{Open, Undocumented};
 
 use super::*;
 
@@ -50,12 +50,9 @@ fn everything_that_is_open_is_said_once() {
         ]
     );
     let of_new = open.undocumented.iter().filter(|one| one.of == "new");
-    let names: Vec<&str> = of_new
-        .flat_map(|one| &one.names)
-        .map(String::as_str)
-        .collect();
+    let names: Vec<String> = of_new.flat_map(Undocumented::names).collect();
     for name in ["PraiseRequest", "Wall.shine"] {
-        assert!(names.contains(&name), "{names:?}");
+        assert!(names.iter().any(|it| it == name), "{names:?}");
     }
 }
 
@@ -89,6 +86,97 @@ fn stubs_fail_until_they_are_written() {
 
     directory.remove("new").unwrap();
     same(directory.files(), &before);
+}
+
+/// A release that took over the rules of a draft takes its own with it when it is removed, and no others.
+#[test]
+fn the_rules_of_a_release_are_none_of_the_draft_that_comes_back() {
+    let mut directory = crate::specs::twin_directory();
+    let mut schema = crate::specs::latest(&directory.spec().unwrap()).raw.clone();
+    let member = |name: &str| format!("put Tool/properties/{name} {{\"type\": \"string\"}}");
+    let upstream_of = |schema: &serde_json::Value| upstream(&schema.to_string());
+    let scaffold = |directory: &mut Directory| {
+        let mut open = Open::of(&directory.spec().unwrap());
+        open.undocumented.clear();
+        directory.scaffold(&open).unwrap();
+    };
+    let fill_in = |directory: &mut Directory| {
+        let mut files = directory.files().clone();
+        for (file, text) in files.iter_mut() {
+            if file.contains("next") || file.ends_with("..draft.toml") {
+                *text = crate::specs::filled(text);
+            }
+        }
+        *directory = Directory::from_files(files);
+        let open = Open::of(&directory.spec().unwrap());
+        assert!(
+            open.decisions.is_empty() && open.problems.is_empty(),
+            "{open:?}"
+        );
+    };
+    crate::changes::apply(&mut schema, &member("shelf"));
+    directory
+        .import(&upstream_of(&schema), &again("draft"))
+        .unwrap();
+    scaffold(&mut directory);
+    fill_in(&mut directory);
+    let before = directory.files().clone();
+    crate::changes::apply(&mut schema, &member("kind"));
+    let options = ImportOptions {
+        from: Some("draft".to_owned()),
+        lifecycle: Some(Lifecycle::PerRequest),
+        ..new("next")
+    };
+    // Whether anybody has filled in what was proposed or not.
+    for is_filled_in in [false, true] {
+        let mut directory = Directory::from_files(before.clone());
+        directory.import(&upstream_of(&schema), &options).unwrap();
+        scaffold(&mut directory);
+        if is_filled_in {
+            fill_in(&mut directory);
+        }
+        says(
+            text_of(&directory, "shims/2026-07-28..next.toml"),
+            "id = \"tool-kind\"",
+        );
+        let removed = directory.remove("next").unwrap();
+        let mut unused = removed.unused.iter();
+        assert!(
+            unused.any(|rule| rule.ends_with("tool-kind")),
+            "{removed:?}"
+        );
+        same(directory.files(), &before);
+    }
+}
+
+/// A row that makes a type opaque leaves no doc line to be written about it.
+#[test]
+fn doc_lines_are_asked_for_as_the_proposed_rows_leave_the_types() {
+    let mut directory = made_up();
+    let text = schema("integer", true)
+        .replace(
+            "\"colour\":",
+            "\"w\": {\"anyOf\": [{\"type\": \"string\", \"enum\": [\"a\", \"b\"]}, {\"type\": \"string\", \"format\": \"uri\"}]}, \"colour\":",
+        )
+        .replace(
+            "\"Wall\": {",
+            "\"Mode\": {\"type\": \"string\", \"enum\": [\"a b\", \"a-b\"]}, \"Mixed.Type-Name<X>\": {\"type\": \"object\", \"properties\": {\"q.r\": {\"$ref\": \"#/$defs/Mode\"}}}, \"Wall\": {",
+        );
+    directory.import(&upstream(&text), &new("new")).unwrap();
+    let open = Open::of(&directory.spec().unwrap());
+    directory.scaffold(&open).unwrap();
+    let docs = text_of(&directory, "docs.toml");
+    says(docs, "w = \"\"\n");
+    says(docs, "[\"Mixed.Type-Name<X>\".members]\n\"q.r\" = \"\"\n");
+    let mut files = directory.files().clone();
+    for file in ["docs.toml", "shapes.toml", "errata.toml"] {
+        let text = files.get_mut(file).unwrap();
+        *text = text.replace("= \"\"\n", "= \"x\"\n");
+    }
+    let again = Open::of(&Directory::from_files(files).spec().unwrap());
+    let of_docs = again.problems.iter().map(ToString::to_string);
+    let of_docs: Vec<String> = of_docs.filter(|told| told.contains("docs.toml")).collect();
+    assert_eq!(of_docs, [""; 0]);
 }
 
 /// A file may have a table once.

@@ -1,6 +1,6 @@
 //! What becomes of one member: kept, new, gone, or a constant on one of the two sides.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::super::open::{Row, UNDECIDED};
 use super::super::plan::{
@@ -10,7 +10,7 @@ use super::super::rules::{Action, Offer, SessionFact};
 use super::words::{self, MAX_WITHIN};
 use super::{End, Planner, Reject, hook};
 use crate::diff::refused_by;
-use crate::model::{Given, Member, Presence, Start, Ty};
+use crate::model::{Given, Member, Model, Presence, Start, Ty};
 
 /// What an absent value becomes, as the rest of a sentence.
 const ABSENT: &str = "what an absent one becomes where the target must have it";
@@ -217,7 +217,7 @@ impl<'m> Planner<'m> {
             self.misses(place, &offer, question);
             return self.unfilled(place);
         }
-        self.fills(place, &offer, target);
+        self.fills(place, &offer, (self.to, target));
         Missing {
             rule: offer.rule.id.clone(),
             // What is implied on the way down is the default on the way up.
@@ -231,15 +231,15 @@ impl<'m> Planner<'m> {
     }
 
     /// A value that a rule gives to a member has to be one of the member.
-    fn fills(&mut self, place: &str, offer: &Offer<'_>, target: &Member) {
+    fn fills(&mut self, place: &str, offer: &Offer<'_>, (model, member): (&Model, &Member)) {
         let value = match offer.action {
             Action::Default(value) | Action::Implied(value) => value,
             Action::Only(only) => &only.value,
             _ => return,
         };
-        let limits = &target.constraints.values;
-        let problem = if words::admits(self.to, &target.ty, value) == Some(false) {
-            format!("{value} is not {}", target.ty)
+        let limits = &member.constraints.values;
+        let problem = if words::admits(model, &member.ty, value) == Some(false) {
+            format!("{value} is not {}", member.ty)
         } else if let Some((name, bound)) = refused_by(limits, value) {
             format!("{value} does not keep `{name}: {bound}`")
         } else {
@@ -261,11 +261,18 @@ impl<'m> Planner<'m> {
     ) -> Missing {
         let mut missing = self.unfilled(place);
         let mut answer = "a message without it is refused".to_owned();
-        let mut action = "{ default = \"\" }".to_owned();
+        // The stub is not a value of the member: it is refused until there is a decision.
+        let stub = ["\"\"", "{}"].into_iter().zip([json!(""), json!({})]);
+        let mut stub =
+            stub.filter(|(_, value)| words::admits(self.to, &target.ty, value) == Some(false));
+        let mut action = match stub.next() {
+            Some((stub, _)) => format!("{{ default = {stub} }}"),
+            None => "{ custom = \"\" }".to_owned(),
+        };
         if let Some(value) = words::default(self.to, target) {
             missing.action = Action::Default(value.clone());
             answer = format!("an absent one becomes {value}, the default of the schema");
-            action = format!("{{ default = {value} }}");
+            action = format!("{{ default = {} }}", words::toml(value));
         }
         self.notes(place, open, &answer, row(action));
         missing
@@ -305,7 +312,18 @@ impl<'m> Planner<'m> {
             action,
             carried,
         };
-        let offered = self.rules.offer(place, self.way).is_some();
+        let rules = self.rules;
+        let offer = rules.offer(place, self.way);
+        let offered = offer.is_some();
+        if let Some(
+            offer @ Offer {
+                action: Action::Implied(_),
+                ..
+            },
+        ) = &offer
+        {
+            self.fills(place, offer, (self.from, source));
+        }
         if let Some((rule, action)) = self.rule(place, Action::drops, question) {
             // What the source always has is made anew on the way back, unless nothing can make it.
             let stops = || rule.action(self.way.back()).is_some_and(Action::stops);
@@ -328,7 +346,8 @@ impl<'m> Planner<'m> {
             let answer = format!(
                 "{value}, the default of the schema, is left out, and another value is recorded"
             );
-            self.finds(place, &open, &answer, &format!("{{ implied = {value} }}"));
+            let action = format!("{{ implied = {} }}", words::toml(value));
+            self.finds(place, &open, &answer, &action);
             return plan(UNDECIDED, Action::Implied(value.clone()), optional);
         }
         self.finds(place, &open, "it is left out, and recorded", "\"drop\"");

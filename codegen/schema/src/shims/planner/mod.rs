@@ -22,6 +22,7 @@ use super::rules::{Action, Also, Offer, PairRules, Reject, Rule, placed};
 use crate::Error;
 use crate::diff::Graph;
 use crate::model::{Model, Object, Rest, Shape, Ty, TypeDef, Union};
+use crate::spec::sheet::quoted;
 
 /// One revision of a pair.
 #[derive(Debug, Clone, Copy)]
@@ -405,7 +406,8 @@ const REFUSED: &str = "it is refused";
 /// A rejection as an action, in TOML.
 fn rejection(error: &Reject) -> String {
     let Reject { code, message } = error;
-    format!("{{ reject = {{ code = {code}, message = {message:?} }} }}")
+    let message = quoted(message);
+    format!("{{ reject = {{ code = {code}, message = {message} }} }}")
 }
 
 fn hook(rule: &Rule, path: &str) -> Hook {

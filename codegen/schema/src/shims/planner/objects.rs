@@ -1,7 +1,7 @@
 //! What becomes of the members of an object, and of those without a name in the schema.
 
 use super::super::open::{Row, UNDECIDED};
-use super::super::plan::{Body, FieldPlan, Fitted, Hook, ObjectPlan, RestPlan};
+use super::super::plan::{Body, FieldPlan, Fitted, Hook, ObjectPlan, RestPlan, Source};
 use super::super::rules::Action;
 use super::{Planner, hook};
 use crate::model::{Member, Object, Presence, Rest, Ty, TypeDef};
@@ -46,8 +46,12 @@ impl<'m> Planner<'m> {
                 }) => self.constant(constant, target, &place, from_key),
                 Some(source) => {
                     let defs = [from_def, to_def];
-                    fitted = self.limited([source, target], defs, [from_key, to_key]);
-                    self.same_member(source, target, &place)
+                    let value = self.same_member(source, target, &place);
+                    // A hook of the member sees to its limits.
+                    if !matches!(value, Source::Custom { .. }) {
+                        fitted = self.limited([source, target], defs, [from_key, to_key]);
+                    }
+                    value
                 }
                 None => self.new_member(target, &place),
             };
@@ -141,6 +145,7 @@ impl<'m> Planner<'m> {
         let mut plan = RestPlan {
             from: from.clone(),
             to: to.clone(),
+            transfer: None,
             rule: UNDECIDED.to_owned(),
         };
         let [a, b] = [from, to].map(|rest| match rest {
@@ -149,7 +154,14 @@ impl<'m> Planner<'m> {
             Rest::Closed => None,
         });
         // What the source cannot hold is no loss, and neither is what the target takes as any JSON.
-        if a.is_none() || a == b || b == Some(&Ty::Json) {
+        if a.is_none() || b == Some(&Ty::Json) {
+            return plan;
+        }
+        if let (Rest::Typed(from), Rest::Typed(to)) = (from, to)
+            && let Ok(transfer) = self.transfer(from, to)
+        {
+            // What the two call alike may differ inside.
+            plan.transfer = Some(Box::new(transfer));
             return plan;
         }
         let place = format!("{key}.*");

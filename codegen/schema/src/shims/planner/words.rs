@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::model::{Member, Model, Presence, Shape, Ty};
+use crate::spec::sheet::quoted;
 
 /// A presence as people say it.
 pub(super) fn presence(presence: &Presence) -> String {
@@ -112,6 +113,11 @@ pub(super) fn default<'m>(model: &Model, member: &'m Member) -> Option<&'m Value
     let value = member.constraints.values.get("default")?;
     let scalar = value.is_string() || value.is_number() || value.is_boolean();
     (scalar && admits(model, &member.ty, value) == Some(true)).then_some(value)
+}
+
+/// A scalar in TOML.
+pub(super) fn toml(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), quoted)
 }
 
 /// Whether a value is one of the type; `None` where the names of objects or the variants of a union would say it.

@@ -11,14 +11,18 @@ use crate::shims::rules::PairRules;
 
 /// Take out the rules of conversions to and from a revision that match nothing, or not what they are for.
 ///
-/// A file that does not hold by itself is left alone: it would be refused before the import, too.
-pub(super) fn without_use(directory: &mut Directory, id: &str) -> Result<Vec<Left>, Error> {
+/// Of a file that does not hold by itself, such as one with stubs, only the rules that match nothing are taken.
+pub(in crate::spec) fn without_use(
+    directory: &mut Directory,
+    id: &str,
+) -> Result<Vec<Left>, Error> {
     let names = directory.files.keys().filter(|name| converts(name, id));
     let names: Vec<String> = names.cloned().collect();
     let left = prune(directory, |directory| faults(directory, &names))?;
     // A draft that is a release once more has no conversions of its own.
     for name in &names {
-        if directory.entries(name)?.is_empty() {
+        let is_of_it = |left: &Left| left.fact.starts_with(&format!("{name}: "));
+        if left.iter().any(is_of_it) && directory.entries(name)?.is_empty() {
             directory.files.remove(name);
         }
     }
@@ -35,9 +39,12 @@ fn faults(directory: &Directory, names: &[String]) -> Result<Vec<Named>, Error> 
     };
     let planned = |name: &String| {
         let file = spec.rules.get(name);
-        PairRules::read(file.clone()).ok()?;
         let (old, new) = pair(name)?;
-        models.plan_pair(&Pair::new(old, new), file).err()
+        let pair = Pair::new(old, new);
+        match PairRules::read(file.clone()) {
+            Ok(_) => models.plan_pair(&pair, file).err(),
+            Err(_) => Error::check(models.idle_rules(&pair, file).ok()?).err(),
+        }
     };
     entries_of(
         directory,

@@ -1,6 +1,6 @@
 //! Import: an upstream schema.json becomes the schema of a revision, in canonical form, with its digest on record.
 
-mod conversions;
+pub(super) mod conversions;
 mod extension;
 mod source;
 mod upstream;
