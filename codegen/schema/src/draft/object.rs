@@ -7,6 +7,7 @@ use super::open::renamed;
 use crate::model::{Given, Member, Object, Presence, Rest};
 use crate::naming::{is_identifier, numbered, plain, snake_case};
 use crate::schema::{Additional, Constraints, Node, Unsupported};
+use crate::spec::sheet::quoted;
 
 /// How many named members a reader can keep apart.
 const MAX_MEMBERS: usize = 128;
@@ -46,7 +47,10 @@ impl Builder<'_> {
                 let stem = format!("{}_", plain(&member.field).trim_end_matches('_'));
                 let field = numbered(&stem, |field| fields.contains_key(field));
                 let why = format!("is what {taken_by}, and what `{wire}` would have");
-                let stub = format!("[members]\n\"{place}.{wire}\" = {field:?}\n");
+                let stub = format!(
+                    "[members]\n{} = {field:?}\n",
+                    quoted(&format!("{place}.{wire}"))
+                );
                 let at = &property.pointer;
                 let decision = renamed(self.scope, at, &member.field, &why, &field, stub);
                 self.decide(decision);
