@@ -80,7 +80,9 @@ impl<'g> Comparer<'g> {
         member: &str,
         pair: [Option<Member>; 2],
     ) -> SiteId {
-        self.begin(places, |comparer, at| comparer.member(at, member, pair))
+        self.begin(places, |comparer, at| {
+            comparer.member(at, member, pair, [Rest::Open; 2]);
+        })
     }
 
     /// A site for two whole values.
@@ -123,7 +125,7 @@ impl<'g> Comparer<'g> {
         });
     }
 
-    fn member(&mut self, holder: &Spot, name: &str, pair: [Option<Member>; 2]) {
+    fn member(&mut self, holder: &Spot, name: &str, pair: [Option<Member>; 2], rests: [Rest; 2]) {
         let at = &holder.with(Segment::Member(name.to_owned()));
         let nodes = pair.map(|member| member.map(|member| member.node));
         let required = pair.map(|member| member.map(|member| member.required));
@@ -137,7 +139,10 @@ impl<'g> Comparer<'g> {
             _ => None,
         };
         if let Some(kind) = kind {
-            self.report(kind, at, nodes, required, Detail::None);
+            let unnamed = nodes.iter().zip(rests).find(|(node, _)| node.is_none());
+            let entry = unnamed.and_then(|(_, rest)| rest.each());
+            let detail = entry.map_or(Detail::None, Detail::Entry);
+            self.report(kind, at, nodes, required, detail);
         }
         if let [Some(old), Some(new)] = nodes {
             self.value(at, old, new);
@@ -290,7 +295,8 @@ impl<'g> Comparer<'g> {
         };
         let names: SortedSet<&String> = olds.keys().chain(news.keys()).collect();
         for name in names {
-            self.member(at, name, [olds, news].map(|of| of.get(name).copied()));
+            let pair = [olds, news].map(|of| of.get(name).copied());
+            self.member(at, name, pair, [old_rest, new_rest]);
         }
         match (old_rest, new_rest) {
             (Rest::Open, Rest::Open) | (Rest::Closed, Rest::Closed) => {}

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use super::graph::Rest;
 use super::kind::Kind;
 use super::path::WirePath;
 use super::show::View;
@@ -147,6 +148,16 @@ impl Row {
         let text = format!("{}\n{path}\n{facet}", self.kind.id());
         self.fingerprint = sha256(text.as_bytes()).chars().take(12).collect();
     }
+}
+
+/// The verdicts of what may stand beside named members, as long as no witness says otherwise: what is not open may refuse
+/// what the other side lets stand there.
+pub(crate) fn of_rest(before: Option<Rest>, after: Option<Rest>) -> Verdicts {
+    let verdict = |sender, receiver| match (sender, receiver) {
+        (Some(Rest::Closed), _) | (_, Some(Rest::Open)) => Verdict::FINE,
+        _ => Verdict::CHANGED,
+    };
+    Verdicts::of(verdict(before, after), verdict(after, before))
 }
 
 /// The verdicts of a limit that changed, as long as no witness says otherwise.

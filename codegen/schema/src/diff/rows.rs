@@ -6,6 +6,7 @@ use crate::sorted::SortedMap;
 use serde_json::Value;
 
 use super::compare::Comparer;
+use super::graph::Graph;
 use super::kind::Kind;
 use super::path::{Part, Segment, WirePath};
 use super::row::{self, Row};
@@ -50,8 +51,15 @@ impl Rows {
                     known.dedup();
                     continue;
                 }
-                if let Detail::Limit(name, before, after) = &finding.detail {
-                    row.judged(row::of_limit(name, before.as_ref(), after.as_ref()));
+                match (&finding.detail, finding.kind, finding.nodes) {
+                    (Detail::Limit(name, before, after), ..) => {
+                        row.judged(row::of_limit(name, before.as_ref(), after.as_ref()));
+                    }
+                    (_, Kind::OpennessChanged, [Some(old), Some(new)]) => {
+                        let rest = |graph: &Graph, node| Some(graph.node(node).shape.object()?.1);
+                        row.judged(row::of_rest(rest(graphs[0], old), rest(graphs[1], new)));
+                    }
+                    _ => {}
                 }
                 let witnesses = [End::Old, End::New]
                     .into_iter()
@@ -138,9 +146,9 @@ fn describe(row: &mut Row, finding: &Finding, [old, new]: [&Side; 2]) {
             });
             Some(name.clone())
         }
-        (Detail::None, Some(Segment::Member(name))) => Some(name.clone()),
+        (Detail::None | Detail::Entry(_), Some(Segment::Member(name))) => Some(name.clone()),
         (Detail::None, Some(Segment::Choice(choice))) => Some(choice.text.clone()),
-        (Detail::None, _) => None,
+        (Detail::None | Detail::Entry(_), _) => None,
     };
 }
 

@@ -58,6 +58,8 @@ pub(crate) struct Finding {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Detail {
     None,
+    /// What the side that does not name the member says of members that it does not name.
+    Entry(NodeId),
     /// A value of an enumeration.
     Value(Value),
     /// A limit, before and after.
