@@ -99,7 +99,7 @@ impl<'g> Comparer<'g> {
         });
         compares(self, &Spot::of(site));
         while let Some((site, old, new)) = self.open.pop() {
-            self.shapes(&Spot::of(site), old, new);
+            self.shapes(&Spot::of(site), old, new, &[]);
         }
         site
     }
@@ -164,7 +164,7 @@ impl<'g> Comparer<'g> {
         let key = match names {
             _ if composite(self.old, old) || composite(self.new, new) => String::new(),
             [Some(old), Some(new)] => format!("{old} {new}"),
-            _ => return self.shapes(at, old, new),
+            _ => return self.shapes(at, old, new, &[]),
         };
         let (of_old, of_new) = self.classes(old, new);
         let next = self.sites.len();
@@ -184,9 +184,11 @@ impl<'g> Comparer<'g> {
         self.sites[at.site].edges.push((at.segments.clone(), child));
     }
 
-    fn shapes(&mut self, at: &Spot, old: NodeId, new: NodeId) {
+    /// Compares two shapes, and their limits but for those that are told around them.
+    fn shapes(&mut self, at: &Spot, old: NodeId, new: NodeId, told: &[&String]) {
         let (o, n) = (self.old.node(old), self.new.node(new));
         let pair = [Some(old), Some(new)];
+        let mut told = told.to_vec();
         match (o.deprecated, n.deprecated) {
             (false, true) => self.find(Kind::Deprecated, at, pair),
             (true, false) => self.find(Kind::Undeprecated, at, pair),
@@ -208,7 +210,9 @@ impl<'g> Comparer<'g> {
                     _ => self.find(Kind::TypeChanged, at, pair),
                 }
             }
-            (Shape::Union(_), _) | (_, Shape::Union(_)) => self.unions(at, old, new),
+            (Shape::Union(_), _) | (_, Shape::Union(_)) => {
+                told.extend(self.unions(at, old, new));
+            }
             (Shape::Choice(old_values), Shape::Choice(new_values)) => {
                 self.choices(at, pair, old_values, new_values);
             }
@@ -222,13 +226,13 @@ impl<'g> Comparer<'g> {
                 (false, false) => self.find(Kind::TypeChanged, at, pair),
             },
         }
-        self.limits(at, [old, new]);
+        self.limits(at, [old, new], &told);
     }
 
-    fn limits(&mut self, at: &Spot, [old, new]: [NodeId; 2]) {
+    fn limits(&mut self, at: &Spot, [old, new]: [NodeId; 2], told: &[&String]) {
         let (o, n) = (self.old.node(old), self.new.node(new));
         let names: SortedSet<&String> = o.limits.keys().chain(n.limits.keys()).collect();
-        for name in names {
+        for name in names.into_iter().filter(|name| !told.contains(name)) {
             let (before, after) = (o.limits.get(name), n.limits.get(name));
             let same = match applied::is_applied(name) && before.is_some() && after.is_some() {
                 // Names of definitions do not matter, and what they stand for does.
@@ -318,14 +322,27 @@ impl<'g> Comparer<'g> {
             .collect()
     }
 
-    fn unions(&mut self, at: &Spot, old: NodeId, new: NodeId) {
+    /// Compares the choices of two nodes; returns the limits that are told with one of them.
+    fn unions(&mut self, at: &Spot, old: NodeId, new: NodeId) -> Vec<&'g String> {
         let olds = Choices::of(self.old, old);
         let news = Choices::of(self.new, new);
         let pairs = self.paired(&olds, &news);
         let apart = pairs.iter().all(|pair| pair.contains(&None));
         if apart && (olds.ids.len() == 1 || news.ids.len() == 1) {
-            return self.find(Kind::TypeChanged, at, [Some(old), Some(new)]);
+            self.find(Kind::TypeChanged, at, [Some(old), Some(new)]);
+            return Vec::new();
         }
+        // What is no union is a choice itself, and its limits are those of the choice, unless the union has them as well.
+        let (o, n) = (self.old.node(old), self.new.node(new));
+        let is_union = |shape: &Shape| matches!(shape, Shape::Union(_));
+        let (own, around) = match (is_union(&o.shape), is_union(&n.shape)) {
+            (true, false) => (Some(&n.limits), &o.limits),
+            (false, true) => (Some(&o.limits), &n.limits),
+            _ => (None, &n.limits),
+        };
+        let own = own.into_iter().flat_map(|limits| limits.keys());
+        let (told_here, told_within): (Vec<&String>, Vec<&String>) =
+            own.partition(|name| around.contains_key(*name));
         let none = SortedSet::new();
         for [o, n] in pairs {
             let nodes = [o.map(|at| olds.ids[at]), n.map(|at| news.ids[at])];
@@ -348,11 +365,13 @@ impl<'g> Comparer<'g> {
             };
             let at = &at.with(Segment::Choice(Selector { text, nodes }));
             match nodes {
-                [Some(old), Some(new)] => self.value(at, old, new),
+                [Some(old), Some(new)] if told_here.is_empty() => self.value(at, old, new),
+                [Some(old), Some(new)] => self.shapes(at, old, new, &told_here),
                 [_, None] => self.find(Kind::UnionMemberRemoved, at, nodes),
                 [None, _] => self.find(Kind::UnionMemberAdded, at, nodes),
             }
         }
+        told_within
     }
 }
 

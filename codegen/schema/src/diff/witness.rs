@@ -17,6 +17,7 @@ use super::site::{Detail, Finding};
 use super::variants::choices;
 use super::verdict::End;
 use super::walk::{Root, Ways};
+use crate::schema::applied::is_hint;
 
 /// How many ways to what differs are tried.
 const MAX_WAYS: usize = 6;
@@ -151,6 +152,8 @@ impl<'g> Forge<'g> {
                 strangers.into_iter().map(Put::Stranger).collect()
             }
             (_, Detail::Value(value)) => vec![Put::Value(value.clone())],
+            // A hint refuses nothing: what is refused there is refused for something else.
+            (_, Detail::Limit(name, ..)) if is_hint(name) => Vec::new(),
             _ => {
                 // Items of a list that may hold anything have no node of their own.
                 let mut values = node.map_or_else(anything, |node| varied(graph, node));
