@@ -125,7 +125,7 @@ fn plain(graph: &Graph, node: &WireNode, depth: usize) -> Vec<Value> {
             .iter()
             .flat_map(|kind| scalar(*kind, &node.limits))
             .collect(),
-        Shape::Choice(values) => values.clone(),
+        Shape::Choice(values) => values.iter().take(MAX_VARIED).cloned().collect(),
         Shape::Array(items) => {
             let least = limit(&node.limits, "minItems").unwrap_or(0.0);
             if least < 1.0 {

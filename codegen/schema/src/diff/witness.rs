@@ -151,7 +151,14 @@ impl<'g> Forge<'g> {
                 };
                 strangers.into_iter().map(Put::Stranger).collect()
             }
-            (_, Detail::Value(value)) => vec![Put::Value(value.clone())],
+            (kind, Detail::Value(value)) => {
+                let has_it = match kind {
+                    Kind::EnumValueAdded => End::New,
+                    _ => End::Old,
+                };
+                let put = Some(Put::Value(value.clone())).filter(|_| sender == has_it);
+                put.into_iter().collect()
+            }
             // A hint refuses nothing: what is refused there is refused for something else.
             (_, Detail::Limit(name, ..)) if is_hint(name) => Vec::new(),
             _ => {

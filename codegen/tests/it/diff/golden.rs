@@ -103,8 +103,8 @@ fn what_is_deprecated_has_a_name_in_the_summary() {
             "CompleteRequestParams",
             "CompleteRequestParams in completion/complete",
         ),
-        ("TextContent", "TextContent in prompts/get and tools/call"),
-        ("Tool/properties/title", "tools[].title in tools/list"),
+        ("TextContent", "TextContent in 4 messages"),
+        ("Tool/properties/title", "title in 5 messages"),
     ] {
         let new = changed(&old, &format!("put {place}/deprecated true"));
         let (there, back) = (super::diff_of(&old, &new), super::diff_of(&new, &old));
