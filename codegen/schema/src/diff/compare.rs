@@ -140,8 +140,7 @@ impl<'g> Comparer<'g> {
         };
         if let Some(kind) = kind {
             let unnamed = nodes.iter().zip(rests).find(|(node, _)| node.is_none());
-            let entry = unnamed.and_then(|(_, rest)| rest.each());
-            let detail = entry.map_or(Detail::None, Detail::Entry);
+            let detail = unnamed.map_or(Detail::None, |(_, rest)| Detail::Unnamed(rest));
             self.report(kind, at, nodes, required, detail);
         }
         if let [Some(old), Some(new)] = nodes {
@@ -184,7 +183,7 @@ impl<'g> Comparer<'g> {
         self.sites[at.site].edges.push((at.segments.clone(), child));
     }
 
-    /// Compares two shapes, and their limits but for those that are told around them.
+    /// Compares two shapes and their limits, without those limits that are reported around them.
     fn shapes(&mut self, at: &Spot, old: NodeId, new: NodeId, told: &[&String]) {
         let (o, n) = (self.old.node(old), self.new.node(new));
         let pair = [Some(old), Some(new)];
@@ -322,7 +321,7 @@ impl<'g> Comparer<'g> {
             .collect()
     }
 
-    /// Compares the choices of two nodes; returns the limits that are told with one of them.
+    /// Compares the choices of two nodes; returns the limits that are reported with one of them.
     fn unions(&mut self, at: &Spot, old: NodeId, new: NodeId) -> Vec<&'g String> {
         let olds = Choices::of(self.old, old);
         let news = Choices::of(self.new, new);

@@ -78,7 +78,7 @@ pub(crate) struct Member {
 }
 
 /// What may stand beside named members.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Rest {
     Open,
     Closed,

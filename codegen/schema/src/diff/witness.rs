@@ -135,7 +135,9 @@ impl<'g> Forge<'g> {
                 Some(node) => varied(graph, node).into_iter().map(Put::Value).collect(),
                 None => {
                     let mut puts = left_out();
-                    if let (Detail::Entry(each), Some(named)) = (&finding.detail, other_node) {
+                    if let (Detail::Unnamed(Rest::Each(each)), Some(named)) =
+                        (&finding.detail, other_node)
+                    {
                         let mut entries = varied(graph, *each);
                         entries.retain(|value| refused(other, named, value));
                         puts.extend(entries.into_iter().map(Put::Value));

@@ -15,7 +15,7 @@ struct File {
     told: Vec<Told>,
 }
 
-/// What a member says before, and what it says after with all that is told of that.
+/// What a member says before, and what it says after with all that is reported of that.
 #[derive(Deserialize)]
 struct Told {
     old: String,
