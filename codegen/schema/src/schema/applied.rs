@@ -83,7 +83,8 @@ pub(crate) fn is_idle(keyword: &str, bound: &Value) -> bool {
 /// The kinds of value that a keyword speaks of, where it speaks of scalars of some kinds alone.
 pub(crate) fn scalars(keyword: &str) -> &'static [JsonType] {
     match keyword {
-        "format" | "maxLength" | "minLength" | "pattern" => &[JsonType::String],
+        "format" => &[JsonType::Integer, JsonType::Number, JsonType::String],
+        "maxLength" | "minLength" | "pattern" => &[JsonType::String],
         "exclusiveMaximum" | "exclusiveMinimum" | "maximum" | "minimum" | "multipleOf" => {
             &[JsonType::Integer, JsonType::Number]
         }
