@@ -36,6 +36,8 @@ impl Graph {
         } = builder;
         graph.check_aliases(schema)?;
         graph.refine(&refined);
+        (0..graph.len()).for_each(|id| graph.split_scalar(id));
+        (0..graph.len()).for_each(|id| graph.spare_one_of(id));
         (0..graph.len()).for_each(|id| graph.flatten_union(id));
         graph.simplify();
         Ok(graph)
@@ -103,6 +105,7 @@ impl Builder<'_> {
     fn push(&mut self, shape: Shape, node: &Node) -> NodeId {
         let mut limits = node.constraints.values.clone();
         limits.extend(node.unsaid.clone());
+        limits.retain(|name, bound| !applied::is_idle(name, bound));
         self.graph.push_raw(WireNode {
             shape,
             limits,

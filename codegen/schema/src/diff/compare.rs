@@ -80,7 +80,9 @@ impl<'g> Comparer<'g> {
         member: &str,
         pair: [Option<Member>; 2],
     ) -> SiteId {
-        self.begin(places, |comparer, at| comparer.member(at, member, pair))
+        self.begin(places, |comparer, at| {
+            comparer.member(at, member, pair, [Rest::Open; 2]);
+        })
     }
 
     /// A site for two whole values.
@@ -97,7 +99,7 @@ impl<'g> Comparer<'g> {
         });
         compares(self, &Spot::of(site));
         while let Some((site, old, new)) = self.open.pop() {
-            self.shapes(&Spot::of(site), old, new);
+            self.shapes(&Spot::of(site), old, new, &[]);
         }
         site
     }
@@ -123,7 +125,7 @@ impl<'g> Comparer<'g> {
         });
     }
 
-    fn member(&mut self, holder: &Spot, name: &str, pair: [Option<Member>; 2]) {
+    fn member(&mut self, holder: &Spot, name: &str, pair: [Option<Member>; 2], rests: [Rest; 2]) {
         let at = &holder.with(Segment::Member(name.to_owned()));
         let nodes = pair.map(|member| member.map(|member| member.node));
         let required = pair.map(|member| member.map(|member| member.required));
@@ -137,7 +139,9 @@ impl<'g> Comparer<'g> {
             _ => None,
         };
         if let Some(kind) = kind {
-            self.report(kind, at, nodes, required, Detail::None);
+            let unnamed = nodes.iter().zip(rests).find(|(node, _)| node.is_none());
+            let detail = unnamed.map_or(Detail::None, |(_, rest)| Detail::Unnamed(rest));
+            self.report(kind, at, nodes, required, detail);
         }
         if let [Some(old), Some(new)] = nodes {
             self.value(at, old, new);
@@ -159,7 +163,7 @@ impl<'g> Comparer<'g> {
         let key = match names {
             _ if composite(self.old, old) || composite(self.new, new) => String::new(),
             [Some(old), Some(new)] => format!("{old} {new}"),
-            _ => return self.shapes(at, old, new),
+            _ => return self.shapes(at, old, new, &[]),
         };
         let (of_old, of_new) = self.classes(old, new);
         let next = self.sites.len();
@@ -179,9 +183,11 @@ impl<'g> Comparer<'g> {
         self.sites[at.site].edges.push((at.segments.clone(), child));
     }
 
-    fn shapes(&mut self, at: &Spot, old: NodeId, new: NodeId) {
+    /// Compares two shapes and their limits, without those limits that are reported around them.
+    fn shapes(&mut self, at: &Spot, old: NodeId, new: NodeId, told: &[&String]) {
         let (o, n) = (self.old.node(old), self.new.node(new));
         let pair = [Some(old), Some(new)];
+        let mut told = told.to_vec();
         match (o.deprecated, n.deprecated) {
             (false, true) => self.find(Kind::Deprecated, at, pair),
             (true, false) => self.find(Kind::Undeprecated, at, pair),
@@ -203,7 +209,9 @@ impl<'g> Comparer<'g> {
                     _ => self.find(Kind::TypeChanged, at, pair),
                 }
             }
-            (Shape::Union(_), _) | (_, Shape::Union(_)) => self.unions(at, old, new),
+            (Shape::Union(_), _) | (_, Shape::Union(_)) => {
+                told.extend(self.unions(at, old, new));
+            }
             (Shape::Choice(old_values), Shape::Choice(new_values)) => {
                 self.choices(at, pair, old_values, new_values);
             }
@@ -217,13 +225,13 @@ impl<'g> Comparer<'g> {
                 (false, false) => self.find(Kind::TypeChanged, at, pair),
             },
         }
-        self.limits(at, [old, new]);
+        self.limits(at, [old, new], &told);
     }
 
-    fn limits(&mut self, at: &Spot, [old, new]: [NodeId; 2]) {
+    fn limits(&mut self, at: &Spot, [old, new]: [NodeId; 2], told: &[&String]) {
         let (o, n) = (self.old.node(old), self.new.node(new));
         let names: SortedSet<&String> = o.limits.keys().chain(n.limits.keys()).collect();
-        for name in names {
+        for name in names.into_iter().filter(|name| !told.contains(name)) {
             let (before, after) = (o.limits.get(name), n.limits.get(name));
             let same = match applied::is_applied(name) && before.is_some() && after.is_some() {
                 // Names of definitions do not matter, and what they stand for does.
@@ -290,7 +298,8 @@ impl<'g> Comparer<'g> {
         };
         let names: SortedSet<&String> = olds.keys().chain(news.keys()).collect();
         for name in names {
-            self.member(at, name, [olds, news].map(|of| of.get(name).copied()));
+            let pair = [olds, news].map(|of| of.get(name).copied());
+            self.member(at, name, pair, [old_rest, new_rest]);
         }
         match (old_rest, new_rest) {
             (Rest::Open, Rest::Open) | (Rest::Closed, Rest::Closed) => {}
@@ -312,14 +321,27 @@ impl<'g> Comparer<'g> {
             .collect()
     }
 
-    fn unions(&mut self, at: &Spot, old: NodeId, new: NodeId) {
+    /// Compares the choices of two nodes; returns the limits that are reported with one of them.
+    fn unions(&mut self, at: &Spot, old: NodeId, new: NodeId) -> Vec<&'g String> {
         let olds = Choices::of(self.old, old);
         let news = Choices::of(self.new, new);
         let pairs = self.paired(&olds, &news);
         let apart = pairs.iter().all(|pair| pair.contains(&None));
         if apart && (olds.ids.len() == 1 || news.ids.len() == 1) {
-            return self.find(Kind::TypeChanged, at, [Some(old), Some(new)]);
+            self.find(Kind::TypeChanged, at, [Some(old), Some(new)]);
+            return Vec::new();
         }
+        // What is no union is a choice itself, and its limits are those of the choice, unless the union has them as well.
+        let (o, n) = (self.old.node(old), self.new.node(new));
+        let is_union = |shape: &Shape| matches!(shape, Shape::Union(_));
+        let (own, around) = match (is_union(&o.shape), is_union(&n.shape)) {
+            (true, false) => (Some(&n.limits), &o.limits),
+            (false, true) => (Some(&o.limits), &n.limits),
+            _ => (None, &n.limits),
+        };
+        let own = own.into_iter().flat_map(|limits| limits.keys());
+        let (told_here, told_within): (Vec<&String>, Vec<&String>) =
+            own.partition(|name| around.contains_key(*name));
         let none = SortedSet::new();
         for [o, n] in pairs {
             let nodes = [o.map(|at| olds.ids[at]), n.map(|at| news.ids[at])];
@@ -342,11 +364,13 @@ impl<'g> Comparer<'g> {
             };
             let at = &at.with(Segment::Choice(Selector { text, nodes }));
             match nodes {
-                [Some(old), Some(new)] => self.value(at, old, new),
+                [Some(old), Some(new)] if told_here.is_empty() => self.value(at, old, new),
+                [Some(old), Some(new)] => self.shapes(at, old, new, &told_here),
                 [_, None] => self.find(Kind::UnionMemberRemoved, at, nodes),
                 [None, _] => self.find(Kind::UnionMemberAdded, at, nodes),
             }
         }
+        told_within
     }
 }
 

@@ -5,12 +5,15 @@
 
 use crate::sorted::{SortedMap, SortedSet};
 
+use serde_json::Value;
+
 use super::Diff;
 use super::kind::Kind;
 use super::path::{WirePath, WirePlace};
 use super::row::Row;
 use super::side::Side;
 use super::verdict::End;
+use crate::spec::canonical::definition;
 
 /// The rows of a comparison, by each place on the wire where they stand.
 type At<'d> = SortedMap<WirePlace, Vec<&'d Row>>;
@@ -30,7 +33,7 @@ pub fn marked(diff: &mut Diff, raw: &Diff, old: &Side, new: &Side) {
         let touching = ids_of_errata(old, new, |end, at| touches(row, end, at));
         // An erratum may act through a definition that the row does not name.
         row.errata = match touching.is_empty() {
-            true => ids_of_errata(old, new, |_, _| true),
+            true => nearest(row, old, new),
             false => touching,
         };
     }
@@ -100,6 +103,61 @@ fn ids_of_errata(old: &Side, new: &Side, fits: impl Fn(End, &[String]) -> bool) 
     ids.into_iter().collect()
 }
 
+/// The errata nearest to the texts that show a row: in the definitions that a schema of such a text refers to, or else in
+/// those that these refer to, and so on; all errata where none is met.
+fn nearest(row: &Row, old: &Side, new: &Side) -> Vec<String> {
+    let sides = [(End::Old, old), (End::New, new)];
+    let mut met = sides.map(|(end, side)| {
+        let mut names = SortedSet::new();
+        let of_row = row.witnesses.iter();
+        for pointer in of_row.flat_map(|witness| end.of(&witness.old, &witness.new)) {
+            names.extend(definition_of(pointer).map(str::to_owned));
+            let schema = side.schema.pointer(pointer);
+            schema.into_iter().for_each(|it| referred(it, &mut names));
+        }
+        names
+    });
+    loop {
+        let found = ids_of_errata(old, new, |end, at| {
+            let mut names = at.iter().filter_map(|at| definition_of(at));
+            names.any(|name| end.at(met.each_ref()).contains(name))
+        });
+        let size = |met: &[SortedSet<String>; 2]| met.iter().map(|names| names.len()).sum();
+        let before: usize = size(&met);
+        if !found.is_empty() {
+            return found;
+        }
+        for (names, (_, side)) in met.iter_mut().zip(sides) {
+            for name in names.clone() {
+                let schema = definition(&side.schema, &name);
+                schema.into_iter().for_each(|it| referred(it, names));
+            }
+        }
+        if size(&met) == before {
+            return ids_of_errata(old, new, |_, _| true);
+        }
+    }
+}
+
+/// Collects the definitions that a schema refers to.
+fn referred(schema: &Value, names: &mut SortedSet<String>) {
+    match schema {
+        Value::Object(members) => {
+            let name = members.get("$ref").and_then(Value::as_str);
+            let name = name.and_then(|name| definition_of(name.strip_prefix('#')?));
+            names.extend(name.map(str::to_owned));
+            members.values().for_each(|member| referred(member, names));
+        }
+        Value::Array(items) => items.iter().for_each(|item| referred(item, names)),
+        _ => {}
+    }
+}
+
+/// The definition that a JSON pointer goes into.
+fn definition_of(pointer: &str) -> Option<&str> {
+    pointer.split('/').nth(2)
+}
+
 /// Whether a row speaks of a definition that one of these pointers goes into.
 fn touches(row: &Row, end: End, pointers: &[String]) -> bool {
     let view = end.of(&row.before, &row.after);
@@ -109,5 +167,5 @@ fn touches(row: &Row, end: End, pointers: &[String]) -> bool {
     let mut definitions = names
         .filter_map(|name| name.split(['.', '[', '{']).next())
         .filter(|name| !name.is_empty());
-    definitions.any(|name| pointers.iter().any(|at| at.split('/').nth(2) == Some(name)))
+    definitions.any(|name| pointers.iter().any(|at| definition_of(at) == Some(name)))
 }

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::patterns::Patterns;
 use crate::schema::JsonType;
+use crate::schema::applied::scalars;
 
 /// Index of a node in its [`Graph`].
 pub(crate) type NodeId = usize;
@@ -77,7 +78,7 @@ pub(crate) struct Member {
 }
 
 /// What may stand beside named members.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Rest {
     Open,
     Closed,
@@ -224,6 +225,89 @@ impl Graph {
         object && array && all.iter().all(|kind| scalars.contains(kind))
     }
 
+    /// Limits of some kinds of scalars stand with these kinds, as they do in a union that is written out.
+    pub(super) fn split_scalar(&mut self, id: NodeId) {
+        let node = &self.nodes[id];
+        let Shape::Scalar(kinds) = &node.shape else {
+            return;
+        };
+        let mut groups: SortedMap<Vec<JsonType>, SortedMap<String, Value>> = SortedMap::new();
+        let mut free = kinds.clone();
+        for (name, bound) in &node.limits {
+            let bound_kinds = scalars(name).iter().copied();
+            let bound_kinds: Vec<JsonType> =
+                bound_kinds.filter(|kind| kinds.contains(kind)).collect();
+            free.retain(|kind| !bound_kinds.contains(kind));
+            if !bound_kinds.is_empty() {
+                let limits = groups.entry(bound_kinds).or_default();
+                limits.insert(name.clone(), bound.clone());
+            }
+        }
+        if groups.len() + usize::from(!free.is_empty()) < 2 {
+            return;
+        }
+        let pointer = node.pointer.clone();
+        let free = Some((free.iter().copied().collect(), SortedMap::new()));
+        let free = free.filter(|(kinds, _): &(Vec<JsonType>, _)| !kinds.is_empty());
+        let mut variants = Vec::new();
+        for (kinds, limits) in groups.into_iter().chain(free) {
+            self.nodes[id]
+                .limits
+                .retain(|name, _| !limits.contains_key(name));
+            variants.push(self.push_raw(WireNode {
+                shape: Shape::Scalar(kinds.into_iter().collect()),
+                limits,
+                pointer: pointer.clone(),
+                ..WireNode::default()
+            }));
+        }
+        self.nodes[id].shape = Shape::Union(variants);
+    }
+
+    /// One of several shapes is any of them, where no value has two of them.
+    pub(super) fn spare_one_of(&mut self, id: NodeId) {
+        let WireNode { shape, limits, .. } = &self.nodes[id];
+        let Shape::Union(variants) = shape else {
+            return;
+        };
+        if !limits.contains_key("oneOf") {
+            return;
+        }
+        let mut all = SortedSet::new();
+        let apart = variants.iter().all(|variant| {
+            let kinds = self.kinds(*variant);
+            kinds.is_some_and(|kinds| kinds.into_iter().all(|kind| all.insert(kind)))
+        });
+        if apart {
+            self.nodes[id].limits.remove("oneOf");
+        }
+    }
+
+    /// The kinds that the values of a shape are of, where each value is of one; integers are numbers.
+    fn kinds(&self, id: NodeId) -> Option<SortedSet<JsonType>> {
+        let node = self.node(id);
+        let of_value = |value: &Value| {
+            let mut kinds = JsonType::KINDS.into_iter();
+            kinds.find(|kind| *kind != JsonType::Integer && kind.admits(value))
+        };
+        let one = |kind| Some(SortedSet::from_iter([kind]));
+        match &node.shape {
+            _ if node.untyped => None,
+            Shape::Scalar(kinds) => Some(
+                (kinds.iter())
+                    .map(|kind| match kind {
+                        JsonType::Integer => JsonType::Number,
+                        kind => *kind,
+                    })
+                    .collect(),
+            ),
+            Shape::Choice(values) => values.iter().map(of_value).collect(),
+            Shape::Object { .. } => one(JsonType::Object),
+            Shape::Array(_) => one(JsonType::Array),
+            Shape::Any | Shape::Alias(_) | Shape::Union(_) => None,
+        }
+    }
+
     /// A union inside a union is one union, and scalars side by side are one scalar of several kinds.
     pub(super) fn flatten_union(&mut self, id: NodeId) {
         let WireNode { shape, limits, .. } = &self.nodes[id];
@@ -274,7 +358,13 @@ impl Graph {
         self.nodes[id].shape = match variants.as_slice() {
             // It keeps the name of the one: the only request of an extension is not called like the list of requests.
             [only] if bare => Shape::Alias(*only),
+            // What stands beside scalars of several kinds stands beside one scalar.
+            [only] if is_bare_scalar(self.node(*only)) => self.node(*only).shape.clone(),
             _ => Shape::Union(variants),
         };
     }
+}
+
+fn is_bare_scalar(node: &WireNode) -> bool {
+    matches!(node.shape, Shape::Scalar(_)) && node.limits.is_empty() && !node.deprecated
 }

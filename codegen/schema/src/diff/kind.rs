@@ -91,7 +91,7 @@ kinds! {
         "No peer: objects of MCP are open, so an old receiver ignores it. It is breaking only where the old object is closed.",
         "Drop it for an old peer; record the loss if it carries meaning.",
         "2025-03-26..2025-06-18: S2C tools/list result $.tools[].title";
-    MemberAddedRequired = "member-added-required", crate Major, FINE up, DROPPED down:
+    MemberAddedRequired = "member-added-required", crate Major, CHANGED up, DROPPED down:
         "An object has a new required member.",
         "New receivers reject messages of old senders, which lack it.",
         "Decide on a value for messages from old peers: a default that the protocol names, or something the runtime knows.",
@@ -101,12 +101,12 @@ kinds! {
         "New receivers ignore it, so its value is lost. Breaking where it was required: old receivers require it.",
         "Keep it for old peers, or decide what they get instead.",
         "2026-07-28-rc..2026-07-28: S2C elicitation/create params ${mode=url}.elicitationId";
-    BecameRequired = "became-required", crate Major, FINE up, FINE down:
+    BecameRequired = "became-required", crate Major, CHANGED up, FINE down:
         "An optional member became required.",
         "New receivers reject messages of old senders that leave it out.",
         "Decide on a value for messages that come without it.",
         "draft: S2C tools/list result $.tools[].description, if it ever became required";
-    BecameOptional = "became-optional", crate Major, FINE up, FINE down:
+    BecameOptional = "became-optional", crate Major, FINE up, CHANGED down:
         "A required member became optional.",
         "Old receivers reject messages of new senders that leave it out.",
         "Decide on a value for old peers.",

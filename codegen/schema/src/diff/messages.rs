@@ -8,7 +8,7 @@ use super::variants::choices;
 use crate::Error;
 use crate::model::{Direction, MethodKind};
 use crate::spec::methods::{Answer, MethodRules, answer};
-use crate::spec::roles::ROLES;
+use crate::spec::roles::{self, ROLES};
 
 /// A message that a side may send.
 #[derive(Debug, Clone)]
@@ -24,6 +24,8 @@ pub(crate) struct Message {
     pub(crate) params: Option<Member>,
     /// What answers it; `None` for a notification, and where the schema does not say.
     pub(crate) result: Option<NodeId>,
+    /// The whole response to it, where the schema has one.
+    pub(crate) response: Option<NodeId>,
 }
 
 /// Reads the messages; the rules of the revision `rules_of` pair requests with results where the schema does not.
@@ -56,6 +58,10 @@ pub(crate) fn read(
                 MethodKind::Notification => None,
                 _ => result(graph, rules, rules_of, &name, node),
             };
+            let response = graph
+                .name(node)
+                .map(|name| roles::response(roles::stem(name)));
+            let response = response.and_then(|name| graph.definitions.get(&name).copied());
             messages.push(Message {
                 name,
                 union: role.union,
@@ -64,6 +70,7 @@ pub(crate) fn read(
                 node,
                 params,
                 result,
+                response: response.filter(|_| role.kind != MethodKind::Notification),
             });
         }
     }

@@ -74,7 +74,7 @@ impl Feature {
     }
 }
 
-/// A row for each message that came, went or changed its channel.
+/// A row for each message that came, went, changed its channel, or is deprecated as a whole.
 pub(crate) fn rows(pairs: &Pairs<'_>) -> Vec<Row> {
     let (old, new) = (pairs.old, pairs.new);
     let row = |kind: Kind, [o, n]: [Option<&Message>; 2]| {
@@ -106,7 +106,42 @@ pub(crate) fn rows(pairs: &Pairs<'_>) -> Vec<Row> {
     let added = added.map(|n| row(Kind::MethodAdded, [None, Some(n)]));
     let rechanneled = pairs.both.iter().filter(|(o, n)| o.kind != n.kind);
     let rechanneled = rechanneled.map(|(o, n)| row(Kind::MethodRechanneled, [Some(o), Some(n)]));
-    removed.chain(added).chain(rechanneled).collect()
+    let both = pairs.both.iter();
+    let deprecated = both.flat_map(|(o, n)| deprecated([old, new], [o, n]));
+    removed
+        .chain(added)
+        .chain(rechanneled)
+        .chain(deprecated)
+        .collect()
+}
+
+/// The rows of a message and of its response that are deprecated now, or were.
+fn deprecated(sides: [&Side; 2], [o, n]: [&Message; 2]) -> Vec<Row> {
+    let [old, new] = sides;
+    let whole = WirePath::whole(n.direction, &n.name, Part::Message);
+    let answer = WirePath::whole(n.direction.back(), &n.name, Part::Result);
+    // What stands within results is compared with them.
+    let message = (o.kind, n.kind) != (MethodKind::Input, MethodKind::Input);
+    let message = message.then_some((o.node, n.node, whole, channel(n.kind)));
+    let response = o.response.zip(n.response);
+    let response = response.map(|(o, n)| (o, n, answer, "response"));
+    let row = |(o, n, path, subject): (NodeId, NodeId, WirePath, &str)| {
+        let kind = match (old.graph.node(o).deprecated, new.graph.node(n).deprecated) {
+            (false, true) => Kind::Deprecated,
+            (true, false) => Kind::Undeprecated,
+            _ => return None,
+        };
+        let mut row = Row::new(kind);
+        row.before = Some(View::of(old, o, None));
+        row.after = Some(View::of(new, n, None));
+        row.places = vec![Place::of(old.name_of(o), new.name_of(n))];
+        row.paths = vec![path];
+        row.subject = Some(subject.to_owned());
+        Some(row)
+    };
+    (message.into_iter().chain(response))
+        .filter_map(row)
+        .collect()
 }
 
 /// A message that one side lists on a channel and the other does not admit there.

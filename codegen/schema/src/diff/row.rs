@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use super::graph::Rest;
 use super::kind::Kind;
 use super::path::WirePath;
 use super::show::View;
@@ -149,6 +150,16 @@ impl Row {
     }
 }
 
+/// The verdicts of what may stand beside named members, as long as no witness says otherwise: what is not open may refuse
+/// what the other side lets stand there.
+pub(crate) fn of_rest(before: Option<Rest>, after: Option<Rest>) -> Verdicts {
+    let verdict = |sender, receiver| match (sender, receiver) {
+        (Some(Rest::Closed), _) | (_, Some(Rest::Open)) => Verdict::FINE,
+        _ => Verdict::CHANGED,
+    };
+    Verdicts::of(verdict(before, after), verdict(after, before))
+}
+
 /// The verdicts of a limit that changed, as long as no witness says otherwise.
 ///
 /// A hint such as `default` changes what absence means; a limit can refuse what it did not refuse before, and an
@@ -173,7 +184,10 @@ pub(crate) fn of_limit(name: &str, before: Option<&Value>, after: Option<&Value>
 
 /// Whether a limit may refuse what the one before it admits.
 pub(crate) fn refuses_more(name: &str, before: Option<&Value>, after: Option<&Value>) -> bool {
+    let remainder = |of: &Value, by: &Value| of.as_i64()?.checked_rem(by.as_i64()?);
     match (before, after) {
+        // All multiples of a multiple are multiples.
+        (Some(before), Some(after)) if name == "multipleOf" => remainder(before, after) != Some(0),
         (Some(before), Some(after)) => Constraints::is_tighter(name, before, after).unwrap_or(true),
         _ => after.is_some(),
     }

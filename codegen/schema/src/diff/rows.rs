@@ -6,13 +6,14 @@ use crate::sorted::SortedMap;
 use serde_json::Value;
 
 use super::compare::Comparer;
+use super::graph::{Graph, Rest};
 use super::kind::Kind;
 use super::path::{Part, Segment, WirePath};
 use super::row::{self, Row};
 use super::show::{self, View};
 use super::side::Side;
 use super::site::{Detail, Finding, Place, SiteId, place};
-use super::verdict::End;
+use super::verdict::{End, Verdict};
 use super::walk::{self, Root, Ways};
 use super::witness::Forge;
 use crate::schema::applied;
@@ -50,8 +51,24 @@ impl Rows {
                     known.dedup();
                     continue;
                 }
-                if let Detail::Limit(name, before, after) = &finding.detail {
-                    row.judged(row::of_limit(name, before.as_ref(), after.as_ref()));
+                match (&finding.detail, finding.kind, finding.nodes) {
+                    (Detail::Limit(name, before, after), ..) => {
+                        row.judged(row::of_limit(name, before.as_ref(), after.as_ref()));
+                    }
+                    (_, Kind::OpennessChanged, [Some(old), Some(new)]) => {
+                        let rest = |graph: &Graph, node| Some(graph.node(node).shape.object()?.1);
+                        row.judged(row::of_rest(rest(graphs[0], old), rest(graphs[1], new)));
+                    }
+                    (Detail::Unnamed(Rest::Closed), kind, [old, _]) => {
+                        // What is closed may refuse the member, even if no text shows it.
+                        let mut verdicts = kind.verdicts();
+                        match old {
+                            None => verdicts.new_to_old = Verdict::CHANGED,
+                            Some(_) => verdicts.old_to_new = Verdict::CHANGED,
+                        }
+                        row.judged(verdicts);
+                    }
+                    _ => {}
                 }
                 let witnesses = [End::Old, End::New]
                     .into_iter()
@@ -138,9 +155,9 @@ fn describe(row: &mut Row, finding: &Finding, [old, new]: [&Side; 2]) {
             });
             Some(name.clone())
         }
-        (Detail::None, Some(Segment::Member(name))) => Some(name.clone()),
+        (Detail::None | Detail::Unnamed(_), Some(Segment::Member(name))) => Some(name.clone()),
         (Detail::None, Some(Segment::Choice(choice))) => Some(choice.text.clone()),
-        (Detail::None, _) => None,
+        (Detail::None | Detail::Unnamed(_), _) => None,
     };
 }
 

@@ -4,7 +4,7 @@ use crate::sorted::{SortedMap, SortedSet};
 
 use serde_json::{Map, Value, json};
 
-use super::graph::{Graph, NodeId, Shape, WireNode};
+use super::graph::{Graph, NodeId, Rest, Shape, WireNode};
 use super::judge::valid;
 use super::patterns;
 use crate::schema::JsonType;
@@ -51,6 +51,65 @@ fn at_depth(graph: &Graph, id: NodeId, depth: usize) -> Vec<Value> {
     plain
 }
 
+/// How many values of a shape are tried in which something is more than the least.
+const MAX_VARIED: usize = 64;
+
+/// The smallest values of a shape, and then those with one thing more: another item, entry, optional member or value within.
+pub(super) fn varied(graph: &Graph, id: NodeId) -> Vec<Value> {
+    let mut all: Vec<Value> = Vec::new();
+    for value in varied_at(graph, id, MAX_VARIED, 0) {
+        if !all.contains(&value) {
+            all.push(value);
+        }
+    }
+    all
+}
+
+/// At most twice `room` of them: what stands within shares the room, so that neither size nor depth multiplies.
+fn varied_at(graph: &Graph, id: NodeId, room: usize, depth: usize) -> Vec<Value> {
+    let mut all = at_depth(graph, id, depth);
+    all.truncate(room);
+    if room < 2 || depth > MAX_DEPTH {
+        return all;
+    }
+    let node = graph.node(id);
+    let within =
+        |id: NodeId, others: usize| varied_at(graph, id, (room / others).max(1), depth + 1);
+    let mut more = Vec::new();
+    match &node.shape {
+        Shape::Array(items) => {
+            let items = items.map_or_else(anything, |items| within(items, 1));
+            more.extend(items.into_iter().map(|item| json!([item])));
+        }
+        Shape::Object { members, rest } => {
+            let base = all.first().and_then(Value::as_object).cloned();
+            let named = members.iter().map(|(name, member)| (&**name, member.node));
+            let each = rest.each().map(|each| ("key", each));
+            let places: Vec<(&str, NodeId)> = each.into_iter().chain(named).take(room).collect();
+            for (name, node) in base.iter().flat_map(|_| &places) {
+                more.extend(within(*node, places.len()).into_iter().map(|value| {
+                    let mut with = base.clone().unwrap_or_default();
+                    with.insert((*name).to_owned(), value);
+                    Value::Object(with)
+                }));
+            }
+        }
+        Shape::Union(variants) => {
+            let variants = variants.iter().take(room);
+            more.extend(
+                variants
+                    .clone()
+                    .flat_map(|one| within(*one, variants.len())),
+            );
+        }
+        Shape::Any | Shape::Alias(_) | Shape::Scalar(_) | Shape::Choice(_) => {}
+    }
+    more.retain(|value| node.limits.is_empty() || valid(graph, id, value));
+    all.extend(more);
+    all.truncate(2 * room);
+    all
+}
+
 /// One of each kind of JSON.
 pub(super) fn anything() -> Vec<Value> {
     let all = json!(["x", {}, [], 1, 1.5, true, null]);
@@ -66,7 +125,7 @@ fn plain(graph: &Graph, node: &WireNode, depth: usize) -> Vec<Value> {
             .iter()
             .flat_map(|kind| scalar(*kind, &node.limits))
             .collect(),
-        Shape::Choice(values) => values.clone(),
+        Shape::Choice(values) => values.iter().take(MAX_VARIED).cloned().collect(),
         Shape::Array(items) => {
             let least = limit(&node.limits, "minItems").unwrap_or(0.0);
             if least < 1.0 {
@@ -99,7 +158,7 @@ fn plain(graph: &Graph, node: &WireNode, depth: usize) -> Vec<Value> {
 fn scalar(kind: JsonType, limits: &SortedMap<String, Value>) -> Vec<Value> {
     match kind {
         JsonType::String => strings(limits),
-        JsonType::Boolean => vec![json!(true)],
+        JsonType::Boolean => vec![json!(true), json!(false)],
         JsonType::Null => vec![json!(null)],
         JsonType::Integer => numbers(limits).into_iter().filter(Value::is_i64).collect(),
         JsonType::Number => [numbers(limits), vec![json!(1.5), json!(0.5)]].concat(),
@@ -117,12 +176,13 @@ fn strings(limits: &SortedMap<String, Value>) -> Vec<Value> {
         Some("byte") => "AA==",
         _ => "x",
     };
+    // A constant may be the first.
+    let texts = [text.to_owned(), "y".to_owned()];
     let lengths = ["minLength", "maxLength"].into_iter();
     let lengths = lengths.filter_map(|name| limit(limits, name));
     let lengths = lengths.filter(|length| (0.0..=f64::from(MAX_TEXT)).contains(length));
     let long = lengths.map(|length| "x".repeat(count(length, MAX_TEXT)));
-    let all = [text.to_owned()].into_iter().chain(long);
-    all.map(Value::from).collect()
+    texts.into_iter().chain(long).map(Value::from).collect()
 }
 
 /// The whole number that is a limit, or the next one above it, but no more than the `most`.
@@ -371,14 +431,14 @@ fn objects(
     depth: usize,
 ) -> Vec<Value> {
     let none = SortedMap::new();
-    let members = match &node.shape {
-        Shape::Object { members, .. } => members,
-        _ => &none,
-    };
+    let (members, rest) = node.shape.object().unwrap_or((&none, Rest::Open));
+    let entries = rest.each();
+    let entries = entries.map_or_else(Vec::new, |each| at_depth(graph, each, depth + 1));
     let mut mentioned_names: SortedSet<&str> = mentioned.names.iter().map(String::as_str).collect();
     mentioned_names.extend(members.keys().map(String::as_str).take(32));
     mentioned_names.extend(["x-stranger", "", "A B"]);
     let mut values = vec![json!("x"), json!({}), json!(1)];
+    values.splice(0..0, entries.iter().take(6).cloned());
     values.extend(mentioned.values.iter().take(12).cloned());
     values.extend(anything());
     let value_of = |name: &str| -> Vec<Value> {
@@ -419,7 +479,8 @@ fn objects(
             let known = members.iter().filter_map(|(name, member)| {
                 Some((name.clone(), minimal_at(graph, member.node, depth + 1)?))
             });
-            let strangers = (0..*count).map(|at| (format!("x-{at}"), json!("x")));
+            let entry = entries.first().cloned().unwrap_or_else(|| json!("x"));
+            let strangers = (0..*count).map(|at| (format!("x-{at}"), entry.clone()));
             for (name, value) in known.chain(strangers) {
                 if counted.len() < *count {
                     counted.entry(name).or_insert(value);

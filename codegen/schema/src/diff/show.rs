@@ -14,6 +14,9 @@ const OPEN_LEVELS: usize = 3;
 /// How many lists within each other one line shows.
 const LINE_LEVELS: usize = 64;
 
+/// How many values of an enumeration one line shows: each value that came or went has a line.
+const LINE_VALUES: usize = 64;
+
 /// How many levels of a shape are spelled out to tell it from another one.
 const SPELLED_LEVELS: usize = 8;
 
@@ -83,7 +86,11 @@ fn line_to(graph: &Graph, id: NodeId, names: bool, levels: usize) -> String {
     match &graph.node(id).shape {
         Shape::Any | Shape::Alias(_) => "unknown".to_owned(),
         Shape::Scalar(kinds) => joined(kinds.iter().map(|kind| kind.name()), " | "),
-        Shape::Choice(values) => joined(values.iter().map(Value::to_string), " | "),
+        Shape::Choice(values) => {
+            let shown = values.iter().take(LINE_VALUES).map(Value::to_string);
+            let more = values.get(LINE_VALUES).map(|_| "…".to_owned());
+            joined(shown.chain(more), " | ")
+        }
         // A list may be one of itself.
         Shape::Array(Some(items)) if levels > 0 => {
             let inner = line_to(graph, *items, names, levels - 1);

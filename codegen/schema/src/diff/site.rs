@@ -5,7 +5,7 @@ use crate::sorted::SortedSet;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::graph::NodeId;
+use super::graph::{NodeId, Rest};
 use super::kind::Kind;
 use super::path::Segment;
 
@@ -58,6 +58,8 @@ pub(crate) struct Finding {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Detail {
     None,
+    /// What may stand beside named members on the side that does not name this one.
+    Unnamed(Rest),
     /// A value of an enumeration.
     Value(Value),
     /// A limit, before and after.

@@ -43,6 +43,10 @@ impl<'g> Profile<'g> {
             name: graph.name(id),
             ..Self::default()
         };
+        // Scalars are as near to each other as their kinds.
+        if let Shape::Scalar(kinds) = &graph.node(id).shape {
+            profile.members = kinds.iter().map(|kind| kind.name()).collect();
+        }
         let object = graph.node(id).shape.object();
         for (name, member) in object.into_iter().flat_map(|(members, _)| members) {
             let values = match &graph.node(member.node).shape {

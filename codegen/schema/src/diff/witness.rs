@@ -12,11 +12,12 @@ use super::graph::{Graph, NodeId, Rest, Shape};
 use super::judge::{refused, valid};
 use super::kind::Kind;
 use super::path::{Part, Segment};
-use super::sample::{Mentioned, anything, beside_limit, minimal, samples, variations};
+use super::sample::{Mentioned, anything, beside_limit, minimal, samples, variations, varied};
 use super::site::{Detail, Finding};
 use super::variants::choices;
 use super::verdict::End;
 use super::walk::{Root, Ways};
+use crate::schema::applied::is_hint;
 
 /// How many ways to what differs are tried.
 const MAX_WAYS: usize = 6;
@@ -131,14 +132,40 @@ impl<'g> Forge<'g> {
                 | Kind::UnionMemberRemoved,
                 _,
             ) => match node {
-                Some(node) => samples(graph, node).into_iter().map(Put::Value).collect(),
-                None => left_out(),
+                Some(node) => varied(graph, node).into_iter().map(Put::Value).collect(),
+                None => {
+                    let mut puts = left_out();
+                    if let (Detail::Unnamed(Rest::Each(each)), Some(named)) =
+                        (&finding.detail, other_node)
+                    {
+                        let mut entries = varied(graph, *each);
+                        entries.retain(|value| refused(other, named, value));
+                        puts.extend(entries.into_iter().map(Put::Value));
+                    }
+                    puts
+                }
             },
-            (Kind::OpennessChanged, _) => anything().into_iter().map(Put::Stranger).collect(),
-            (_, Detail::Value(value)) => vec![Put::Value(value.clone())],
+            (Kind::OpennessChanged, _) => {
+                let object = node.and_then(|node| graph.node(node).shape.object());
+                let strangers = match object {
+                    Some((_, Rest::Each(each))) => varied(graph, each),
+                    _ => anything(),
+                };
+                strangers.into_iter().map(Put::Stranger).collect()
+            }
+            (kind, Detail::Value(value)) => {
+                let has_it = match kind {
+                    Kind::EnumValueAdded => End::New,
+                    _ => End::Old,
+                };
+                let put = Some(Put::Value(value.clone())).filter(|_| sender == has_it);
+                put.into_iter().collect()
+            }
+            // A hint refuses nothing: what is refused there is refused for something else.
+            (_, Detail::Limit(name, ..)) if is_hint(name) => Vec::new(),
             _ => {
                 // Items of a list that may hold anything have no node of their own.
-                let mut values = node.map_or_else(anything, |node| samples(graph, node));
+                let mut values = node.map_or_else(anything, |node| varied(graph, node));
                 if let (Some(node), Some(other_node)) = (node, other_node) {
                     let (own, theirs) = (graph.node(node), other.node(other_node));
                     let limits = own.limits.iter().chain(&theirs.limits);

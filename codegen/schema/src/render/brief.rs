@@ -178,6 +178,19 @@ fn items(change: &Change<'_>) -> Vec<(Head, Item)> {
         let after = format!("{how} {}", here());
         one(Head::CHANGED, "", name(row, &paths), after)
     };
+    let deprecated = |head, before: &str| {
+        let part = paths.first().map(|path| (path.part, path.method.as_str()));
+        let (name, after) = match (part, row.places.first()) {
+            (Some((Part::Message, method)), _) if method != "*" => {
+                (method.to_owned(), String::new())
+            }
+            // A definition as a whole goes by its name.
+            (Some(_), Some(place)) if row.subject.is_none() => (place.new.clone(), here()),
+            (Some((Part::Params | Part::Result, _)), _) => (name(row, &paths), here()),
+            _ => (subject.clone(), String::new()),
+        };
+        one(head, before, name, after)
+    };
     match row.kind {
         Kind::MethodAdded
         | Kind::MethodRemoved
@@ -202,8 +215,8 @@ fn items(change: &Change<'_>) -> Vec<(Head, Item)> {
         Kind::RuleAdded => about(Head::RULES, "new:", subject),
         Kind::RuleRemoved => about(Head::RULES, "removed:", subject),
         Kind::RuleChanged => about(Head::RULES, "changed:", subject),
-        Kind::Deprecated => about(Head::LEAVING, "", subject),
-        Kind::Undeprecated => about(Head::CHANGED, "no longer deprecated:", subject),
+        Kind::Deprecated => deprecated(Head::LEAVING, ""),
+        Kind::Undeprecated => deprecated(Head::CHANGED, "no longer deprecated:"),
         Kind::Moved => {
             let from: Vec<&WirePath> = change.from().collect();
             let old = subject.split(" -> ").next().unwrap_or_default().to_owned();

@@ -4,6 +4,7 @@ use crate::sorted::SortedMap;
 
 use serde_json::Value;
 
+use super::JsonType;
 use crate::pointer;
 
 /// Keywords that hold one schema.
@@ -68,6 +69,27 @@ pub(crate) fn is_hint(keyword: &str) -> bool {
 /// Whether it is known what a keyword refuses.
 pub(crate) fn is_understood(keyword: &str) -> bool {
     is_hint(keyword) || is_applied(keyword) || LIMITS.contains(&keyword)
+}
+
+/// Whether a limit refuses nothing: it means the same as none.
+pub(crate) fn is_idle(keyword: &str, bound: &Value) -> bool {
+    match keyword {
+        "minItems" | "minLength" | "minProperties" => bound.as_f64() == Some(0.0),
+        "uniqueItems" => *bound == Value::Bool(false),
+        _ => false,
+    }
+}
+
+/// The kinds of value that a keyword speaks of, where it speaks of scalars of some kinds alone.
+pub(crate) fn scalars(keyword: &str) -> &'static [JsonType] {
+    match keyword {
+        "format" => &[JsonType::Integer, JsonType::Number, JsonType::String],
+        "maxLength" | "minLength" | "pattern" => &[JsonType::String],
+        "exclusiveMaximum" | "exclusiveMinimum" | "maximum" | "minimum" | "multipleOf" => {
+            &[JsonType::Integer, JsonType::Number]
+        }
+        _ => &[],
+    }
 }
 
 /// Whether a keyword takes values away from another one, so that what it adds can allow more.

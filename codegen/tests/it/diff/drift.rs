@@ -1,12 +1,26 @@
 //! What a new receiver may refuse is never told as compatible: every keyword that can refuse, judged by another validator.
 
-use mcp_schema::diff::{Level, Side, compare};
+use mcp_schema::diff::{Level, Row, Side, compare};
+use mcp_schema::render::{change_line, verdict_word};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::witnesses::{Judge, check};
 use super::{latest, opened, schema};
 use crate::changes::{json as parsed, read};
+
+#[derive(Deserialize)]
+struct File {
+    of: Vec<Drift>,
+    told: Vec<Told>,
+}
+
+/// What a member says before, and what it says after with all that is reported of that.
+#[derive(Deserialize)]
+struct Told {
+    old: String,
+    new: Vec<Vec<String>>,
+}
 
 /// What a member says before, what it says after, and values that only the first admits.
 #[derive(Deserialize)]
@@ -22,10 +36,6 @@ struct Drift {
 
 /// A member before and after, and a value that only the first admits.
 fn drifts() -> Vec<[Value; 3]> {
-    #[derive(Deserialize)]
-    struct File {
-        of: Vec<Drift>,
-    }
     let mut all = Vec::new();
     for Drift { old, more, new } in read::<File>("drift").of {
         let old = parsed(&old);
@@ -94,6 +104,32 @@ fn what_a_new_receiver_refuses_is_breaking_and_shown() {
             }
         }
         judge = Judge::default();
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn all_that_is_told_of_a_change_is_so() {
+    let mut judge = Judge::default();
+    let mut wrong = Vec::new();
+    for Told { old, new } in read::<File>("drift").told {
+        let before = open("old.json", &with_probe(&parsed(&old)));
+        for new in new {
+            let (new, said) = new.split_first().unwrap();
+            let after = open("new.json", &with_probe(&parsed(new)));
+            let diff = compare(&before, &after);
+            check(&mut judge, &diff, &before, &after);
+            let told = |row: &Row| {
+                let (line, of) = (change_line(row), row.verdicts);
+                let [up, down] = [of.old_to_new, of.new_to_old].map(verdict_word);
+                format!("{line}, {up} up, {down} down")
+            };
+            let told: Vec<String> = diff.rows.iter().map(told).collect();
+            if told != said {
+                wrong.push(format!("{old} -> {new}: {told:#?}"));
+            }
+            judge = Judge::default();
+        }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -92,6 +92,28 @@ fn what_moves_within_an_exchange_is_told_with_its_two_places() {
     );
 }
 
+#[test]
+fn what_is_deprecated_has_a_name_in_the_summary() {
+    let old = super::schema("2026-07-28");
+    for (place, name) in [
+        ("CompleteRequest", "completion/complete"),
+        ("ProgressNotification", "notifications/progress"),
+        ("CompleteResultResponse", "response in completion/complete"),
+        (
+            "CompleteRequestParams",
+            "CompleteRequestParams in completion/complete",
+        ),
+        ("TextContent", "TextContent in 4 messages"),
+        ("Tool/properties/title", "title in 5 messages"),
+    ] {
+        let new = changed(&old, &format!("put {place}/deprecated true"));
+        let (there, back) = (super::diff_of(&old, &new), super::diff_of(&new, &old));
+        assert_eq!(told(&there)["Deprecated"], name);
+        let back = &told(&back)["Changed"];
+        assert_eq!(*back, format!("no longer deprecated: {name}"));
+    }
+}
+
 /// The counts of each pair, by its names.
 fn blocks(text: &str) -> SortedMap<&str, Vec<&str>> {
     let mut blocks: SortedMap<&str, Vec<&str>> = SortedMap::new();

@@ -1,7 +1,7 @@
 //! Input that is no schema, or one that was made to hurt: a clear error or an answer, never a panic.
 
 use mcp_schema::Error;
-use mcp_schema::diff::compare;
+use mcp_schema::diff::{Level, compare};
 use serde_json::{Value, json};
 
 use super::{opened, schema, side, sources};
@@ -199,6 +199,8 @@ fn shapes_that_contain_themselves_end() {
     let diff = compare(&open(&endless(false)), &open(&endless(true)));
     assert_eq!(diff.rows.len(), 1);
     assert_eq!(diff.rows[0].witnesses, []);
+    // Nothing shows the refusal, and nothing rules it out.
+    assert_eq!(diff.rows[0].level, Level::Risky);
 }
 
 #[test]

@@ -50,7 +50,7 @@ fn schema(id: &str) -> Value {
 }
 
 /// A side that is given as the text of a file; `raw` leaves out its errata.
-fn opened(name: &str, schema: &Value, raw: bool) -> Side {
+pub(crate) fn opened(name: &str, schema: &Value, raw: bool) -> Side {
     let text = schema.to_string();
     sources().of_text(name, &text, raw).unwrap()
 }

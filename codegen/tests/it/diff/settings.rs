@@ -158,6 +158,35 @@ fn a_change_that_is_there_without_errata_does_not_blame_them() {
     );
 }
 
+/// Without its erratum, any object is an `InputRequiredResult`, and nothing in the other results is refused.
+#[test]
+fn what_an_erratum_of_another_choice_makes_breaking_is_put_down_to_that_one() {
+    for (change, path) in [
+        (
+            "put CallToolResult/properties/isError/type \"string\"",
+            "S2C tools/call result ${content}.isError",
+        ),
+        (
+            "put CallToolResult/properties/content/items {\"type\": \"array\", \"items\": \"@ContentBlock\"}",
+            "S2C tools/call result ${content}.content[]",
+        ),
+        (
+            "put GetPromptResult/properties/description/type \"integer\"",
+            "S2C prompts/get result ${messages}.description",
+        ),
+    ] {
+        let mut files = spec_files();
+        let draft = files.get_mut("draft/schema.json").unwrap();
+        *draft = changed(&serde_json::from_str(draft).unwrap(), change).to_string();
+        let spec = Spec::from_files(files).unwrap();
+        let diff = between(&Sources::read(&spec).unwrap(), TWIN, "draft", false).unwrap();
+        let row = row_at(&diff, path);
+        assert_eq!(row.level, Level::Breaking, "{path}");
+        let by = ["2026-07-28", "draft"].map(|of| format!("{of}: input-required-result-type"));
+        assert_eq!(row.errata, by, "{path}");
+    }
+}
+
 /// The new schema makes a union of a list of values, and the erratum takes it apart again: the way to the new value
 /// is spelled with a choice without the erratum, and without one with it.
 #[test]

@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use mcp_schema::Models;
 use mcp_schema::Spec;
+use mcp_schema::diff::compare;
 use serde_json::{Map, Value, json};
 
+use crate::diff::opened;
 use crate::hostile_generator::{
     from_text, generated, object, reference, refused, refused_at, schema, string, within,
 };
@@ -106,6 +108,23 @@ fn the_crate_of_twice_the_definitions_takes_twice_the_time() {
     let (small, large) = (schema(&definitions(count)), schema(&definitions(2 * count)));
     let make = |text: &str, count: usize| assert_eq!(from_text(text).unwrap().types, count);
     assert_linear(|| make(&small, count), || make(&large, 2 * count));
+}
+
+/// Each value that came is a row with a message that shows it.
+#[test]
+fn the_diff_of_twice_the_values_takes_twice_the_time() {
+    let side = |count: usize| {
+        let values: Vec<String> = (0..count).map(|at| format!("value{at}")).collect();
+        let method = json!({"type": "string", "const": "notifications/note"});
+        let level = json!({"type": "string", "enum": values});
+        let params = object(&[("level", level)], &["level"]);
+        let note = object(&[("method", method), ("params", params)], &["method"]);
+        let text = schema(&json!({"ClientNotification": reference("Note"), "Note": note}));
+        opened("made.json", &serde_json::from_str(&text).unwrap(), true)
+    };
+    let (one, small, large) = (side(1), side(1_000), side(2_000));
+    let rows = |new, count: usize| assert_eq!(compare(&one, new).rows.len(), count - 1);
+    assert_linear(|| rows(&small, 1_000), || rows(&large, 2_000));
 }
 
 #[test]
