@@ -323,8 +323,10 @@ impl<'g> Comparer<'g> {
 
     /// Compares the choices of two nodes; returns the limits that are reported with one of them.
     fn unions(&mut self, at: &Spot, old: NodeId, new: NodeId) -> Vec<&'g String> {
-        let olds = Choices::of(self.old, old);
-        let news = Choices::of(self.new, new);
+        let mut olds = Choices::of(self.old, old);
+        let mut news = Choices::of(self.new, new);
+        news.leave_out_parts(&olds);
+        olds.leave_out_parts(&news);
         let pairs = self.paired(&olds, &news);
         let apart = pairs.iter().all(|pair| pair.contains(&None));
         if apart && (olds.ids.len() == 1 || news.ids.len() == 1) {

@@ -284,7 +284,7 @@ impl Graph {
     }
 
     /// The kinds that the values of a shape are of, where each value is of one; integers are numbers.
-    fn kinds(&self, id: NodeId) -> Option<SortedSet<JsonType>> {
+    pub(super) fn kinds(&self, id: NodeId) -> Option<SortedSet<JsonType>> {
         let node = self.node(id);
         let of_value = |value: &Value| {
             let mut kinds = JsonType::KINDS.into_iter();

@@ -219,6 +219,36 @@ impl<'g> Choices<'g> {
         }
     }
 
+    /// Leaves out each scalar that is part of a scalar of several kinds among other choices, where another choice is the
+    /// rest of that: `null` beside `true`, if `boolean | null` is among the others.
+    pub(crate) fn leave_out_parts(&mut self, of: &Self) {
+        let mut parts = SortedSet::new();
+        for whole in &of.ids {
+            let Some(kinds) = of.graph.kinds(*whole).filter(|kinds| kinds.len() > 1) else {
+                continue;
+            };
+            let is_within = |id: &&NodeId| {
+                let own = self.graph.kinds(**id);
+                own.is_some_and(|own| {
+                    own.len() < kinds.len() && own.iter().all(|it| kinds.contains(it))
+                })
+            };
+            let is_plain = |id: &&NodeId| {
+                let node = self.graph.node(**id);
+                matches!(node.shape, Shape::Scalar(_)) && node.limits.is_empty()
+            };
+            let (plain, rest): (Vec<_>, Vec<_>) =
+                self.ids.iter().filter(is_within).partition(is_plain);
+            if !rest.is_empty() {
+                parts.extend(plain.into_iter().copied());
+            }
+        }
+        self.ids.retain(|id| !parts.contains(id));
+        self.profiles = (self.ids.iter())
+            .map(|id| Profile::of(self.graph, *id))
+            .collect();
+    }
+
     /// How a choice is written in a path: `type=image`, `blob`, `array`.
     ///
     /// `known` are members that the other side's choice requires as well; they are preferred, since they stay.
