@@ -144,7 +144,7 @@ impl Replay {
         text: &str,
         made: Result<Made, Refused>,
     ) -> Result<Step, Refused> {
-        // Replay remembers no text that is no schema: it compares the next draft with the one before this text.
+        // Replay keeps only a text that is a schema: it compares the next draft with the last one of these.
         let before = match &made {
             Err(Refused::Invalid(_)) => None,
             _ => self.before.replace((name.to_owned(), text.to_owned())),

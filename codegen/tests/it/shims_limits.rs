@@ -315,7 +315,7 @@ fn a_default_that_its_member_does_not_admit_is_refused() {
     says(&text, "\"soon\" is not");
 }
 
-/// What stands for a value in a proposed row is no value of the member.
+/// A proposed row has a text in the place of a value that a person has to choose: the member cannot have that text.
 #[test]
 fn a_default_that_is_still_to_be_filled_in_is_refused() {
     for (kind, told) in [

@@ -1,7 +1,7 @@
 //! Who a client is and what it can do, in its own words and in those of its server.
 
 use mcp_protocol::extensions::tasks;
-use mcp_protocol::{Failure, Lifecycle, Outcome, Revision};
+use mcp_protocol::{Failure, Lifecycle, Outcome, Revision, methods};
 use mcp_revisions::RevisionSet;
 use mcp_revisions::sansio::client::{Profile, ServerFacts};
 use mcp_revisions::sansio::server::Caller;
@@ -21,8 +21,8 @@ pub(crate) fn anyone() -> Caller {
 
 /// What a first message says of its sender: a claim, or `initialize`. Clients may speak the revisions that are `served`.
 pub(crate) fn first_said(first: &[u8], served: RevisionSet) -> Option<Caller> {
-    // No answer of a server is waited for otherwise.
     let seen = peek(first).ok()?;
+    // A client that sends another message waits for no answer of the server.
     if seen.kind != MessageKind::Request {
         return None;
     }
@@ -35,7 +35,7 @@ pub(crate) fn first_said(first: &[u8], served: RevisionSet) -> Option<Caller> {
             capabilities: json(capabilities),
         });
     }
-    if seen.method.as_deref() != Some("initialize") {
+    if seen.method.as_deref() != Some(methods::INITIALIZE) {
         return None;
     }
     let params = JsonObject::from_text(seen.params?.text()).ok()?;

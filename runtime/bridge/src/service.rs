@@ -155,7 +155,7 @@ fn unstarted(served: RevisionSet, options: transport::Options) -> transport::Ser
     transport::Service::with_options(nameless(served), refused, options)
 }
 
-/// The end towards clients while there is no server to introduce.
+/// The server that a client meets until the upstream server has started: it offers nothing, and has a name of ours.
 pub(crate) fn nameless(served: RevisionSet) -> Server {
     let info = Json::from(json!({ "name": "unstarted", "version": "0" }));
     let profile = Profile::new(&info, &Json::from(json!({})));

@@ -153,7 +153,7 @@ fn title_to_name(title: &mut Option<String>, name: &mut String, cx: &mut Ruled<'
     }
     let Some(title) = title.take() else { return };
     cx.lose("/title", title.clone());
-    // An empty title is no better name.
+    // The client would show an empty title in the place of the name.
     if !title.is_empty() && *name != title {
         cx.replace("/name", std::mem::replace(name, title));
     }

@@ -333,7 +333,7 @@ impl<'g> Comparer<'g> {
             self.find(Kind::TypeChanged, at, [Some(old), Some(new)]);
             return Vec::new();
         }
-        // What is no union is a choice itself, and its limits are those of the choice, unless the union has them as well.
+        // A node that is not a union is a choice by itself. Its limits are those of this choice, unless the union has them as well.
         let (o, n) = (self.old.node(old), self.new.node(new));
         let is_union = |shape: &Shape| matches!(shape, Shape::Union(_));
         let (own, around) = match (is_union(&o.shape), is_union(&n.shape)) {

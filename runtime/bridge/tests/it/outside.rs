@@ -316,7 +316,8 @@ fn calls(id: i64, tool: &str) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": tool } })
 }
 
-/// What the server is sent of a client is what that says, whichever version it asks for, and whatever it says before.
+/// The bridge sends the server what `initialize` says of the client, whichever version the client asks for, and whatever lines
+/// come before it.
 #[tokio::test]
 async fn a_server_is_sent_what_its_client_says_in_initialize() {
     let claim = json!({

@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
     /// Speak this protocol revision with the server [default: the latest that it supports]
     #[arg(long, value_name = "ID", value_parser = negotiated)]
     upstream_revision: Option<Revision>,
-    /// Drop or preserve fields that the older revision does not define
+    /// Drop or preserve fields that only the newer revision defines
     #[arg(long, default_value = "drop")]
     unknown_fields: UnknownFieldsArgument,
     /// Log each loss, and each message that is rejected or dropped, as a line of JSON: a file, `stderr` or `off`

@@ -193,7 +193,7 @@ fn what_cannot_be_bridged_is_an_error(arguments: &[&str], why: &str) {
     assert!(said.contains(why), "{arguments:?}: {said}");
 }
 
-/// Nobody listens there.
+/// A URL of a port that no server listens on.
 const URL: &str = "http://127.0.0.1:1/mcp";
 
 #[test]
