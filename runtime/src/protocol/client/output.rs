@@ -1,5 +1,7 @@
 //! What only a client hands out: its posts.
 
+use mcp_wire::MessageKind;
+
 use crate::protocol::events::Exchange;
 
 /// A text on its way to the server.
@@ -7,6 +9,8 @@ use crate::protocol::events::Exchange;
 pub struct Post {
     /// Names it when its answer is handed in.
     pub exchange: Exchange,
+    /// What kind of message it is.
+    pub kind: MessageKind,
     /// The HTTP headers that belong to it; none over stdio.
     pub headers: Vec<(String, String)>,
     /// The text, without line breaks.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use mcp_protocol::{Lifecycle, Loss, Revision};
 use mcp_wire::envelope::write;
-use mcp_wire::{ErrorObject, Json, Peeked, Raw, RawId, RequestId};
+use mcp_wire::{ErrorObject, Json, MessageKind, Peeked, Raw, RawId, RequestId};
 
 use super::{Called, Client, Pending, Purpose};
 use crate::methods;
@@ -198,7 +198,7 @@ impl Connection<Client> {
             Ok(result) => write::response(id, result.text()),
             Err(error) => write::error(Some(id), &error),
         };
-        self.post(text, headers, None, false);
+        self.post(text, headers, MessageKind::Response, None, false);
     }
 
     /// A notification of the server.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use mcp_protocol::{Lifecycle, Revision};
 use mcp_wire::envelope::write;
-use mcp_wire::{ErrorObject, Json, RequestId, one_line};
+use mcp_wire::{ErrorObject, Json, MessageKind, RequestId, one_line};
 
 use super::output::Post;
 use super::requests::TaskStage;
@@ -204,7 +204,7 @@ impl Connection<Client> {
             method,
             params.as_ref().map(Json::text),
         );
-        let exchange = self.post(text, headers, Some(id), false);
+        let exchange = self.post(text, headers, MessageKind::Request, Some(id), false);
         self.state.pending.insert(
             id,
             Pending {
@@ -291,6 +291,7 @@ impl Connection<Client> {
         self.post(
             text,
             headers,
+            MessageKind::Notification,
             None,
             method == methods::NOTIFICATIONS_INITIALIZED,
         );
@@ -399,6 +400,7 @@ impl Connection<Client> {
         &mut self,
         text: String,
         headers: Vec<(String, String)>,
+        kind: MessageKind,
         id: Option<i64>,
         ends_handshake: bool,
     ) -> Exchange {
@@ -409,6 +411,7 @@ impl Connection<Client> {
         }
         self.send(Post {
             exchange,
+            kind,
             headers,
             text: one_line(text).into_owned(),
             ends_handshake,

@@ -8,10 +8,11 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinHandle;
 
 use super::incoming::{HEARD_BYTES, Incoming};
+use crate::MessageKind;
+use crate::protocol::client::Post;
 use crate::transport::line::read_line;
 use crate::transport::queue::{Queued, Receiver, Sender, cost, queue};
 use crate::transport::spawn::spawn;
-use crate::{MessageKind, peek};
 
 /// How many messages of the greatest length a server may leave unread of the answers to its own requests.
 const OWED: usize = 4;
@@ -60,14 +61,9 @@ impl Lines {
         }
     }
 
-    pub(super) fn send(&self, text: String) {
-        let message = peek(text.as_bytes()).map(|message| message.kind);
-        let is_own = matches!(
-            message,
-            Ok(MessageKind::Request | MessageKind::Notification)
-        );
-        // The rest are answers, or a batch of them.
-        let owed = (!is_own).then(|| self.owe(text.len())).flatten();
+    pub(super) fn send(&self, Post { kind, text, .. }: Post) {
+        let is_answer = kind == MessageKind::Response;
+        let owed = is_answer.then(|| self.owe(text.len())).flatten();
         // That it does not read any more shows at the other stream.
         self.texts.push(Text(text, owed));
     }

@@ -87,9 +87,9 @@ impl Transport {
             tap(Direction::ClientToServer, &post.text);
         }
         match &mut self.kind {
-            Kind::Lines(lines) => lines.send(post.text),
+            Kind::Lines(lines) => lines.send(post),
             #[cfg(feature = "client-stdio")]
-            Kind::Child(child) => child.lines.send(post.text),
+            Kind::Child(child) => child.lines.send(post),
             #[cfg(feature = "client-http")]
             Kind::Http(http) => http.send(post),
         }

@@ -16,6 +16,7 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use super::body::{Body, boxed, is_stream, whole};
 use super::options::Http;
 use crate::headers;
+use crate::protocol::params;
 
 #[cfg(feature = "client-tls")]
 type Connector = hyper_rustls::HttpsConnector<HttpConnector>;
@@ -325,7 +326,9 @@ pub(super) fn check_header(name: &str, value: &str) -> Result<(), String> {
     let is_own = own
         .iter()
         .any(|own| own.eq_ignore_ascii_case(name.as_str()))
-        || name.as_str().starts_with("mcp-param-");
+        || name
+            .as_str()
+            .starts_with(&params::PREFIX.to_ascii_lowercase());
     match is_own {
         true => Err(format!(
             "the transport sets header `{name}` itself: leave it out"
