@@ -83,11 +83,9 @@
 #[cfg(any(feature = "server-http", feature = "server-stdio"))]
 pub mod backplane;
 pub mod errors;
-pub mod headers;
 mod limits;
 #[cfg(any(feature = "sansio-client", feature = "sansio-server"))]
 mod protocol;
-mod revisions;
 #[cfg(any(feature = "sansio-client", feature = "sansio-server"))]
 pub mod sansio;
 #[cfg(any(feature = "client", feature = "server-http", feature = "server-stdio"))]
@@ -95,9 +93,8 @@ pub mod service;
 #[cfg(any(feature = "client", feature = "server-http", feature = "server-stdio"))]
 mod transport;
 
-pub use headers::Headers;
 pub use limits::Limits;
-pub use revisions::RevisionSet;
+pub use mcp_revisions_core::{Headers, RevisionSet, headers};
 #[cfg(feature = "client")]
 pub use transport::client as client_transport;
 #[cfg(feature = "server-http")]

@@ -5,12 +5,12 @@ use std::path::Path;
 
 use anyhow::bail;
 use clap::Args;
+use mcp_revisions_core::{Diagnostic, Protocol};
 
 use crate::Outcome;
 use crate::message;
-use crate::report::{Finding, Problem, Verdict};
+use crate::report::{Finding, Verdict};
 use crate::revisions::{known_methods, known_type, similar};
-use crate::route::Protocol;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
                 code = 3;
                 if *json {
                     let expected = "a file that can be read".to_owned();
-                    let problem = Problem::new("", expected, error.to_string());
+                    let problem = Diagnostic::new("", expected, error.to_string());
                     text.push_str(&no_text(problem).json(file));
                 }
                 continue;
@@ -128,16 +128,16 @@ fn read(file: &str) -> std::io::Result<Vec<u8>> {
 }
 
 /// Reads bytes as UTF-8; the error is that of the reader which the types use.
-fn utf8(bytes: &[u8]) -> Result<&str, Problem> {
+fn utf8(bytes: &[u8]) -> Result<&str, Diagnostic> {
     std::str::from_utf8(bytes).map_err(|_| match mcp_wire::from_slice::<mcp_wire::Json>(bytes) {
-        Err(error) => Problem::at("", &error),
-        Ok(_) => Problem::new("", "UTF-8".to_owned(), "other bytes".to_owned()),
+        Err(error) => Diagnostic::of_error("", &error),
+        Ok(_) => Diagnostic::new("", "UTF-8".to_owned(), "other bytes".to_owned()),
     })
 }
 
-fn no_text(problem: Problem) -> Finding {
+fn no_text(diagnostic: Diagnostic) -> Finding {
     Finding {
         read_as: "text".to_owned(),
-        verdict: Verdict::Refused(problem),
+        verdict: Verdict::Refused(diagnostic),
     }
 }

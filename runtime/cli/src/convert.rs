@@ -8,14 +8,15 @@ use mcp_protocol::{
     Context, Extension, Failure, Lifecycle, Loss, Outcome as Conversion, Revision, Session,
     Subject, UnknownFields,
 };
+use mcp_revisions_core::{
+    ConvertedMessages, Diagnostic, MessageContext, MessageError, Protocol, Route, check_answered,
+    check_definition, convert_bare, convert_messages, is_bare, read_messages, whole_message,
+};
 use mcp_wire::{Direction, ErrorObject, Json, Map};
 use serde_json::json;
 
 use crate::Outcome;
-use crate::envelope;
 use crate::revisions::{similar, way};
-use crate::route::{Protocol, Route};
-use crate::whole::{self, About, Refused, Whole};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -104,7 +105,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     };
     // A candidate is the revision that it became, as far as its values read as that.
     let (start, end) = (from.stand_in(), to.stand_in());
-    let route = &Route::between(start, end).map_err(anyhow::Error::msg)?;
+    let route = &Route::between(start, end)?;
     let cx = context(arguments, start, end)?;
     let direction = arguments.sender.map(|sender| match sender {
         Sender::Client => Direction::ClientToServer,
@@ -130,7 +131,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let stands_in = from.revision() != start.revision();
     let whole = match (ty, part) {
         (None, None) => Some(None),
-        (Some(ty), None) => whole::envelope(*from, ty),
+        (Some(ty), None) => whole_message(*from, ty),
         _ => None,
     };
     if let (Some(ty), None) = (ty, whole) {
@@ -144,45 +145,44 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         }
     }
     if let (Some(ty), true) = (ty, stands_in || whole.is_some())
-        && let Err(error) = whole::check(*from, ty, &text)
+        && let Err(error) = check_definition(*from, ty, &text)
     {
-        return Ok(invalid(*from, error.pointer(), &error.to_string(), *json));
+        return Ok(invalid(*from, &Diagnostic::of_error("", &error), "", *json));
     }
-    let failed = |refused| match refused {
-        Refused::Unknown(what) => Err(anyhow::anyhow!(unknown(what))),
-        Refused::Invalid(pointer, problem) => Ok(invalid(*from, &pointer, &problem, *json)),
+    let failed = |error: MessageError| match &error {
+        MessageError::Unknown(what) => Err(anyhow::anyhow!(unknown(what.clone()))),
+        MessageError::Invalid(diagnostic) => Ok(invalid(*from, diagnostic, "", *json)),
+        MessageError::UnknownRequest => Err(anyhow::anyhow!("{error}: give --method")),
+        MessageError::UnknownSender(_) => Err(anyhow::anyhow!("{error}: give --sender")),
     };
     if let Some(named) = whole {
-        let about = About {
-            method: method.as_deref().or(named),
-            sender: direction,
-        };
-        if ty.is_some() && whole::is_bare(&text) {
-            return match whole::bare(&text, route, about, cx) {
+        let context = MessageContext::new(cx)
+            .answering(method.as_deref().or(named))
+            .sent_by(direction);
+        if ty.is_some() && is_bare(&text) {
+            return match convert_bare(&text, route, &context) {
                 Ok(outcome) => Ok(report(outcome, *json)),
-                Err(refused) => failed(refused),
+                Err(error) => failed(error),
             };
         }
-        let messages = match envelope::read(&text) {
+        let messages = match read_messages(&text) {
             Ok(messages) => messages,
-            Err(problem) => {
+            Err(diagnostic) => {
                 let cure = if ty.is_none() { OTHERWISE } else { "" };
-                let why = format!("{}{cure}", problem.message);
-                return Ok(invalid(*from, &problem.pointer, &why, *json));
+                return Ok(invalid(*from, &diagnostic, cure, *json));
             }
         };
-        let made = || cx.clone();
-        return match whole::convert(&messages, route, about, &made) {
-            Ok(whole) => Ok(report_whole(whole, *json)),
-            Err(refused) => failed(refused),
+        return match convert_messages(&messages, route, &context) {
+            Ok(converted) => Ok(report_messages(converted, *json)),
+            Err(error) => failed(error),
         };
     }
     let converted = match (ty, method, part) {
         (None, Some(method), Some(Part::Error)) => {
-            if let Err(refused) = whole::is_answered(route, method) {
-                return failed(refused);
+            if let Err(error) = check_answered(route, method) {
+                return failed(error);
             }
-            error(method, route, &text, cx)
+            convert_error(method, route, &text, cx)
         }
         (None, Some(method), part) => {
             let part = match part {
@@ -190,21 +190,21 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
                 _ => mcp_protocol::Part::Params,
             };
             let subject = Subject::Method(method, part, direction);
-            route.convert(subject, route.to, &text, cx)
+            route.convert_part(subject, &text, cx)
         }
-        (Some(ty), _, _) => route.convert(Subject::Type(ty), route.to, &text, cx),
+        (Some(ty), _, _) => route.convert_part(Subject::Type(ty), &text, cx),
         (None, None, _) => bail!("give --type, or --method with --part"),
     };
     match converted {
         Ok(conversion) => Ok(report(conversion, *json)),
-        Err(failure) => failed(failure.into()),
+        Err(error) => failed(error),
     }
 }
 
 /// The messages that go on, and what became of each; the worst outcome gives the exit code.
-fn report_whole(whole: Whole, as_json: bool) -> Outcome {
-    if whole.messages.len() == 1 && !whole.is_batch {
-        let mut messages = whole.messages;
+fn report_messages(converted: ConvertedMessages, as_json: bool) -> Outcome {
+    if converted.messages.len() == 1 && !converted.is_batch {
+        let mut messages = converted.messages;
         return match messages.pop() {
             Some((_, outcome)) => report(outcome, as_json),
             None => Outcome {
@@ -213,12 +213,16 @@ fn report_whole(whole: Whole, as_json: bool) -> Outcome {
             },
         };
     }
-    let mut text = if as_json { String::new() } else { whole.text() };
+    let mut text = if as_json {
+        String::new()
+    } else {
+        converted.text()
+    };
     if !text.is_empty() {
         text.push('\n');
     }
     let mut code = 0;
-    for (place, outcome) in whole.messages {
+    for (place, outcome) in converted.messages {
         if !as_json {
             let exact = if outcome.is_exact() { "exact\n" } else { "" };
             crate::colour::tell(&format!("{place}: {exact}"));
@@ -232,12 +236,12 @@ fn report_whole(whole: Whole, as_json: bool) -> Outcome {
     Outcome { text, code }
 }
 
-fn error(
+fn convert_error(
     method: &str,
     route: &Route,
     text: &str,
     cx: Context,
-) -> Result<Conversion<Json>, Failure> {
+) -> Result<Conversion<Json>, MessageError> {
     let error: ErrorObject = mcp_wire::from_str(text).map_err(Failure::Invalid)?;
     Ok((route.convert_error(method, error, cx)).map(|error| Json::of(&error)))
 }
@@ -392,7 +396,11 @@ const OTHERWISE: &str =
     "; the file was read as a whole message: use --type, or --method with --part, if it is not one";
 
 /// Exit code 1.
-fn invalid(from: Protocol, pointer: &str, problem: &str, as_json: bool) -> Outcome {
+fn invalid(from: Protocol, diagnostic: &Diagnostic, cure: &str, as_json: bool) -> Outcome {
+    let Diagnostic {
+        pointer, message, ..
+    } = diagnostic;
+    let problem = format!("{message}{cure}");
     let text = match as_json {
         true => {
             let row = json!({ "status": "invalid", "pointer": pointer, "message": problem });

@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use clap::{Args, ValueEnum};
 
 use mcp_protocol::{Extension, Revision};
+use mcp_revisions_core::Protocol;
 use mcp_wire::MethodInfo;
 use serde_json::{Value, json};
 
 use crate::Outcome;
-use crate::route::Protocol;
 
 #[derive(Args)]
 pub(crate) struct Arguments {

@@ -15,17 +15,14 @@ mod colour;
 mod compare;
 mod convert;
 mod embedded;
-mod envelope;
 mod list;
 mod loss;
 mod manual;
 mod message;
 mod report;
 mod revisions;
-mod route;
 mod tap;
 mod transcript;
-mod whole;
 
 #[derive(Parser)]
 #[command(

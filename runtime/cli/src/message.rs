@@ -1,11 +1,11 @@
 //! A JSON-RPC message, typed by its method.
 
 use mcp_protocol::Revision;
+use mcp_revisions_core::{Diagnostic, read_messages};
 use mcp_wire::{Error, Extra, MessageKind, MethodInfo, MethodKind, Peeked, Raw, TypeInfo};
 
 use crate::compare::lost;
-use crate::envelope;
-use crate::report::{Finding, Problem, Verdict};
+use crate::report::{Finding, Verdict};
 use crate::revisions::{known_methods, known_type, results};
 
 /// Reads a text as one type and writes it back.
@@ -15,9 +15,9 @@ pub(crate) fn as_type(ty: &TypeInfo, text: &str) -> Finding {
 
 /// Reads a text as a message, or a batch of them; `method` is the one that it belongs to.
 pub(crate) fn as_message(revision: Revision, method: Option<&str>, text: &str) -> Vec<Finding> {
-    let messages = match envelope::read(text) {
+    let messages = match read_messages(text) {
         Ok(messages) => messages,
-        Err(problem) => return vec![refused("JSON-RPC message", problem)],
+        Err(diagnostic) => return vec![refused("JSON-RPC message", diagnostic)],
     };
     if !messages.is_batch {
         let all = messages.all.iter();
@@ -25,8 +25,8 @@ pub(crate) fn as_message(revision: Revision, method: Option<&str>, text: &str) -
     }
     if revision.type_named("JSONRPCBatchRequest").is_none() {
         let expected = format!("one message, since revision {revision} has no batches");
-        let problem = Problem::new("", expected, "an array".to_owned());
-        return vec![refused("JSON-RPC message", problem)];
+        let diagnostic = Diagnostic::new("", expected, "an array".to_owned());
+        return vec![refused("JSON-RPC message", diagnostic)];
     }
     (messages.all.iter().enumerate())
         .map(|(index, one)| read(revision, method, &format!("/{index}"), one))
@@ -56,12 +56,12 @@ fn called(
     if let Some(wanted) = wanted
         && wanted != name
     {
-        let problem = Problem::new(
+        let diagnostic = Diagnostic::new(
             &format!("{pointer}/method"),
             format!("`{wanted}`"),
             format!("`{name}`"),
         );
-        return refused(&format!("{wanted} {kind}"), problem);
+        return refused(&format!("{wanted} {kind}"), diagnostic);
     }
     let rows: Vec<&MethodInfo> = known_methods(revision, name).collect();
     let Some(row) = rows.first() else {
@@ -77,7 +77,7 @@ fn called(
         };
         return refused(
             &read_as,
-            Problem::new(pointer, expected.to_owned(), kind.to_string()),
+            Diagnostic::new(pointer, expected.to_owned(), kind.to_string()),
         );
     }
     match known_type(revision, row.message) {
@@ -106,12 +106,12 @@ fn answered(
     };
     let read_as = format!("{method} response");
     let Some(plain) = results(revision, method).next() else {
-        let problem = Problem::new(
+        let diagnostic = Diagnostic::new(
             pointer,
             "no response".to_owned(),
             format!("one to `{method}`, which is not answered"),
         );
-        return refused(&read_as, problem);
+        return refused(&read_as, diagnostic);
     };
     let result = message.result.map_or("null", Raw::text);
     // What an extension answers instead is told apart by not being the plain result.
@@ -146,7 +146,7 @@ fn finding(
 ) -> Finding {
     let written = match round_trip(text) {
         Ok(written) => written,
-        Err(error) => return refused(&read_as, Problem::at(pointer, &error)),
+        Err(error) => return refused(&read_as, Diagnostic::of_error(pointer, &error)),
     };
     let mut pointers = lost(text, &written);
     for lost in &mut pointers {
@@ -159,9 +159,9 @@ fn finding(
     Finding { read_as, verdict }
 }
 
-fn refused(read_as: &str, problem: Problem) -> Finding {
+fn refused(read_as: &str, diagnostic: Diagnostic) -> Finding {
     Finding {
         read_as: read_as.to_owned(),
-        verdict: Verdict::Refused(problem),
+        verdict: Verdict::Refused(diagnostic),
     }
 }

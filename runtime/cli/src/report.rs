@@ -1,6 +1,7 @@
 //! What was found out about one input, for people and for programs.
 
-use mcp_wire::{Error, printable};
+use mcp_revisions_core::Diagnostic;
+use mcp_wire::printable;
 use serde_json::{Value, json};
 
 /// The result of one check.
@@ -18,51 +19,7 @@ pub(crate) enum Verdict {
     /// These pointers did not come out as they went in.
     Lost(Vec<String>),
     /// It is not what it was to be read as.
-    Refused(Problem),
-}
-
-/// Why a text was refused.
-pub(crate) struct Problem {
-    pub(crate) pointer: String,
-    pub(crate) expected: String,
-    pub(crate) found: String,
-    pub(crate) message: String,
-}
-
-impl Problem {
-    /// A failed read of a part of the text that begins at `pointer`.
-    pub(crate) fn at(pointer: &str, error: &Error) -> Self {
-        let whole = format!("{pointer}{}", error.pointer());
-        let message = match pointer.is_empty() {
-            true => error.to_string(),
-            false => format!(
-                "at {}: expected {}, found {}",
-                printable(&whole),
-                error.expected(),
-                error.found()
-            ),
-        };
-        Self {
-            pointer: whole,
-            expected: error.expected().to_owned(),
-            found: error.found().to_owned(),
-            message,
-        }
-    }
-
-    /// A part of the text that cannot be what it was to be.
-    pub(crate) fn new(pointer: &str, expected: String, found: String) -> Self {
-        let place = match pointer {
-            "" => "the root".to_owned(),
-            pointer => printable(pointer),
-        };
-        Self {
-            message: format!("at {place}: expected {expected}, found {found}"),
-            pointer: pointer.to_owned(),
-            expected,
-            found,
-        }
-    }
+    Refused(Diagnostic),
 }
 
 impl Finding {
@@ -79,8 +36,8 @@ impl Finding {
                 let pointers = printable(&pointers.join(", "));
                 format!("{file}: lost ({read_as}): {pointers}\n")
             }
-            Verdict::Refused(problem) => {
-                format!("{file}: error ({read_as}): {}\n", problem.message)
+            Verdict::Refused(diagnostic) => {
+                format!("{file}: error ({read_as}): {}\n", diagnostic.message)
             }
         }
     }
@@ -92,7 +49,7 @@ impl Finding {
         let (status, key, value) = match verdict {
             Verdict::Same => ("ok", "lost", json!([])),
             Verdict::Lost(pointers) => ("lost", "lost", json!(pointers)),
-            Verdict::Refused(Problem {
+            Verdict::Refused(Diagnostic {
                 pointer,
                 expected,
                 found,

@@ -61,11 +61,3 @@ pub(crate) fn way(from: Revision, to: Revision) -> Vec<Revision> {
         None => Vec::new(),
     }
 }
-
-/// Returns the revision that is converted in place of a candidate: the one with the same protocol version.
-pub(crate) fn stand_in(revision: Revision) -> Revision {
-    match revision.is_converted() {
-        true => revision,
-        false => Revision::from_protocol_version(revision.protocol_version()).unwrap_or(revision),
-    }
-}

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use mcp_protocol::{Loss, RequiresState, Revision};
 use mcp_wire::{Decode, Encode, Error, ErrorObject, Json, Peeked, Raw, Request, RequestId};
 
-use super::profile::Profile;
 use crate::methods;
+use mcp_revisions_core::Profile;
 
 /// Names a request, of the peer or to it, until it is answered; unique in its connection, for ever.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -22,8 +22,6 @@ pub mod negotiate;
 pub(crate) mod numbered;
 #[cfg(any(feature = "sansio-client", feature = "server-http"))]
 pub(crate) mod params;
-mod profile;
-pub(crate) mod revisions;
 #[cfg(feature = "sansio-server")]
 pub mod server;
 #[cfg(feature = "sansio-server")]
@@ -49,6 +47,6 @@ pub use events::{
     Caller, Cancelled, CustomNotification, CustomRequest, Event, Exchange, Fate, Ignored,
     IncomingRequest, LogLevel, Notification, Output, Said, ServerFacts, TaskState, To,
 };
+pub use mcp_revisions_core::Profile;
 pub use needs::NeedsAdapter;
-pub use profile::Profile;
 pub use tasks::TaskStatus;

@@ -15,7 +15,7 @@ use mcp_wire::{Direction, ErrorObject, Json, MethodKind, RequestId};
 use crate::errors;
 use crate::methods;
 use crate::protocol::lost::{LossHook, Stopped, Translated};
-use crate::protocol::revisions::{find_method, same};
+use mcp_revisions_core::methods::{find_method, same};
 
 /// The translations of one end: between its application and its peers.
 #[derive(Debug, Clone)]

@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 use std::io::stderr;
 
+use mcp_revisions_core::read_messages;
 use mcp_wire::{Direction, ErrorObject, MessageKind, Peeked, RawId, printable};
 
 use crate::colour::{Colour, Paint};
-use crate::envelope;
 use crate::transcript::line::mark;
 use crate::transcript::talk::Talk;
 
@@ -43,7 +43,7 @@ impl Watch {
             (self.bytes, self.since) = (text.len(), self.line);
         }
         let mut shown = String::new();
-        let messages = envelope::read(text).ok();
+        let messages = read_messages(text).ok();
         for message in messages.iter().flat_map(|messages| &messages.all) {
             let told = self.told(direction, at, message);
             let _ = writeln!(shown, "{told}");

@@ -4,14 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use mcp_protocol::{Adapter, Context, LossKind, Outcome, Revision, Session, UnknownFields};
+use mcp_revisions_core::{MessageContext, Protocol, Route, convert_messages, read_messages};
 use mcp_wire::MessageKind;
 
 use super::said::Said;
 use super::talk::Talk;
-use crate::envelope;
-use crate::revisions::stand_in;
-use crate::route::Route;
-use crate::whole::{self, About};
 
 /// What a rule costs a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,7 +82,7 @@ impl Other {
 
     /// Converts a message to the other revision.
     pub(crate) fn look(&mut self, said: &Said, talk: &Talk) {
-        let Ok(messages) = envelope::read(&said.text) else {
+        let Ok(messages) = read_messages(&said.text) else {
             return;
         };
         let [message] = &*messages.all else { return };
@@ -94,27 +91,25 @@ impl Other {
             MessageKind::Request | MessageKind::Notification => said.direction,
             _ => said.direction.back(),
         };
-        let about = About {
-            method: said.method.as_deref(),
-            sender: Some(sender),
-        };
-        let context = || {
-            Context::new(UnknownFields::Drop).with_session(Session {
-                client_capabilities: talk.capabilities.clone(),
-                client_info: talk.client.clone(),
-                subscription_id: None,
-            })
-        };
-        let [from, to] = [said.revision, self.revision].map(|revision| stand_in(revision).into());
+        let conversion = Context::new(UnknownFields::Drop).with_session(Session {
+            client_capabilities: talk.capabilities.clone(),
+            client_info: talk.client.clone(),
+            subscription_id: None,
+        });
+        let context = MessageContext::new(conversion)
+            .answering(said.method.as_deref())
+            .sent_by(sender);
+        let [from, to] =
+            [said.revision, self.revision].map(|revision| Protocol::from(revision).stand_in());
         let Ok(route) = Route::between(from, to) else {
             return;
         };
         // What its own revision does not know was counted, and goes nowhere.
-        let Ok(whole) = whole::convert(&messages, &route, about, &context) else {
+        let Ok(converted) = convert_messages(&messages, &route, &context) else {
             return;
         };
         let method = said.method.clone().unwrap_or_default();
-        for (_, outcome) in whole.messages {
+        for (_, outcome) in converted.messages {
             self.all += 1;
             let mut adds = |step: &str, rule: &str, cost: Cost, pointer: String| {
                 let row = self.losses.entry((step.to_owned(), rule.to_owned()));

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use mcp_protocol::{Lifecycle, ProtocolRule, Revision};
 use mcp_revisions::methods;
+use mcp_revisions_core::read_messages;
 use mcp_wire::{
     Direction, Json, JsonObject, MessageKind, MethodKind, Peeked, Raw, RawId, RequestId,
     Unreadable, peek,
@@ -13,7 +14,6 @@ use super::calls::{Asked, Calls, Open, Requests, Stray};
 use super::finding::{Fault, Findings};
 use super::said::Said;
 use super::sender;
-use crate::envelope;
 use crate::message;
 use crate::revisions::known_methods;
 
@@ -66,7 +66,7 @@ impl Talk {
         direction: Direction,
         text: &str,
     ) -> Vec<Said> {
-        let messages = match envelope::read(text) {
+        let messages = match read_messages(text) {
             Ok(messages) => messages,
             Err(problem) => {
                 let about = match peek(text.as_bytes()) {

@@ -15,10 +15,10 @@ use crate::protocol::ask::{no_error, outcome};
 use crate::protocol::client::requests::TaskStage;
 use crate::protocol::lost::Stopped;
 use crate::protocol::negotiate::lifecycle::{Evidence, choose, supported};
-use crate::protocol::revisions::same;
 use crate::protocol::tasks::{Form, RESULT_TYPE, plain_tools};
 use crate::protocol::translate::Way;
 use crate::protocol::{Answer, Connection, Event, Exchange, Failure, Ignored};
+use mcp_revisions_core::methods::same;
 
 /// A message, alone or of a batch; or the text that is none, and what is wrong with it.
 pub(in crate::protocol) type Element<'a> = Result<Peeked<'a>, (&'a str, Unreadable)>;

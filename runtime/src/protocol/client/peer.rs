@@ -12,13 +12,13 @@ use crate::methods;
 use crate::protocol::ask::own_id;
 use crate::protocol::json::object;
 use crate::protocol::lost::Stopped;
-use crate::protocol::revisions::known;
 use crate::protocol::tasks::NOTIFICATIONS_TASKS;
 use crate::protocol::translate::{Way, no_params};
 use crate::protocol::{
     Answer, Caller, Cancelled, Connection, CustomNotification, Event, Exchange, Fate, Ignored,
     IncomingRequest, Notification, Said, Token,
 };
+use mcp_revisions_core::methods::known;
 
 impl Connection<Client> {
     /// A request of the server.

@@ -17,13 +17,13 @@ use crate::protocol::events::cancelled;
 use crate::protocol::json::object;
 use crate::protocol::lost::Translated;
 use crate::protocol::params;
-use crate::protocol::revisions::known;
 use crate::protocol::tasks::Form;
 use crate::protocol::translate::{Way, no_params};
 use crate::protocol::{
     Answer, Connection, Exchange, Failure, Fate, OutgoingRequest, Output, Profile, Said, To, Token,
 };
 use crate::{errors, meta};
+use mcp_revisions_core::methods::known;
 
 impl Connection<Client> {
     /// Sends what waits, once it is known how.

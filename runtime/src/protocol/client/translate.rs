@@ -5,9 +5,9 @@ use mcp_wire::{Json, RequestId};
 
 use crate::meta;
 use crate::protocol::lost::{LossHook, Lost, Stopped};
-use crate::protocol::revisions::same;
 use crate::protocol::translate::{Translator, Way};
 use crate::protocol::{Failure, Profile};
+use mcp_revisions_core::methods::same;
 
 /// What a request says of its sender, in each of a client of the per-request lifecycle.
 const CLAIMS: [&str; 3] = [
@@ -26,17 +26,17 @@ pub(crate) fn without_claims(mut losses: Vec<Loss>) -> Vec<Loss> {
 impl Translator {
     /// Translates who an end is.
     pub(crate) fn info_of(&self, profile: &Profile, peer: Revision) -> Option<Json> {
-        self.part_of(profile, "Implementation", &profile.info, peer)
+        self.part_of(profile, "Implementation", profile.info(), peer)
     }
 
     /// Translates what a client can do.
     pub(crate) fn capabilities_of(&self, profile: &Profile, peer: Revision) -> Option<Json> {
-        self.part_of(profile, "ClientCapabilities", &profile.capabilities, peer)
+        self.part_of(profile, "ClientCapabilities", profile.capabilities(), peer)
     }
 
     fn part_of(&self, profile: &Profile, name: &str, part: &Json, peer: Revision) -> Option<Json> {
         let translator = Self {
-            app: profile.revision.unwrap_or(self.app),
+            app: profile.revision().unwrap_or(self.app),
             ..self.clone()
         };
         translator.definition(Way::Out, name, part, peer)

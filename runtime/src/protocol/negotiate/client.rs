@@ -279,7 +279,7 @@ impl Connection<Client> {
             ("protocolVersion", Json::of(offer.protocol_version())),
             ("capabilities", capabilities.unwrap_or_else(no_params)),
             // What cannot be carried over is named all the same: the member must be there.
-            ("clientInfo", info.unwrap_or_else(|| profile.info.clone())),
+            ("clientInfo", info.unwrap_or_else(|| profile.info().clone())),
         ]);
         self.post_request(
             methods::INITIALIZE,

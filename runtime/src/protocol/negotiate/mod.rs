@@ -2,15 +2,13 @@
 
 #[cfg(feature = "sansio-client")]
 pub(super) mod client;
-#[cfg(feature = "sansio-server")]
-mod ladder;
 #[cfg(feature = "sansio-client")]
 pub mod lifecycle;
 #[cfg(feature = "sansio-server")]
 mod server;
 
-pub use crate::protocol::revisions::find_method;
+pub use mcp_revisions_core::methods::find_method;
 #[cfg(feature = "sansio-server")]
-pub(super) use ladder::is_handshake;
-#[cfg(feature = "sansio-server")]
-pub use ladder::{Settled, Settlement, settle, settle_element, takes_session_operations};
+pub use mcp_revisions_core::{
+    Negotiated, Negotiation, negotiate, negotiate_element, takes_session_operations,
+};

@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use mcp_protocol::{Context, Failure, Lifecycle, Outcome, Part, Revision, Subject};
+use mcp_protocol::{Context, Failure, Outcome, Part, Revision, Subject};
 use mcp_wire::{Direction, ErrorObject, Json, Peeked, Raw, RequestId};
 
 use crate::errors::{self, Refusal};
 use crate::methods;
-use crate::protocol::negotiate::is_handshake;
 use crate::protocol::server::Server;
 use crate::protocol::server::protocol::EMPTY;
 use crate::protocol::server::reply::Reply;
 use crate::protocol::server::requests::Opened;
 use crate::protocol::{Caller, Connection, Event};
+use mcp_revisions_core::negotiate_initialize;
 
 impl Connection<Server> {
     /// Answers `initialize`: the revision that was asked for, else the latest that has a handshake.
@@ -21,24 +21,9 @@ impl Connection<Server> {
         message: &Peeked<'_>,
         id: &RequestId,
     ) -> Reply {
-        let asked = message.param("protocolVersion");
-        let asked = asked.and_then(|version| version.read::<String>().ok());
-        let Some(asked) = asked else {
-            return Reply::refused(
-                Some(id),
-                &errors::invalid_params("`protocolVersion` is required, and a string"),
-            );
-        };
-        let is_served =
-            |revision: &Revision| is_handshake(*revision) && self.role.served.contains(*revision);
-        let settled = Revision::from_protocol_version(&asked)
-            .filter(is_served)
-            .or_else(|| self.role.served.latest(Lifecycle::Handshake));
-        let Some(revision) = settled else {
-            return Reply::refused(
-                Some(id),
-                &errors::unsupported_version(&asked, self.role.served),
-            );
+        let revision = match negotiate_initialize(message, self.role.served) {
+            Ok(revision) => revision,
+            Err(refusal) => return Reply::refused(Some(id), &refusal),
         };
         let caller = match introduced(message, revision) {
             Ok(caller) => caller,
@@ -48,7 +33,7 @@ impl Connection<Server> {
         if bytes > limit {
             return Reply::refused(Some(id), &errors::introduction_too_large(bytes, limit));
         }
-        let Some(result) = self.role.introductions.handshake(revision) else {
+        let Some(result) = self.role.introductions.initialize_result(revision) else {
             return Reply::refused(Some(id), &errors::internal("no profile for this revision"));
         };
         self.state.session = Some(Box::new(self.role.opened(revision, caller)));

@@ -27,9 +27,9 @@ use super::reply::Outgoing;
 use super::requests::Pending;
 use crate::meta;
 use crate::methods;
-use crate::protocol::negotiate::is_handshake;
 use crate::protocol::translate::no_params;
 use crate::protocol::{Answered, Caller, Cancelled, Connection, Event, IncomingRequest, Token};
+use mcp_revisions_core::is_handshake;
 
 impl Connection<Server> {
     /// Returns when [`wake`](Self::wake) has something to do.

@@ -18,12 +18,12 @@ use crate::protocol::input_required::server::allowed;
 use crate::protocol::input_required::server::suspend::in_place_of;
 use crate::protocol::json::object;
 use crate::protocol::lost::{Stopped, Translated};
-use crate::protocol::negotiate::is_handshake;
-use crate::protocol::revisions::{find_method, same};
 use crate::protocol::translate::Way;
 use crate::protocol::{
     Caller, Cancelled, Connection, Event, Exchange, Fate, NeedsAdapter, Output, Said, Token,
 };
+use mcp_revisions_core::is_handshake;
+use mcp_revisions_core::methods::{find_method, same};
 
 impl Connection<Server> {
     /// Answers a call, in the words of the application's revision.

@@ -13,11 +13,11 @@ use super::reply::Outgoing;
 use super::requests::{Asked, AskedBy};
 use crate::protocol::events::cancelled;
 use crate::protocol::input_required::server::allowed;
-use crate::protocol::negotiate::is_handshake;
-use crate::protocol::revisions::{find_method, known};
 use crate::protocol::translate::{Way, no_params};
 use crate::protocol::{Caller, Connection, Fate, OutgoingRequest, Said, Token};
 use crate::{errors, methods};
+use mcp_revisions_core::is_handshake;
+use mcp_revisions_core::methods::{find_method, known};
 
 /// The error of a request in the course of a call that has been answered or given up.
 fn over() -> ErrorObject {

@@ -41,13 +41,13 @@ impl Connection<Server> {
         for text in message.elements() {
             let reply = match peek(text.as_bytes()) {
                 Ok(message) => {
-                    let settled = negotiate::settle_element(&message, revision);
+                    let negotiated = negotiate::negotiate_element(&message, revision);
                     let one = Incoming {
                         message: &message,
                         in_batch: true,
                         ..batch
                     };
-                    self.handle(one, settled)
+                    self.handle(one, negotiated)
                 }
                 Err(unreadable) => self.unreadable_element(text, unreadable),
             };

@@ -5,7 +5,7 @@ use std::time::Duration;
 use mcp_wire::{Peeked, Unreadable};
 
 use crate::errors::Refusal;
-use crate::protocol::negotiate::Settlement;
+use crate::protocol::negotiate::Negotiation;
 use crate::protocol::{Exchange, Ignored, unread};
 
 /// What one look at a text has shown: the message, and what it says of its revision.
@@ -15,7 +15,7 @@ pub struct Looked<'a>(pub(in crate::protocol) Result<Seen<'a>, Unlooked>);
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::protocol) struct Seen<'a> {
     pub(in crate::protocol) message: Peeked<'a>,
-    pub(in crate::protocol) settlement: Result<Settlement, Box<Refusal>>,
+    pub(in crate::protocol) negotiation: Result<Negotiation, Box<Refusal>>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -49,8 +49,8 @@ impl<'a> Looked<'a> {
 
     /// Returns what the message says of its revision by itself, if it is not refused for that.
     #[must_use]
-    pub fn settlement(&self) -> Option<Settlement> {
-        self.0.as_ref().ok()?.settlement.as_ref().ok().copied()
+    pub fn negotiation(&self) -> Option<Negotiation> {
+        self.0.as_ref().ok()?.negotiation.as_ref().ok().copied()
     }
 }
 

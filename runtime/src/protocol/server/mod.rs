@@ -40,7 +40,6 @@ mod ask;
 mod batch;
 mod connection;
 mod incoming;
-mod introductions;
 mod needs;
 mod notify;
 pub(super) mod protocol;
@@ -70,8 +69,8 @@ pub use super::{
 };
 pub use crate::protocol::sessions::{NewSession, Owner, Sessions, SessionsFull};
 pub use incoming::Looked;
-use introductions::Introductions;
-pub use introductions::ProfileError;
+use mcp_revisions_core::Introductions;
+pub use mcp_revisions_core::ProfileError;
 pub use reply::Outgoing;
 
 use crate::Limits;

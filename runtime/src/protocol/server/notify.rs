@@ -14,13 +14,13 @@ use super::requests::Pending;
 use crate::methods;
 use crate::protocol::json::object;
 use crate::protocol::lost::Stopped;
-use crate::protocol::negotiate::is_handshake;
-use crate::protocol::revisions::{find_method, known};
 use crate::protocol::subscriptions::Filter;
 use crate::protocol::tasks::server::{with_task_ids, without_task_ids};
 use crate::protocol::translate::{Way, no_params};
 use crate::protocol::{Connection, Fate, LogLevel, Said, To};
 use crate::{errors, meta};
+use mcp_revisions_core::is_handshake;
+use mcp_revisions_core::methods::{find_method, known};
 
 impl Connection<Server> {
     /// Sends a notification, in the words of the application's revision.

@@ -7,8 +7,8 @@ use super::Server;
 use super::reply::Reply;
 use crate::errors::{self, Refusal};
 use crate::methods;
-use crate::protocol::negotiate::is_handshake;
 use crate::protocol::{Connection, LogLevel};
+use mcp_revisions_core::is_handshake;
 
 /// The result that says nothing.
 pub(in crate::protocol) const EMPTY: &str = "{}";
@@ -25,7 +25,10 @@ impl Connection<Server> {
         match method {
             methods::PING => Some(Reply::answered(id, EMPTY)),
             methods::SERVER_DISCOVER => {
-                let result = self.role.introductions.discovery(peer, self.role.served)?;
+                let result = self
+                    .role
+                    .introductions
+                    .discover_result(peer, self.role.served)?;
                 Some(Reply::answered(id, result.text()))
             }
             methods::LOGGING_SET_LEVEL => Some(match self.set_level(message, peer) {

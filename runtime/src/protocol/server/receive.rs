@@ -1,4 +1,4 @@
-//! Texts of a peer: looked at, settled, and handed to whom they concern.
+//! Texts of a peer: looked at, negotiated, and handed to whom they concern.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use super::reply::{Outgoing, Reply};
 use crate::Headers;
 use crate::RevisionSet;
 use crate::errors::{self, Refusal};
-use crate::protocol::negotiate::{self, Settled};
+use crate::protocol::negotiate::{self, Negotiated};
 use crate::protocol::{Connection, Event, Exchange, Ignored};
 
 impl Server {
@@ -47,7 +47,7 @@ impl Server {
         };
         Looked(match message {
             Ok(message) => Ok(Seen {
-                settlement: negotiate::settle(&message, headers, served),
+                negotiation: negotiate::negotiate(&message, headers, served),
                 message,
             }),
             Err(why) => Err(Unlooked::new(why, bytes, limit)),
@@ -115,7 +115,7 @@ impl Connection<Server> {
     ) -> Option<Outgoing> {
         let Seen {
             message,
-            settlement,
+            negotiation,
         } = match looked.0 {
             Ok(seen) => seen,
             Err(unlooked) => {
@@ -132,37 +132,37 @@ impl Connection<Server> {
             now,
         };
         let session = self.session_revision();
-        match settlement.and_then(|it| it.within(session, self.role.served)) {
-            Ok(Settled::Batch(revision)) => self.batch(incoming, revision),
-            settled => {
-                let reply = self.handle(incoming, settled);
+        match negotiation.and_then(|it| it.within(session, self.role.served)) {
+            Ok(Negotiated::Batch(revision)) => self.batch(incoming, revision),
+            negotiated => {
+                let reply = self.handle(incoming, negotiated);
                 single(exchange, reply)
             }
         }
     }
 
-    /// Handles one message whose revision is settled, or refused.
+    /// Handles one message whose revision is negotiated, or refused.
     pub(in crate::protocol) fn handle(
         &mut self,
         incoming: Incoming<'_>,
-        settled: Result<Settled, Box<Refusal>>,
+        negotiated: Result<Negotiated, Box<Refusal>>,
     ) -> Reply {
         let Incoming { message, now, .. } = incoming;
         let id = match self.role.id_of(incoming) {
             Ok(id) => id,
             Err(refused) => return refused,
         };
-        match (message.kind, id, settled) {
+        match (message.kind, id, negotiated) {
             (MessageKind::Request, None, _) => Reply::refused(
                 None,
                 &errors::invalid_request("the id is no text: it holds half a surrogate pair"),
             ),
             (MessageKind::Request, Some(id), Err(refusal)) => Reply::refused(Some(&id), &refusal),
-            (MessageKind::Request, Some(id), Ok(Settled::Speaks(peer))) => {
+            (MessageKind::Request, Some(id), Ok(Negotiated::Message(peer))) => {
                 self.request(incoming, id, peer)
             }
             (MessageKind::Request, Some(id), Ok(_)) => self.initialize(message, &id),
-            (MessageKind::Notification, _, Ok(Settled::Speaks(peer))) => {
+            (MessageKind::Notification, _, Ok(Negotiated::Message(peer))) => {
                 self.notification(message, peer, now)
             }
             (MessageKind::Notification, _, Err(refusal)) => {

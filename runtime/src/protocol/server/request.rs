@@ -14,10 +14,10 @@ use crate::errors::{self, Refusal};
 use crate::methods;
 use crate::protocol::input_required::server::seal::{Broken, Issued};
 use crate::protocol::lost::{Stopped, Translated};
-use crate::protocol::negotiate::is_handshake;
-use crate::protocol::revisions::{find_method, known};
 use crate::protocol::translate::no_params;
 use crate::protocol::{Caller, Connection, Event, LogLevel, NeedsAdapter};
+use mcp_revisions_core::is_handshake;
+use mcp_revisions_core::methods::{find_method, known};
 
 /// The method that a request asks for.
 #[derive(Clone, Copy)]

@@ -9,7 +9,7 @@ use crate::protocol::input_required::server::seal::Bound;
 use crate::protocol::tasks::server::TaskWanted;
 use crate::protocol::{Caller, Exchange, LogLevel, Token};
 
-/// What `initialize` settled.
+/// The session that `initialize` opened.
 #[derive(Debug)]
 pub(in crate::protocol) struct Opened {
     pub(in crate::protocol) revision: Revision,

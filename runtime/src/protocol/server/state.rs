@@ -12,12 +12,12 @@ use crate::methods;
 use crate::protocol::input_required::server::by_requests::Round;
 use crate::protocol::input_required::server::seal::subject;
 use crate::protocol::input_required::server::suspend::Suspended;
-use crate::protocol::negotiate::is_handshake;
 use crate::protocol::numbered::Numbered;
 use crate::protocol::subscriptions::listen::Listening;
 use crate::protocol::subscriptions::streams::Stream;
 use crate::protocol::translate::no_params;
 use crate::protocol::{Exchange, IncomingRequest, Token};
+use mcp_revisions_core::is_handshake;
 
 /// What changes while a server's end of a conversation runs.
 ///

@@ -9,9 +9,9 @@ use super::Server;
 use super::requests::Opened;
 use crate::meta;
 use crate::protocol::lost::Translated;
-use crate::protocol::negotiate::is_handshake;
-use crate::protocol::revisions::same;
 use crate::protocol::translate::{NO_PARAMS, Way, no_params};
+use mcp_revisions_core::is_handshake;
+use mcp_revisions_core::methods::same;
 
 impl Server {
     /// Params of a peer, for the application. Where it has to be read on the way, it must be valid.

@@ -10,11 +10,11 @@ use super::reply::Reply;
 use super::requests::{Asked, AskedBy};
 use crate::protocol::ask::{outcome, own_id};
 use crate::protocol::lost::Stopped;
-use crate::protocol::negotiate::is_handshake;
-use crate::protocol::revisions::{find_method, known};
 use crate::protocol::translate::{Way, no_params};
 use crate::protocol::{Answered, Connection, CustomNotification, Event, Ignored, Notification};
 use crate::{errors, methods};
+use mcp_revisions_core::is_handshake;
+use mcp_revisions_core::methods::{find_method, known};
 use mcp_wire::{Peeked, Raw};
 
 impl Connection<Server> {

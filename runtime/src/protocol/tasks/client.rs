@@ -17,11 +17,11 @@ use crate::protocol::client::requests::{Called, Look, Purpose, TaskStage, Waitin
 use crate::protocol::client::stamp::may_name;
 use crate::protocol::json::{declares, object, with_members};
 use crate::protocol::numbered::Numbered;
-use crate::protocol::revisions::same;
 use crate::protocol::translate::no_params;
 use crate::protocol::{
     Answer, Connection, Event, Failure, InputRequired, Question, Retry, TaskState, Token,
 };
+use mcp_revisions_core::methods::same;
 
 /// How often a task is looked at whose server names no interval.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -146,7 +146,7 @@ impl Connection<Client> {
     pub(in crate::protocol) fn hands_on_task(&self, request: &Waiting, revision: Revision) -> bool {
         let declares = || {
             let behalf = request.ask.behalf.as_deref();
-            declares_extension(&behalf.unwrap_or(&self.role.options.profile).capabilities)
+            declares_extension(behalf.unwrap_or(&self.role.options.profile).capabilities())
         };
         let has_tasks = match Form::of(revision) {
             Some(Form::Core) => true,

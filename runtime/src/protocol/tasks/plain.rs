@@ -5,7 +5,7 @@ use mcp_wire::{Direction, Json, MethodKind};
 
 use crate::methods;
 use crate::protocol::json::with_members;
-use crate::protocol::revisions::find_method;
+use mcp_revisions_core::methods::find_method;
 
 /// Whether a revision has tasks in its core.
 pub(crate) fn has_core_tasks(revision: Revision) -> bool {

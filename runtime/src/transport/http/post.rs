@@ -13,7 +13,7 @@ use super::body::{Events, HangUp};
 use super::inner::Inner;
 use super::{Body, Options, Principal};
 use crate::backplane::EventId;
-use crate::protocol::negotiate::Settlement;
+use crate::protocol::negotiate::Negotiation;
 use crate::protocol::server::{Looked, Owner};
 use crate::serve::{Facts, Item, Next, Permit, Queue, ServerDriver, Taken, outbox};
 use crate::{Headers, headers};
@@ -96,8 +96,8 @@ impl Inner {
     ) -> Answered<Arc<ServerDriver>> {
         let message = looked.message();
         let has_session = parts.headers.contains_key(headers::SESSION_ID);
-        let needs_session = |settlement: Settlement| settlement.needs_session(has_session);
-        if looked.settlement().is_some_and(needs_session)
+        let needs_session = |negotiation: Negotiation| negotiation.needs_session(has_session);
+        if looked.negotiation().is_some_and(needs_session)
             && self.options.sessions
             && self.server.served().has(Lifecycle::Handshake)
         {

@@ -10,9 +10,9 @@ use super::seal::{Bound, Broken, Issued, subject};
 use crate::errors;
 use crate::protocol::Token;
 use crate::protocol::json::with_members;
-use crate::protocol::negotiate::is_handshake;
 use crate::protocol::server::Server;
 use crate::protocol::server::state::State;
+use mcp_revisions_core::is_handshake;
 
 impl Server {
     /// Returns the ticket of a retried request, if this server signed it: over HTTP the request belongs

@@ -17,10 +17,10 @@ use crate::methods;
 use crate::protocol::input_required::server::known;
 use crate::protocol::json::{object, with_members};
 use crate::protocol::lost::Stopped;
-use crate::protocol::revisions::same;
 use crate::protocol::server::{Outgoing, Server};
 use crate::protocol::translate::{Way, no_params};
 use crate::protocol::{Caller, Connection, Token};
+use mcp_revisions_core::methods::same;
 
 pub use options::{TaskOptions, TaskSupport};
 pub use record::{Count, Task, TaskAnswer, TaskQuestion};
@@ -447,7 +447,7 @@ pub(crate) fn notified(task: &Task) -> Map<Json> {
 
 /// The method of a request that may become a task.
 fn known_method(method: &str) -> &'static str {
-    crate::protocol::revisions::known(method).unwrap_or(methods::TOOLS_CALL)
+    mcp_revisions_core::methods::known(method).unwrap_or(methods::TOOLS_CALL)
 }
 
 /// Capabilities of a server of a revision, with its tasks.

@@ -82,10 +82,3 @@ impl ServerDriver {
         self.state().connection.session_revision().is_some()
     }
 }
-
-impl Refusal {
-    /// Whether the request may be taken a little later, as it is.
-    pub(in crate::transport) fn may_pass(&self) -> bool {
-        self.status == 503
-    }
-}

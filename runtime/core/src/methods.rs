@@ -1,16 +1,17 @@
-//! What endpoints ask of revisions: two compared, and their tables of methods.
+//! Two revisions compared, and the rows of methods in their tables.
 
 use mcp_protocol::Revision;
 use mcp_wire::{Direction, MethodInfo, MethodKind};
 
-/// Whether nothing has to be converted between two revisions.
+/// Returns whether messages of two revisions need no conversion.
 #[must_use]
-pub(crate) fn same(one: Revision, other: Revision) -> bool {
+pub fn same(one: Revision, other: Revision) -> bool {
     one.same_types(other)
 }
 
 /// Returns the name of a method as the tables have it; `None` if no revision has one of that name, in any direction.
-pub(crate) fn known(method: &str) -> Option<&'static str> {
+#[must_use]
+pub fn known(method: &str) -> Option<&'static str> {
     let tables = Revision::CONVERTED.iter();
     let mut rows = tables.flat_map(|revision| revision.methods());
     rows.find(|row| row.name == method).map(|row| row.name)

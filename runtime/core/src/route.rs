@@ -8,32 +8,39 @@ use mcp_protocol::{
 };
 use mcp_wire::{Direction, ErrorObject, Json, MethodInfo, TypeInfo};
 
-use crate::revisions::stand_in;
+use crate::message::MessageError;
 
 /// A revision, or an extension of one.
-#[derive(Clone, Copy)]
-pub(crate) enum Protocol {
+#[derive(Debug, Clone, Copy)]
+pub enum Protocol {
+    /// The messages of a revision.
     Revision(Revision),
+    /// The messages that an extension adds to the revision that it rests on.
     Extension(&'static Extension),
 }
 
 impl Protocol {
     /// Returns the revision that it is, or rests on.
-    pub(crate) fn revision(self) -> Revision {
+    #[must_use]
+    pub fn revision(self) -> Revision {
         match self {
             Self::Revision(revision) => revision,
             Self::Extension(extension) => extension.revision,
         }
     }
 
-    pub(crate) fn methods(self) -> &'static [MethodInfo] {
+    /// Returns its methods.
+    #[must_use]
+    pub fn methods(self) -> &'static [MethodInfo] {
         match self {
             Self::Revision(revision) => revision.methods(),
             Self::Extension(extension) => extension.methods,
         }
     }
 
-    pub(crate) fn type_named(self, name: &str) -> Option<&'static TypeInfo> {
+    /// Returns the type of this name.
+    #[must_use]
+    pub fn type_named(self, name: &str) -> Option<&'static TypeInfo> {
         match self {
             Self::Revision(revision) => revision.type_named(name),
             Self::Extension(extension) => extension.type_named(name),
@@ -41,7 +48,8 @@ impl Protocol {
     }
 
     /// Returns the names of its types or methods, for the suggestion of an error.
-    pub(crate) fn names(self, of_types: bool) -> Vec<&'static str> {
+    #[must_use]
+    pub fn names(self, of_types: bool) -> Vec<&'static str> {
         let (types, methods) = match self {
             Self::Revision(revision) => (revision.types(), revision.methods()),
             Self::Extension(extension) => (extension.types, extension.methods),
@@ -52,8 +60,8 @@ impl Protocol {
         }
     }
 
-    /// Returns what errors call it.
-    fn told(self) -> String {
+    /// Returns its name in errors: `revision 2025-06-18`, `extension tasks`.
+    fn title(self) -> String {
         match self {
             Self::Revision(revision) => format!("revision {revision}"),
             Self::Extension(extension) => format!("extension {}", extension.name),
@@ -61,10 +69,14 @@ impl Protocol {
     }
 
     /// Returns what is converted in its place: a candidate is the revision that it became.
-    pub(crate) fn stand_in(self) -> Self {
+    #[must_use]
+    pub fn stand_in(self) -> Self {
         match self {
-            Self::Revision(revision) => Self::Revision(stand_in(revision)),
-            extension => extension,
+            Self::Revision(revision) if !revision.is_converted() => {
+                let version = revision.protocol_version();
+                Self::Revision(Revision::from_protocol_version(version).unwrap_or(revision))
+            }
+            converted => converted,
         }
     }
 
@@ -114,9 +126,9 @@ impl FromStr for Protocol {
     }
 }
 
-/// The way of a conversion.
-#[derive(Clone, Copy)]
-pub(crate) struct Route {
+/// The steps from one protocol to another: found once, for many messages.
+#[derive(Debug, Clone, Copy)]
+pub struct Route {
     tables: &'static Tables,
     ends: [Protocol; 2],
     /// The place in the tables where it begins.
@@ -130,7 +142,11 @@ impl Route {
     ///
     /// # Errors
     /// An end that takes no part in conversions, and two that are not converted into each other.
-    pub(crate) fn between(from: Protocol, to: Protocol) -> Result<Self, String> {
+    pub fn between(
+        from: impl Into<Protocol>,
+        to: impl Into<Protocol>,
+    ) -> Result<Self, MessageError> {
+        let (from, to) = (from.into(), to.into());
         let ends = [from, to];
         let extension = ends.iter().find_map(|end| match end {
             Protocol::Extension(extension) => Some(*extension),
@@ -152,7 +168,7 @@ impl Route {
             });
         }
         let core = tables.and_then(|tables| tables.revisions.first());
-        Err(match (extension, core) {
+        Err(MessageError::Unknown(match (extension, core) {
             (Some(extension), Some(core)) => format!(
                 "messages of the extension `{}` are converted from and to {}, whose core had them; revision {} has them as they are",
                 extension.name, core.id, extension.revision
@@ -169,15 +185,15 @@ impl Route {
                     end.status()
                 )
             }
-        })
+        }))
     }
 
     /// Returns the name of a place in errors.
-    pub(crate) fn told(&self, at: usize) -> String {
+    pub(crate) fn title(&self, at: usize) -> String {
         let [from, to] = self.ends;
         match self.tables.revisions.get(at) {
-            _ if at == self.from => from.told(),
-            _ if at == self.to => to.told(),
+            _ if at == self.from => from.title(),
+            _ if at == self.to => to.title(),
             Some(row) => format!("revision {}", row.id),
             None => String::new(),
         }
@@ -221,6 +237,19 @@ impl Route {
         self.tables.method_name(method, Some(sender), self.from, at)
     }
 
+    /// Converts a definition, or the params or the result of a method.
+    ///
+    /// # Errors
+    /// A text that is not valid where the route begins, and a subject that is not there.
+    pub fn convert_part(
+        &self,
+        subject: Subject<'_>,
+        text: &str,
+        cx: Context,
+    ) -> Result<Outcome<Json>, MessageError> {
+        Ok(self.convert(subject, self.to, text, cx)?)
+    }
+
     /// Converts a text up to a place on the way.
     pub(crate) fn convert(
         &self,
@@ -234,7 +263,7 @@ impl Route {
     }
 
     /// Converts the error that answers a method.
-    pub(crate) fn convert_error(
+    pub fn convert_error(
         &self,
         method: &str,
         error: ErrorObject,

@@ -1,9 +1,9 @@
-//! Who an end is and what it can do, as each revision says it.
+//! The profile of an endpoint: its `Implementation`, its capabilities and its instructions.
 
 use mcp_protocol::Revision;
 use mcp_wire::{Encode, Json, Map};
 
-/// Who an end is and what it can do, in the words of the application's revision.
+/// The `Implementation` and the capabilities of an endpoint, in the words of the application's revision.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Profile {
     pub(crate) info: Json,
@@ -52,5 +52,23 @@ impl Profile {
             instructions: Some(instructions.into()),
             ..self
         }
+    }
+
+    /// Returns the `Implementation`.
+    #[must_use]
+    pub fn info(&self) -> &Json {
+        &self.info
+    }
+
+    /// Returns the capabilities.
+    #[must_use]
+    pub fn capabilities(&self) -> &Json {
+        &self.capabilities
+    }
+
+    /// Returns the revision of info and capabilities; `None` if it is the application's.
+    #[must_use]
+    pub fn revision(&self) -> Option<Revision> {
+        self.revision
     }
 }

@@ -1,25 +1,22 @@
-//! Which revision a message is in: the ladder, rung by rung, as one pure function.
+//! Which revision a message speaks: the ladder, rung by rung, as one pure function.
 //!
 //! A claim in `_meta` comes first, then `initialize`, the session, the header, and at last the latest revision that had
-//! no header to send. Nothing is inferred for a per-request message from an earlier one: the session is not even looked at.
-//! A message that says nothing by itself is [`OfSession`](Settlement::OfSession): a transport learns from that whether
+//! no header to send. Nothing is inferred for a per-request message from an earlier one: its session is not looked at.
+//! A message that says nothing by itself is [`OfSession`](Negotiation::OfSession): a transport learns from that whether
 //! it has to find a session first.
 
-use mcp_protocol::{Lifecycle, ProtocolHeader, ProtocolRule, Revision};
+use mcp_protocol::{Lifecycle, ProtocolHeader, ProtocolRule, Revision, methods};
+use mcp_wire::{MessageKind, Peeked, Raw, meta};
 
 use crate::Headers;
 use crate::RevisionSet;
 use crate::errors::{self, Refusal};
-use crate::meta;
-use crate::methods;
 
-use mcp_wire::{MessageKind, Peeked, Raw};
-
-/// What one look at a message has settled.
+/// What one look at a message says of its revision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Settlement {
+pub enum Negotiation {
     /// Its meaning does not depend on earlier messages.
-    Settled(Settled),
+    Done(Negotiated),
     /// It says nothing of its revision: that is its session's.
     OfSession {
         /// The revision where no session is open.
@@ -31,39 +28,39 @@ pub enum Settlement {
     },
 }
 
-/// What a message is, to the server.
+/// A message whose revision is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Settled {
+pub enum Negotiated {
     /// A message of this revision.
-    Speaks(Revision),
-    /// `initialize`: the revision is settled by its params.
+    Message(Revision),
+    /// `initialize`: [`negotiate_initialize`] reads the revision from its params.
     Initialize,
-    /// A batch of messages of this revision; each goes through [`settle_element`].
+    /// A batch of messages of this revision; each goes through [`negotiate_element`].
     Batch(Revision),
 }
 
-/// Settles the revision of a message, as far as it says it; once for each, before its session is known.
+/// Negotiates the revision of a message, as far as the message says it; once for each, before its session is known.
 ///
 /// `headers` are those of its POST; `None` where there are none, as on stdio.
 ///
 /// # Errors
 /// The error to answer with, if the message is a request.
-pub fn settle(
+pub fn negotiate(
     message: &Peeked<'_>,
     headers: Option<&Headers<'_>>,
     served: RevisionSet,
-) -> Result<Settlement, Box<Refusal>> {
+) -> Result<Negotiation, Box<Refusal>> {
     let around = Around { headers, served };
     match message.kind {
-        MessageKind::Batch => settle_batch(around),
-        MessageKind::Request => settle_request(message, around),
+        MessageKind::Batch => negotiate_batch(around),
+        MessageKind::Request => negotiate_request(message, around),
         MessageKind::Notification | MessageKind::Response | MessageKind::Error => {
-            settle_unanswered(message, around)
+            negotiate_unanswered(message, around)
         }
     }
 }
 
-impl Settlement {
+impl Negotiation {
     /// Returns what the message is in a session of this revision, or outside of any.
     ///
     /// # Errors
@@ -72,9 +69,9 @@ impl Settlement {
         self,
         session: Option<Revision>,
         served: RevisionSet,
-    ) -> Result<Settled, Box<Refusal>> {
+    ) -> Result<Negotiated, Box<Refusal>> {
         let (otherwise, is_batch) = match self {
-            Self::Settled(settled) => return Ok(settled),
+            Self::Done(negotiated) => return Ok(negotiated),
             Self::OfSession {
                 otherwise,
                 is_batch,
@@ -82,9 +79,9 @@ impl Settlement {
             } => (otherwise, is_batch),
         };
         match session.or(otherwise) {
-            Some(revision) if !is_batch => Ok(Settled::Speaks(revision)),
+            Some(revision) if !is_batch => Ok(Negotiated::Message(revision)),
             Some(revision) if revision.has_rule(ProtocolRule::Batch) => {
-                Ok(Settled::Batch(revision))
+                Ok(Negotiated::Batch(revision))
             }
             _ if is_batch => Err(no_batch()),
             _ => Err(errors::missing_meta(meta::PROTOCOL_VERSION, served)),
@@ -95,7 +92,7 @@ impl Settlement {
     #[must_use]
     pub fn needs_session(self, has_session: bool) -> bool {
         match self {
-            Self::Settled(_) => false,
+            Self::Done(_) => false,
             Self::OfSession { is_required, .. } => is_required || has_session,
         }
     }
@@ -144,11 +141,14 @@ struct Around<'a> {
     served: RevisionSet,
 }
 
-/// Settles a message inside a batch of a revision.
+/// Negotiates a message inside a batch of a revision.
 ///
 /// # Errors
 /// A message that may not be in one: `initialize`, and any that claims a revision.
-pub fn settle_element(message: &Peeked<'_>, revision: Revision) -> Result<Settled, Box<Refusal>> {
+pub fn negotiate_element(
+    message: &Peeked<'_>,
+    revision: Revision,
+) -> Result<Negotiated, Box<Refusal>> {
     if message.kind == MessageKind::Batch {
         return Err(errors::invalid_request("a batch inside a batch"));
     }
@@ -164,15 +164,39 @@ pub fn settle_element(message: &Peeked<'_>, revision: Revision) -> Result<Settle
             "`initialize` comes alone, never in a batch",
         ));
     }
-    Ok(Settled::Speaks(revision))
+    Ok(Negotiated::Message(revision))
 }
 
-fn settle_batch(around: Around<'_>) -> Result<Settlement, Box<Refusal>> {
+/// Negotiates the revision of a session that `initialize` opens: the requested one, else the latest with a handshake.
+///
+/// # Errors
+/// The error to answer with: -32602 without a `protocolVersion`, -32022 where no handshake revision is served.
+pub fn negotiate_initialize(
+    message: &Peeked<'_>,
+    served: RevisionSet,
+) -> Result<Revision, Box<Refusal>> {
+    let Some(requested) = requested_version(message) else {
+        return Err(errors::invalid_params(
+            "`protocolVersion` is required, and a string",
+        ));
+    };
+    Revision::from_protocol_version(&requested)
+        .filter(|revision| is_handshake(*revision) && served.contains(*revision))
+        .or_else(|| served.latest(Lifecycle::Handshake))
+        .ok_or_else(|| errors::unsupported_version(&requested, served))
+}
+
+/// Returns the protocol version that `initialize` requests; `None` if it is not a string.
+fn requested_version(message: &Peeked<'_>) -> Option<String> {
+    message.param("protocolVersion")?.read().ok()
+}
+
+fn negotiate_batch(around: Around<'_>) -> Result<Negotiation, Box<Refusal>> {
     let named = header_version(around).flatten();
-    let otherwise = settle_handshake(around, None)?;
+    let otherwise = negotiate_handshake(around, None)?;
     match named.is_none_or(is_handshake) {
         false => Err(no_batch()),
-        true => Ok(Settlement::OfSession {
+        true => Ok(Negotiation::OfSession {
             otherwise,
             is_required: true,
             is_batch: true,
@@ -180,22 +204,21 @@ fn settle_batch(around: Around<'_>) -> Result<Settlement, Box<Refusal>> {
     }
 }
 
-fn settle_request(message: &Peeked<'_>, around: Around<'_>) -> Result<Settlement, Box<Refusal>> {
+fn negotiate_request(
+    message: &Peeked<'_>,
+    around: Around<'_>,
+) -> Result<Negotiation, Box<Refusal>> {
     let served = around.served;
     if let Some(claim) = message.meta.protocol_version {
-        return settle_claim(message, claim, around);
+        return negotiate_claim(message, claim, around);
     }
     let method = message.method.as_deref().unwrap_or_default();
     if method == methods::INITIALIZE {
         return match served.has(Lifecycle::Handshake) {
-            true => Ok(Settlement::Settled(Settled::Initialize)),
+            true => Ok(Negotiation::Done(Negotiated::Initialize)),
             false => {
-                let asked = message.param("protocolVersion");
-                let asked = asked.and_then(|version| version.read::<String>().ok());
-                Err(errors::unsupported_version(
-                    &asked.unwrap_or_default(),
-                    served,
-                ))
+                let requested = requested_version(message).unwrap_or_default();
+                Err(errors::unsupported_version(&requested, served))
             }
         };
     }
@@ -205,13 +228,13 @@ fn settle_request(message: &Peeked<'_>, around: Around<'_>) -> Result<Settlement
     {
         return Err(errors::missing_meta(meta::PROTOCOL_VERSION, served));
     }
-    let otherwise = settle_handshake(around, None)?;
+    let otherwise = negotiate_handshake(around, None)?;
     Ok(of_session(otherwise))
 }
 
 /// Of the session that it has to have.
-fn of_session(otherwise: Option<Revision>) -> Settlement {
-    Settlement::OfSession {
+fn of_session(otherwise: Option<Revision>) -> Negotiation {
+    Negotiation::OfSession {
         otherwise,
         is_required: true,
         is_batch: false,
@@ -219,11 +242,11 @@ fn of_session(otherwise: Option<Revision>) -> Settlement {
 }
 
 /// A request that claims a revision: the body decides, the headers have to agree.
-fn settle_claim(
+fn negotiate_claim(
     message: &Peeked<'_>,
     claim: Raw<'_>,
     around: Around<'_>,
-) -> Result<Settlement, Box<Refusal>> {
+) -> Result<Negotiation, Box<Refusal>> {
     let served = around.served;
     let claim = claim
         .as_str()
@@ -233,9 +256,9 @@ fn settle_claim(
         && served.contains(revision)
     {
         return Ok(match message.method.as_deref() {
-            Some(methods::INITIALIZE) => Settlement::Settled(Settled::Initialize),
+            Some(methods::INITIALIZE) => Negotiation::Done(Negotiated::Initialize),
             // Inside a session it is the session's.
-            _ => Settlement::OfSession {
+            _ => Negotiation::OfSession {
                 otherwise: Some(revision),
                 is_required: false,
                 is_batch: false,
@@ -254,18 +277,21 @@ fn settle_claim(
     if message.meta.client_capabilities.is_none() {
         return Err(errors::missing_meta(meta::CLIENT_CAPABILITIES, served));
     }
-    Ok(Settlement::Settled(Settled::Speaks(revision)))
+    Ok(Negotiation::Done(Negotiated::Message(revision)))
 }
 
-/// Settles a notification or a response as far as possible: no peer waits for an error about it.
-fn settle_unanswered(message: &Peeked<'_>, around: Around<'_>) -> Result<Settlement, Box<Refusal>> {
+/// Negotiates a notification or a response as far as possible: no peer waits for an error about it.
+fn negotiate_unanswered(
+    message: &Peeked<'_>,
+    around: Around<'_>,
+) -> Result<Negotiation, Box<Refusal>> {
     let served = around.served;
     let claim = message.meta.protocol_version.and_then(Raw::as_str);
     if let Some(claim) = claim {
         let revision =
             Revision::from_protocol_version(&claim).filter(|&revision| served.contains(revision));
         return match revision {
-            Some(revision) => Ok(Settlement::Settled(Settled::Speaks(revision))),
+            Some(revision) => Ok(Negotiation::Done(Negotiated::Message(revision))),
             None => Err(errors::unsupported_version(&claim, served)),
         };
     }
@@ -273,15 +299,15 @@ fn settle_unanswered(message: &Peeked<'_>, around: Around<'_>) -> Result<Settlem
         && !is_handshake(version)
         && served.contains(version)
     {
-        return Ok(Settlement::Settled(Settled::Speaks(version)));
+        return Ok(Negotiation::Done(Negotiated::Message(version)));
     }
     let otherwise = served.latest(Lifecycle::PerRequest);
-    settle_handshake(around, otherwise).map(of_session)
+    negotiate_handshake(around, otherwise).map(of_session)
 }
 
 /// What a message is outside of a session: of the header's revision, else of one that has no such header, else of what
 /// else there is; `None` if nothing is served.
-fn settle_handshake(
+fn negotiate_handshake(
     around: Around<'_>,
     otherwise: Option<Revision>,
 ) -> Result<Option<Revision>, Box<Refusal>> {
@@ -314,8 +340,8 @@ fn header_version(around: Around<'_>) -> Option<Option<Revision>> {
         .map(Revision::from_protocol_version)
 }
 
-/// Whether the revision is one of the handshake lifecycle.
+/// Returns whether a revision is of the handshake lifecycle.
 #[must_use]
-pub(in crate::protocol) fn is_handshake(revision: Revision) -> bool {
+pub fn is_handshake(revision: Revision) -> bool {
     revision.lifecycle() == Lifecycle::Handshake
 }

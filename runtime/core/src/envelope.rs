@@ -4,20 +4,22 @@ use mcp_wire::{
     Error, ErrorObject, Extra, MessageKind, Peeked, Reader, RequestId, Unreadable, peek,
 };
 
-use crate::report::Problem;
+use crate::diagnostic::Diagnostic;
 
 /// The messages of a text.
-pub(crate) struct Messages<'t> {
-    pub(crate) all: Vec<Peeked<'t>>,
+#[derive(Debug)]
+pub struct Messages<'t> {
+    /// In their order.
+    pub all: Vec<Peeked<'t>>,
     /// Whether they stand in an array.
-    pub(crate) is_batch: bool,
+    pub is_batch: bool,
 }
 
 /// Reads a text as a message or a batch.
 ///
 /// # Errors
 /// A text that is neither, and the part of it that is wrong.
-pub(crate) fn read(text: &str) -> Result<Messages<'_>, Problem> {
+pub fn read_messages(text: &str) -> Result<Messages<'_>, Diagnostic> {
     let whole = look("", text)?;
     if whole.kind != MessageKind::Batch {
         return Ok(Messages {
@@ -26,7 +28,7 @@ pub(crate) fn read(text: &str) -> Result<Messages<'_>, Problem> {
         });
     }
     let refused = |place: &str, text: &str, expected| {
-        Problem::at(
+        Diagnostic::of_error(
             place,
             &Error::new(&Reader::new(text).refuse(expected), text),
         )
@@ -39,7 +41,7 @@ pub(crate) fn read(text: &str) -> Result<Messages<'_>, Problem> {
         }
     };
     let elements = whole.elements().enumerate().map(element);
-    let all: Vec<Peeked<'_>> = elements.collect::<Result<_, Problem>>()?;
+    let all: Vec<Peeked<'_>> = elements.collect::<Result<_, Diagnostic>>()?;
     match all.is_empty() {
         true => Err(refused("", text, "at least one message")),
         false => Ok(Messages {
@@ -50,8 +52,8 @@ pub(crate) fn read(text: &str) -> Result<Messages<'_>, Problem> {
 }
 
 /// Looks at the text that stands at a place, and reads its id, its error and the names of its members.
-fn look<'t>(place: &str, text: &'t str) -> Result<Peeked<'t>, Problem> {
-    let at = |member: &str, error: &Error| Problem::at(&format!("{place}{member}"), error);
+fn look<'t>(place: &str, text: &'t str) -> Result<Peeked<'t>, Diagnostic> {
+    let at = |member: &str, error: &Error| Diagnostic::of_error(&format!("{place}{member}"), error);
     let message = peek(text.as_bytes()).map_err(|unreadable| match unreadable {
         Unreadable::NotJson(error) | Unreadable::NotAMessage { error, .. } => at("", &error),
     })?;

@@ -1,4 +1,4 @@
-//! What HTTP says beside a message, and whether it agrees with the body.
+//! The HTTP headers of a message, and whether they agree with its body.
 //!
 //! In the per-request lifecycle `MCP-Protocol-Version`, `Mcp-Method` and, for three methods, `Mcp-Name` repeat the body, so
 //! that gateways can route without reading it; a server has to refuse what differs.
@@ -22,11 +22,10 @@ pub const NAME: &str = "Mcp-Name";
 pub const SESSION_ID: &str = "Mcp-Session-Id";
 
 /// The member of the params of a request about a task, which [`NAME`] repeats.
-pub(crate) const TASK_ID: &str = "taskId";
+pub const TASK_ID: &str = "taskId";
 
-/// What stands for a header whose bytes are no text: nothing that a body could say.
-#[cfg(feature = "server-http")]
-pub(crate) const UNREADABLE: &str = "=?base64?!?=";
+/// The value that stands for a header whose bytes are not text: no body could say it.
+pub const UNREADABLE: &str = "=?base64?!?=";
 
 /// The headers of a POST that matter to the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -105,8 +104,9 @@ impl<'a> Headers<'a> {
     }
 }
 
-/// The member of a request's params that says what it is about, which [`NAME`] repeats.
-pub(crate) fn named_by(revision: Revision, method: &str) -> Option<&'static str> {
+/// Returns the member of a request's params that names its subject, which [`NAME`] repeats.
+#[must_use]
+pub fn named_by(revision: Revision, method: &str) -> Option<&'static str> {
     let find = |rows: &'static [MethodInfo]| {
         rows.iter().find(|row| {
             row.name == method

@@ -1,14 +1,13 @@
-//! A server's profile in the words of each revision.
+//! The results of `initialize` and `server/discover`: a server's profile in the words of each revision.
 
 use mcp_protocol::{Context, Outcome, Revision, Subject, UnknownFields};
-use mcp_wire::{Json, Map};
+use mcp_wire::{Json, Map, meta};
 
 use crate::RevisionSet;
-use crate::meta;
-use crate::protocol::Profile;
-use crate::protocol::revisions::same;
+use crate::methods::same;
+use crate::profile::Profile;
 
-/// Why a profile is none of the application's revision.
+/// A part of a profile that cannot be converted to a revision.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("the profile's `{part}` cannot be said in revision {revision}: {why}")]
 pub struct ProfileError {
@@ -17,9 +16,24 @@ pub struct ProfileError {
     why: String,
 }
 
-/// The profile of a server in the words of each revision: worked out once, when the server is made.
+/// The profile of a server in the words of each revision, made once per server.
+///
+/// ```
+/// use mcp_revisions_core::{Introductions, Profile, Revision};
+/// use mcp_wire::{Json, JsonObject};
+///
+/// let info = Json::from_text(r#"{"name":"adder","version":"1.0"}"#)?;
+/// let profile = Profile::new(&info, &JsonObject::new());
+/// let introductions = Introductions::new(profile, Revision::LATEST)?;
+/// let result = introductions.initialize_result(Revision::V2025_06_18);
+/// assert_eq!(
+///     result.map(|result| result.to_string()).unwrap_or_default(),
+///     r#"{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"adder","version":"1.0"}}"#,
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
-pub(crate) struct Introductions {
+pub struct Introductions {
     all: Vec<Introduction>,
     instructions: Option<String>,
 }
@@ -34,7 +48,11 @@ struct Introduction {
 }
 
 impl Introductions {
-    pub(crate) fn new(profile: Profile, app: Revision) -> Result<Self, ProfileError> {
+    /// Converts the profile of an application that speaks `app` to each revision that can be negotiated.
+    ///
+    /// # Errors
+    /// A part that is not valid in the application's revision, or that another revision cannot say.
+    pub fn new(profile: Profile, app: Revision) -> Result<Self, ProfileError> {
         let Profile {
             info,
             capabilities,
@@ -63,9 +81,8 @@ impl Introductions {
         Ok(Self { all, instructions })
     }
 
-    /// Changes the capabilities that it has in each revision.
-    #[cfg(feature = "ext-tasks")]
-    pub(crate) fn change_capabilities(&mut self, change: impl Fn(Revision, &Json) -> Json) {
+    /// Replaces the capabilities of each revision.
+    pub fn change_capabilities(&mut self, change: impl Fn(Revision, &Json) -> Json) {
         for one in &mut self.all {
             one.capabilities = change(one.revision, &one.capabilities);
         }
@@ -75,23 +92,27 @@ impl Introductions {
         self.all.iter().find(|one| same(one.revision, revision))
     }
 
-    /// `ServerCapabilities` in a revision.
-    pub(crate) fn capabilities(&self, revision: Revision) -> Option<&Json> {
+    /// Returns the `ServerCapabilities` in a revision.
+    #[must_use]
+    pub fn capabilities(&self, revision: Revision) -> Option<&Json> {
         self.in_revision(revision).map(|one| &one.capabilities)
     }
 
-    /// Whether the server offers log notifications, as a revision has it.
-    pub(crate) fn logs(&self, revision: Revision) -> bool {
+    /// Returns whether the server declares log notifications in a revision.
+    #[must_use]
+    pub fn logs(&self, revision: Revision) -> bool {
         self.in_revision(revision).is_some_and(|one| one.logs)
     }
 
-    /// The server as `Implementation` of a revision.
-    pub(crate) fn info(&self, revision: Revision) -> Option<&Json> {
+    /// Returns the `Implementation` in a revision.
+    #[must_use]
+    pub fn info(&self, revision: Revision) -> Option<&Json> {
         self.in_revision(revision).map(|one| &one.info)
     }
 
-    /// The result of `initialize`.
-    pub(crate) fn handshake(&self, revision: Revision) -> Option<Json> {
+    /// Returns the result of `initialize` in a revision.
+    #[must_use]
+    pub fn initialize_result(&self, revision: Revision) -> Option<Json> {
         let one = self.in_revision(revision)?;
         let version = one.revision.protocol_version();
         Some(one.result([
@@ -102,8 +123,9 @@ impl Introductions {
         ]))
     }
 
-    /// The result of `server/discover`.
-    pub(crate) fn discovery(&self, revision: Revision, served: RevisionSet) -> Option<Json> {
+    /// Returns the result of `server/discover` in a revision, of a server that speaks `served`.
+    #[must_use]
+    pub fn discover_result(&self, revision: Revision, served: RevisionSet) -> Option<Json> {
         let one = self.in_revision(revision)?;
         let result = one.result([
             ("resultType", Some(Json::of("complete"))),

@@ -1,0 +1,112 @@
+//! Definitions that are whole messages, such as `CallToolRequest`: with an envelope or without one.
+
+use mcp_protocol::{Adapter, Failure, Outcome, Part, Rejected, RequiresState, Rule, Subject};
+use mcp_wire::{Error, ErrorObject, Extra, Json, JsonArray, MethodKind};
+
+use crate::message::{MessageContext, MessageError, called, name_at, sender};
+use crate::route::{Protocol, Route};
+
+/// Returns whether a text is an object without an envelope.
+#[must_use]
+pub fn is_bare(text: &str) -> bool {
+    let members = mcp_wire::from_str::<Extra>(text);
+    members.is_ok_and(|members| members.get("jsonrpc").is_none())
+}
+
+/// Converts the definition of a request or a notification that has no envelope: a method and its params.
+///
+/// # Errors
+/// As [`convert_message`](crate::convert_message).
+pub fn convert_bare(
+    text: &str,
+    route: &Route,
+    context: &MessageContext<'_>,
+) -> Result<Outcome<Json>, MessageError> {
+    let cx = context.conversion.clone();
+    let members: Extra = mcp_wire::from_str(text).map_err(Failure::Invalid)?;
+    let method = members.get("method").and_then(Json::as_str);
+    let method = method.map(|method| method.to_string()).unwrap_or_default();
+    let given = members.get("params").cloned();
+    let text = given.as_ref().map_or("{}", Json::text);
+    let subject = Subject::Method(&method, Part::Params, sender(route, &method, context)?);
+    let outcome = (route.convert(subject, route.to, text, cx.within("params")))
+        .map_err(|failure| MessageError::within("/params", failure))?;
+    let name = |at| name_at(route, at, &method, context);
+    let to = route.to;
+    let outcome = outcome.map(|params| called(members, name(to), params));
+    let (Outcome::Exact(value) | Outcome::Reversible(value, _) | Outcome::Lossy(value, _)) =
+        &outcome
+    else {
+        return Ok(outcome);
+    };
+    // In later revisions a request is its whole message.
+    let has_its_name = |(_, after): &(usize, usize)| name(*after) == name(to);
+    let refused = route.steps().filter(has_its_name).find_map(|ends| {
+        let (_, after) = ends;
+        let rows = route.methods(after, name(after));
+        let mut types = rows.filter_map(|row| route.type_named(after, row.message));
+        let error = types.find_map(|ty| ty.read(value.text()).err())?;
+        Some((error, route.step(ends)?, ends))
+    });
+    let Some((error, (pair, step), (before, after))) = refused else {
+        return Ok(outcome);
+    };
+    let was_embedded = route
+        .methods(before, name(before))
+        .any(|row| row.kind == MethodKind::Input);
+    let rule = pair.hands_to(Adapter::MultiRoundTrip, name(before));
+    if let (true, Some(rule)) = (was_embedded, rule) {
+        return Ok(Outcome::RequiresState(RequiresState {
+            adapter: Adapter::MultiRoundTrip,
+            rule: rule.id(),
+            step,
+            pointer: String::new(),
+        }));
+    }
+    let title = route.title(after);
+    let why = format!("{title} has it as a whole message only: {error}");
+    Ok(Outcome::Rejected(Rejected {
+        error: ErrorObject::new(ErrorObject::INVALID_REQUEST, why),
+        rule: Rule::NO_COUNTERPART.id(),
+        step,
+        pointer: String::new(),
+    }))
+}
+
+/// Returns whether a definition is that of a whole message, and the method that it answers, if its name says so.
+#[must_use]
+pub fn whole_message(of: Protocol, name: &str) -> Option<Option<&'static str>> {
+    let rows = of.methods();
+    if rows.iter().any(|row| row.message == name) {
+        return Some(None);
+    }
+    let answered = name.strip_suffix("ResultResponse");
+    let request = answered.map(|stem| format!("{stem}Request"));
+    if let Some(row) = rows
+        .iter()
+        .find(|row| request.as_deref() == Some(row.message))
+    {
+        return Some(Some(row.name));
+    }
+    let unions = [
+        "ClientRequest",
+        "ClientNotification",
+        "ServerRequest",
+        "ServerNotification",
+        "Request",
+        "Notification",
+    ];
+    let generic = name.starts_with("JSONRPC") || unions.contains(&name);
+    generic.then_some(None)
+}
+
+/// Checks that a text reads as the definition of this name, if there is one.
+///
+/// # Errors
+/// A text that does not.
+pub fn check_definition(of: Protocol, name: &str, text: &str) -> Result<(), Error> {
+    match of.type_named(name) {
+        Some(ty) => ty.read(text).map(drop),
+        None => mcp_wire::from_str::<JsonArray>(text).map(drop),
+    }
+}
