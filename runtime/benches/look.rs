@@ -12,7 +12,7 @@ mod messages;
 
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
-use mcp_revisions::sansio::negotiate::settle;
+use mcp_revisions::negotiate;
 use mcp_revisions::{RevisionSet, peek};
 use messages::{HANDSHAKE_CALL, INITIALIZE, PER_REQUEST_CALL};
 use serde::de::IgnoredAny;
@@ -65,7 +65,7 @@ fn peek_alone(bencher: Bencher<'_, '_>, name: &str) {
 }
 
 #[divan::bench(args = ["call", "per-request call"])]
-fn peek_and_settle(bencher: Bencher<'_, '_>, name: &str) {
+fn peek_and_negotiate(bencher: Bencher<'_, '_>, name: &str) {
     let text = message(name);
     let served = RevisionSet::all();
     bencher.counter(BytesCount::of_str(&text)).bench_local(|| {
@@ -73,7 +73,7 @@ fn peek_and_settle(bencher: Bencher<'_, '_>, name: &str) {
         assert!(
             message
                 .as_ref()
-                .is_ok_and(|message| settle(black_box(message), None, served).is_ok())
+                .is_ok_and(|message| negotiate(black_box(message), None, served).is_ok())
         );
     });
 }

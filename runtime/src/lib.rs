@@ -94,7 +94,13 @@ pub mod service;
 mod transport;
 
 pub use limits::Limits;
-pub use mcp_revisions_core::{Headers, RevisionSet, headers};
+pub use mcp_revisions_core::methods::find_method;
+pub use mcp_revisions_core::{
+    ConvertedMessages, Diagnostic, Headers, Introductions, MessageContext, MessageError, Messages,
+    Negotiated, Negotiation, Protocol, RevisionSet, Route, convert_message, convert_messages,
+    headers, negotiate, negotiate_element, negotiate_initialize, read_messages,
+    takes_session_operations,
+};
 #[cfg(feature = "client")]
 pub use transport::client as client_transport;
 #[cfg(feature = "server-http")]

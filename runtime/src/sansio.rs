@@ -11,5 +11,5 @@ pub use crate::protocol::{
     Answer, Answered, Caller, Cancelled, Connection, CustomNotification, CustomRequest, Event,
     Exchange, Failure, Fate, Ignored, IncomingRequest, InputRequired, LogLevel, NeedsAdapter,
     Notification, OutgoingRequest, Output, Profile, Question, Refused, Retry, Role, Said,
-    ServerFacts, TaskState, TaskStatus, To, Token, negotiate,
+    ServerFacts, TaskState, TaskStatus, To, Token,
 };

@@ -5,8 +5,8 @@
 use std::alloc::System;
 use std::hint::black_box;
 
-use mcp_revisions::sansio::negotiate::{Settled, settle};
 use mcp_revisions::{Headers, Revision, RevisionSet, peek};
+use mcp_revisions::{Negotiated, negotiate};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
 #[global_allocator]
@@ -32,10 +32,10 @@ fn looking_and_settling_allocate_nothing() {
     ] {
         let region = Region::new(ALLOCATOR);
         let seen = peek(black_box(text.as_bytes()));
-        let settled =
-            (seen.as_ref()).map(|seen| settle(seen, headers, served)?.within(session, served));
+        let negotiated =
+            (seen.as_ref()).map(|seen| negotiate(seen, headers, served)?.within(session, served));
         let change = region.change();
-        assert_eq!(settled.unwrap().unwrap(), Settled::Speaks(revision));
+        assert_eq!(negotiated.unwrap().unwrap(), Negotiated::Message(revision));
         assert_eq!((change.allocations, change.reallocations), (0, 0), "{text}");
     }
     // The counter counts.

@@ -211,7 +211,7 @@ pub fn registry_crate(
     })
 }
 
-/// Returns the sections of hand-written manifests that name revisions: the facade's features, and what hooks depend on.
+/// Returns the sections of hand-written manifests that name revisions: the features of the facade and of its core, and what hooks depend on.
 pub fn sections(models: &Models<'_>) -> Vec<Section> {
     let features = features_of(models);
     let converted: Vec<String> = (models.extensions.iter())
@@ -250,7 +250,8 @@ pub fn sections(models: &Models<'_>) -> Vec<Section> {
     let extensions = converted.iter().map(|package| dependency(package, true));
     let dependencies = revisions.chain(extensions);
     vec![
-        section("runtime/Cargo.toml", "a feature a revision", facade),
+        section("runtime/Cargo.toml", "a feature a revision", facade.clone()),
+        section("runtime/core/Cargo.toml", "a feature a revision", facade),
         section("runtime/hooks/Cargo.toml", "a feature a revision", hooks),
         section(
             "runtime/hooks/Cargo.toml",

@@ -38,6 +38,21 @@ impl<T> Outcome<T> {
         }
     }
 
+    /// Returns the value, with or without losses, or the error that answers the request that was not converted: that of a
+    /// rejection, else -32603 with the reason.
+    ///
+    /// # Errors
+    /// An outcome without a value.
+    pub fn into_result(self) -> Result<T, ErrorObject> {
+        let internal = |why: String| ErrorObject::new(ErrorObject::INTERNAL_ERROR, why);
+        match self {
+            Self::Exact(value) | Self::Reversible(value, _) | Self::Lossy(value, _) => Ok(value),
+            Self::Rejected(rejected) => Err(rejected.error),
+            Self::RequiresState(needs) => Err(internal(needs.to_string())),
+            Self::Dropped(dropped) => Err(internal(dropped.to_string())),
+        }
+    }
+
     /// Returns the losses, and the parts that were reshaped.
     pub fn losses(&self) -> &[Loss] {
         match self {

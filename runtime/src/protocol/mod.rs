@@ -1,7 +1,7 @@
 //! The protocol without a socket: input and time go in, outputs come out, in one idiom on either end.
 //!
 //! A [`Connection`] is one end of one connection; its [`Role`] says which. Both look once at an incoming text
-//! ([`peek`](mcp_wire::peek())), settle its revision ([`negotiate`]), carry it over by one translation, and speak of it in
+//! ([`peek`](mcp_wire::peek())), find out its revision ([`negotiate()`](crate::negotiate())), carry it over by one translation, and speak of it in
 //! the same words: an [`IncomingRequest`] is a request for the application, to be answered by its [`Token`]; an
 //! [`OutgoingRequest`] is a request of the application, [`Answered`] once; an [`Exchange`] is one text with what belongs to it, over HTTP a POST.
 
@@ -14,7 +14,7 @@ pub(crate) mod input_required;
 pub(crate) mod json;
 pub(crate) mod lost;
 mod needs;
-pub mod negotiate;
+pub(crate) mod negotiate;
 #[allow(
     dead_code,
     reason = "a map has what maps have, whichever role calls it"

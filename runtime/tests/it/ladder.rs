@@ -2,8 +2,10 @@
 
 use mcp_revisions::errors::Refusal;
 use mcp_revisions::mcp_wire::Json;
-use mcp_revisions::sansio::negotiate::{self, Settled, settle_element, takes_session_operations};
-use mcp_revisions::{Headers, Lifecycle, Revision, RevisionSet, peek};
+use mcp_revisions::{
+    Headers, Lifecycle, Negotiated, Revision, RevisionSet, negotiate_element, peek,
+    takes_session_operations,
+};
 
 use crate::support::{Channel, NOW, body, negotiated};
 use Revision::{V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28};
@@ -12,7 +14,7 @@ use serde_json::json;
 const CLAIM: &str = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}"#;
 
 /// What came of it: a revision, or the code and the status of the refusal.
-type Found = Result<Settled, (i64, u16)>;
+type Found = Result<Negotiated, (i64, u16)>;
 
 fn request(method: &str, params: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#)
@@ -23,14 +25,14 @@ fn claiming(method: &str, members: &str) -> String {
 }
 
 /// Both halves: what the message says, and what its session makes of that.
-fn settle(
+fn negotiate(
     text: &str,
     headers: Option<&Headers<'_>>,
     session: Option<Revision>,
     served: RevisionSet,
-) -> Result<Settled, Box<Refusal>> {
+) -> Result<Negotiated, Box<Refusal>> {
     let message = peek(text.as_bytes()).unwrap();
-    negotiate::settle(&message, headers, served)?.within(session, served)
+    mcp_revisions::negotiate(&message, headers, served)?.within(session, served)
 }
 
 fn found(
@@ -40,7 +42,7 @@ fn found(
     served: RevisionSet,
 ) -> Found {
     let headers = headers.map(|pairs| Headers::from_pairs(pairs.iter().copied()));
-    settle(text, headers.as_ref(), session, served)
+    negotiate(text, headers.as_ref(), session, served)
         .map_err(|refusal| (refusal.error.code.as_i64().unwrap(), refusal.status))
 }
 
@@ -53,7 +55,7 @@ fn over_http(text: &str, headers: &[(&str, &str)]) -> Found {
 }
 
 const fn speaks(revision: Revision) -> Found {
-    Ok(Settled::Speaks(revision))
+    Ok(Negotiated::Message(revision))
 }
 
 #[test]
@@ -73,10 +75,10 @@ fn rung_1_get_and_delete_are_session_operations_unless_per_request_alone() {
 fn rung_2_an_array_is_for_2025_03_26_alone() {
     let batch = r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#;
     let all = RevisionSet::all();
-    assert_eq!(on_stdio(batch), Ok(Settled::Batch(V2025_03_26)));
+    assert_eq!(on_stdio(batch), Ok(Negotiated::Batch(V2025_03_26)));
     assert_eq!(
         found(batch, None, Some(V2025_03_26), all),
-        Ok(Settled::Batch(V2025_03_26))
+        Ok(Negotiated::Batch(V2025_03_26))
     );
     for session in [V2024_11_05, V2025_06_18, V2025_11_25] {
         assert_eq!(found(batch, None, Some(session), all), Err((-32600, 400)));
@@ -98,12 +100,12 @@ fn rung_2_an_array_is_for_2025_03_26_alone() {
 #[test]
 fn rung_2_what_may_not_be_in_a_batch() {
     let code = |text: &str| {
-        settle_element(&peek(text.as_bytes()).unwrap(), V2025_03_26)
+        negotiate_element(&peek(text.as_bytes()).unwrap(), V2025_03_26)
             .map_err(|refusal| refusal.error.code)
     };
     assert_eq!(
         code(&request("ping", "{}")),
-        Ok(Settled::Speaks(V2025_03_26))
+        Ok(Negotiated::Message(V2025_03_26))
     );
     assert_eq!(code(&request("initialize", "{}")), Err((-32600).into()));
     assert_eq!(code(&claiming("tools/list", "")), Err((-32600).into()));
@@ -152,21 +154,21 @@ fn rung_3_a_claim_of_a_handshake_revision_is_of_that_lifecycle() {
 #[test]
 fn rung_4_initialize_without_a_claim_is_a_handshake() {
     let initialize = request("initialize", r#"{"protocolVersion":"2025-11-25"}"#);
-    assert_eq!(on_stdio(&initialize), Ok(Settled::Initialize));
+    assert_eq!(on_stdio(&initialize), Ok(Negotiated::Initialize));
     assert_eq!(
         over_http(&initialize, &[("mcp-protocol-version", "2026-07-28")]),
-        Ok(Settled::Initialize)
+        Ok(Negotiated::Initialize)
     );
     assert_eq!(
         found(&initialize, None, None, RevisionSet::handshake()),
-        Ok(Settled::Initialize)
+        Ok(Negotiated::Initialize)
     );
 }
 
 #[test]
 fn rung_4_a_per_request_only_server_names_its_revisions() {
     let initialize = request("initialize", r#"{"protocolVersion":"2025-11-25"}"#);
-    let refusal = settle(&initialize, None, None, RevisionSet::per_request()).unwrap_err();
+    let refusal = negotiate(&initialize, None, None, RevisionSet::per_request()).unwrap_err();
     assert_eq!(
         (refusal.error.code.as_i64(), refusal.status),
         (Some(-32022), 400)
@@ -324,7 +326,7 @@ fn rung_8_a_claim_that_is_not_served_names_those_that_are() {
         ("mcp-method", "tools/list"),
     ];
     assert_eq!(over_http(&call, &headers), Err((-32022, 400)));
-    let refusal = settle(&call, None, None, RevisionSet::all()).unwrap_err();
+    let refusal = negotiate(&call, None, None, RevisionSet::all()).unwrap_err();
     let lifecycles = [Lifecycle::PerRequest, Lifecycle::Handshake];
     let supported = json!(lifecycles.map(negotiated).concat());
     assert_eq!(

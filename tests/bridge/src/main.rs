@@ -3,50 +3,12 @@
 
 use std::sync::Arc;
 
+use adder::Adder;
 use mcp_bridge::{Bridge, Upstream};
-use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ListToolsResult,
-    PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
-};
-use rmcp::service::RequestContext;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
-use rmcp::{ErrorData, RoleServer, ServerHandler};
-use serde_json::{Value, json};
 
-/// The server, as its author wrote it.
-struct Adder;
-
-impl ServerHandler for Adder {
-    fn get_info(&self) -> ServerConfig {
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
-    }
-
-    async fn list_tools(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
-    ) -> Result<ListToolsResult, ErrorData> {
-        let schema = json!({ "type": "object" });
-        let schema = schema.as_object().cloned().unwrap_or_default();
-        Ok(ListToolsResult::with_all_items(vec![Tool::new(
-            "add",
-            "Adds two numbers.",
-            schema,
-        )]))
-    }
-
-    async fn call_tool(
-        &self,
-        request: CallToolRequestParams,
-        _: RequestContext<RoleServer>,
-    ) -> Result<CallToolResponse, ErrorData> {
-        let arguments = request.arguments.unwrap_or_default();
-        let number = |name: &str| arguments.get(name).and_then(Value::as_f64).unwrap_or_default();
-        let sum = (number("a") + number("b")).to_string();
-        Ok(CallToolResult::success(vec![ContentBlock::text(sum)]).into())
-    }
-}
+mod adder;
 
 /// The routes of the process: the bridge, to the service of rmcp.
 fn app() -> axum::Router {
@@ -74,6 +36,7 @@ mod tests {
     use mcp_revisions::service::Client;
     use mcp_revisions::service::client::Http;
     use mcp_revisions::{Revision, RevisionSet};
+    use serde_json::{Value, json};
 
     use super::*;
 

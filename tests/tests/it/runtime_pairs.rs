@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 const NOW: Duration = Duration::ZERO;
 
 fn row(revision: Revision, method: &str) -> Option<&'static MethodInfo> {
-    mcp_revisions::sansio::negotiate::find_method(
+    mcp_revisions::find_method(
         revision,
         method,
         Direction::ClientToServer,

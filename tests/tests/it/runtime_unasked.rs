@@ -10,7 +10,7 @@ use crate::runtime::{Voice, voices};
 use crate::steps::{Channel, Output, Server};
 use mcp_revisions::Lifecycle;
 use mcp_revisions::mcp_wire::{Direction, Json, JsonObject, MethodInfo, MethodKind, from_str};
-use mcp_revisions::sansio::negotiate::find_method;
+use mcp_revisions::find_method;
 use mcp_revisions::sansio::server::{Answer, Event, Fate, Ignored, Profile, To};
 use mcp_schema::Models;
 use mcp_schema::Spec;

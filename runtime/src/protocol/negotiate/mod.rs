@@ -6,9 +6,3 @@ pub(super) mod client;
 pub mod lifecycle;
 #[cfg(feature = "sansio-server")]
 mod server;
-
-pub use mcp_revisions_core::methods::find_method;
-#[cfg(feature = "sansio-server")]
-pub use mcp_revisions_core::{
-    Negotiated, Negotiation, negotiate, negotiate_element, takes_session_operations,
-};

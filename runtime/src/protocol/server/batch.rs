@@ -8,8 +8,8 @@ use super::reply::{Outgoing, Reply};
 use super::requests::{Batch, Pending};
 use super::state::State;
 use crate::errors::{self, Refusal};
-use crate::protocol::negotiate;
 use crate::protocol::{Connection, Exchange, Ignored};
+use mcp_revisions_core::negotiate_element;
 use mcp_wire::envelope::write;
 use mcp_wire::{Unreadable, peek};
 
@@ -41,7 +41,7 @@ impl Connection<Server> {
         for text in message.elements() {
             let reply = match peek(text.as_bytes()) {
                 Ok(message) => {
-                    let negotiated = negotiate::negotiate_element(&message, revision);
+                    let negotiated = negotiate_element(&message, revision);
                     let one = Incoming {
                         message: &message,
                         in_batch: true,

@@ -5,8 +5,8 @@ use std::time::Duration;
 use mcp_wire::{Peeked, Unreadable};
 
 use crate::errors::Refusal;
-use crate::protocol::negotiate::Negotiation;
 use crate::protocol::{Exchange, Ignored, unread};
+use mcp_revisions_core::Negotiation;
 
 /// What one look at a text has shown: the message, and what it says of its revision.
 #[derive(Debug, Clone, PartialEq)]

@@ -11,8 +11,8 @@ use super::reply::{Outgoing, Reply};
 use crate::Headers;
 use crate::RevisionSet;
 use crate::errors::{self, Refusal};
-use crate::protocol::negotiate::{self, Negotiated};
 use crate::protocol::{Connection, Event, Exchange, Ignored};
+use mcp_revisions_core::{Negotiated, negotiate};
 
 impl Server {
     /// Looks at a text once, so that a transport knows whose it is before it hands it in
@@ -47,7 +47,7 @@ impl Server {
         };
         Looked(match message {
             Ok(message) => Ok(Seen {
-                negotiation: negotiate::negotiate(&message, headers, served),
+                negotiation: negotiate(&message, headers, served),
                 message,
             }),
             Err(why) => Err(Unlooked::new(why, bytes, limit)),

@@ -13,10 +13,10 @@ use super::body::{Events, HangUp};
 use super::inner::Inner;
 use super::{Body, Options, Principal};
 use crate::backplane::EventId;
-use crate::protocol::negotiate::Negotiation;
 use crate::protocol::server::{Looked, Owner};
 use crate::serve::{Facts, Item, Next, Permit, Queue, ServerDriver, Taken, outbox};
 use crate::{Headers, headers};
+use mcp_revisions_core::Negotiation;
 
 impl Inner {
     pub(super) async fn post(

@@ -20,7 +20,6 @@ use super::{Body, Options, text};
 use crate::backplane::Unavailable;
 use crate::errors::Refusal;
 use crate::headers;
-use crate::protocol::negotiate;
 use crate::protocol::server::{Owner, Server};
 use crate::serve::{Handler, Outbox, Permit, ServerDriver, outbox};
 use crate::transport::spawn::{Boxed, boxed};
@@ -243,7 +242,7 @@ impl Inner {
     pub(super) fn has_session_operations(&self, headers: &HeaderMap) -> Result<bool, Box<Refusal>> {
         let named = text(headers, headers::PROTOCOL_VERSION);
         match self.options.sessions {
-            true => negotiate::takes_session_operations(named, self.server.served()),
+            true => mcp_revisions_core::takes_session_operations(named, self.server.served()),
             false => Ok(false),
         }
     }

@@ -113,7 +113,7 @@ impl<'e> Http<'e> {
         let server = Arc::clone(&self.ends.server);
         let looked = server.look(Some(&told), post.text.as_bytes());
         let needs_session = looked
-            .settlement()
+            .negotiation()
             .is_some_and(|it| it.needs_session(session.is_some()));
         let serves_sessions = server.served().has(mcp_revisions::Lifecycle::Handshake);
         let ticket = looked.message().and_then(|message| {
