@@ -12,6 +12,7 @@ macro_rules! pages {
 pages! {
     Readme = "../../README.md"
     Client = "../../docs/client.md"
+    Core = "../../docs/core.md"
     Deploy = "../../docs/deploy.md"
     FromRmcp = "../../docs/from-rmcp.md"
     Rules = "../../docs/rules.md"
