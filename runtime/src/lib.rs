@@ -97,8 +97,8 @@ pub use limits::Limits;
 pub use mcp_revisions_core::methods::find_method;
 pub use mcp_revisions_core::{
     ConvertedMessages, Diagnostic, Headers, Introductions, MessageContext, MessageError, Messages,
-    Negotiated, Negotiation, Protocol, RevisionSet, Route, convert_message, convert_messages,
-    headers, negotiate, negotiate_element, negotiate_initialize, read_messages,
+    NegotiatedMessage, Negotiation, Protocol, RevisionSet, Route, convert_message,
+    convert_messages, headers, negotiate, negotiate_element, negotiate_initialize, read_messages,
     takes_session_operations,
 };
 #[cfg(feature = "client")]

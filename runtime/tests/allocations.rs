@@ -6,7 +6,7 @@ use std::alloc::System;
 use std::hint::black_box;
 
 use mcp_revisions::{Headers, Revision, RevisionSet, peek};
-use mcp_revisions::{Negotiated, negotiate};
+use mcp_revisions::{NegotiatedMessage, negotiate};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
 #[global_allocator]
@@ -35,7 +35,10 @@ fn looking_and_settling_allocate_nothing() {
         let negotiated =
             (seen.as_ref()).map(|seen| negotiate(seen, headers, served)?.within(session, served));
         let change = region.change();
-        assert_eq!(negotiated.unwrap().unwrap(), Negotiated::Message(revision));
+        assert_eq!(
+            negotiated.unwrap().unwrap(),
+            NegotiatedMessage::Single(revision)
+        );
         assert_eq!((change.allocations, change.reallocations), (0, 0), "{text}");
     }
     // The counter counts.

@@ -5,7 +5,7 @@
 //! of what it has. A request comes in:
 //!
 //! ```
-//! use mcp_revisions_core::{MessageContext, Negotiated, Outcome, Revision, RevisionSet, convert_message, negotiate, peek};
+//! use mcp_revisions_core::{MessageContext, NegotiatedMessage, Outcome, Revision, RevisionSet, convert_message, negotiate, peek};
 //!
 //! // This server has always spoken 2025-06-18; its client speaks 2026-07-28.
 //! let text = r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"add","arguments":{"a":1},"_meta":{
@@ -15,7 +15,7 @@
 //! let session = None;
 //! let message = peek(text.as_bytes())?;
 //! let negotiated = negotiate(&message, None, served)?.within(session, served)?;
-//! assert_eq!(negotiated, Negotiated::Message(Revision::V2026_07_28));
+//! assert_eq!(negotiated, NegotiatedMessage::Single(Revision::V2026_07_28));
 //!
 //! let request = convert_message(text, Revision::V2026_07_28, Revision::V2025_06_18, &MessageContext::default())?;
 //! # let Some(request) = request.value() else { panic!("not converted") };
@@ -71,8 +71,8 @@ pub use message::{
     convert_messages,
 };
 pub use negotiate::{
-    Negotiated, Negotiation, is_handshake, negotiate, negotiate_element, negotiate_initialize,
-    takes_session_operations,
+    NegotiatedMessage, Negotiation, is_handshake, negotiate, negotiate_element,
+    negotiate_initialize, takes_session_operations,
 };
 pub use profile::Profile;
 pub use revision_set::RevisionSet;

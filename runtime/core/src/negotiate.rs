@@ -16,7 +16,7 @@ use crate::errors::{self, Refusal};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Negotiation {
     /// Its meaning does not depend on earlier messages.
-    Done(Negotiated),
+    Known(NegotiatedMessage),
     /// It says nothing of its revision: that is its session's.
     OfSession {
         /// The revision where no session is open.
@@ -30,9 +30,9 @@ pub enum Negotiation {
 
 /// A message whose revision is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Negotiated {
+pub enum NegotiatedMessage {
     /// A message of this revision.
-    Message(Revision),
+    Single(Revision),
     /// `initialize`: [`negotiate_initialize`] reads the revision from its params.
     Initialize,
     /// A batch of messages of this revision; each goes through [`negotiate_element`].
@@ -69,9 +69,9 @@ impl Negotiation {
         self,
         session: Option<Revision>,
         served: RevisionSet,
-    ) -> Result<Negotiated, Box<Refusal>> {
+    ) -> Result<NegotiatedMessage, Box<Refusal>> {
         let (otherwise, is_batch) = match self {
-            Self::Done(negotiated) => return Ok(negotiated),
+            Self::Known(negotiated) => return Ok(negotiated),
             Self::OfSession {
                 otherwise,
                 is_batch,
@@ -79,9 +79,9 @@ impl Negotiation {
             } => (otherwise, is_batch),
         };
         match session.or(otherwise) {
-            Some(revision) if !is_batch => Ok(Negotiated::Message(revision)),
+            Some(revision) if !is_batch => Ok(NegotiatedMessage::Single(revision)),
             Some(revision) if revision.has_rule(ProtocolRule::Batch) => {
-                Ok(Negotiated::Batch(revision))
+                Ok(NegotiatedMessage::Batch(revision))
             }
             _ if is_batch => Err(no_batch()),
             _ => Err(errors::missing_meta(meta::PROTOCOL_VERSION, served)),
@@ -92,7 +92,7 @@ impl Negotiation {
     #[must_use]
     pub fn needs_session(self, has_session: bool) -> bool {
         match self {
-            Self::Done(_) => false,
+            Self::Known(_) => false,
             Self::OfSession { is_required, .. } => is_required || has_session,
         }
     }
@@ -148,7 +148,7 @@ struct Around<'a> {
 pub fn negotiate_element(
     message: &Peeked<'_>,
     revision: Revision,
-) -> Result<Negotiated, Box<Refusal>> {
+) -> Result<NegotiatedMessage, Box<Refusal>> {
     if message.kind == MessageKind::Batch {
         return Err(errors::invalid_request("a batch inside a batch"));
     }
@@ -164,7 +164,7 @@ pub fn negotiate_element(
             "`initialize` comes alone, never in a batch",
         ));
     }
-    Ok(Negotiated::Message(revision))
+    Ok(NegotiatedMessage::Single(revision))
 }
 
 /// Negotiates the revision of a session that `initialize` opens: the requested one, else the latest with a handshake.
@@ -215,7 +215,7 @@ fn negotiate_request(
     let method = message.method.as_deref().unwrap_or_default();
     if method == methods::INITIALIZE {
         return match served.has(Lifecycle::Handshake) {
-            true => Ok(Negotiation::Done(Negotiated::Initialize)),
+            true => Ok(Negotiation::Known(NegotiatedMessage::Initialize)),
             false => {
                 let requested = requested_version(message).unwrap_or_default();
                 Err(errors::unsupported_version(&requested, served))
@@ -256,7 +256,7 @@ fn negotiate_claim(
         && served.contains(revision)
     {
         return Ok(match message.method.as_deref() {
-            Some(methods::INITIALIZE) => Negotiation::Done(Negotiated::Initialize),
+            Some(methods::INITIALIZE) => Negotiation::Known(NegotiatedMessage::Initialize),
             // Inside a session it is the session's.
             _ => Negotiation::OfSession {
                 otherwise: Some(revision),
@@ -277,7 +277,7 @@ fn negotiate_claim(
     if message.meta.client_capabilities.is_none() {
         return Err(errors::missing_meta(meta::CLIENT_CAPABILITIES, served));
     }
-    Ok(Negotiation::Done(Negotiated::Message(revision)))
+    Ok(Negotiation::Known(NegotiatedMessage::Single(revision)))
 }
 
 /// Negotiates a notification or a response as far as possible: no peer waits for an error about it.
@@ -291,7 +291,7 @@ fn negotiate_unanswered(
         let revision =
             Revision::from_protocol_version(&claim).filter(|&revision| served.contains(revision));
         return match revision {
-            Some(revision) => Ok(Negotiation::Done(Negotiated::Message(revision))),
+            Some(revision) => Ok(Negotiation::Known(NegotiatedMessage::Single(revision))),
             None => Err(errors::unsupported_version(&claim, served)),
         };
     }
@@ -299,7 +299,7 @@ fn negotiate_unanswered(
         && !is_handshake(version)
         && served.contains(version)
     {
-        return Ok(Negotiation::Done(Negotiated::Message(version)));
+        return Ok(Negotiation::Known(NegotiatedMessage::Single(version)));
     }
     let otherwise = served.latest(Lifecycle::PerRequest);
     negotiate_handshake(around, otherwise).map(of_session)

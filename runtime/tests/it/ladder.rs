@@ -3,7 +3,7 @@
 use mcp_revisions::errors::Refusal;
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::{
-    Headers, Lifecycle, Negotiated, Revision, RevisionSet, negotiate_element, peek,
+    Headers, Lifecycle, NegotiatedMessage, Revision, RevisionSet, negotiate_element, peek,
     takes_session_operations,
 };
 
@@ -14,7 +14,7 @@ use serde_json::json;
 const CLAIM: &str = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}"#;
 
 /// What came of it: a revision, or the code and the status of the refusal.
-type Found = Result<Negotiated, (i64, u16)>;
+type Found = Result<NegotiatedMessage, (i64, u16)>;
 
 fn request(method: &str, params: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#)
@@ -30,7 +30,7 @@ fn negotiate(
     headers: Option<&Headers<'_>>,
     session: Option<Revision>,
     served: RevisionSet,
-) -> Result<Negotiated, Box<Refusal>> {
+) -> Result<NegotiatedMessage, Box<Refusal>> {
     let message = peek(text.as_bytes()).unwrap();
     mcp_revisions::negotiate(&message, headers, served)?.within(session, served)
 }
@@ -55,7 +55,7 @@ fn over_http(text: &str, headers: &[(&str, &str)]) -> Found {
 }
 
 const fn speaks(revision: Revision) -> Found {
-    Ok(Negotiated::Message(revision))
+    Ok(NegotiatedMessage::Single(revision))
 }
 
 #[test]
@@ -75,10 +75,10 @@ fn rung_1_get_and_delete_are_session_operations_unless_per_request_alone() {
 fn rung_2_an_array_is_for_2025_03_26_alone() {
     let batch = r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#;
     let all = RevisionSet::all();
-    assert_eq!(on_stdio(batch), Ok(Negotiated::Batch(V2025_03_26)));
+    assert_eq!(on_stdio(batch), Ok(NegotiatedMessage::Batch(V2025_03_26)));
     assert_eq!(
         found(batch, None, Some(V2025_03_26), all),
-        Ok(Negotiated::Batch(V2025_03_26))
+        Ok(NegotiatedMessage::Batch(V2025_03_26))
     );
     for session in [V2024_11_05, V2025_06_18, V2025_11_25] {
         assert_eq!(found(batch, None, Some(session), all), Err((-32600, 400)));
@@ -105,7 +105,7 @@ fn rung_2_what_may_not_be_in_a_batch() {
     };
     assert_eq!(
         code(&request("ping", "{}")),
-        Ok(Negotiated::Message(V2025_03_26))
+        Ok(NegotiatedMessage::Single(V2025_03_26))
     );
     assert_eq!(code(&request("initialize", "{}")), Err((-32600).into()));
     assert_eq!(code(&claiming("tools/list", "")), Err((-32600).into()));
@@ -154,14 +154,14 @@ fn rung_3_a_claim_of_a_handshake_revision_is_of_that_lifecycle() {
 #[test]
 fn rung_4_initialize_without_a_claim_is_a_handshake() {
     let initialize = request("initialize", r#"{"protocolVersion":"2025-11-25"}"#);
-    assert_eq!(on_stdio(&initialize), Ok(Negotiated::Initialize));
+    assert_eq!(on_stdio(&initialize), Ok(NegotiatedMessage::Initialize));
     assert_eq!(
         over_http(&initialize, &[("mcp-protocol-version", "2026-07-28")]),
-        Ok(Negotiated::Initialize)
+        Ok(NegotiatedMessage::Initialize)
     );
     assert_eq!(
         found(&initialize, None, None, RevisionSet::handshake()),
-        Ok(Negotiated::Initialize)
+        Ok(NegotiatedMessage::Initialize)
     );
 }
 

@@ -12,7 +12,7 @@ use crate::Headers;
 use crate::RevisionSet;
 use crate::errors::{self, Refusal};
 use crate::protocol::{Connection, Event, Exchange, Ignored};
-use mcp_revisions_core::{Negotiated, negotiate};
+use mcp_revisions_core::{NegotiatedMessage, negotiate};
 
 impl Server {
     /// Looks at a text once, so that a transport knows whose it is before it hands it in
@@ -133,7 +133,7 @@ impl Connection<Server> {
         };
         let session = self.session_revision();
         match negotiation.and_then(|it| it.within(session, self.role.served)) {
-            Ok(Negotiated::Batch(revision)) => self.batch(incoming, revision),
+            Ok(NegotiatedMessage::Batch(revision)) => self.batch(incoming, revision),
             negotiated => {
                 let reply = self.handle(incoming, negotiated);
                 single(exchange, reply)
@@ -145,7 +145,7 @@ impl Connection<Server> {
     pub(in crate::protocol) fn handle(
         &mut self,
         incoming: Incoming<'_>,
-        negotiated: Result<Negotiated, Box<Refusal>>,
+        negotiated: Result<NegotiatedMessage, Box<Refusal>>,
     ) -> Reply {
         let Incoming { message, now, .. } = incoming;
         let id = match self.role.id_of(incoming) {
@@ -158,11 +158,11 @@ impl Connection<Server> {
                 &errors::invalid_request("the id is no text: it holds half a surrogate pair"),
             ),
             (MessageKind::Request, Some(id), Err(refusal)) => Reply::refused(Some(&id), &refusal),
-            (MessageKind::Request, Some(id), Ok(Negotiated::Message(peer))) => {
+            (MessageKind::Request, Some(id), Ok(NegotiatedMessage::Single(peer))) => {
                 self.request(incoming, id, peer)
             }
             (MessageKind::Request, Some(id), Ok(_)) => self.initialize(message, &id),
-            (MessageKind::Notification, _, Ok(Negotiated::Message(peer))) => {
+            (MessageKind::Notification, _, Ok(NegotiatedMessage::Single(peer))) => {
                 self.notification(message, peer, now)
             }
             (MessageKind::Notification, _, Err(refusal)) => {

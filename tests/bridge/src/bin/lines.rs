@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::io::Error;
 
 use mcp_revisions_core::{
-    Introductions, MessageContext, Negotiated, Profile, Revision, RevisionSet, convert_message,
+    Introductions, MessageContext, NegotiatedMessage, Profile, Revision, RevisionSet, convert_message,
     errors, negotiate, negotiate_initialize, peek,
 };
 use mcp_wire::envelope::write;
@@ -39,9 +39,9 @@ impl Front {
         let negotiated = negotiate(&message, None, served).and_then(|it| it.within(self.session, served));
         let revision = match negotiated {
             Err(refusal) => return refuse(id.as_ref(), refusal.error),
-            Ok(Negotiated::Message(revision)) => revision,
-            Ok(Negotiated::Batch(_)) => return refuse(None, errors::invalid_request("no batches here").error),
-            Ok(Negotiated::Initialize) => match negotiate_initialize(&message, served) {
+            Ok(NegotiatedMessage::Single(revision)) => revision,
+            Ok(NegotiatedMessage::Batch(_)) => return refuse(None, errors::invalid_request("no batches here").error),
+            Ok(NegotiatedMessage::Initialize) => match negotiate_initialize(&message, served) {
                 Ok(revision) => *self.session.insert(revision),
                 Err(refusal) => return refuse(id.as_ref(), refusal.error),
             },

@@ -99,7 +99,12 @@ fn a_request_of_the_server_crosses_into_a_result_and_back_by_the_round_trip_adap
             between("2026-07-28", to, &answer, answers),
         ] {
             assert_eq!((told.code, told.out.as_str()), (1, ""), "{}", told.err);
-            assert!(told.err.contains("expected a method that is a message of its own"), "{}", told.err);
+            assert!(
+                told.err
+                    .contains("expected a method that is a message of its own"),
+                "{}",
+                told.err
+            );
         }
     }
     // Between older revisions it goes as it is.
