@@ -1,6 +1,6 @@
 //! Which capabilities the handlers of an application stand for.
 
-use mcp_protocol::Revision;
+use mcp_protocol::{Revision, methods};
 use mcp_wire::{Direction, Json, Map, MethodKind};
 
 /// The requests from one side that a capability of the other promises to answer, by capability: `tools` or
@@ -24,7 +24,31 @@ pub(super) fn promised(
     promised
 }
 
-/// The capabilities of a peer that has implemented these requests from the other side.
+/// Returns the capabilities of a server that handles these requests: handlers log by their context, and one that listens to
+/// subscriptions delivers the changes of all that is listed.
+#[cfg(any(feature = "server-http", feature = "server-stdio"))]
+pub(super) fn of_server(revision: Revision, implemented: &[&str]) -> Json {
+    let declared = declared(revision, Direction::ClientToServer, implemented);
+    let mut all: Map<Map<bool>> = declared.read().unwrap_or_default();
+    if implemented.contains(&methods::SUBSCRIPTIONS_LISTEN) {
+        for (capability, part) in [
+            ("tools", "listChanged"),
+            ("prompts", "listChanged"),
+            ("resources", "listChanged"),
+            ("resources", "subscribe"),
+        ] {
+            if let Some(parts) = all.get_mut(capability) {
+                parts.insert(part, true);
+            }
+        }
+    }
+    if !all.contains_key("logging") {
+        all.insert("logging", Map::new());
+    }
+    Json::of(&all)
+}
+
+/// Returns the capabilities of a peer that has implemented these requests from the other side.
 pub(super) fn declared(revision: Revision, sender: Direction, implemented: &[&str]) -> Json {
     let mut all: Map<Map<bool>> = Map::new();
     for (capability, methods) in promised(revision, sender) {

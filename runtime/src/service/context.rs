@@ -104,6 +104,17 @@ impl<App> RequestContext<App> {
         Self::of(facts)
     }
 
+    /// Returns the result that asks the client, if the handler has sent a question that has no answer yet.
+    pub(super) fn question(&self) -> Option<Json> {
+        self.facts.answers.get()?.question()
+    }
+
+    /// Returns `_meta` of the params, in the application's revision; `None` if the call or the notification has none.
+    #[must_use]
+    pub fn meta(&self) -> Option<Json> {
+        self.facts.params.get("_meta")
+    }
+
     /// Returns the revision that the client speaks.
     #[must_use]
     pub fn revision(&self) -> Revision {
@@ -149,7 +160,9 @@ impl<App> RequestContext<App> {
     /// }
     /// ```
     ///
-    /// Return its errors unchanged. In an application of a handshake revision, requests are sent as usual.
+    /// A request without an answer fails with [`Error::InputRequired`]. The call ends with the question whatever the handler
+    /// returns after it, so `?` works in a handler of any error type. In an application of a handshake revision, requests are
+    /// sent as usual.
     ///
     /// Earlier answers come back signed for this tool, these arguments and this principal, and expire after
     /// [`Limits::client_response_timeout`](crate::Limits::client_response_timeout). Nothing is remembered of them here: until then a client can send the
@@ -280,7 +293,7 @@ impl<App: Spoken> Caller for RequestContext<App> {
         let is_task = (self.facts.peer.as_ref()).is_some_and(|peer| peer.task().is_some());
         if self.starts_over && !is_task {
             let answer = self.facts.answers().next(method, params);
-            return answer.map_err(Error::InputRequired);
+            return answer.ok_or(Error::InputRequired);
         }
         let answer = match &self.facts.peer {
             Some(peer) => peer.ask(method, params.as_ref()).await,

@@ -32,10 +32,11 @@ pub enum Error {
     /// The user cancelled the elicitation (`action: "cancel"`).
     #[error("the user dismissed the question")]
     Cancelled,
-    /// A question ends its call, which starts over with the answer: see [`RequestContext::stateless`](super::RequestContext::stateless).
+    /// The client has not answered the question yet: the call ends with it, and starts over with the answer, whatever its
+    /// handler returns. See [`RequestContext::stateless`](super::RequestContext::stateless).
     #[cfg(any(feature = "server-http", feature = "server-stdio"))]
     #[error("the call starts over once its question is answered")]
-    InputRequired(Box<super::Unanswered>),
+    InputRequired,
     /// An error as JSON-RPC has it: the peer's own, or one of the application.
     #[error("{} ({})", .0.message, .0.code)]
     Rpc(ErrorObject),
@@ -107,7 +108,7 @@ impl Error {
     pub(crate) fn is_of_the_protocol(&self) -> bool {
         matches!(
             self,
-            Self::InputRequired(_)
+            Self::InputRequired
                 | Self::InvalidParams(_)
                 | Self::MethodNotFound(_)
                 | Self::ResourceNotFound(_)

@@ -35,5 +35,3 @@ pub use error::Error;
 pub use router::{Json, Router};
 #[cfg(any(feature = "server-http", feature = "server-stdio"))]
 pub use server::{McpServer, ServeError, Server};
-#[cfg(any(feature = "server-http", feature = "server-stdio"))]
-pub use stateless::Unanswered;

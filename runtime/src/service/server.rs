@@ -7,7 +7,7 @@ use mcp_protocol::{Spoken, UnknownFields};
 use mcp_wire::service::{Context, ServerSide, Serves};
 use mcp_wire::{Direction, Encode, ErrorObject, Json, Map};
 
-use super::capabilities::{declared, promised};
+use super::capabilities::{of_server, promised};
 use super::custom::Custom;
 use super::{Error, RequestContext};
 use crate::protocol::server;
@@ -69,7 +69,10 @@ impl<App: Spoken> Server<App> {
         }
     }
 
-    /// Overrides the `ServerCapabilities` derived from the handlers, for example to declare `listChanged`.
+    /// Overrides the `ServerCapabilities` derived from the handlers.
+    ///
+    /// Derived are those of the methods that are handled, `logging`, and with `subscriptions_listen` also `listChanged` and
+    /// `subscribe` of what is listed.
     #[must_use]
     pub fn with_capabilities(mut self, capabilities: &impl Encode) -> Self {
         self.capabilities = Some(Json::of(capabilities));
@@ -114,7 +117,7 @@ impl<App: Spoken> Server<App> {
                 checked(App::REVISION, &capabilities, &implemented)?;
                 capabilities
             }
-            None => declared(App::REVISION, Direction::ClientToServer, &implemented),
+            None => of_server(App::REVISION, &implemented),
         };
         let mut profile = Profile::new(&self.info, &capabilities);
         if let Some(instructions) = self.instructions {
@@ -159,7 +162,7 @@ pub enum ServeError {
         /// The methods that it promises.
         methods: String,
     },
-    /// A registration that cannot be served; the text says which one, and what to do.
+    /// Registrations that cannot be served; the text has each of them, and what to do.
     #[cfg(feature = "router")]
     #[error("{0}")]
     Router(String),
@@ -311,6 +314,16 @@ impl<App: Spoken> McpServer<App> {
         crate::stdio::serve(self.server, self.handlers).await
     }
 
+    /// Serves standard input and output until `stop` ends, such as `async { let _ = tokio::signal::ctrl_c().await; }`, or the
+    /// input does. Requests that came before are answered; then this returns, and the process can end.
+    ///
+    /// # Errors
+    /// As [`stdio`](Self::stdio).
+    #[cfg(feature = "server-stdio")]
+    pub async fn stdio_until(self, stop: impl Future<Output = ()> + Send) -> std::io::Result<()> {
+        crate::stdio::serve_until(self.server, self.handlers, stop).await
+    }
+
     /// Serves any two streams of bytes, one message per line.
     ///
     /// # Errors
@@ -456,9 +469,10 @@ impl<App: Spoken> Handler for Typed<App> {
         let answer = self.handlers.request(method, held.params(), cx);
         #[cfg(feature = "tracing")]
         let answer = tracing::Instrument::instrument(answer, span);
-        match answer.await {
-            Err(Error::InputRequired(question)) => Ok(question.into_result()),
-            answer => answer.map_err(|error: Error| error.into_object(revision)),
+        let answer = answer.await;
+        match held.question() {
+            Some(question) => Ok(question),
+            None => answer.map_err(|error: Error| error.into_object(revision)),
         }
     }
 

@@ -4,6 +4,7 @@
 //! request and this principal.
 
 use std::fmt::Write as _;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hmac_sha256::Hash;
@@ -20,12 +21,15 @@ pub(super) struct Answers {
     state: Option<String>,
     /// The answers of earlier rounds in that state.
     earlier: Map<Json>,
-    asked: AtomicUsize,
+    /// How many questions the handler has sent.
+    sent: AtomicUsize,
+    /// The first question without an answer: it ends the call, whatever the handler returns then.
+    pending: OnceLock<Unanswered>,
 }
 
-/// A question that has no answer yet, and the answers to those before it: an error that a handler hands on with `?`.
+/// A question that has no answer yet, and the answers to those before it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Unanswered {
+pub(super) struct Unanswered {
     key: String,
     method: &'static str,
     params: Option<Json>,
@@ -44,7 +48,8 @@ impl Answers {
             responses: responses.and_then(Result::ok).unwrap_or_default(),
             earlier: earlier.and_then(Result::ok).unwrap_or_default(),
             state: state.map(std::borrow::Cow::into_owned),
-            asked: AtomicUsize::new(0),
+            sent: AtomicUsize::new(0),
+            pending: OnceLock::new(),
         }
     }
 
@@ -58,28 +63,30 @@ impl Answers {
         self.state.as_deref()
     }
 
-    /// The answer to the next question.
-    pub(super) fn next(
-        &self,
-        method: &'static str,
-        params: Option<Json>,
-    ) -> Result<Json, Box<Unanswered>> {
-        let place = self.asked.fetch_add(1, Ordering::Relaxed);
+    /// Returns the answer to the next question; `None` if there is none, so that the question is pending.
+    pub(super) fn next(&self, method: &'static str, params: Option<Json>) -> Option<Json> {
+        let place = self.sent.fetch_add(1, Ordering::Relaxed);
         let key = key(place, method, params.as_ref());
         let known = self.responses.get(&key).or_else(|| self.earlier.get(&key));
         if let Some(answer) = known {
-            return Ok(answer.clone());
+            return Some(answer.clone());
         }
         let mut known = self.earlier.clone();
         for (key, answer) in &self.responses {
             known.insert(key, answer.clone());
         }
-        Err(Box::new(Unanswered {
+        self.pending.get_or_init(|| Unanswered {
             key,
             method,
             params,
             known,
-        }))
+        });
+        None
+    }
+
+    /// Returns the result that asks the pending question, if there is one.
+    pub(super) fn question(&self) -> Option<Json> {
+        self.pending.get().cloned().map(Unanswered::into_result)
     }
 }
 
@@ -99,7 +106,7 @@ fn key(place: usize, method: &str, params: Option<&Json>) -> String {
 
 impl Unanswered {
     /// The result that asks.
-    pub(super) fn into_result(self) -> Json {
+    fn into_result(self) -> Json {
         let mut question = Map::new();
         question.insert("method", Json::of(self.method));
         if let Some(params) = self.params {

@@ -24,6 +24,8 @@ pub(crate) mod queue;
 pub mod serve;
 pub(crate) mod spawn;
 #[cfg(feature = "server-stdio")]
+mod standard_input;
+#[cfg(feature = "server-stdio")]
 pub mod stdio;
 
 #[cfg(any(feature = "client", feature = "server-stdio"))]

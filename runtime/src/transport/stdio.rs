@@ -25,6 +25,7 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 
 use super::line::read_line;
 use super::spawn::spawn;
+use super::standard_input::StandardInput;
 use crate::protocol::server::{Owner, Server};
 use crate::serve::{
     AnyHandler, Budget, Facts, Handler, Next, Queue, ServerDriver, outbox, started, with_tasks,
@@ -41,7 +42,20 @@ type Output = Box<dyn AsyncWrite + Unpin + Send>;
 /// # Errors
 /// Input that cannot be read, output that cannot be written.
 pub async fn serve(server: Server, handler: impl Handler) -> io::Result<()> {
-    serve_on(server, handler, tokio::io::stdin(), tokio::io::stdout()).await
+    serve_until(server, handler, std::future::pending()).await
+}
+
+/// Serves standard input and output until the input or `stop` ends, and what came before is answered.
+///
+/// # Errors
+/// As [`serve`].
+pub async fn serve_until(
+    server: Server,
+    handler: impl Handler,
+    stop: impl Future<Output = ()> + Send,
+) -> io::Result<()> {
+    let input = StandardInput::until(stop)?;
+    serve_on(server, handler, input, tokio::io::stdout()).await
 }
 
 /// Serves any two streams of bytes, as [`serve`] does.

@@ -64,6 +64,37 @@ fn the_client_of_the_readme_calls_its_server() {
     assert!(text.contains(r#"{"celsius":21.5}"#), "{text}");
 }
 
+/// A client that is open and silent does not keep a server that was told to stop.
+#[test]
+#[cfg(unix)]
+fn a_server_that_is_told_to_stop_ends_though_its_input_is_open() {
+    let Some(stop) = example("stop") else {
+        return;
+    };
+    let mut server = Command::new(stop);
+    let server = server.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut server = server.stderr(Stdio::piped()).spawn().unwrap();
+    let mut input = server.stdin.take().unwrap();
+    input
+        .write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n")
+        .unwrap();
+    // It listens to signals by the time that it answers.
+    let mut answers = BufReader::new(server.stdout.take().unwrap());
+    answers.read_line(&mut String::new()).unwrap();
+    let id = server.id().to_string();
+    output(Command::new("kill").args(["-INT", &id]));
+    let (sender, ended) = std::sync::mpsc::channel();
+    let mut farewell = server.stderr.take().unwrap();
+    std::thread::spawn(move || {
+        let mut text = String::new();
+        farewell.read_to_string(&mut text).unwrap();
+        sender.send((text, server.wait().unwrap())).unwrap();
+    });
+    let (text, status) = ended.recv_timeout(Duration::from_secs(20)).unwrap();
+    assert_eq!((text.as_str(), status.success()), ("stopped\n", true));
+    drop(input);
+}
+
 #[test]
 fn a_client_follows_a_task_and_waits_where_there_is_none() {
     let Some(tasks) = example("tasks") else {

@@ -24,6 +24,12 @@ pub(super) fn failed<T: Send + 'static>(what: String, error: &impl Display) -> W
 pub enum OnlyContext {}
 
 /// An async function that can be registered; `Shape` is what it takes, and is inferred.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a handler",
+    label = "expected `async fn()`, `async fn(Arguments)`, `async fn(RequestContext<Latest>)` or `async fn(Arguments, RequestContext<Latest>)`",
+    note = "`Arguments` is a struct that implements `serde::Deserialize`, taken by value, and `schemars::JsonSchema` where its schema is derived",
+    note = "the future of the function must be `Send`: hold no `Rc`, `RefCell` guard or `MutexGuard` across an `.await`"
+)]
 pub trait Handler<Shape>: Send + Sync + 'static {
     /// The arguments.
     type Arguments: Send + 'static;

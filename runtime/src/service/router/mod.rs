@@ -34,10 +34,13 @@ use handler::Boxed;
 use tasks::AsTask;
 use templates::Templates;
 
+/// How many bytes the name of a tool, prompt or resource may have, or its URI.
+const NAME_BYTES: usize = 1 << 10;
+
 /// A server made of functions, written against the latest release.
 ///
-/// [`build`](Self::build) reports invalid registrations: names that are used twice, templates that match no URI, schemas
-/// that describe no object.
+/// [`build`](Self::build) reports invalid registrations: names that are empty or used twice, URIs that are none, templates
+/// that match no URI or whose function takes what they do not have, schemas that describe no object.
 #[derive(Default)]
 pub struct Router {
     tools: Named<Tool>,
@@ -131,7 +134,7 @@ impl Router {
     /// Creates the server, with the name and the version of the program.
     ///
     /// # Errors
-    /// Returns an error for the first registration that cannot be served.
+    /// Returns an error that names each registration that cannot be served.
     pub fn build(
         self,
         name: impl Into<String>,
@@ -148,8 +151,9 @@ impl Router {
     /// # Errors
     /// As [`build`](Self::build).
     pub fn build_with(self, server: Server<Latest>) -> Result<McpServer<Latest>, ServeError> {
-        if let Some(problem) = self.problems.first() {
-            return Err(ServeError::Router(problem.clone()));
+        let problems = self.check();
+        if !problems.is_empty() {
+            return Err(ServeError::Router(problems.join("\n")));
         }
         let capabilities = self.capabilities();
         let tasks = tasks::of(&self.tools.all);
@@ -157,7 +161,37 @@ impl Router {
         Ok(tasks::with(server, tasks))
     }
 
-    fn capabilities(&self) -> mcp::ServerCapabilities {
+    /// Returns the problems of the registrations, those of completions included: what they complete may be added later.
+    fn check(&self) -> Vec<String> {
+        let mut problems = self.problems.clone();
+        let mut completions: Vec<_> = self.completions.keys().collect();
+        completions.sort();
+        for (of, argument) in completions {
+            let prompt = self.prompts.get(of);
+            let has_argument = match prompt {
+                Some(prompt) => {
+                    let arguments = prompt.prompt.arguments.as_deref().unwrap_or_default();
+                    arguments.iter().any(|one| one.name == *argument)
+                }
+                None => self.templates.variables(of).contains(&argument.as_str()),
+            };
+            let of = shortened(of);
+            if prompt.is_none() && !self.templates.has(&of) {
+                problems.push(format!(
+                    "a completion of `{of}`, which is neither a prompt nor a resource template: add that as well"
+                ));
+            } else if !has_argument {
+                problems.push(format!(
+                    "a completion of the argument `{argument}` of `{of}`, which has no argument of this name"
+                ));
+            }
+        }
+        problems
+    }
+
+    /// Returns the capabilities of what is registered.
+    #[must_use]
+    pub fn capabilities(&self) -> mcp::ServerCapabilities {
         let mut capabilities =
             mcp::ServerCapabilities::new().with_logging(mcp_wire::JsonObject::new());
         let changes = self.changes.is_some().then_some(true);
@@ -187,11 +221,17 @@ impl Router {
     }
 
     fn taken(&mut self, free: bool, what: &str, name: &str) {
-        if !free {
-            self.problems.push(format!(
-                "two {what} are called `{name}`: give one another name"
-            ));
-        }
+        let problem = match name {
+            _ if !free => format!("two {what} are called `{name}`: give one another name"),
+            "" => format!("one of the {what} has an empty name: give it one"),
+            long if long.len() > NAME_BYTES => format!(
+                "one of the {what} has a name of {} bytes, which begins with `{}`: give it one of at most {NAME_BYTES}",
+                long.len(),
+                shortened(long)
+            ),
+            _ => return,
+        };
+        self.problems.push(problem);
     }
 }
 

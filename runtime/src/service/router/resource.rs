@@ -5,7 +5,7 @@ use mcp_wire::args::{Uri, UriTemplate};
 use serde::de::DeserializeOwned;
 
 use super::handler::{Boxed, failed};
-use super::templates::Asked;
+use super::templates::{Asked, check_uri, variables};
 use super::{Handler, IntoContents, NoArguments, Resource, Router, texts};
 use crate::errors::shortened;
 
@@ -26,6 +26,9 @@ impl Router {
         H: Handler<Shape, Arguments = NoArguments, Answer: IntoContents>,
     {
         let uri = resource.uri.clone();
+        if let Err(problem) = check_uri(&uri) {
+            self.problems.push(problem);
+        }
         let read: Boxed<Asked, _> = Box::new(move |asked, cx| {
             let answer = read.call(NoArguments, cx);
             Box::pin(async move { answer.await.into_contents(asked.uri, asked.mime_type) })
@@ -62,6 +65,12 @@ impl Router {
     where
         H: Handler<Shape, Arguments: DeserializeOwned, Answer: IntoContents>,
     {
+        let named = variables(&template.uri_template);
+        if let Some(problem) = texts::check::<H::Arguments>(&named) {
+            let template = shortened(&template.uri_template);
+            self.problems
+                .push(format!("the template `{template}`: {problem}"));
+        }
         let read: Boxed<Asked, _> = Box::new(move |asked, cx| {
             let variables = match texts::read(&asked.variables) {
                 Ok(variables) => variables,

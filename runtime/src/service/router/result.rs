@@ -15,6 +15,11 @@ use crate::service::Error;
 pub struct Json<T>(pub T);
 
 /// A type whose JSON Schema is known: with feature `schemars` each that it can describe, without it none.
+#[diagnostic::on_unimplemented(
+    message = "the schema of `{Self}` is not known",
+    label = "derive `schemars::JsonSchema` for it",
+    note = "`Router::tool_of` takes a tool with a schema of your own"
+)]
 pub trait Described {
     /// The schema.
     fn schema() -> Option<JsonObject>;
@@ -37,6 +42,12 @@ impl<T> Described for T {
 /// What a tool may answer with.
 ///
 /// An error of [`Error`] that says the call was wrong answers the request; any other is a result that the model reads.
+#[diagnostic::on_unimplemented(
+    message = "a tool cannot answer with `{Self}`",
+    label = "return text, `Json<T>`, content such as `mcp::ImageContent`, `mcp::CallToolResult`, or a `Result` of one of these",
+    note = "return `Json<T>` for structured content: `T` implements `serde::Serialize`, and `schemars::JsonSchema` for its schema",
+    note = "the error of a `Result` implements `std::fmt::Display`"
+)]
 pub trait IntoToolResult {
     /// The result.
     ///
@@ -89,6 +100,24 @@ impl IntoToolResult for mcp::ContentBlock {
     }
 }
 
+macro_rules! as_block {
+    ($($type:ty),*) => {$(
+        impl IntoToolResult for $type {
+            fn into_tool_result(self) -> Result<mcp::CallToolOutcome, Error> {
+                mcp::ContentBlock::from(self).into_tool_result()
+            }
+        }
+    )*};
+}
+
+as_block!(
+    mcp::TextContent,
+    mcp::ImageContent,
+    mcp::AudioContent,
+    mcp::ResourceLink,
+    mcp::EmbeddedResource
+);
+
 impl IntoToolResult for Vec<mcp::ContentBlock> {
     fn into_tool_result(self) -> Result<mcp::CallToolOutcome, Error> {
         Ok(mcp::CallToolResult::new(self).into())
@@ -139,6 +168,11 @@ impl<T: IntoToolResult, E: Display + 'static> IntoToolResult for Result<T, E> {
 }
 
 /// What a resource may be read as.
+#[diagnostic::on_unimplemented(
+    message = "a resource cannot be read as `{Self}`",
+    label = "return `String`, `&'static str`, `Vec<u8>`, `mcp::ReadResourceResult`, or a `Result` of one of these",
+    note = "the error of a `Result` implements `Into<mcp_revisions::service::Error>`"
+)]
 pub trait IntoContents {
     /// The contents of the resource at this URI, which is of this type, if that is known.
     ///
@@ -208,6 +242,11 @@ impl<T: IntoContents, E: Into<Error>> IntoContents for Result<T, E> {
 }
 
 /// What a prompt may answer with.
+#[diagnostic::on_unimplemented(
+    message = "a prompt cannot answer with `{Self}`",
+    label = "return `String`, `&'static str`, `Vec<mcp::PromptMessage>`, `mcp::GetPromptResult`, or a `Result` of one of these",
+    note = "the error of a `Result` implements `Into<mcp_revisions::service::Error>`"
+)]
 pub trait IntoPromptResult {
     /// The messages.
     ///
@@ -248,6 +287,11 @@ impl<T: IntoPromptResult, E: Into<Error>> IntoPromptResult for Result<T, E> {
 }
 
 /// What a completion may answer with.
+#[diagnostic::on_unimplemented(
+    message = "a completion cannot answer with `{Self}`",
+    label = "return `Vec<String>`, `Vec<&str>`, or a `Result` of one of these",
+    note = "the error of a `Result` implements `Into<mcp_revisions::service::Error>`"
+)]
 pub trait IntoValues {
     /// The values.
     ///

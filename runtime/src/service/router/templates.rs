@@ -50,6 +50,15 @@ impl Templates {
         templates.collect()
     }
 
+    /// Returns the names of the variables of a template of this text.
+    pub(super) fn variables<'t>(&self, text: &'t str) -> Vec<&'t str> {
+        if self.has(text) {
+            variables(text)
+        } else {
+            Vec::new()
+        }
+    }
+
     /// Whether there is a template of this text.
     pub(super) fn has(&self, text: &str) -> bool {
         let mut templates = self.all.iter();
@@ -97,6 +106,39 @@ impl Templates {
             variables,
         };
         Some((template, asked))
+    }
+}
+
+/// Returns the names of the variables in the text of a template.
+pub(super) fn variables(template: &str) -> Vec<&str> {
+    let expressions = template.split('{').skip(1);
+    let names = expressions.filter_map(|rest| Some(rest.split_once('}')?.0));
+    names.map(|name| name.trim_start_matches('+')).collect()
+}
+
+/// Returns why a text is not a URI that a resource may have.
+pub(super) fn check_uri(uri: &str) -> Result<(), String> {
+    let scheme = uri.split_once(':').map_or("", |(scheme, _)| scheme);
+    let begins = scheme.starts_with(|c: char| c.is_ascii_alphabetic());
+    let may_follow = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
+    if uri.contains(['{', '}']) {
+        return Err(format!(
+            "the resource `{uri}` has variables: add it with `resource_template`"
+        ));
+    }
+    if !begins || !scheme.chars().all(may_follow) {
+        return Err(format!(
+            "the resource `{uri}` has no scheme: a URI begins with one, such as `file:///`"
+        ));
+    }
+    let is_outside = |c: char| {
+        c.is_ascii_control() || matches!(c, ' ' | '"' | '<' | '>' | '\\' | '^' | '`' | '|')
+    };
+    match uri.chars().find(|c| is_outside(*c)) {
+        Some(found) => Err(format!(
+            "the resource `{uri}` has {found:?}, which no URI has: percent-encode it"
+        )),
+        None => Ok(()),
     }
 }
 

@@ -1,5 +1,7 @@
 //! Arguments that come as texts: the variables of a URI template, and the arguments of a prompt.
 
+use std::cell::Cell;
+
 use mcp_wire::{Iter, Map};
 use serde::de::value::StrDeserializer;
 use serde::de::{
@@ -14,6 +16,57 @@ use serde_json::Error;
 /// An error that names the argument whose text is none of its type.
 pub(super) fn read<T: DeserializeOwned>(texts: &Map<String>) -> Result<T, Error> {
     T::deserialize(Texts(texts))
+}
+
+/// Returns the problem of a struct that has no field for one of these names; a type that names no fields takes any.
+pub(super) fn check<T: DeserializeOwned>(names: &[&str]) -> Option<String> {
+    let fields = Cell::new(None);
+    // Reading stops at the names of the fields.
+    let _ = T::deserialize(Fields(&fields));
+    let fields = fields.get()?;
+    let strange = names.iter().find(|name| !fields.contains(name));
+    strange.map(|name| {
+        let fields = fields.join("`, `");
+        format!("no field of its arguments is called `{name}`, which is a variable; the fields are `{fields}`")
+    })
+}
+
+/// Learns the names of a struct's fields, and reads nothing.
+struct Fields<'c>(&'c Cell<Option<&'static [&'static str]>>);
+
+impl<'de> Deserializer<'de> for Fields<'_> {
+    type Error = Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Error> {
+        Err(Error::custom("the fields of this type are not known"))
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        self.0.set(Some(fields));
+        self.deserialize_any(visitor)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        visitor.visit_some(self)
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct
+        seq tuple tuple_struct map enum identifier ignored_any
+    }
 }
 
 /// The arguments, by name.

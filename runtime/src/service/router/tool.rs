@@ -56,6 +56,33 @@ impl Router {
         self.register(tool, run)
     }
 
+    /// Changes the description of the tool that was added last: its title, its hints, its icons.
+    ///
+    /// ```
+    /// # use mcp_revisions::latest as mcp;
+    /// # use mcp_revisions::service::Router;
+    /// let router = Router::new()
+    ///     .tool("now", "Tells the time.", || async { "noon" })
+    ///     .described(|tool| tool.with_title("Clock").with_annotations(mcp::ToolAnnotations::new().with_read_only_hint(true)));
+    /// # let _ = router;
+    /// ```
+    #[must_use]
+    pub fn described(mut self, describe: impl FnOnce(mcp::Tool) -> mcp::Tool) -> Self {
+        match self.tools.all.last_mut() {
+            Some(last) => {
+                let name = last.tool.name.clone();
+                last.tool = describe(last.tool.clone());
+                // It stays what calls name it.
+                last.tool.name = name;
+            }
+            None => {
+                let problem = "`described` comes before any tool: add the tool first".to_owned();
+                self.problems.push(problem);
+            }
+        }
+        self
+    }
+
     /// Registers a tool and its function.
     fn register(mut self, tool: mcp::Tool, run: Run) -> Self {
         let name = tool.name.clone();
@@ -96,7 +123,19 @@ fn misread(why: String) -> Work<mcp::CallToolOutcome> {
 
 fn read<A: DeserializeOwned>(tool: &str, arguments: Option<JsonObject>) -> Result<A, String> {
     let arguments = Json::from(arguments.unwrap_or_default());
-    arguments
-        .parse()
-        .map_err(|error| format!("arguments of `{tool}`: {}", abridged(&error)))
+    let mut reader = serde_json::Deserializer::from_str(arguments.text());
+    serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+        let path = error.path().to_string();
+        let why = error.into_inner().to_string();
+        // The caller never saw the text that this counts lines of.
+        let why = why.rsplit_once(" at line ").map_or(&*why, |(why, _)| why);
+        match path.as_str() {
+            "." => format!("arguments of `{tool}`: {}", abridged(&why)),
+            path => format!(
+                "argument `{}` of `{tool}`: {}",
+                abridged(&path),
+                abridged(&why)
+            ),
+        }
+    })
 }

@@ -1,5 +1,6 @@
 //! The router: one set of functions, called by peers of every revision.
 
+use mcp_revisions::args::MimeType;
 use mcp_revisions::mcp_wire::JsonObject;
 use mcp_revisions::sansio::server::LogLevel;
 use mcp_revisions::service::router::NoArguments;
@@ -246,8 +247,8 @@ async fn an_error_quotes_little_of_what_was_wrong() {
             assert!(bytes < 5_000, "{revision}: {method}: {bytes} bytes");
             if params["arguments"]["b"] == 1 {
                 let why = answer["content"][0]["text"].as_str().unwrap();
-                assert!(why.contains("arguments of `add`: invalid type"), "{why}");
-                assert!(why.contains("expected f64"), "{why}");
+                assert!(why.contains("argument `b` of `add`: invalid type"), "{why}");
+                assert!(why.ends_with("expected f64"), "{why}");
             }
         }
     }
@@ -446,6 +447,68 @@ fn what_cannot_be_served_is_said() {
         |_: Vec<u8>| async {},
     );
     assert!(said(list).contains("the tool `list` takes no object"));
+}
+
+#[test]
+fn all_registrations_that_cannot_be_served_are_named_at_once() {
+    let read = || async { "" };
+    let router = Router::new()
+        .tool("", "Has no name.", read)
+        .tool(&"x".repeat(2000), "Has a long name.", read)
+        .resource("x://{id}", "variables", read)
+        .resource("readme", "no scheme", read)
+        .resource("file:///a b", "a blank", read)
+        .resource_template("users://{user}", "user", |_: User| async { "" })
+        .prompt("greet", "Greets.", |greet: Greet| async { greet.name })
+        .completion("greet", "colour", |_: String| async { vec!["red"] })
+        .completion("ghost", "name", |_: String| async { vec!["boo"] });
+    let why = router.build("x", "1").unwrap_err().to_string();
+    let expected = [
+        "one of the tools has an empty name",
+        "one of the tools has a name of 2000 bytes",
+        "the resource `x://{id}` has variables: add it with `resource_template`",
+        "the resource `readme` has no scheme",
+        "the resource `file:///a b` has ' '",
+        "the template `users://{user}`: no field of its arguments is called `user`",
+        "a completion of `ghost`, which is neither a prompt nor a resource template",
+        "a completion of the argument `colour` of `greet`, which has no argument of this name",
+    ];
+    let lines: Vec<&str> = why.lines().collect();
+    assert_eq!(lines.len(), expected.len(), "{why}");
+    for (line, expected) in lines.iter().zip(expected) {
+        assert!(line.starts_with(expected), "{line}");
+    }
+}
+
+#[tokio::test]
+async fn a_tool_answers_with_an_image_and_is_described_after_it_was_added() {
+    let pixel = || async { mcp::ImageContent::new("AAAA", MimeType("image/png")) };
+    let router = Router::new()
+        .tool("pixel", "Draws.", pixel)
+        .described(|tool| tool.with_title("Painter"));
+    let mut peer = peer_of(Revision::LATEST, router).await;
+    let listed = peer.call("tools/list", json!({})).await.unwrap();
+    assert_eq!(listed["tools"][0]["title"], "Painter");
+    assert_eq!(listed["tools"][0]["description"], "Draws.");
+    let result = peer
+        .call("tools/call", json!({"name": "pixel"}))
+        .await
+        .unwrap();
+    assert_eq!(result["content"][0]["type"], "image", "{result}");
+}
+
+#[tokio::test]
+async fn a_handler_reads_the_meta_of_its_call() {
+    let trace = |cx: RequestContext<Latest>| async move {
+        let parent = cx.meta().and_then(|meta| meta.get("traceparent"));
+        parent.map(|parent| parent.to_string()).unwrap_or_default()
+    };
+    for revision in revisions() {
+        let mut peer = peer_of(revision, Router::new().tool("trace", "", trace)).await;
+        let params = json!({"name": "trace", "_meta": {"traceparent": "00-1-2-01"}});
+        let result = peer.call("tools/call", params).await.unwrap();
+        assert_eq!(result["content"][0]["text"], "\"00-1-2-01\"", "{revision}");
+    }
 }
 
 /// A tool that asks by a result of its own: by name, and with a state.

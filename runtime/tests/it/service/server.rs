@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mcp_revisions::service::{Error, RequestContext, Server};
-use mcp_revisions::{Limits, Revision, V2025_06_18, v2025_06_18 as mcp};
+use mcp_revisions::{Lifecycle, Limits, Revision, V2025_06_18, v2025_06_18 as mcp};
 use serde_json::json;
 use tokio::io::duplex;
 use tokio::sync::mpsc;
@@ -151,8 +151,52 @@ async fn capabilities_are_what_is_implemented() {
     let found = peer.call("server/discover", json!({})).await.unwrap();
     assert_eq!(
         found["capabilities"],
-        json!({"resources": {"subscribe": true}})
+        json!({"logging": {}, "resources": {"subscribe": true}})
     );
+}
+
+/// A server of the latest revision that lists resources and delivers their changes.
+struct Listened;
+
+impl mcp_revisions::latest::ServerHandlers<RequestContext<mcp_revisions::Latest>> for Listened {
+    async fn list_resources(
+        &self,
+        _: mcp_revisions::latest::PaginatedRequestParams,
+        _: RequestContext<mcp_revisions::Latest>,
+    ) -> Result<mcp_revisions::latest::ListResourcesResult, Error> {
+        Ok(mcp_revisions::latest::ListResourcesResult::new(Vec::new()))
+    }
+
+    async fn subscriptions_listen(
+        &self,
+        _: mcp_revisions::latest::SubscriptionsListenRequestParams,
+        _: RequestContext<mcp_revisions::Latest>,
+    ) -> Result<mcp_revisions::latest::SubscriptionsListenResult, Error> {
+        std::future::pending().await
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_listens_to_subscriptions_declares_the_changes_that_it_delivers() {
+    for revision in revisions() {
+        let (near, far) = duplex(1 << 16);
+        let running = Server::<mcp_revisions::Latest>::new(&info());
+        let running = running.build(Listened).unwrap();
+        crate::support::spawn(async move {
+            let (input, output) = tokio::io::split(far);
+            running.lines(input, output).await.unwrap();
+        });
+        let mut peer = Peer::connect(revision, near).await;
+        let found = match revision.lifecycle() {
+            Lifecycle::Handshake => peer.opened.clone(),
+            Lifecycle::PerRequest => peer.call("server/discover", json!({})).await.unwrap(),
+        };
+        assert_eq!(
+            found["capabilities"],
+            json!({"logging": {}, "resources": {"listChanged": true, "subscribe": true}}),
+            "{revision}"
+        );
+    }
 }
 
 #[test]

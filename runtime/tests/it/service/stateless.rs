@@ -76,6 +76,53 @@ async fn a_call_starts_over_with_each_answer_and_is_not_kept_meanwhile() {
     }
 }
 
+/// An error of an application: its type says nothing of this library's.
+#[derive(Debug)]
+struct Failure(String);
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self(format!("it failed: {error}"))
+    }
+}
+
+#[tokio::test]
+async fn a_question_is_asked_whatever_the_handler_makes_of_its_error() {
+    let handing_on = |cx: RequestContext<Latest>| async move {
+        let Name { name } = cx.stateless().elicit("Who are you?").await?;
+        Ok::<_, Failure>(name)
+    };
+    let swallowing = |cx: RequestContext<Latest>| async move {
+        let answer = cx.stateless().elicit::<Name>("Who are you?").await;
+        answer.map_or_else(|_| "nobody".to_owned(), |it| it.name)
+    };
+    let router =
+        Router::new()
+            .tool("handing-on", "", handing_on)
+            .tool("swallowing", "", swallowing);
+    let (near, far) = duplex(1 << 16);
+    let running = router.build("example", "1").unwrap();
+    crate::support::spawn(async move {
+        let (input, output) = tokio::io::split(far);
+        running.lines(input, output).await.unwrap();
+    });
+    let mut peer = Peer::connect(Revision::LATEST, near).await;
+    for name in ["handing-on", "swallowing"] {
+        peer.answers = vec![json!({"action": "accept", "content": {"name": "Ada"}})];
+        let result = peer
+            .call("tools/call", json!({"name": name}))
+            .await
+            .unwrap();
+        assert_eq!(result["content"][0]["text"], "Ada", "{name}: {result}");
+    }
+}
+
 /// A client of the latest revision, at a replica with these keys.
 async fn replica(keys: &[u8]) -> Peer {
     let running = router().0.build("example", "1").unwrap();
