@@ -247,7 +247,7 @@ async fn an_error_quotes_little_of_what_was_wrong() {
             assert!(bytes < 5_000, "{revision}: {method}: {bytes} bytes");
             if params["arguments"]["b"] == 1 {
                 let why = answer["content"][0]["text"].as_str().unwrap();
-                assert!(why.contains("argument `b` of `add`: invalid type"), "{why}");
+                assert!(why.contains("argument `a` of `add`: invalid type"), "{why}");
                 assert!(why.ends_with("expected f64"), "{why}");
             }
         }
