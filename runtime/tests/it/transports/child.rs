@@ -61,14 +61,12 @@ async fn one_that_the_probe_ends_is_started_again() {
 
 #[tokio::test]
 async fn one_that_dies_leaves_nobody_waiting() {
-    for script in ["exit 3", "read line; exit 1"] {
+    for (script, status) in [("exit 3", 3), ("read line; exit 1", 1)] {
         let client = client().child(Child::new(shell(script))).unwrap();
         let answer = soon(call(&client, "hello")).await;
-        assert_eq!(
-            answer,
-            Err(Error::RequestFailed(Failure::Closed)),
-            "{script}"
-        );
+        let why = format!("ended before it said which revision it speaks (exit status: {status})");
+        let died = Failure::NotStarted(why);
+        assert_eq!(answer, Err(Error::RequestFailed(died)), "{script}");
     }
     let missing = client().command(["/no/such/program", "x"]).unwrap_err();
     assert!(
