@@ -44,6 +44,9 @@ const LOOK: Duration = Duration::from_secs(1);
 /// How many first messages are read at a time, each of which may be as long as a message may be.
 const READS: usize = 16;
 
+/// How many bytes a first message takes up at least while it waits.
+const LEAST: usize = 4 << 10;
+
 /// How long a first message waits until it is read.
 const TURN_TIME: Duration = Duration::from_secs(10);
 
@@ -63,27 +66,14 @@ struct Shared {
     settings: Arc<Settings>,
     /// Answers requests that need no server, until there is one.
     unstarted: transport::Service,
-    faces: HashMap<Revision, Face>,
+    /// What clients of each revision meet, once the first of them has named itself.
+    faces: HashMap<Revision, OnceCell<Started>>,
     /// The servers of all clients, once there is one.
     servers: OnceLock<Servers>,
     reads: Semaphore,
-    is_closed: AtomicBool,
-}
-
-/// What clients of one revision meet.
-struct Face {
-    started: OnceCell<Started>,
-    /// Requests that wait for the start.
+    /// The bytes that first messages may take up while they wait for a start.
     waits: Semaphore,
-}
-
-impl Default for Face {
-    fn default() -> Self {
-        Self {
-            started: OnceCell::new(),
-            waits: Semaphore::new(READS),
-        }
-    }
+    is_closed: AtomicBool,
 }
 
 /// What there is once a client of a revision has named itself.
@@ -111,13 +101,14 @@ impl Service {
     pub(crate) fn new(settings: Arc<Settings>) -> Self {
         let options = settings.http.clone();
         let served = settings.client_revisions;
-        let faces = served.iter().map(|revision| (revision, Face::default()));
+        let faces = served.iter().map(|revision| (revision, OnceCell::new()));
         Self(Arc::new(Shared {
             settings,
             unstarted: unstarted(served, options),
             faces: faces.collect(),
             servers: OnceLock::new(),
             reads: Semaphore::new(READS),
+            waits: Semaphore::new(READS * Limits::default().max_message_bytes),
             is_closed: AtomicBool::new(false),
         }))
     }
@@ -235,7 +226,7 @@ impl Shared {
 
     /// The services that have a server.
     fn started(&self) -> impl Iterator<Item = &Started> {
-        self.faces.values().filter_map(|face| face.started.get())
+        self.faces.values().filter_map(OnceCell::get)
     }
 
     /// A service for requests that need none of a certain revision.
@@ -249,8 +240,7 @@ impl Shared {
         let named = head.headers.get(headers::PROTOCOL_VERSION);
         let named =
             named.and_then(|version| Revision::from_protocol_version(version.to_str().ok()?));
-        let named =
-            named.and_then(|revision| Some((revision, self.faces.get(&revision)?.started.get()?)));
+        let named = named.and_then(|revision| Some((revision, self.faces.get(&revision)?.get()?)));
         match named {
             Some((revision, started)) if revision.lifecycle() == Lifecycle::PerRequest => {
                 return Some(&started.service);
@@ -293,12 +283,13 @@ impl Shared {
         let (Some(caller), Some(face)) = (caller, face) else {
             return answered(self.any(), Request::from_parts(head, body)).await;
         };
-        if let Some(started) = face.started.get() {
+        if let Some(started) = face.get() {
             drop(turn);
             return answered(&started.service, Request::from_parts(head, body)).await;
         }
         // Clients of other revisions do not wait for this start.
-        let wait = tokio::time::timeout(TURN_TIME, face.waits.acquire()).await;
+        let bytes_kept = u32::try_from(bytes.len().max(LEAST)).unwrap_or(u32::MAX);
+        let wait = tokio::time::timeout(TURN_TIME, self.waits.acquire_many(bytes_kept)).await;
         let Ok(wait) = wait else { return busy() };
         drop(turn);
         let started = self.start(face, caller).await;
@@ -312,10 +303,10 @@ impl Shared {
     /// Starts the server on behalf of a client, unless it was started for one of the same revision.
     async fn start<'f>(
         &self,
-        face: &'f Face,
+        face: &'f OnceCell<Started>,
         caller: Caller,
     ) -> Result<&'f transport::Service, Error> {
-        let started = face.started.get_or_try_init(|| async {
+        let started = face.get_or_try_init(|| async {
             if self.is_closed.load(Ordering::Acquire) {
                 return Err(Error::Closed);
             }
