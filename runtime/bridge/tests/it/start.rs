@@ -181,11 +181,10 @@ async fn clients_of_several_revisions_at_one_listener_are_served_in_their_own() 
 #[tokio::test]
 async fn a_slow_start_for_one_revision_holds_up_no_client_of_another() {
     let upstream = scripted(|message| {
-        let is_slow = message["params"]["protocolVersion"] == "2025-06-18";
-        Some(match is_slow {
-            true => Vec::new(),
-            false => opens(message, Revision::V2025_11_25),
-        })
+        if message["params"]["protocolVersion"] == "2025-06-18" {
+            return Some(Vec::new());
+        }
+        Some(opens(message, Revision::V2025_11_25))
     });
     let service = Bridge::new(upstream).into_service();
     let mut slow = tokio::task::JoinSet::new();

@@ -301,9 +301,14 @@ impl Connection<Client> {
         }
         let failure = starting.refusal.clone().unwrap_or(failure);
         let left = self.left(tried);
-        let next = match versions.is_empty() {
-            true => self.preferred(|it| left.contains(it) && it.lifecycle() != lifecycle),
-            false => choose(&versions, self.role.own(), left),
+        let named = choose(&versions, self.role.own(), left);
+        // Only the per-request lifecycle has an error that names all versions of a server.
+        let is_named = !versions.is_empty() && lifecycle == Lifecycle::PerRequest;
+        let next = match named {
+            None if !is_named => {
+                self.preferred(|it| left.contains(it) && it.lifecycle() != lifecycle)
+            }
+            named => named,
         };
         match next {
             _ if awaits_other => {}
@@ -427,7 +432,7 @@ impl Connection<Client> {
         });
         let Some(revision) = known else {
             let failure = Failure::NoCommonRevision(vec![version.clone()]);
-            return self.handshake_failed(None, vec![version], failure, now);
+            return self.handshake_failed(None, Vec::new(), failure, now);
         };
         self.overtake();
         let facts = self.facts(result, revision, result.get("serverInfo"));

@@ -47,6 +47,16 @@ pub const PER_REQUEST_ERRORS: [i64; 3] = [
     UNSUPPORTED_PROTOCOL_VERSION,
 ];
 
+/// Returns whether a message is an error that only a server of the per-request lifecycle sends.
+#[must_use]
+pub fn is_per_request_error(message: &Peeked<'_>) -> bool {
+    let error = outcome(message)
+        .err()
+        .filter(|_| message.kind == MessageKind::Error);
+    let code = error.and_then(|error| error.code.as_i64());
+    code.is_some_and(|code| PER_REQUEST_ERRORS.contains(&code))
+}
+
 /// Judges the answer to a probe.
 #[must_use]
 pub fn judge(evidence: Evidence<'_>) -> Finding {
@@ -92,10 +102,10 @@ fn judge_message(status: Option<u16>, message: &Peeked<'_>) -> Finding {
             Some(versions) => Finding::PerRequest(versions),
             None => Finding::Handshake,
         },
+        (MessageKind::Error, Err(error)) if is_per_request_error(message) => {
+            Finding::PerRequestError(supported(&error))
+        }
         (MessageKind::Error, Err(error)) => match error.code.as_i64() {
-            Some(code) if PER_REQUEST_ERRORS.contains(&code) => {
-                Finding::PerRequestError(supported(&error))
-            }
             // A handshake server has no page at all, or a session to miss: only a per-request one says this.
             Some(ErrorObject::METHOD_NOT_FOUND) if status == Some(404) => {
                 Finding::PerRequestError(Vec::new())

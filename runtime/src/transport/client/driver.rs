@@ -163,9 +163,10 @@ impl<C: Send + 'static> Driver<C> {
                 () = sleep_until(wake, self.start) => self.connection.wake(self.now()),
                 incoming = self.transport.next(), if !self.is_over => {
                     let is_over = matches!(incoming, Incoming::Closed);
-                    match is_over && self.connection.is_starting() {
-                        true => self.died_early().await,
-                        false => self.receive(incoming),
+                    if is_over && self.connection.is_starting() {
+                        self.died_early().await;
+                    } else {
+                        self.receive(incoming);
                     }
                     if is_over {
                         self.is_over = true;
@@ -271,8 +272,7 @@ impl<C: Send + 'static> Driver<C> {
 
     /// Waits until the process of the server has ended, for a second at most, and returns how, in brackets, for people.
     pub async fn exit(&mut self) -> String {
-        let status = self.transport.exit().await;
-        status.map_or(String::new(), |status| format!(" ({status})"))
+        self.transport.exit().await
     }
 
     /// Does what is to be done, until there is nothing more.
