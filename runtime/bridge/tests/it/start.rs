@@ -139,6 +139,28 @@ async fn a_server_that_has_the_revision_of_its_client_is_sent_its_initialize_and
     }
 }
 
+/// The server is told that its session is open before the client says so.
+#[tokio::test]
+async fn what_a_server_tells_before_the_session_of_its_client_is_open_arrives_after_it() {
+    let upstream = scripted(|message| {
+        let mut answers = opens(message, Revision::V2025_11_25);
+        if message["method"] == "notifications/initialized" {
+            let method = "notifications/tools/list_changed";
+            answers.push(json!({ "jsonrpc": "2.0", "method": method }));
+        }
+        Some(answers)
+    });
+    let mut raw = Raw::of(Bridge::new(upstream));
+    raw.says(initialize("2025-11-25", &json!({}))).await;
+    assert!(raw.hears().await["result"].is_object());
+    // The server has told it by now.
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    raw.says(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))
+        .await;
+    let told = raw.hears().await;
+    assert_eq!(told["method"], "notifications/tools/list_changed", "{told}");
+}
+
 /// A server that speaks every revision, in this process, and the connections to it.
 fn of_every_revision() -> Upstream {
     let info = Json::from(json!({ "name": "every", "version": "1" }));

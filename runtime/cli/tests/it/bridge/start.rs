@@ -34,9 +34,11 @@ fn a_server_that_starts_late_is_used_as_one_that_does_not() {
     thread::scope(|scope| {
         for server in ends {
             for client in ends {
-                for pinned in [&[][..], &["--upstream-revision", server.id()]] {
+                for is_pinned in [false, true] {
                     scope.spawn(move || {
-                        let mut talk = Talk::new(client, bridge_by(LATE, pinned, server));
+                        let pinned = ["--upstream-revision", server.id()];
+                        let options = if is_pinned { &pinned[..] } else { &[] };
+                        let mut talk = Talk::new(client, bridge_by(LATE, options, server));
                         let add = talk.tool("add");
                         let answer = value(&talk.answers(&[add])[&add]);
                         assert_eq!(answer["content"][0]["text"], "3.5", "{client}, {server}");
