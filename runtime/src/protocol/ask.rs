@@ -243,6 +243,8 @@ pub enum Failure {
     NoCommonRevision(Vec<String>),
     /// The server refused `initialize`.
     HandshakeRefused(ErrorObject),
+    /// The server refused `server/discover`, and speaks no other revision of the client.
+    DiscoverRefused(ErrorObject),
     /// The server ended, or had its time, before it was known which revision it speaks; which of the two, for people.
     NotStarted(String),
     /// An HTTP answer without a message that answers.
@@ -285,6 +287,13 @@ impl fmt::Display for Failure {
                 write!(
                     f,
                     "the server refused `initialize`: {} ({})",
+                    error.message, error.code
+                )
+            }
+            Self::DiscoverRefused(error) => {
+                write!(
+                    f,
+                    "the server refused `server/discover`: {} ({})",
                     error.message, error.code
                 )
             }

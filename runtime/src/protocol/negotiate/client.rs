@@ -231,13 +231,7 @@ impl Connection<Client> {
         let tried = starting.tried;
         match judge(evidence) {
             Finding::Handshake => {
-                let failure = match evidence {
-                    Evidence::Answer {
-                        status: Some(status),
-                        message: None,
-                    } => Failure::Http(status),
-                    _ => Failure::NoCommonRevision(Vec::new()),
-                };
+                let failure = refusal_of(evidence);
                 self.refused(Lifecycle::PerRequest, Vec::new(), failure, now);
             }
             Finding::Nothing => {
@@ -561,6 +555,20 @@ impl Connection<Client> {
             instructions: result.read_member("instructions"),
             result: Some(result.clone()),
         }
+    }
+}
+
+/// The failure of requests, if nothing but this answer to the probe comes of a server that does not know it.
+fn refusal_of(evidence: Evidence<'_>) -> Failure {
+    let Evidence::Answer { status, message } = evidence else {
+        return Failure::Closed;
+    };
+    match (message.map(outcome), status) {
+        (Some(Err(error)), _) if error.code.as_i64() != Some(ErrorObject::METHOD_NOT_FOUND) => {
+            Failure::DiscoverRefused(error)
+        }
+        (None, Some(status)) => Failure::Http(status),
+        _ => Failure::NoCommonRevision(Vec::new()),
     }
 }
 

@@ -14,7 +14,7 @@ const LATE: &str = "sleep 6; exec \"$0\" \"$@\"";
 /// A bridge to a server of one revision that starts by this script.
 fn bridge_by(script: &str, options: &[&str], server: Revision) -> Child {
     Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
-        .args(["bridge", "--loss-log", "off"])
+        .arg("bridge")
         .args(options)
         .args(["--", "sh", "-c", script])
         .arg(peer())
