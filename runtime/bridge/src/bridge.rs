@@ -34,6 +34,7 @@ impl Bridge {
             upstream,
             client_revisions: RevisionSet::all(),
             upstream_revisions: RevisionSet::all(),
+            start_timeout: Duration::from_secs(60),
             policy: UnknownFields::Drop,
             losses: Losses::default(),
             client_info: None,
@@ -56,10 +57,19 @@ impl Bridge {
         self
     }
 
-    /// Sets the revision to speak with the upstream server; the latest that it supports by default.
+    /// Sets the revision to speak with the upstream server. By default it is that of each client, if the server has it, else
+    /// the [nearest](mcp_revisions::sansio::client::lifecycle::order).
     #[must_use]
     pub fn with_upstream_revision(mut self, revision: Revision) -> Self {
         self.0.upstream_revisions = RevisionSet::none().with(revision);
+        self
+    }
+
+    /// Sets how long the upstream server may take, from its start, until it has said which revision it speaks; 60 seconds by
+    /// default. Until then requests of its client wait, and after it they get an error with the reason.
+    #[must_use]
+    pub fn with_start_timeout(mut self, timeout: Duration) -> Self {
+        self.0.start_timeout = timeout;
         self
     }
 
@@ -145,8 +155,8 @@ impl Bridge {
 
     /// Makes a tower service, for axum, hyper, or [`Service::serve`].
     ///
-    /// The upstream server is started, or reached, when the first client names itself, and once for that client.
-    /// An upstream that cannot be used is an error in the response, and the next client tries again.
+    /// The upstream server is started, or reached, when the first client of each revision names itself, and once for that
+    /// client. An upstream that cannot be used is an error in the response, and the next client tries again.
     #[must_use]
     pub fn into_service(self) -> Service {
         Service::new(self.finished())

@@ -12,7 +12,7 @@ use tokio::io::{
     AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader, Chain, DuplexStream,
 };
 
-use crate::identity::{anyone, first_said};
+use crate::identity::{anyone_of, first_said};
 use crate::service::nameless;
 
 /// How many bytes of a client may wait to be read: beyond that its end is not noticed until some of them are.
@@ -58,8 +58,9 @@ impl<R: AsyncRead + Unpin> Greeting<R> {
                         answers.push_str(&one_line(text.body));
                         answers.push('\n');
                     }
-                    Output::Event(Event::Request(_) | Event::CustomRequest(_)) => {
-                        caller = Some(anyone());
+                    Output::Event(Event::Request(call)) => caller = Some(anyone_of(call.peer)),
+                    Output::Event(Event::CustomRequest(call)) => {
+                        caller = Some(anyone_of(call.peer));
                     }
                     _ => {}
                 }

@@ -13,9 +13,14 @@ const ANY: &str = r#"{"elicitation":{},"sampling":{},"roots":{}}"#;
 
 /// A client of which nothing is known.
 pub(crate) fn anyone() -> Caller {
+    anyone_of(Revision::LATEST)
+}
+
+/// A client of which nothing is known but its revision.
+pub(crate) fn anyone_of(revision: Revision) -> Caller {
     Caller {
         capabilities: Json::from_text(ANY).ok(),
-        ..Caller::unknown(Revision::LATEST)
+        ..Caller::unknown(revision)
     }
 }
 
@@ -55,7 +60,6 @@ pub(crate) fn first_said(first: &[u8], served: RevisionSet) -> Option<Caller> {
 ///
 /// `info` takes the place of its name.
 pub(crate) fn profile(caller: &Caller, info: Option<&Json>) -> Profile {
-    let own = || Json::from(json!({ "name": "mcp-bridge", "version": env!("CARGO_PKG_VERSION") }));
     let is_readable = |part: Result<Option<Outcome<Json>>, Failure>| matches!(part, Ok(Some(_)));
     let (latest, said, capabilities) = (Revision::LATEST, &caller.info, &caller.capabilities);
     let said = (said.clone()).filter(|_| is_readable(caller.info_in(latest)));
@@ -63,10 +67,15 @@ pub(crate) fn profile(caller: &Caller, info: Option<&Json>) -> Profile {
         (capabilities.clone()).filter(|_| is_readable(caller.capabilities_in(latest)));
     let nothing = || JsonObject::new().into();
     Profile::new(
-        &info.cloned().or(said).unwrap_or_else(own),
+        &info.cloned().or(said).unwrap_or_else(bridge),
         &capabilities.unwrap_or_else(nothing),
     )
     .in_words_of(caller.revision)
+}
+
+/// The bridge as `Implementation`, for a peer that does not name itself.
+fn bridge() -> Json {
+    Json::from(json!({ "name": "mcp-bridge", "version": env!("CARGO_PKG_VERSION") }))
 }
 
 /// What the bridge says of itself to clients: what its server says, in the server's own words.
@@ -78,10 +87,8 @@ pub(crate) fn introduction(facts: ServerFacts) -> Profile {
     let info = members.remove("serverInfo").or(named);
     let capabilities = members.remove("capabilities");
     // What cannot be read in its own revision is told to nobody.
-    let info = match info.filter(|_| facts.info.is_some()) {
-        Some(info) => info,
-        None => Json::from(json!({ "name": "unnamed", "version": "0" })),
-    };
+    let info = info.filter(|_| facts.info.is_some());
+    let info = info.unwrap_or_else(bridge);
     let capabilities = match capabilities.filter(|_| facts.capabilities.is_some()) {
         Some(capabilities) => capabilities,
         None => JsonObject::new().into(),

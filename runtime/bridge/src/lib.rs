@@ -7,7 +7,7 @@
 //! axum, hyper or a listener, [`serve_stdio`](Bridge::serve_stdio) serves one client over two streams, and
 //! [`into_proxy`](Bridge::into_proxy) makes a handler for a server of your own, such as a gateway.
 //!
-//! Messages of clients that speak the revision of the upstream server are passed through without conversion.
+//! The upstream server is asked for the revision of each client first. Messages are then passed through without conversion.
 //!
 //! ```no_run
 //! use std::time::Duration;

@@ -28,6 +28,9 @@ use crate::settings::{Room, Settings};
 /// How long a server is kept at most that per-request clients share, while none of them sends a request.
 const IDLE: Duration = Duration::from_secs(300);
 
+/// For how long a session keeps its server that sends nothing, however many others are opened.
+const SPARED: Duration = Duration::from_secs(60);
+
 /// How often the servers of clients that are gone are looked for.
 const LOOK: Duration = Duration::from_secs(1);
 
@@ -155,6 +158,14 @@ impl Servers {
         servers
     }
 
+    /// The same servers, of which those that are not at work are started in another way.
+    pub(crate) fn starting(&self, start: Start) -> Self {
+        Self {
+            start,
+            ..self.clone()
+        }
+    }
+
     /// The server of a client, which is started if it is not at work.
     ///
     /// # Errors
@@ -273,16 +284,27 @@ fn retire(open: &mut Open, idle: Duration) {
     });
 }
 
-/// Ends the server that per-request clients of these owners have not used for longest, if one is not used at all: the next
-/// request starts another. One of a session has state, and goes with that.
+/// Ends the server of these owners that was not used for longest, if one is not used at all: one that per-request clients
+/// share, for which the next request starts another, else one of a session that sends nothing, which ends with it.
 fn evict(open: &mut Open, may_go: impl Fn(&Place) -> bool) -> bool {
-    let has_no_state = |key: &Key| matches!(key, Key::Alike(..) | Key::Connection(_));
-    let idle =
-        (open.iter()).filter(|(key, place)| has_no_state(key) && place.is_idle() && may_go(place));
-    let Some(key) = idle.min_by_key(|(_, place)| place.used()).map(|it| it.0) else {
+    let is_shared = |key: &Key, _: &Arc<Place>| matches!(key, Key::Alike(..) | Key::Connection(_));
+    let is_silent = |key: &Key, place: &Arc<Place>| {
+        matches!(key, Key::Session(_)) && place.used().elapsed() > SPARED
+    };
+    let least_used = |is_it: &dyn Fn(&Key, &Arc<Place>) -> bool| {
+        let unused = open.iter().filter(|(key, place)| {
+            let is_listened_to = is_shared(key, place) && !place.is_idle();
+            may_go(place) && Arc::strong_count(place) == 1 && !is_listened_to && is_it(key, place)
+        });
+        let least = unused.min_by_key(|(_, place)| place.used());
+        least.map(|(key, _)| key.clone())
+    };
+    let Some(key) = least_used(&is_shared).or_else(|| least_used(&is_silent)) else {
         return false;
     };
-    let key = key.clone();
+    if let Key::Session(session) = &key {
+        session.end();
+    }
     if let Some(place) = open.remove(&key) {
         debug!("a server that no client uses is ended for another client");
         place.end();

@@ -1,9 +1,14 @@
-//! The bridge as a tower service, which starts the upstream server for the first client that names itself.
+//! The bridge as a tower service, which starts the upstream server for the first client of each revision that names itself.
+//!
+//! Clients of one revision are served as the server introduces itself in the revision that is spoken for them, and clients of
+//! another one may be served in another revision. So there is a service for each revision of clients. All of them share the
+//! places of servers, and their limits.
 
+use std::collections::HashMap;
 use std::convert::Infallible;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -11,7 +16,8 @@ use bytes::Bytes;
 use http::request::Parts;
 use http::{Request, Response, StatusCode};
 use http_body_util::{BodyExt as _, Full, Limited};
-use mcp_protocol::Revision;
+use mcp_protocol::{Lifecycle, Revision};
+use mcp_revisions::headers;
 use mcp_revisions::http::{self as transport, Body, Received, Wanted, received};
 use mcp_revisions::sansio::client::Profile;
 use mcp_revisions::sansio::server::{Caller, IncomingRequest, Server};
@@ -25,7 +31,7 @@ use tokio::task::AbortHandle;
 use tracing::warn;
 
 use crate::greeting::refusal;
-use crate::identity::{anyone, first_said};
+use crate::identity::{anyone_of, first_said};
 use crate::link::Link;
 use crate::servers::Servers;
 use crate::settings::Settings;
@@ -37,6 +43,9 @@ const LOOK: Duration = Duration::from_secs(1);
 
 /// How many first messages are read at a time, each of which may be as long as a message may be.
 const READS: usize = 16;
+
+/// How many bytes a first message takes up at least while it waits.
+const LEAST: usize = 4 << 10;
 
 /// How long a first message waits until it is read.
 const TURN_TIME: Duration = Duration::from_secs(10);
@@ -57,15 +66,19 @@ struct Shared {
     settings: Arc<Settings>,
     /// Answers requests that need no server, until there is one.
     unstarted: transport::Service,
-    started: OnceCell<Started>,
+    /// What clients of each revision meet, once the first of them has named itself.
+    faces: HashMap<Revision, OnceCell<Started>>,
+    /// The servers of all clients, once there is one.
+    servers: OnceLock<Servers>,
     reads: Semaphore,
+    /// The bytes that first messages may take up while they wait for a start.
+    waits: Semaphore,
     is_closed: AtomicBool,
 }
 
-/// What there is once a client has named itself.
+/// What there is once a client of a revision has named itself.
 struct Started {
     service: transport::Service,
-    servers: Servers,
     spare: Arc<Spare>,
     looks: AbortHandle,
 }
@@ -88,11 +101,14 @@ impl Service {
     pub(crate) fn new(settings: Arc<Settings>) -> Self {
         let options = settings.http.clone();
         let served = settings.client_revisions;
+        let faces = served.iter().map(|revision| (revision, OnceCell::new()));
         Self(Arc::new(Shared {
             settings,
             unstarted: unstarted(served, options),
-            started: OnceCell::new(),
+            faces: faces.collect(),
+            servers: OnceLock::new(),
             reads: Semaphore::new(READS),
+            waits: Semaphore::new(READS * Limits::default().max_message_bytes),
             is_closed: AtomicBool::new(false),
         }))
     }
@@ -130,7 +146,7 @@ impl Service {
     pub fn close(&self) {
         self.0.is_closed.store(true, Ordering::Release);
         self.0.unstarted.close();
-        if let Some(started) = self.0.started.get() {
+        for started in self.0.started() {
             started.service.close();
         }
     }
@@ -138,9 +154,13 @@ impl Service {
     /// Ends every session and every connection to the upstream server, and waits until they have ended.
     pub async fn shutdown(&self) {
         self.close();
-        if let Some(started) = self.0.started.get() {
+        for started in self.0.started() {
             started.service.end_sessions();
-            started.servers.clone().close().await;
+        }
+        if let Some(servers) = self.0.servers.get() {
+            servers.clone().close().await;
+        }
+        for started in self.0.started() {
             started.spare.end().await;
         }
     }
@@ -178,37 +198,76 @@ impl Shared {
     }
 
     async fn handle(&self, request: Request<Received>) -> Response<Body> {
-        if let Some(started) = self.started.get() {
-            return answered(&started.service, request).await;
+        let (head, body) = request.into_parts();
+        if let Some(service) = self.known_service(&head) {
+            return answered(service, Request::from_parts(head, body)).await;
         }
         if self.is_closed.load(Ordering::Acquire) {
-            return answered(&self.unstarted, request).await;
+            return answered(self.any(), Request::from_parts(head, body)).await;
         }
-        let (head, body) = request.into_parts();
         match self.settings.http.wanted(&head) {
             Wanted::Message => self.first(head, body).await,
             // A client over HTTP+SSE names itself in the session that it opens.
-            Wanted::Session => match self.start(anyone()).await {
-                Ok(started) => answered(&started.service, Request::from_parts(head, body)).await,
-                Err(error) => failed(None, &error),
-            },
-            _ => answered(&self.unstarted, Request::from_parts(head, body)).await,
+            Wanted::Session => {
+                let revision = self.settings.client_revisions.latest(Lifecycle::Handshake);
+                let started =
+                    match revision.and_then(|revision| self.faces.get_key_value(&revision)) {
+                        Some((revision, face)) => self.start(face, anyone_of(*revision)).await,
+                        None => return answered(self.any(), Request::from_parts(head, body)).await,
+                    };
+                match started {
+                    Ok(service) => answered(service, Request::from_parts(head, body)).await,
+                    Err(error) => failed(None, &error),
+                }
+            }
+            _ => answered(self.any(), Request::from_parts(head, body)).await,
         }
+    }
+
+    /// The services that have a server.
+    fn started(&self) -> impl Iterator<Item = &Started> {
+        self.faces.values().filter_map(OnceCell::get)
+    }
+
+    /// A service for requests that need none of a certain revision.
+    fn any(&self) -> &transport::Service {
+        let mut started = self.started();
+        started.next().map_or(&self.unstarted, |it| &it.service)
+    }
+
+    /// The service that a request names by its headers: by the session, else by a revision without sessions.
+    fn known_service(&self, head: &Parts) -> Option<&transport::Service> {
+        let named = head.headers.get(headers::PROTOCOL_VERSION);
+        let named =
+            named.and_then(|version| Revision::from_protocol_version(version.to_str().ok()?));
+        let named = named.and_then(|revision| Some((revision, self.faces.get(&revision)?.get()?)));
+        match named {
+            Some((revision, started)) if revision.lifecycle() == Lifecycle::PerRequest => {
+                return Some(&started.service);
+            }
+            Some((_, started)) if started.service.runs_session_of(head) => {
+                return Some(&started.service);
+            }
+            _ => {}
+        }
+        let mut services = self.started().map(|started| &started.service);
+        services.find(|service| service.runs_session_of(head))
     }
 
     /// Answers what may be the first message of a client.
     async fn first(&self, head: Parts, body: Received) -> Response<Body> {
         let status = |status, why: &str| plain(status, why.to_owned());
-        // A request that waits has not been read: it takes up no more than its connection does.
-        let turn = tokio::time::timeout(TURN_TIME, self.reads.acquire()).await;
-        let Ok(turn) = turn else {
+        let busy = || {
             let why = "the server is not started yet, and many clients wait for it: try again";
             let mut busy = status(StatusCode::SERVICE_UNAVAILABLE, why);
             let seconds = http::HeaderValue::from_static("1");
             busy.headers_mut()
                 .insert(http::header::RETRY_AFTER, seconds);
-            return busy;
+            busy
         };
+        // A request that waits has not been read: it takes up no more than its connection does.
+        let turn = tokio::time::timeout(TURN_TIME, self.reads.acquire()).await;
+        let Ok(turn) = turn else { return busy() };
         let body = Limited::new(body, Limits::default().max_message_bytes);
         let bytes: Bytes = match tokio::time::timeout(READ_TIME, body.collect()).await {
             Ok(Ok(body)) => body.to_bytes(),
@@ -220,20 +279,34 @@ impl Shared {
         };
         let caller = first_said(&bytes, self.settings.client_revisions);
         let body = received(Full::new(bytes.clone()));
-        let Some(caller) = caller else {
-            return answered(&self.unstarted, Request::from_parts(head, body)).await;
+        let face = caller.as_ref().and_then(|it| self.faces.get(&it.revision));
+        let (Some(caller), Some(face)) = (caller, face) else {
+            return answered(self.any(), Request::from_parts(head, body)).await;
         };
-        let started = self.start(caller).await;
+        if let Some(started) = face.get() {
+            drop(turn);
+            return answered(&started.service, Request::from_parts(head, body)).await;
+        }
+        // Clients of other revisions do not wait for this start.
+        let bytes_kept = u32::try_from(bytes.len().max(LEAST)).unwrap_or(u32::MAX);
+        let wait = tokio::time::timeout(TURN_TIME, self.waits.acquire_many(bytes_kept)).await;
+        let Ok(wait) = wait else { return busy() };
         drop(turn);
+        let started = self.start(face, caller).await;
+        drop(wait);
         match started {
-            Ok(started) => answered(&started.service, Request::from_parts(head, body)).await,
+            Ok(service) => answered(service, Request::from_parts(head, body)).await,
             Err(error) => failed(refusal(&bytes, &error.to_string()), &error),
         }
     }
 
-    /// Starts the server on behalf of a client, unless it was started before.
-    async fn start(&self, caller: Caller) -> Result<&Started, Error> {
-        let started = self.started.get_or_try_init(|| async {
+    /// Starts the server on behalf of a client, unless it was started for one of the same revision.
+    async fn start<'f>(
+        &self,
+        face: &'f OnceCell<Started>,
+        caller: Caller,
+    ) -> Result<&'f transport::Service, Error> {
+        let started = face.get_or_try_init(|| async {
             if self.is_closed.load(Ordering::Acquire) {
                 return Err(Error::Closed);
             }
@@ -243,8 +316,11 @@ impl Shared {
             let server = self.settings.server(&facts)?;
             let spare = Arc::new(Spare::new(link, caller));
             let start = Spare::start(&self.settings, app, Arc::clone(&spare));
-            let servers = Servers::each(start, &self.settings);
-            let proxy = Proxy::new(servers.clone(), Arc::clone(&self.settings), app);
+            let servers = self
+                .servers
+                .get_or_init(|| Servers::each(Arc::clone(&start), &self.settings))
+                .starting(start);
+            let proxy = Proxy::new(servers, Arc::clone(&self.settings), app);
             let options = self.settings.http.clone();
             let service = transport::Service::with_options(server, proxy, options);
             let idle = service.clone();
@@ -256,7 +332,6 @@ impl Shared {
             });
             Ok(Started {
                 service,
-                servers,
                 spare,
                 looks: looks.abort_handle(),
             })
@@ -265,7 +340,7 @@ impl Shared {
         if self.is_closed.load(Ordering::Acquire) {
             started.service.close();
         }
-        Ok(started)
+        Ok(&started.service)
     }
 }
 

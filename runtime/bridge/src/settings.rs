@@ -18,6 +18,8 @@ pub(crate) struct Settings {
     pub(crate) upstream: Upstream,
     pub(crate) client_revisions: RevisionSet,
     pub(crate) upstream_revisions: RevisionSet,
+    /// How long a server may take until it is known which revision it speaks.
+    pub(crate) start_timeout: Duration,
     pub(crate) policy: UnknownFields,
     pub(crate) losses: Losses,
     /// The `clientInfo` that the server is sent in place of those of clients.

@@ -243,6 +243,10 @@ pub enum Failure {
     NoCommonRevision(Vec<String>),
     /// The server refused `initialize`.
     HandshakeRefused(ErrorObject),
+    /// The server refused `server/discover`, and speaks no other revision of the client.
+    DiscoverRefused(ErrorObject),
+    /// The server ended, or had its time, before it was known which revision it speaks; which of the two, for people.
+    NotStarted(String),
     /// An HTTP answer without a message that answers.
     Http(u16),
     /// The request did not reach the server, or its answer did not arrive; why, as the transport says.
@@ -286,6 +290,14 @@ impl fmt::Display for Failure {
                     error.message, error.code
                 )
             }
+            Self::DiscoverRefused(error) => {
+                write!(
+                    f,
+                    "the server refused `server/discover`: {} ({})",
+                    error.message, error.code
+                )
+            }
+            Self::NotStarted(why) => write!(f, "the server {why}"),
             Self::Http(status) => write!(f, "HTTP status {status} without an answer"),
             Self::Transport(why) => write!(f, "no answer of the server arrived: {why}"),
             Self::Closed => f.write_str("the connection ended before the answer"),

@@ -84,6 +84,8 @@ pub enum Event {
     },
     /// At a client: the revision to speak with the server is settled, or has changed.
     Settled(ServerFacts),
+    /// At a client: it is not known which revision to speak with the server, and why; the next request tries again.
+    NotSettled(super::ask::Failure),
     /// Something came that needs an adapter which is not plugged in; a request was answered with an error.
     NeedsAdapter(NeedsAdapter),
     /// Something came that is of no use, and was left out.

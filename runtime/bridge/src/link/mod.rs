@@ -11,7 +11,7 @@ mod turns;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_protocol::Revision;
+use mcp_protocol::{Revision, methods};
 use mcp_revisions::client_transport::{Handle, Reply};
 use mcp_revisions::sansio::client::{
     Answer, Answered, Client, Failure, OutgoingRequest, ServerFacts, Verdict,
@@ -44,13 +44,26 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// Connects to the server, on behalf of a client, and asks it which revision it speaks.
+    /// Connects to the server, on behalf of a client, and finds out which revision to speak with it, and what it is.
+    ///
+    /// # Errors
+    /// A server that cannot be used, or does not say what it is: no client is told more than is known of it.
     pub(crate) async fn negotiate(
         settings: &Arc<Settings>,
         caller: &Caller,
     ) -> Result<(Self, ServerFacts), Error> {
         let options = negotiate::options(settings, caller, settings.upstream_revisions);
-        Self::connect(settings, Client::new(Revision::LATEST, options)).await
+        let client = Client::new(Revision::LATEST, options);
+        let (link, facts) = Self::connect(settings, client).await?;
+        if facts.result.is_none() {
+            link.close().await;
+            let revision = facts.revision;
+            return Err(settings.unusable(&format!(
+                "it speaks {revision}, and refuses `{}`: its capabilities are not known",
+                methods::SERVER_DISCOVER
+            )));
+        }
+        Ok((link, facts))
     }
 
     /// Connects to a server of the revision `app`, on behalf of a client.

@@ -1,7 +1,6 @@
 //! The first words with a server: which revision it speaks, and what it is.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use mcp_revisions::RevisionSet;
 use mcp_revisions::client_transport::{Handle, Incoming, drive};
@@ -17,9 +16,6 @@ use crate::Error;
 use crate::identity;
 use crate::settings::Settings;
 
-/// How long a server may take until it has said what it speaks.
-const PATIENCE: Duration = Duration::from_secs(60);
-
 /// How many characters of a body an error quotes.
 const EXCERPT: usize = 200;
 
@@ -29,6 +25,8 @@ pub(super) fn options(settings: &Settings, caller: &Caller, revisions: RevisionS
     Options::new(settings.upstream.channel(), profile)
         .with_unknown_fields(settings.policy)
         .with_revisions(revisions)
+        .with_own_revision(caller.revision)
+        .with_start_timeout(settings.start_timeout)
         .with_other_methods()
         .with_tasks()
 }
@@ -43,7 +41,7 @@ pub(super) async fn connect(
     let transport = transport.map_err(|why| settings.unusable(&why))?;
     let proxied = Proxied::new(listeners, Arc::clone(settings));
     let handle = drive(client, transport, proxied);
-    match handle.connect(PATIENCE).await {
+    match handle.connect().await {
         Ok(facts) => Ok((handle, facts)),
         Err(unconnected) => {
             let _ = handle.close().await;

@@ -6,7 +6,7 @@
 use mcp_revisions::methods;
 use mcp_revisions::sansio::client::{Notification, Token};
 use mcp_wire::{Json, Map};
-use tracing::{debug, warn};
+use tracing::warn;
 
 use super::asked::Server;
 use super::proxied::Proxied;
@@ -52,12 +52,7 @@ impl Proxied {
                     );
                 }
             }
-            None => {
-                for session in self.listeners.all() {
-                    let fate = session.notify(method, Some(&params));
-                    debug!(method, ?fate, "sent to the client");
-                }
-            }
+            None => self.listeners.tell(method, params),
         }
     }
 }

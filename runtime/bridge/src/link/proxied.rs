@@ -46,8 +46,9 @@ impl Application for Proxied {
 
     fn take(&mut self, server: &mut Server, held: Held<Asked>) {
         // A client that calls in a session can be told things, even before word of its opening has come.
-        if held.call.caller.revision.lifecycle() == Lifecycle::Handshake {
-            self.listeners.add(held.call.peer.session());
+        match held.call.caller.revision.lifecycle() {
+            Lifecycle::Handshake => self.listeners.add(held.call.peer.session()),
+            Lifecycle::PerRequest => self.listeners.keep_nothing(),
         }
         if self.turns.admits(&held.call, server.calls()) {
             server.begin(held);

@@ -13,6 +13,7 @@
 #[path = "../../examples/gateway.rs"]
 mod gateway;
 mod outside;
+mod start;
 mod tasks;
 
 use std::sync::Arc;

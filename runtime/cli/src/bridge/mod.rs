@@ -31,9 +31,15 @@ pub(crate) struct Arguments {
     /// Accept only these protocol revisions from clients [default: all]
     #[arg(long, value_name = "ID,...", value_delimiter = ',', value_parser = negotiated)]
     client_revisions: Vec<Revision>,
-    /// Speak this protocol revision with the server [default: the latest that it supports]
+    /// Speak this protocol revision with the server [default: that of each client, else the nearest that the server supports]
     #[arg(long, value_name = "ID", value_parser = negotiated)]
     upstream_revision: Option<Revision>,
+    /// Wait this many seconds for a server that starts, before its client gets an error [default: 60]
+    ///
+    /// The time counts from the start of the process, or from the first request to the URL, until the server has said which
+    /// revision it speaks. Commands that download packages or images, such as `npx`, `uvx` or `docker run`, may need more.
+    #[arg(long, value_name = "SECONDS", value_parser = number)]
+    start_timeout: Option<usize>,
     /// Drop or preserve fields that only the newer revision defines
     #[arg(long, default_value = "drop")]
     unknown_fields: UnknownFieldsArgument,
@@ -292,6 +298,9 @@ async fn bridged(arguments: &Arguments) -> Result<(), Failed> {
     }
     if let Some(number) = arguments.max_servers {
         bridge = bridge.with_max_servers(number);
+    }
+    if let Some(seconds) = arguments.start_timeout {
+        bridge = bridge.with_start_timeout(Duration::from_secs(seconds as u64));
     }
     if let Some(seconds) = arguments.idle_timeout {
         bridge = bridge.with_idle_timeout(Duration::from_secs(seconds as u64));

@@ -132,8 +132,8 @@ impl Connection<Client> {
             return self.probed(Evidence::Answer { status, message }, now);
         }
         match (purpose, outcome(message)) {
-            (Purpose::Initialize, Ok(result)) => self.initialized(&result),
-            (Purpose::Initialize, Err(error)) => self.handshake_refused(error),
+            (Purpose::Initialize, Ok(result)) => self.initialized(&result, now),
+            (Purpose::Initialize, Err(error)) => self.handshake_refused(status, error, now),
             (Purpose::Application(request), Ok(result)) => {
                 self.state.stage.confirm();
                 self.take_result(*request, said.as_ref(), &result, revision, now);
@@ -244,12 +244,13 @@ impl Connection<Client> {
             && revision.lifecycle() == Lifecycle::PerRequest
         {
             let versions = supported(&error);
-            match choose(&versions, self.left(RevisionSet::none().with(revision))) {
+            let left = self.left(RevisionSet::none().with(revision));
+            match choose(&versions, self.role.own(), left) {
                 Some(other) if request.sent < MOST_SENDS => {
                     let stale = self.state.stage.revision() == Some(revision);
                     self.send_later(request);
                     if stale {
-                        return self.resettle(other);
+                        return self.resettle(other, now);
                     }
                     return self.start(now);
                 }

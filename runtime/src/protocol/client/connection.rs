@@ -51,7 +51,7 @@ impl Connection<Client> {
 
     /// Sets the time, and ends what has waited too long.
     pub fn wake(&mut self, now: Duration) {
-        self.probe_timeout(now);
+        self.late_start(now);
         self.late_rounds(now);
         self.listen_again(now);
         self.look_at_tasks(now);

@@ -4,9 +4,9 @@
 //! driver hands in what came ([`Connection::receive`], [`Connection::answered`]) and the time, and both take what is to
 //! be done from [`Connection::poll`] until there is nothing more.
 //!
-//! The server's lifecycle is found by `server/discover`, over both channels: it is a request without effects,
-//! so that a server which knows no such method is not made to do something twice.
-//! Requests wait until the verdict is in; [`Connection::verdict`] can be kept for the next client of the same server.
+//! The first message is of the application's own revision: `initialize`, or `server/discover`, which have no effects. A
+//! server that refuses one is sent the other. Requests wait until the revision is known, for the start timeout at most;
+//! [`Connection::verdict`] can be kept for the next client of the same server.
 //!
 //! ```
 //! use std::time::Duration;
@@ -22,14 +22,14 @@
 //! let now = Duration::ZERO;
 //! connection.ask(OutgoingRequest::new("tools/list", None), now)?;
 //!
-//! // What the server gets first is the probe.
-//! let Some(Output::Send(probe)) = connection.poll() else { panic!("nothing to send") };
-//! assert!(probe.text.contains(r#""method":"server/discover""#));
-//!
-//! // A server of the handshake lifecycle does not know it: `initialize` follows, then what the application asked.
-//! connection.receive(None, br#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"what?"}}"#, now);
+//! // The server gets `initialize` first, in the revision of the application.
 //! let Some(Output::Send(initialize)) = connection.poll() else { panic!("nothing to send") };
 //! assert!(initialize.text.contains(r#""protocolVersion":"2025-11-25""#));
+//!
+//! // A server of the other lifecycle does not know it: `server/discover` follows, then what the application asked.
+//! connection.receive(None, br#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"what?"}}"#, now);
+//! let Some(Output::Send(probe)) = connection.poll() else { panic!("nothing to send") };
+//! assert!(probe.text.contains(r#""method":"server/discover""#));
 //! # Ok::<(), mcp_revisions::sansio::client::Refused>(())
 //! ```
 
@@ -116,5 +116,10 @@ impl Client {
     #[must_use]
     pub fn app(&self) -> Revision {
         self.translator.app
+    }
+
+    /// Returns the revision that is preferred with servers.
+    pub(super) fn own(&self) -> Revision {
+        self.options.own.unwrap_or(self.app())
     }
 }

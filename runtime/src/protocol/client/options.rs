@@ -13,6 +13,9 @@ use crate::protocol::tasks::EXTENSION;
 use crate::protocol::translate::no_params;
 use crate::{Limits, RevisionSet};
 
+/// How long a server may take to start unless the options say otherwise: packages and container images may be downloaded.
+const START_TIMEOUT: Duration = Duration::from_secs(60);
+
 /// What carries the messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Channel {
@@ -30,7 +33,9 @@ pub struct Options {
     pub(in crate::protocol) revisions: RevisionSet,
     pub(in crate::protocol) policy: UnknownFields,
     pub(crate) limits: Limits,
+    pub(in crate::protocol) own: Option<Revision>,
     pub(in crate::protocol) probe_timeout: Duration,
+    pub(in crate::protocol) start_timeout: Duration,
     pub(in crate::protocol) verdict: Option<Verdict>,
     pub(in crate::protocol) adapts: bool,
     pub(in crate::protocol) takes_others: bool,
@@ -47,7 +52,9 @@ impl Options {
             revisions: RevisionSet::all(),
             policy: UnknownFields::default(),
             limits: Limits::default(),
+            own: None,
             probe_timeout: Duration::from_secs(5),
+            start_timeout: START_TIMEOUT,
             verdict: None,
             adapts: true,
             takes_others: false,
@@ -106,10 +113,28 @@ impl Options {
         self
     }
 
-    /// Sets how long a server over stdio may take to answer the probe before it counts as one of the handshake lifecycle.
+    /// Sets the revision that is spoken with a server that has it, and that decides which other one is
+    /// [nearest](super::lifecycle::order) [default: the revision of the application].
+    #[must_use]
+    pub fn with_own_revision(mut self, revision: Revision) -> Self {
+        self.own = Some(revision);
+        self
+    }
+
+    /// Sets how long a server over stdio may be silent about the probe before it is sent `initialize` as well [default: 5
+    /// seconds]. A response to the probe that comes later still counts.
     #[must_use]
     pub fn with_probe_timeout(mut self, timeout: Duration) -> Self {
         self.probe_timeout = timeout;
+        self
+    }
+
+    /// Sets how long a server may take until it is known which revision it speaks [default: 60 seconds]. The time counts from
+    /// the first message to the server, or to the process that is started in its place. After it, requests that wait fail
+    /// with [`NotStarted`](super::Failure::NotStarted), and the next request tries again.
+    #[must_use]
+    pub fn with_start_timeout(mut self, timeout: Duration) -> Self {
+        self.start_timeout = timeout;
         self
     }
 

@@ -6,8 +6,7 @@ use mcp_protocol::Lifecycle;
 use mcp_wire::{MessageKind, Peeked};
 
 use super::answer::MOST_SENDS;
-use super::{Channel, Client, Pending, Purpose};
-use crate::RevisionSet;
+use super::{Client, Pending, Purpose};
 use crate::protocol::ask::own_id;
 use crate::protocol::negotiate::lifecycle::{Evidence, Finding, judge};
 use crate::protocol::unread::why;
@@ -147,7 +146,7 @@ impl Connection<Client> {
         };
         match purpose {
             Purpose::Probe => match failure {
-                Failure::Closed => self.probed(Evidence::Ended(Channel::Http), now),
+                Failure::Closed => self.probed(Evidence::Ended, now),
                 Failure::Transport(_) => self.unsettle(failure),
                 _ => self.probed(
                     Evidence::Answer {
@@ -157,7 +156,13 @@ impl Connection<Client> {
                     now,
                 ),
             },
-            Purpose::Initialize => self.unsettle(failure),
+            // An answer that cannot be read, or did not arrive, tells nothing of the lifecycle.
+            Purpose::Initialize => match failure {
+                Failure::Http(_) => {
+                    self.handshake_failed(status, Vec::new(), failure.clone(), now);
+                }
+                _ => self.unsettle(failure),
+            },
             Purpose::LogLevel | Purpose::Adapter => {}
             Purpose::Listen => self.listened(id, None, now),
             Purpose::Relist => self.tell_refused(),
@@ -207,7 +212,7 @@ impl Connection<Client> {
         if let Purpose::Application(request) = purpose {
             self.send_later(*request);
             match revision.lifecycle() {
-                Lifecycle::Handshake => self.initialize(revision, RevisionSet::none()),
+                Lifecycle::Handshake => self.begin(revision, now),
                 Lifecycle::PerRequest => self.start_over(now),
             }
         }

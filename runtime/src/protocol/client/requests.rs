@@ -75,7 +75,7 @@ pub(in crate::protocol) enum Purpose {
     Probe,
     Initialize,
     LogLevel,
-    /// A subscription of an adapter, which does not wait for the answer.
+    /// A request whose answer is not waited for: a subscription of an adapter, or a first message after the revision is known.
     Adapter,
     /// The request by which an adapter listens.
     Listen,

@@ -1,11 +1,11 @@
-//! From the first request to a settled revision: the probe, its retry, and the handshake.
+//! From the first request to a settled revision: the probe, the handshake, and what follows when the server refuses one.
 
 use std::time::Duration;
 
 use mcp_protocol::{Lifecycle, Revision};
 use mcp_wire::{ErrorObject, Json, MessageKind};
 
-use super::lifecycle::{Evidence, Finding, choose, judge, supported};
+use super::lifecycle::{Evidence, Finding, choose, is_of_protocol, judge, order, supported};
 use crate::RevisionSet;
 use crate::meta::SERVER_INFO;
 use crate::methods;
@@ -21,16 +21,27 @@ use crate::protocol::{Answer, Connection, Event, Failure, Output, ServerFacts};
 pub(in crate::protocol) enum Stage {
     /// Nothing is known, or what is known was handed in.
     Unknown(Option<Verdict>),
-    /// The probe is on its way.
-    Probing {
-        claim: Revision,
-        deadline: Option<Duration>,
-        tried: RevisionSet,
-    },
-    /// `initialize` is on its way.
-    Initializing { tried: RevisionSet },
+    /// The first messages are on their way.
+    Starting(Starting),
     /// A revision is spoken.
     Settled(Settled),
+}
+
+/// The first messages to a server, until one of them settles the revision.
+#[derive(Debug, Clone)]
+pub(in crate::protocol) struct Starting {
+    /// The id of `server/discover` while its response is awaited, and the revision that it claims.
+    probe: Option<(i64, Revision)>,
+    /// The id of `initialize` while its response is awaited.
+    handshake: Option<i64>,
+    /// The revisions of all of these messages.
+    tried: RevisionSet,
+    /// The failure of the requests that wait, if no other message settles the revision.
+    refusal: Option<Failure>,
+    /// When a server over stdio that is silent about the probe is sent `initialize` as well.
+    silent_until: Option<Duration>,
+    /// When the server has had its time.
+    until: Duration,
 }
 
 /// What was settled.
@@ -69,7 +80,7 @@ impl Stage {
     pub(in crate::protocol) fn settled(&self) -> Option<&Settled> {
         match self {
             Self::Settled(settled) => Some(settled),
-            Self::Unknown(_) | Self::Probing { .. } | Self::Initializing { .. } => None,
+            Self::Unknown(_) | Self::Starting(_) => None,
         }
     }
 
@@ -78,11 +89,27 @@ impl Stage {
         self.settled().map(|settled| settled.revision)
     }
 
-    pub(in crate::protocol) fn deadline(&self) -> Option<Duration> {
+    fn starting(&self) -> Option<&Starting> {
         match self {
-            Self::Probing { deadline, .. } => *deadline,
-            Self::Unknown(_) | Self::Initializing { .. } | Self::Settled(_) => None,
+            Self::Starting(starting) => Some(starting),
+            Self::Unknown(_) | Self::Settled(_) => None,
         }
+    }
+
+    fn starting_mut(&mut self) -> Option<&mut Starting> {
+        match self {
+            Self::Starting(starting) => Some(starting),
+            Self::Unknown(_) | Self::Settled(_) => None,
+        }
+    }
+
+    pub(in crate::protocol) fn deadline(&self) -> Option<Duration> {
+        let Starting {
+            silent_until,
+            until,
+            ..
+        } = self.starting()?;
+        Some(silent_until.map_or(*until, |silent| silent.min(*until)))
     }
 
     /// The server has answered in the revision that is settled.
@@ -120,42 +147,94 @@ impl Connection<Client> {
                         self.tell(Event::Settled(ServerFacts::unknown(revision)));
                         self.send_waiting();
                     }
-                    Lifecycle::Handshake => self.initialize(revision, RevisionSet::none()),
+                    Lifecycle::Handshake => self.begin(revision, now),
                 }
             }
-            Stage::Unknown(_) => match self.role.options.revisions.latest(Lifecycle::PerRequest) {
-                Some(revision) => self.probe(revision, RevisionSet::none(), now),
-                None => self.fall_back(),
+            Stage::Unknown(_) => match self.preferred(|_| true) {
+                Some(revision) => self.begin(revision, now),
+                None => self.no_common_revision(Vec::new()),
             },
             Stage::Settled(_) => self.send_waiting(),
-            Stage::Probing { .. } | Stage::Initializing { .. } => {}
+            Stage::Starting(_) => {}
         }
     }
 
-    fn probe(&mut self, claim: Revision, tried: RevisionSet, now: Duration) {
-        let tried = tried.with(claim);
-        let deadline = match self.role.options.channel {
-            Channel::Stdio => Some(now + self.role.options.probe_timeout),
-            Channel::Http => None,
-        };
-        self.state.stage = Stage::Probing {
-            claim,
-            deadline,
-            tried,
-        };
+    /// The revision that is preferred among those that the client may speak and `is_wanted` picks.
+    fn preferred(&self, is_wanted: impl Fn(Revision) -> bool) -> Option<Revision> {
+        let order = order(self.role.own(), self.role.options.revisions);
+        order.into_iter().find(|&revision| is_wanted(revision))
+    }
+
+    /// Sends the first message, which is of this revision.
+    pub(in crate::protocol) fn begin(&mut self, revision: Revision, now: Duration) {
+        self.forget_first();
+        self.state.stage = Stage::Starting(Starting {
+            probe: None,
+            handshake: None,
+            tried: RevisionSet::none(),
+            refusal: None,
+            silent_until: None,
+            until: now.saturating_add(self.role.options.start_timeout),
+        });
+        self.send_first(revision, now);
+    }
+
+    /// Sends the message by which a server of this revision is found.
+    fn send_first(&mut self, revision: Revision, now: Duration) {
+        match revision.lifecycle() {
+            Lifecycle::PerRequest => self.probe(revision, now),
+            Lifecycle::Handshake => self.initialize(revision),
+        }
+    }
+
+    fn probe(&mut self, claim: Revision, now: Duration) {
         let params = self.stamped(None, claim, None);
-        self.post_request(methods::SERVER_DISCOVER, params, claim, Purpose::Probe);
+        let id = self.post_request(methods::SERVER_DISCOVER, params, claim, Purpose::Probe);
+        let options = &self.role.options;
+        let may_be_silent = options.channel == Channel::Stdio;
+        let silent_until = may_be_silent.then(|| now.saturating_add(options.probe_timeout));
+        if let Some(starting) = self.state.stage.starting_mut() {
+            starting.probe = Some((id, claim));
+            starting.tried = starting.tried.with(claim);
+            let has_tried = |lifecycle| starting.tried.has(lifecycle);
+            starting.silent_until = silent_until.filter(|_| !has_tried(Lifecycle::Handshake));
+        }
+    }
+
+    fn initialize(&mut self, offer: Revision) {
+        let (profile, translator) = (&self.role.options.profile, &self.role.translator);
+        let capabilities = translator.capabilities_of(profile, offer);
+        let info = translator.info_of(profile, offer);
+        let params = object([
+            ("protocolVersion", Json::of(offer.protocol_version())),
+            ("capabilities", capabilities.unwrap_or_else(no_params)),
+            // What cannot be carried over is named all the same: the member must be there.
+            ("clientInfo", info.unwrap_or_else(|| profile.info().clone())),
+        ]);
+        let method = methods::INITIALIZE;
+        let id = self.post_request(method, Some(params), offer, Purpose::Initialize);
+        if let Some(starting) = self.state.stage.starting_mut() {
+            starting.handshake = Some(id);
+            starting.tried = starting.tried.with(offer);
+        }
     }
 
     /// The probe's answer, or that there is none.
     pub(in crate::protocol) fn probed(&mut self, evidence: Evidence<'_>, now: Duration) {
-        let Stage::Probing { claim, tried, .. } = self.state.stage else {
+        let Some(starting) = self.state.stage.starting_mut() else {
             return;
         };
+        let Some((_, claim)) = starting.probe.take() else {
+            return;
+        };
+        starting.silent_until = None;
+        let tried = starting.tried;
         match judge(evidence) {
-            Finding::Handshake => self.fall_back(),
+            Finding::Handshake => {
+                let failure = refusal_of(evidence);
+                self.refused(Lifecycle::PerRequest, Vec::new(), failure, now);
+            }
             Finding::Nothing => {
-                self.state.stage = Stage::Unknown(None);
                 let failure = match evidence {
                     Evidence::Answer {
                         status: Some(status),
@@ -163,42 +242,73 @@ impl Connection<Client> {
                     } => Failure::Http(status),
                     _ => Failure::Closed,
                 };
-                self.fail_waiting(&failure);
+                self.unsettle(&failure);
             }
-            Finding::PerRequest(versions) => match choose(&versions, self.role.options.revisions) {
-                Some(revision) if revision.lifecycle() == Lifecycle::PerRequest => {
-                    let facts = self.facts_of(evidence, revision);
-                    self.settle(Settled::on(revision), facts);
+            Finding::PerRequest(versions) => {
+                // What was offered in vain is not what it means.
+                let is_open = |revision: &Revision| {
+                    revision.lifecycle() == Lifecycle::PerRequest || !tried.contains(*revision)
+                };
+                let ours = self.role.options.revisions.iter().filter(is_open).collect();
+                match choose(&versions, self.role.own(), ours) {
+                    Some(revision) if revision.lifecycle() == Lifecycle::PerRequest => {
+                        let facts = self.facts_of(evidence, revision);
+                        self.settle(Settled::on(revision), facts);
+                    }
+                    _ => {
+                        let failure = Failure::NoCommonRevision(versions.clone());
+                        self.refused(Lifecycle::PerRequest, versions, failure, now);
+                    }
                 }
-                Some(revision) => self.initialize(revision, RevisionSet::none()),
-                None => self.no_common_revision(versions),
-            },
-            Finding::PerRequestError(versions) if versions.is_empty() => {
-                // The server is of the lifecycle, and does not object to the revision.
-                self.settle(Settled::on(claim), ServerFacts::unknown(claim));
             }
-            Finding::PerRequestError(versions) => self.retry_in(versions, claim, tried, now),
+            Finding::PerRequestError(versions) => {
+                let names_claim = versions.iter().any(|wire| wire == claim.protocol_version());
+                let others = choose(&versions, self.role.own(), self.left(tried));
+                // The server is of the lifecycle, and does not object to the revision, or names what it refuses: the requests
+                // themselves show which of the two it means.
+                if versions.is_empty() || (names_claim && others.is_none()) {
+                    return self.settle(Settled::on(claim), ServerFacts::unknown(claim));
+                }
+                let failure = Failure::NoCommonRevision(versions.clone());
+                self.refused(Lifecycle::PerRequest, versions, failure, now);
+            }
         }
     }
 
-    /// The server does not speak the revision that was claimed, but these.
-    fn retry_in(
+    /// The server has refused a first message of this lifecycle, and names these versions, if any: the other one goes on, the
+    /// next revision is tried, or none is left.
+    fn refused(
         &mut self,
+        lifecycle: Lifecycle,
         versions: Vec<String>,
-        claim: Revision,
-        tried: RevisionSet,
+        failure: Failure,
         now: Duration,
     ) {
+        let Some(starting) = self.state.stage.starting_mut() else {
+            return;
+        };
+        let awaits_other = starting.probe.is_some() || starting.handshake.is_some();
+        let (tried, until) = (starting.tried, starting.until);
+        // What is said of `initialize` tells more than that the probe is not known.
+        if lifecycle == Lifecycle::Handshake || starting.refusal.is_none() {
+            starting.refusal = Some(failure.clone());
+        }
+        let failure = starting.refusal.clone().unwrap_or(failure);
         let left = self.left(tried);
-        match choose(&versions, left) {
-            Some(revision) if revision.lifecycle() == Lifecycle::PerRequest => {
-                self.probe(revision, tried, now)
+        let named = choose(&versions, self.role.own(), left);
+        // Only the per-request lifecycle has an error that names all versions of a server.
+        let is_named = !versions.is_empty() && lifecycle == Lifecycle::PerRequest;
+        let next = match named {
+            None if !is_named => {
+                self.preferred(|it| left.contains(it) && it.lifecycle() != lifecycle)
             }
-            Some(revision) => self.initialize(revision, RevisionSet::none()),
-            // It names what it refuses: the requests themselves show which of the two it means.
-            None if versions.iter().any(|wire| wire == claim.protocol_version()) => {
-                self.settle(Settled::on(claim), ServerFacts::unknown(claim));
-            }
+            named => named,
+        };
+        match next {
+            _ if awaits_other => {}
+            Some(_) if until <= now => self.late(),
+            Some(revision) => self.send_first(revision, now),
+            None if versions.is_empty() => self.unsettle(&failure),
             None => self.no_common_revision(versions),
         }
     }
@@ -213,26 +323,57 @@ impl Connection<Client> {
             .collect()
     }
 
-    /// A server over stdio that keeps silent has had its time.
-    pub(in crate::protocol) fn probe_timeout(&mut self, now: Duration) {
-        if self
-            .state
-            .stage
-            .deadline()
-            .is_some_and(|deadline| deadline <= now)
-        {
-            self.drop_settling();
-            self.probed(Evidence::Silence(self.role.options.channel), now);
+    /// Sends a server over stdio that is silent about the probe `initialize` as well, and gives up one that has had its time.
+    pub(in crate::protocol) fn late_start(&mut self, now: Duration) {
+        let Some(starting) = self.state.stage.starting_mut() else {
+            return;
+        };
+        if starting.until <= now {
+            return self.late();
         }
+        if starting.silent_until.is_some_and(|silent| silent <= now) {
+            starting.silent_until = None;
+            let handshake = self.preferred(|it| it.lifecycle() == Lifecycle::Handshake);
+            if let Some(revision) = handshake {
+                self.initialize(revision);
+            }
+        }
+    }
+
+    /// The server has had its time.
+    fn late(&mut self) {
+        let time = self.role.options.start_timeout.as_secs();
+        let why = format!("did not say which revision it speaks within {time} s");
+        self.unsettle(&Failure::NotStarted(why));
     }
 
     /// Ends the connection, because the server sends nothing any more.
     pub fn closed(&mut self, now: Duration) {
-        if matches!(self.state.stage, Stage::Probing { .. }) {
-            self.drop_settling();
-            self.put(Output::Restart);
-            self.probed(Evidence::Ended(self.role.options.channel), now);
-            return;
+        self.closed_for(&Failure::Closed, now);
+    }
+
+    /// Returns whether it is not known yet which revision to speak with the server.
+    pub(crate) fn is_starting(&self) -> bool {
+        self.state.stage.starting().is_some()
+    }
+
+    /// Ends the connection for this reason.
+    pub(crate) fn closed_for(&mut self, failure: &Failure, now: Duration) {
+        if let Some(Starting {
+            probe: Some(_),
+            refusal: None,
+            ..
+        }) = self.state.stage.starting()
+        {
+            // A handshake server may die of a request before `initialize`: one of this lifecycle is started again for it.
+            let handshake = self.preferred(|it| it.lifecycle() == Lifecycle::Handshake);
+            if let Some(revision) = handshake {
+                self.put(Output::Restart);
+                return self.begin(revision, now);
+            }
+        }
+        if self.is_starting() {
+            self.tell(Event::NotSettled(failure.clone()));
         }
         self.state.stage = Stage::Unknown(self.verdict());
         let calls: Vec<_> = self.state.calls.keys().copied().collect();
@@ -251,46 +392,28 @@ impl Connection<Client> {
         left.extend(self.end_tasks());
         left.extend(self.state.tools.drain());
         left.extend(std::mem::take(&mut self.state.waiting));
-        self.fail(left, &Failure::Closed);
+        self.fail(left, failure);
     }
 
-    /// Forgets the probe or `initialize`; an answer that still comes is one to nothing.
-    fn drop_settling(&mut self) {
+    /// Forgets the first messages: a response to one is one to nothing.
+    fn forget_first(&mut self) {
+        let is_first = |purpose: &Purpose| matches!(purpose, Purpose::Probe | Purpose::Initialize);
         self.state
             .pending
-            .retain(|_, pending| !matches!(pending.purpose, Purpose::Probe | Purpose::Initialize));
+            .retain(|_, pending| !is_first(&pending.purpose));
     }
 
-    /// The handshake with the latest revision that has one.
-    fn fall_back(&mut self) {
-        match self.role.options.revisions.latest(Lifecycle::Handshake) {
-            Some(revision) => self.initialize(revision, RevisionSet::none()),
-            None => self.no_common_revision(Vec::new()),
+    /// Does not wait for the first messages any more: a response to one means nothing now.
+    fn overtake(&mut self) {
+        for pending in self.state.pending.values_mut() {
+            if matches!(pending.purpose, Purpose::Probe | Purpose::Initialize) {
+                pending.purpose = Purpose::Adapter;
+            }
         }
     }
 
-    pub(in crate::protocol) fn initialize(&mut self, offer: Revision, tried: RevisionSet) {
-        let tried = tried.with(offer);
-        self.state.stage = Stage::Initializing { tried };
-        let (profile, translator) = (&self.role.options.profile, &self.role.translator);
-        let capabilities = translator.capabilities_of(profile, offer);
-        let info = translator.info_of(profile, offer);
-        let params = object([
-            ("protocolVersion", Json::of(offer.protocol_version())),
-            ("capabilities", capabilities.unwrap_or_else(no_params)),
-            // What cannot be carried over is named all the same: the member must be there.
-            ("clientInfo", info.unwrap_or_else(|| profile.info().clone())),
-        ]);
-        self.post_request(
-            methods::INITIALIZE,
-            Some(params),
-            offer,
-            Purpose::Initialize,
-        );
-    }
-
     /// The result of `initialize`.
-    pub(in crate::protocol) fn initialized(&mut self, result: &Json) {
+    pub(in crate::protocol) fn initialized(&mut self, result: &Json, now: Duration) {
         let version = result.read_member::<String>("protocolVersion");
         let Some(version) = version else {
             let failure = Failure::InvalidResult(
@@ -302,8 +425,10 @@ impl Connection<Client> {
             revision.lifecycle() == Lifecycle::Handshake && revision.protocol_version() == version
         });
         let Some(revision) = known else {
-            return self.no_common_revision(vec![version]);
+            let failure = Failure::NoCommonRevision(vec![version.clone()]);
+            return self.handshake_failed(None, Vec::new(), failure, now);
         };
+        self.overtake();
         let facts = self.facts(result, revision, result.get("serverInfo"));
         let logging = result
             .get("capabilities")
@@ -318,31 +443,37 @@ impl Connection<Client> {
         self.settled_now(facts);
     }
 
-    /// An error in answer to `initialize`: once more with a revision that it names, if there is one.
-    pub(in crate::protocol) fn handshake_refused(&mut self, error: ErrorObject) {
-        let Stage::Initializing { tried } = self.state.stage else {
+    /// An error in answer to `initialize`, over HTTP with its status: the server may speak another revision.
+    pub(in crate::protocol) fn handshake_refused(
+        &mut self,
+        status: Option<u16>,
+        error: ErrorObject,
+        now: Duration,
+    ) {
+        let versions = supported(&error);
+        self.handshake_failed(status, versions, Failure::HandshakeRefused(error), now);
+    }
+
+    /// There is no result of `initialize`.
+    pub(in crate::protocol) fn handshake_failed(
+        &mut self,
+        status: Option<u16>,
+        versions: Vec<String>,
+        failure: Failure,
+        now: Duration,
+    ) {
+        let Some(starting) = self.state.stage.starting_mut() else {
             return;
         };
-        let versions = supported(&error);
-        let left = self.left(tried);
-        match choose(&versions, left) {
-            Some(revision) if revision.lifecycle() == Lifecycle::Handshake => {
-                self.initialize(revision, tried)
-            }
-            // It speaks a per-request revision after all: the verdict that led here was stale, or the probe got lost.
-            Some(revision) => self.settle(
-                Settled {
-                    confirmed: false,
-                    ..Settled::on(revision)
-                },
-                ServerFacts::unknown(revision),
-            ),
-            None if versions.is_empty() => self.unsettle(&Failure::HandshakeRefused(error)),
-            None => self.no_common_revision(versions),
+        starting.handshake = None;
+        if status.is_some_and(|status| !is_of_protocol(status)) {
+            return self.unsettle(&failure);
         }
+        self.refused(Lifecycle::Handshake, versions, failure, now);
     }
 
     fn settle(&mut self, settled: Settled, facts: ServerFacts) {
+        self.overtake();
         self.state.stage = Stage::Settled(settled);
         self.settled_now(facts);
     }
@@ -358,12 +489,12 @@ impl Connection<Client> {
     }
 
     /// The server speaks another per-request revision than the one that is settled, or wants a handshake.
-    pub(in crate::protocol) fn resettle(&mut self, revision: Revision) {
+    pub(in crate::protocol) fn resettle(&mut self, revision: Revision, now: Duration) {
         match revision.lifecycle() {
             Lifecycle::PerRequest => {
                 self.settle(Settled::on(revision), ServerFacts::unknown(revision))
             }
-            Lifecycle::Handshake => self.initialize(revision, RevisionSet::none()),
+            Lifecycle::Handshake => self.begin(revision, now),
         }
     }
 
@@ -379,11 +510,9 @@ impl Connection<Client> {
 
     /// Nothing could be settled: every request that waits fails, and the next one starts over.
     pub(in crate::protocol) fn unsettle(&mut self, failure: &Failure) {
+        self.forget_first();
         self.state.stage = Stage::Unknown(None);
-        self.fail_waiting(failure);
-    }
-
-    fn fail_waiting(&mut self, failure: &Failure) {
+        self.tell(Event::NotSettled(failure.clone()));
         let waiting = std::mem::take(&mut self.state.waiting);
         self.fail(waiting, failure);
     }
@@ -426,6 +555,20 @@ impl Connection<Client> {
             instructions: result.read_member("instructions"),
             result: Some(result.clone()),
         }
+    }
+}
+
+/// The failure of requests, if nothing but this answer to the probe comes of a server that does not know it.
+fn refusal_of(evidence: Evidence<'_>) -> Failure {
+    let Evidence::Answer { status, message } = evidence else {
+        return Failure::Closed;
+    };
+    match (message.map(outcome), status) {
+        (Some(Err(error)), _) if error.code.as_i64() != Some(ErrorObject::METHOD_NOT_FOUND) => {
+            Failure::DiscoverRefused(error)
+        }
+        (None, Some(status)) => Failure::Http(status),
+        _ => Failure::NoCommonRevision(Vec::new()),
     }
 }
 

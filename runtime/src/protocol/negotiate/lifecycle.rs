@@ -1,16 +1,17 @@
-//! How a client finds a server's lifecycle: what each answer to the probe says, as a pure function.
+//! Which revision a client tries, and what each answer of the server says of it, as pure functions.
 //!
-//! The probe is `server/discover`, written in the latest per-request revision that the client speaks.
-//! Every per-request server answers it; a handshake server answers with some error, with silence, or by ending.
-//! No single error code decides: an answer that is not recognised as per-request means handshake.
+//! The first message is of the client's own revision: `initialize`, or the probe `server/discover`. What the server does
+//! with it tells its lifecycle. Every per-request server answers the probe; a handshake server answers with some error, with
+//! silence, or by ending. No single error code decides: an answer that is not recognised as per-request means handshake.
 
-use mcp_protocol::{Lifecycle, Revision};
+use std::ops::RangeInclusive;
+
+use mcp_protocol::Revision;
 use mcp_wire::{ErrorObject, Json, MessageKind, Peeked};
 
 use crate::RevisionSet;
 use crate::errors::{HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_PROTOCOL_VERSION};
 use crate::protocol::ask::outcome;
-use crate::protocol::client::Channel;
 
 /// What was seen after the probe was sent.
 #[derive(Debug, Clone, Copy)]
@@ -22,10 +23,8 @@ pub enum Evidence<'a> {
         /// The message in it.
         message: Option<&'a Peeked<'a>>,
     },
-    /// Nothing came in time.
-    Silence(Channel),
-    /// The server ended, or could not be reached.
-    Ended(Channel),
+    /// The response over HTTP ended without an answer.
+    Ended,
 }
 
 /// What the evidence says.
@@ -48,21 +47,26 @@ pub const PER_REQUEST_ERRORS: [i64; 3] = [
     UNSUPPORTED_PROTOCOL_VERSION,
 ];
 
+/// Returns whether a message is an error that only a server of the per-request lifecycle sends.
+#[must_use]
+pub fn is_per_request_error(message: &Peeked<'_>) -> bool {
+    let error = outcome(message)
+        .err()
+        .filter(|_| message.kind == MessageKind::Error);
+    let code = error.and_then(|error| error.code.as_i64());
+    code.is_some_and(|code| PER_REQUEST_ERRORS.contains(&code))
+}
+
 /// Judges the answer to a probe.
 #[must_use]
 pub fn judge(evidence: Evidence<'_>) -> Finding {
     match evidence {
-        // Over stdio a handshake server may drop or die of a request before `initialize`; a network may do both at any time.
-        Evidence::Silence(Channel::Stdio) | Evidence::Ended(Channel::Stdio) => Finding::Handshake,
-        Evidence::Silence(Channel::Http) | Evidence::Ended(Channel::Http) => Finding::Nothing,
-        Evidence::Answer {
-            status: Some(401 | 403),
-            ..
-        } => Finding::Nothing,
+        // A network may end a response at any time.
+        Evidence::Ended => Finding::Nothing,
         Evidence::Answer {
             status: Some(status),
             ..
-        } if !is_evidence(status) => Finding::Nothing,
+        } if !is_of_protocol(status) => Finding::Nothing,
         Evidence::Answer {
             status,
             message: Some(message),
@@ -71,8 +75,25 @@ pub fn judge(evidence: Evidence<'_>) -> Finding {
     }
 }
 
-fn is_evidence(status: u16) -> bool {
-    (200..300).contains(&status) || (400..500).contains(&status)
+/// The statuses of HTTP, and whether an answer to a first message says something of the server's lifecycle with them. The
+/// first row that has a status decides; a status without a row says nothing.
+const STATUSES: [(RangeInclusive<u16>, bool); 6] = [
+    (200..=299, true),
+    // Who may not ask learns nothing.
+    (401..=401, false),
+    (403..=403, false),
+    // The server, or a proxy before it, has no time for this client.
+    (429..=429, false),
+    (400..=499, true),
+    // Servers that do not know a method fail, or say that it is not implemented. A gateway answers with 502 and above.
+    (500..=501, true),
+];
+
+/// Returns whether an answer with this status says something of the server's lifecycle.
+#[must_use]
+pub fn is_of_protocol(status: u16) -> bool {
+    let row = STATUSES.iter().find(|(range, _)| range.contains(&status));
+    row.is_some_and(|(_, says)| *says)
 }
 
 fn judge_message(status: Option<u16>, message: &Peeked<'_>) -> Finding {
@@ -81,10 +102,10 @@ fn judge_message(status: Option<u16>, message: &Peeked<'_>) -> Finding {
             Some(versions) => Finding::PerRequest(versions),
             None => Finding::Handshake,
         },
+        (MessageKind::Error, Err(error)) if is_per_request_error(message) => {
+            Finding::PerRequestError(supported(&error))
+        }
         (MessageKind::Error, Err(error)) => match error.code.as_i64() {
-            Some(code) if PER_REQUEST_ERRORS.contains(&code) => {
-                Finding::PerRequestError(supported(&error))
-            }
             // A handshake server has no page at all, or a session to miss: only a per-request one says this.
             Some(ErrorObject::METHOD_NOT_FOUND) if status == Some(404) => {
                 Finding::PerRequestError(Vec::new())
@@ -109,17 +130,30 @@ pub fn supported(error: &ErrorObject) -> Vec<String> {
         .unwrap_or_default()
 }
 
-/// Returns the revision to speak with a server of these versions: the latest per-request one, else the latest with a handshake.
+/// Returns revisions in the order in which a client of the revision `own` prefers them: its own, newer ones of its lifecycle,
+/// older ones, and those of the other lifecycle; the nearest first in each group.
 #[must_use]
-pub fn choose(supported: &[String], ours: RevisionSet) -> Option<Revision> {
-    let common = |lifecycle: Lifecycle| {
-        let is_common = |revision: &Revision| {
-            revision.lifecycle() == lifecycle
-                && supported
-                    .iter()
-                    .any(|wire| wire == revision.protocol_version())
-        };
-        ours.iter().find(is_common)
+pub fn order(own: Revision, ours: RevisionSet) -> Vec<Revision> {
+    let between = |one: Revision| {
+        let (low, high) = (one.min(own), one.max(own));
+        let all = Revision::NEGOTIATED.iter();
+        all.filter(|&&it| low < it && it < high).count()
     };
-    common(Lifecycle::PerRequest).or_else(|| common(Lifecycle::Handshake))
+    let mut order: Vec<Revision> = ours.iter().collect();
+    order.sort_by_key(|&one| {
+        let is_across = one.lifecycle() != own.lifecycle();
+        (is_across, one < own, one != own, between(one))
+    });
+    order
+}
+
+/// Returns the revision that a client of the revision `own` prefers among those that a server names.
+#[must_use]
+pub fn choose(supported: &[String], own: Revision, ours: RevisionSet) -> Option<Revision> {
+    let is_common = |revision: &Revision| {
+        supported
+            .iter()
+            .any(|wire| wire == revision.protocol_version())
+    };
+    order(own, ours).into_iter().find(is_common)
 }

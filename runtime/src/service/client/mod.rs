@@ -67,6 +67,8 @@ struct Wants {
 #[derive(Clone)]
 struct How {
     patience: Option<Duration>,
+    /// Whether the start of the server does not count.
+    excludes_start: bool,
     progress: Option<Tell<Progress>>,
     log: Option<Tell<Log>>,
     task: Option<Tell<TaskState>>,
@@ -79,6 +81,7 @@ impl Default for How {
     fn default() -> Self {
         Self {
             patience: Some(PATIENCE),
+            excludes_start: true,
             progress: None,
             log: None,
             task: None,
@@ -167,10 +170,14 @@ impl<App: Spoken> Client<App> {
         client
     }
 
-    /// Returns a client whose calls time out after `patience`; `None` waits without limit.
+    /// Returns a client whose calls time out after `patience`; `None` waits without limit. Without this, they time out 60
+    /// seconds after the server has started, which has a [time of its own](ClientBuilder::with_start_time).
     #[must_use]
     pub fn within(&self, patience: impl Into<Option<Duration>>) -> Self {
-        self.calling(|how| how.patience = patience.into())
+        self.calling(|how| {
+            how.patience = patience.into();
+            how.excludes_start = false;
+        })
     }
 
     /// Returns a client whose calls request progress notifications, and pass them to `tell`.
@@ -304,8 +311,18 @@ impl<App: Spoken> Caller for Client<App> {
         };
         match self.how.patience {
             None => answer.await,
-            Some(patience) => (tokio::time::timeout(patience, answer).await)
-                .unwrap_or(Err(Error::Timeout(patience))),
+            Some(patience) => {
+                let mut answer = std::pin::pin!(answer);
+                // After the time of its start, the request fails with the reason.
+                if self.how.excludes_start && self.handle.is_starting() {
+                    tokio::select! {
+                        answer = &mut answer => return answer,
+                        () = self.handle.started() => {}
+                    }
+                }
+                (tokio::time::timeout(patience, answer).await)
+                    .unwrap_or(Err(Error::Timeout(patience)))
+            }
         }
     }
 

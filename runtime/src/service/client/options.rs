@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::time::Duration;
 
-use mcp_protocol::{Spoken, UnknownFields};
+use mcp_protocol::{Revision, Spoken, UnknownFields};
 use mcp_wire::service::{ClientSide, Serves};
 use mcp_wire::{Direction, Encode, Json, JsonObject};
 
@@ -140,9 +140,24 @@ impl<App: Spoken, H> ClientBuilder<App, H> {
         self.with_custom_methods()
     }
 
-    /// Sets the timeout of the `server/discover` probe of a process; after it, the client falls back to `initialize`.
+    /// Sets how long a process may be silent about the `server/discover` probe before it is sent `initialize` as well [default:
+    /// 5 seconds]. A response to the probe that comes later still counts.
     pub fn with_probe_time(mut self, time: Duration) -> Self {
         self.told.options = self.told.options.with_probe_timeout(time);
+        self
+    }
+
+    /// Sets how long the server may take until it has said which revision it speaks [default: 60 seconds]. Until then calls
+    /// wait, and after it they fail with the reason.
+    pub fn with_start_time(mut self, time: Duration) -> Self {
+        self.told.options = self.told.options.with_start_timeout(time);
+        self
+    }
+
+    /// Sets the revision to speak with a server that has it [default: `App`]. Without it, the server is asked for the nearest
+    /// one.
+    pub fn with_own_revision(mut self, revision: Revision) -> Self {
+        self.told.options = self.told.options.with_own_revision(revision);
         self
     }
 }

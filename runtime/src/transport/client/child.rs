@@ -4,7 +4,7 @@
 //! ends the wrapper has to end that process as well.
 
 use std::io;
-use std::process::{ExitStatus, Stdio};
+use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,8 +12,10 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 use tokio::io::BufReader;
 use tokio::process::{Child as Process, Command};
+use tokio::task::JoinHandle;
 
 use super::lines::Lines;
+use crate::errors::shortened;
 use crate::transport::line::read_line;
 use crate::transport::spawn::spawn;
 
@@ -65,7 +67,7 @@ impl Child {
         self
     }
 
-    fn spawn(&mut self, limit: usize) -> io::Result<(Group, Lines)> {
+    fn spawn(&mut self, limit: usize) -> io::Result<Started> {
         let error = match self.on_error {
             Some(_) => Stdio::piped(),
             None => Stdio::inherit(),
@@ -86,17 +88,27 @@ impl Child {
             })?;
         let streams = process.stdin.take().zip(process.stdout.take());
         let (input, output) = streams.ok_or_else(|| io::Error::other("a process without pipes"))?;
+        let mut errors = None;
         if let (Some(error), Some(tell)) = (process.stderr.take(), self.on_error.clone()) {
             // It is read to its end, whatever becomes of the rest: a full pipe would stop the process.
-            spawn(async move {
+            errors = Some(spawn(async move {
                 let mut error = BufReader::new(error);
-                let mut bytes = Vec::new();
+                let (mut bytes, mut last) = (Vec::new(), String::new());
                 while let Ok(true) = read_line(&mut error, &mut bytes, ERROR_LINE).await {
-                    tell(&String::from_utf8_lossy(&bytes));
+                    let line = String::from_utf8_lossy(&bytes);
+                    tell(&line);
+                    if !line.trim().is_empty() {
+                        last = shortened(line.trim());
+                    }
                 }
-            });
+                last
+            }));
         }
-        Ok((Group(process), Lines::new(output, input, limit)))
+        Ok(Started {
+            group: Group(process),
+            lines: Lines::new(output, input, limit),
+            errors,
+        })
     }
 }
 
@@ -106,6 +118,14 @@ impl std::fmt::Debug for Child {
             .field("command", &self.command)
             .finish_non_exhaustive()
     }
+}
+
+/// A process that was started, and what serves its streams.
+struct Started {
+    group: Group,
+    lines: Lines,
+    /// The reader of its standard error, which returns the last line; `None` if that is this program's own.
+    errors: Option<JoinHandle<String>>,
 }
 
 /// A process that was started, and on Unix leads a process group.
@@ -156,16 +176,22 @@ pub(crate) struct McpServer {
     child: Child,
     group: Group,
     pub(super) lines: Lines,
+    errors: Option<JoinHandle<String>>,
     limit: usize,
 }
 
 impl McpServer {
     pub(super) fn start(mut child: Child, limit: usize) -> io::Result<Self> {
-        let (group, lines) = child.spawn(limit)?;
+        let Started {
+            group,
+            lines,
+            errors,
+        } = child.spawn(limit)?;
         Ok(Self {
             child,
             group,
             lines,
+            errors,
             limit,
         })
     }
@@ -173,19 +199,36 @@ impl McpServer {
     /// Starts it again; the old process is killed if it has not ended.
     pub(super) fn restart(&mut self) -> bool {
         match self.child.spawn(self.limit) {
-            Ok((group, lines)) => {
+            Ok(Started {
+                group,
+                lines,
+                errors,
+            }) => {
                 // The old process is killed with its handle.
-                (self.group, self.lines) = (group, lines);
+                (self.group, self.lines, self.errors) = (group, lines, errors);
                 true
             }
             Err(_) => false,
         }
     }
 
-    /// How it ended, if it does so within [`LAST`].
-    pub(super) async fn exit(&mut self) -> Option<ExitStatus> {
-        let ended = tokio::time::timeout(LAST, self.group.0.wait());
-        ended.await.ok()?.ok()
+    /// Returns how it ended, for people: its status, and the last line of its standard error, if that is read here. Empty if it
+    /// does not end within [`LAST`].
+    pub(super) async fn exit(&mut self) -> String {
+        let ended = tokio::time::timeout(LAST, self.group.0.wait()).await;
+        let Ok(Ok(status)) = ended else {
+            return String::new();
+        };
+        let mut said = format!(" ({status})");
+        if let Some(errors) = self.errors.take() {
+            // A process that it started may go on writing.
+            let last = tokio::time::timeout(LAST, errors).await;
+            let last = last.ok().and_then(Result::ok).unwrap_or_default();
+            if !last.is_empty() {
+                said.push_str(&format!(": {last:?}"));
+            }
+        }
+        said
     }
 
     /// Closes its input, gives it time to end, and ends it by signals if it does not.

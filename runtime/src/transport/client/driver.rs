@@ -12,7 +12,7 @@ use tokio::task::AbortHandle;
 use super::handle::{Command, Handle, Held, NotConnected, Reply, WeakHandle};
 use super::{Incoming, Transport};
 use crate::protocol::client::{
-    Answered, Client, Connection, Event, Output, Refused, ServerFacts, To, Token,
+    Answered, Client, Connection, Event, Failure, Output, Refused, ServerFacts, To, Token,
 };
 use crate::transport::panics::caught;
 use crate::transport::queue::{Receiver, Sender, queue};
@@ -93,9 +93,9 @@ pub struct Driver<C> {
 #[derive(Debug)]
 struct Connecting {
     done: oneshot::Sender<Result<ServerFacts, NotConnected>>,
-    within: Duration,
-    until: Duration,
     last: Option<Incoming>,
+    /// Why it will not be known.
+    failure: Option<Failure>,
 }
 
 /// Drives a connection to the server behind a transport, in a task of its own, until the last handle is dropped.
@@ -163,7 +163,11 @@ impl<C: Send + 'static> Driver<C> {
                 () = sleep_until(wake, self.start) => self.connection.wake(self.now()),
                 incoming = self.transport.next(), if !self.is_over => {
                     let is_over = matches!(incoming, Incoming::Closed);
-                    self.receive(incoming);
+                    if is_over && self.connection.is_starting() {
+                        self.died_early().await;
+                    } else {
+                        self.receive(incoming);
+                    }
                     if is_over {
                         self.is_over = true;
                         // The server may be started again.
@@ -268,8 +272,7 @@ impl<C: Send + 'static> Driver<C> {
 
     /// Waits until the process of the server has ended, for a second at most, and returns how, in brackets, for people.
     pub async fn exit(&mut self) -> String {
-        let status = self.transport.exit().await;
-        status.map_or(String::new(), |status| format!(" ({status})"))
+        self.transport.exit().await
     }
 
     /// Does what is to be done, until there is nothing more.
@@ -302,6 +305,11 @@ impl<C: Send + 'static> Driver<C> {
                 self.facts.send_replace(Some(facts.clone()));
                 if let Some(Connecting { done, .. }) = self.connecting.take() {
                     let _ = done.send(Ok(facts.clone()));
+                }
+            }
+            Event::NotSettled(failure) => {
+                if let Some(connecting) = &mut self.connecting {
+                    connecting.failure = Some(failure.clone());
                 }
             }
             Event::Cancelled(cancelled) => {
@@ -366,7 +374,7 @@ impl<C: Send + 'static> Driver<C> {
                     let _ = self.connection.answer(token, result, now);
                 }
             }
-            Command::Connect { within, done } => match self.connection.connect(now) {
+            Command::Connect(done) => match self.connection.connect(now) {
                 Ok(()) => {
                     let facts = self.facts.borrow().clone();
                     match facts {
@@ -374,9 +382,8 @@ impl<C: Send + 'static> Driver<C> {
                         None => {
                             self.connecting = Some(Connecting {
                                 done,
-                                within,
-                                until: now + within,
                                 last: None,
+                                failure: None,
                             });
                         }
                     }
@@ -408,6 +415,14 @@ impl<C: Send + 'static> Driver<C> {
         true
     }
 
+    /// The server has ended before it was known which revision it speaks.
+    async fn died_early(&mut self) {
+        let status = self.exit().await;
+        let why = format!("ended before it said which revision it speaks{status}");
+        let failure = Failure::NotStarted(why);
+        self.connection.closed_for(&failure, self.now());
+    }
+
     fn receive(&mut self, incoming: Incoming) {
         let now = self.now();
         if let Some(connecting) = &mut self.connecting
@@ -436,27 +451,25 @@ impl<C: Send + 'static> Driver<C> {
     }
 
     fn wake_at<A: Application>(&self, app: &A) -> Option<Duration> {
-        let connecting = self.connecting.as_ref().map(|it| it.until);
-        let all = [self.connection.wake_at(), app.wake_at(), connecting];
+        let all = [self.connection.wake_at(), app.wake_at()];
         all.into_iter().flatten().min()
     }
 
     /// Tells the handle that waits for the revision of the server that it will not be known, if that is so.
     async fn give_up_connecting(&mut self) {
-        let Some(Connecting { within, until, .. }) = self.connecting else {
+        let Some(Connecting { failure, .. }) = &self.connecting else {
             return;
         };
-        let is_idle = self.connection.pending() == 0 && self.connection.wake_at().is_none();
-        let why = if self.is_over {
-            let status = self.exit().await;
-            format!("it ended before it said which revision it speaks{status}")
-        } else if is_idle {
-            "it does not say which revision it speaks, or speaks none that is wanted".to_owned()
-        } else if until <= self.now() {
-            let within = within.as_secs();
-            format!("it did not say which revision it speaks within {within} s")
-        } else {
-            return;
+        let why = match failure {
+            Some(Failure::NotStarted(why)) => format!("it {why}"),
+            _ if self.is_over => {
+                let status = self.exit().await;
+                format!("it ended before it said which revision it speaks{status}")
+            }
+            Some(_) => {
+                "it does not say which revision it speaks, or speaks none that is wanted".to_owned()
+            }
+            None => return,
         };
         if let Some(Connecting { done, last, .. }) = self.connecting.take() {
             let _ = done.send(Err(NotConnected { why, last }));

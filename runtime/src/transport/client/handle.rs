@@ -2,7 +2,6 @@
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 use mcp_wire::{ErrorObject, Json};
 use tokio::sync::{oneshot, watch};
@@ -29,10 +28,7 @@ pub(super) enum Command<C> {
         token: Token,
         result: Result<Json, ErrorObject>,
     },
-    Connect {
-        within: Duration,
-        done: oneshot::Sender<Result<ServerFacts, NotConnected>>,
-    },
+    Connect(oneshot::Sender<Result<ServerFacts, NotConnected>>),
     ContinueAs(Box<Client>),
     Close(oneshot::Sender<io::Result<()>>),
 }
@@ -187,10 +183,10 @@ impl<C> Handle<C> {
     /// Finds out which revision the server speaks, if that is not known, before anything is asked.
     ///
     /// # Errors
-    /// A server that ends, does not answer in time, or speaks no revision that the client does.
-    pub async fn connect(&self, within: Duration) -> Result<ServerFacts, NotConnected> {
+    /// A server that ends, does not answer within the start timeout of the client, or speaks no revision that the client does.
+    pub async fn connect(&self) -> Result<ServerFacts, NotConnected> {
         let (done, connected) = oneshot::channel();
-        self.commands.push(Command::Connect { within, done });
+        self.commands.push(Command::Connect(done));
         connected.await.unwrap_or_else(|_| {
             let why = "the connection has been closed".to_owned();
             Err(NotConnected { why, last: None })
@@ -206,6 +202,18 @@ impl<C> Handle<C> {
     #[must_use]
     pub fn server(&self) -> Option<ServerFacts> {
         self.facts.borrow().clone()
+    }
+
+    /// Returns whether it is not known yet which revision the server speaks.
+    #[must_use]
+    pub fn is_starting(&self) -> bool {
+        self.facts.borrow().is_none()
+    }
+
+    /// Waits until it is known which revision the server speaks, or the connection has ended.
+    pub async fn started(&self) {
+        let mut facts = self.facts.clone();
+        let _ = facts.wait_for(Option::is_some).await;
     }
 
     /// Returns whether the server, or the connection, has ended.

@@ -157,14 +157,15 @@ impl Transport {
         })
     }
 
-    /// Waits until the process of the server has ended, for a second at most, and returns how; none without a process.
+    /// Waits until the process of the server has ended, for a second at most, and returns how, for people; nothing without a
+    /// process.
     #[inline(never)]
-    pub(crate) fn exit(&mut self) -> Boxed<'_, Option<std::process::ExitStatus>> {
+    pub(crate) fn exit(&mut self) -> Boxed<'_, String> {
         boxed(async {
             match &mut self.kind {
                 #[cfg(feature = "client-stdio")]
                 Kind::Child(child) => child.exit().await,
-                _ => None,
+                _ => String::new(),
             }
         })
     }

@@ -57,16 +57,20 @@ impl Inner {
 
     /// Whether a POST is for a URI that names a session; its header is set then, by which handlers know the session.
     pub(super) fn uri_names_session(&self, head: &mut Parts) -> bool {
-        let query = head.uri.query().filter(|_| self.http_sse(head).is_some());
-        let named = query.into_iter().flat_map(|query| query.split('&'));
-        let mut named = named.filter_map(|param| param.strip_prefix(SESSION)?.strip_prefix('='));
-        let Some(id) = named.next() else {
+        let Some(id) = self.session_of_uri(head) else {
             return false;
         };
         // What no header can hold is no id of a session.
         let id = HeaderValue::from_str(id).unwrap_or_else(|_| HeaderValue::from_static(""));
         head.headers.insert(headers::SESSION_ID, id);
         true
+    }
+
+    /// The session that a URI names which was given out with a stream.
+    pub(super) fn session_of_uri<'h>(&self, head: &'h Parts) -> Option<&'h str> {
+        let query = head.uri.query().filter(|_| self.http_sse(head).is_some())?;
+        let mut params = query.split('&');
+        params.find_map(|param| param.strip_prefix(SESSION)?.strip_prefix('='))
     }
 
     /// The session of a URI that was given out with a stream.

@@ -77,6 +77,14 @@ impl Service {
         self.inner.end_sessions();
     }
 
+    /// Returns whether a request is for a session that runs in this service.
+    #[must_use]
+    pub fn runs_session_of(&self, head: &Parts) -> bool {
+        let named = text(&head.headers, headers::SESSION_ID);
+        let named = named.or_else(|| self.inner.session_of_uri(head));
+        named.is_some_and(|session| self.inner.runs(session))
+    }
+
     /// Returns what the service is at: for metrics.
     #[must_use]
     pub fn counters(&self) -> Counters {

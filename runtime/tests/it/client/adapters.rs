@@ -17,7 +17,8 @@ use crate::client::{
 fn client(app: Revision, version: &str) -> End {
     let capabilities =
         json!({"tools": {"listChanged": true}, "resources": {"subscribe": true}, "logging": {}});
-    let mut client = open(app, Options::new(Channel::Stdio, profile()));
+    let options = Options::new(Channel::Stdio, profile()).with_own_revision(Revision::LATEST);
+    let mut client = open(app, options);
     client.connect(NOW).unwrap();
     let (_, probe) = hear(&mut client).only();
     if version == "2026-07-28" {

@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use mcp_revisions::mcp_wire::Json;
+use mcp_revisions::sansio::client::lifecycle::order;
 use mcp_revisions::sansio::client::{Channel, Event, Options, Profile};
 use mcp_revisions::{Lifecycle, Revision, RevisionSet};
 use serde_json::{Value, json};
 
 use crate::client::{
-    End, NOW, client, discovered, error, hear, initialized, latest, list, open, options, profile,
-    result, say,
+    End, Heard, NOW, client, discovered, error, hear, initialized, latest, list, open, options,
+    profile, result, say,
 };
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -116,30 +117,246 @@ fn stdio_each_answer_to_the_probe() {
     }
 }
 
-#[test]
-fn stdio_silence_is_handshake_when_the_time_is_over_and_not_before() {
-    let mut client = open(
+/// A client over stdio whose server may be silent about the probe for 3 seconds.
+fn impatient() -> End {
+    open(
         Revision::V2025_11_25,
         options(Channel::Stdio).with_probe_timeout(Duration::from_secs(3)),
-    );
+    )
+}
+
+/// The probe was sent, and `initialize` after it, since the server was silent; the ids of both.
+fn both_sent(client: &mut End) -> (Value, Value) {
+    let (_, probe) = probed(client);
+    client.wake(client.wake_at().unwrap());
+    let (_, initialize) = hear(client).only();
+    assert_eq!(initialize["method"], "initialize");
+    (probe, initialize["id"].clone())
+}
+
+#[test]
+fn stdio_silence_is_answered_by_initialize_when_the_time_is_over_and_not_before() {
+    let mut client = impatient();
     let (_, id) = probed(&mut client);
     let deadline = client.wake_at().unwrap();
     assert_eq!(deadline, NOW + Duration::from_secs(3));
     client.wake(deadline - Duration::from_millis(1));
     assert!(client.poll().is_none(), "too early");
     client.wake(deadline);
-    assert_eq!(found(&mut client), Handshake);
-    assert_eq!(client.wake_at(), None);
+    let (_, initialize) = hear(&mut client).only();
+    assert_eq!(initialize["method"], "initialize");
+    // From now on only the end of the start is waited for.
+    assert_eq!(client.wake_at(), Some(NOW + Duration::from_secs(60)));
 
-    // The answer that comes after all is one to nothing: the handshake goes on.
-    say(&mut client, &result(&id, discovered()));
+    let answer = result(&initialize["id"], initialized("2025-06-18"));
+    say(&mut client, &answer);
     let heard = hear(&mut client);
-    assert!(
-        matches!(heard.events.as_slice(), [Event::Ignored(_)]),
-        "{:?}",
-        heard.events
-    );
-    assert!(heard.sent.is_empty());
+    assert_eq!(heard.methods(), ["notifications/initialized", "tools/list"]);
+    // The response to the probe changes nothing any more, and is no fault of the server.
+    say(&mut client, &error(&id, -32601, Value::Null));
+    let heard = hear(&mut client);
+    assert!(heard.sent.is_empty() && heard.events.is_empty());
+}
+
+#[test]
+fn a_slow_start_does_not_hide_what_the_server_says_of_itself() {
+    let refused = json!({"supported": [latest()], "requested": "2025-11-25"});
+    for initialize_is_answered_first in [false, true] {
+        let mut client = impatient();
+        let (probe, initialize) = both_sent(&mut client);
+        let mut answers = [
+            result(&probe, discovered()),
+            error(&initialize, -32022, refused.clone()),
+        ];
+        if initialize_is_answered_first {
+            answers.reverse();
+        }
+        let mut heard = Vec::new();
+        for answer in &answers {
+            say(&mut client, answer);
+            let Heard { sent, events, .. } = hear(&mut client);
+            heard.extend(events);
+            if let [list] = sent.as_slice() {
+                assert!(list.text.contains("tools/list"), "{}", list.text);
+            }
+        }
+        let [Event::Settled(facts)] = heard.as_slice() else {
+            panic!("{heard:?}")
+        };
+        assert_eq!(facts.revision.protocol_version(), latest());
+        let capabilities = facts.capabilities.as_ref().unwrap();
+        assert!(capabilities.text().contains("tools"), "{capabilities:?}");
+        assert!(facts.info.as_ref().unwrap().text().contains("per-request"));
+    }
+}
+
+#[test]
+fn a_server_that_refuses_initialize_and_names_its_versions_is_asked_what_it_is() {
+    let own = options(Channel::Stdio).with_own_revision(Revision::V2025_11_25);
+    let mut client = open(Revision::V2025_11_25, own);
+    client.ask(list(), NOW).unwrap();
+    let (_, initialize) = hear(&mut client).only();
+    assert_eq!(initialize["params"]["protocolVersion"], "2025-11-25");
+    let refused = json!({"supported": [latest()], "requested": "2025-11-25"});
+    say(&mut client, &error(&initialize["id"], -32022, refused));
+    let (_, probe) = hear(&mut client).only();
+    assert_eq!(probe["method"], "server/discover");
+    say(&mut client, &result(&probe["id"], discovered()));
+    let heard = hear(&mut client);
+    assert_eq!(heard.methods(), ["tools/list"]);
+    let [Event::Settled(facts)] = heard.events.as_slice() else {
+        panic!("{:?}", heard.events)
+    };
+    assert!(facts.capabilities.is_some() && facts.info.is_some());
+}
+
+#[test]
+fn a_revision_that_is_wanted_alone_waits_for_a_server_that_starts_late() {
+    for revisions in [RevisionSet::per_request(), RevisionSet::handshake()] {
+        let options = options(Channel::Stdio).with_revisions(revisions);
+        let mut client = open(Revision::V2025_11_25, options);
+        client.ask(list(), NOW).unwrap();
+        let (_, first) = hear(&mut client).only();
+        client.wake(NOW + Duration::from_secs(59));
+        assert!(client.poll().is_none(), "it still has a second");
+        let answer = match first["method"].as_str() {
+            Some("server/discover") => discovered(),
+            _ => initialized("2025-11-25"),
+        };
+        say(&mut client, &result(&first["id"], answer));
+        assert!(hear(&mut client).methods().contains(&"tools/list".into()));
+    }
+}
+
+#[test]
+fn a_server_that_never_says_what_it_speaks_fails_what_waits_and_the_next_request_tries_again() {
+    for channel in [Channel::Stdio, Channel::Http] {
+        let options = options(channel).with_start_timeout(Duration::from_secs(20));
+        let mut client = open(Revision::V2025_11_25, options);
+        client.ask(list(), NOW).unwrap();
+        hear(&mut client);
+        for seconds in [19, 20] {
+            client.wake(NOW + Duration::from_secs(seconds));
+            let heard = hear(&mut client);
+            let failed = heard.events.len() == 2;
+            assert_eq!(failed, seconds == 20, "{channel:?}: {:?}", heard.events);
+            if failed {
+                let why = "the server did not say which revision it speaks within 20 s";
+                assert_eq!(heard.answer(), Err(why.to_owned()));
+            }
+        }
+        assert_eq!(client.wake_at(), None);
+        client.ask(list(), NOW + Duration::from_secs(30)).unwrap();
+        assert_eq!(hear(&mut client).methods(), ["server/discover"]);
+    }
+}
+
+#[test]
+fn the_revision_that_is_tried_next_is_the_nearest() {
+    use Revision::{V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28};
+    let table = [
+        (
+            V2024_11_05,
+            [
+                V2024_11_05,
+                V2025_03_26,
+                V2025_06_18,
+                V2025_11_25,
+                V2026_07_28,
+            ],
+        ),
+        (
+            V2025_06_18,
+            [
+                V2025_06_18,
+                V2025_11_25,
+                V2025_03_26,
+                V2024_11_05,
+                V2026_07_28,
+            ],
+        ),
+        (
+            V2025_11_25,
+            [
+                V2025_11_25,
+                V2025_06_18,
+                V2025_03_26,
+                V2024_11_05,
+                V2026_07_28,
+            ],
+        ),
+        (
+            V2026_07_28,
+            [
+                V2026_07_28,
+                V2025_11_25,
+                V2025_06_18,
+                V2025_03_26,
+                V2024_11_05,
+            ],
+        ),
+    ];
+    for (own, expected) in table {
+        assert_eq!(order(own, RevisionSet::all()), expected, "{own}");
+        for left_out in Revision::NEGOTIATED {
+            let is_left = |revision: &Revision| revision != left_out;
+            let ours: RevisionSet = RevisionSet::all().iter().filter(is_left).collect();
+            let expected: Vec<_> = expected.iter().copied().filter(is_left).collect();
+            assert_eq!(order(own, ours), expected, "{own} without {left_out}");
+        }
+    }
+}
+
+#[test]
+fn the_own_revision_of_the_application_is_offered_first() {
+    for app in Revision::NEGOTIATED {
+        let options = Options::new(Channel::Stdio, profile()).without_adapters();
+        let mut client = open(*app, options);
+        client.ask(list(), NOW).unwrap();
+        let (_, first) = hear(&mut client).only();
+        let meta = &first["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"];
+        let offered = match app.lifecycle() {
+            Lifecycle::Handshake => &first["params"]["protocolVersion"],
+            Lifecycle::PerRequest => meta,
+        };
+        assert_eq!(offered, app.protocol_version());
+    }
+}
+
+#[test]
+fn http_each_answer_to_initialize() {
+    let refused = |code: i64, data: Value| error(&json!(1), code, data).to_string();
+    let per_request = json!({"supported": [latest()]});
+    let cases = [
+        (400, refused(-32022, per_request.clone()), true),
+        (200, refused(-32022, per_request), true),
+        (200, refused(-32601, Value::Null), true),
+        (400, refused(-32602, Value::Null), true),
+        (404, String::new(), true),
+        (405, String::new(), true),
+        (500, refused(-32603, Value::Null), true),
+        (501, String::new(), true),
+        (401, String::new(), false),
+        (403, refused(-32022, Value::Null), false),
+        (429, String::new(), false),
+        (502, String::new(), false),
+        (503, String::new(), false),
+        (301, String::new(), false),
+    ];
+    for (status, body, goes_on) in cases {
+        let own = options(Channel::Http).with_own_revision(Revision::V2025_11_25);
+        let mut client = open(Revision::V2025_11_25, own);
+        client.ask(list(), NOW).unwrap();
+        let (post, initialize) = hear(&mut client).only();
+        assert_eq!(initialize["method"], "initialize");
+        client.answered(post.exchange, status, None, Some(body.as_bytes()), NOW);
+        let heard = hear(&mut client);
+        if goes_on {
+            assert_eq!(heard.methods(), ["server/discover"], "{status} {body}");
+        } else {
+            heard.answer().unwrap_err();
+        }
+    }
 }
 
 #[test]
@@ -196,7 +413,11 @@ fn http_each_answer_to_the_probe() {
         (403, failed(-32022), Nothing),
         (401, String::new(), Nothing),
         (403, String::new(), Nothing),
-        (500, failed(-32603), Nothing),
+        // Servers that fail at a method which they do not know may know another one.
+        (500, failed(-32603), Handshake),
+        (500, String::new(), Handshake),
+        (501, "Not Implemented".to_owned(), Handshake),
+        (429, String::new(), Nothing),
         (502, String::new(), Nothing),
         (503, "busy".to_owned(), Nothing),
         (301, String::new(), Nothing),
@@ -226,8 +447,8 @@ fn http_a_network_that_fails_says_nothing_and_the_next_request_asks_again() {
     client.ended(post, NOW);
     assert_eq!(found(&mut client), Nothing);
     probed(&mut client);
-    // Silence over HTTP is the driver's business: there is no deadline.
-    assert_eq!(client.wake_at(), None);
+    // Silence over HTTP says nothing of the lifecycle: only the time of the start ends.
+    assert_eq!(client.wake_at(), Some(NOW + Duration::from_secs(60)));
 }
 
 #[test]
@@ -302,24 +523,6 @@ fn a_handshake_that_is_refused_says_why_and_what_would_have_been_spoken() {
         let failure = hear(&mut client).answer().unwrap_err();
         assert!(failure.starts_with(said), "{failure}");
     }
-}
-
-#[test]
-fn a_server_that_was_silent_and_then_wants_no_handshake_is_spoken_to_in_its_revision() {
-    let mut client = open(
-        Revision::V2025_11_25,
-        options(Channel::Stdio).with_probe_timeout(Duration::from_secs(3)),
-    );
-    probed(&mut client);
-    client.wake(client.wake_at().unwrap());
-    let (_, initialize) = hear(&mut client).only();
-    assert_eq!(initialize["method"], "initialize");
-    let refused = json!({"supported": [latest()]});
-    say(&mut client, &error(&initialize["id"], -32022, refused));
-    let (_, list) = hear(&mut client).only();
-    assert_eq!(list["method"], "tools/list");
-    let claim = &list["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"];
-    assert_eq!(claim, latest());
 }
 
 #[test]

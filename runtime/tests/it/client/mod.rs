@@ -38,7 +38,9 @@ pub(crate) fn latest() -> &'static str {
 }
 
 pub(crate) fn options(channel: Channel) -> Options {
-    Options::new(channel, profile()).without_adapters()
+    Options::new(channel, profile())
+        .without_adapters()
+        .with_own_revision(Revision::LATEST)
 }
 
 /// A client's end of a conversation.

@@ -61,15 +61,21 @@ async fn one_that_the_probe_ends_is_started_again() {
 
 #[tokio::test]
 async fn one_that_dies_leaves_nobody_waiting() {
-    for script in ["exit 3", "read line; exit 1"] {
+    for (script, status) in [("exit 3", 3), ("read line; exit 1", 1)] {
         let client = client().child(Child::new(shell(script))).unwrap();
         let answer = soon(call(&client, "hello")).await;
-        assert_eq!(
-            answer,
-            Err(Error::RequestFailed(Failure::Closed)),
-            "{script}"
-        );
+        let why = format!("ended before it said which revision it speaks (exit status: {status})");
+        let died = Failure::NotStarted(why);
+        assert_eq!(answer, Err(Error::RequestFailed(died)), "{script}");
     }
+    let script = "echo 'first' >&2; echo 'no module named x' >&2; exit 3";
+    let child = Child::new(shell(script)).on_error_line(|_| {});
+    let died = soon(call(&client().child(child).unwrap(), "hello")).await;
+    let why = format!("{died:?}");
+    assert!(
+        why.contains("exit status: 3): \\\"no module named x"),
+        "{why}"
+    );
     let missing = client().command(["/no/such/program", "x"]).unwrap_err();
     assert!(
         (missing.to_string()).starts_with("cannot start /no/such/program: "),

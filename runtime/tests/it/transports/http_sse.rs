@@ -226,6 +226,34 @@ async fn a_stream_of_something_else_is_no_server() {
     }
 }
 
+/// An open GET that says nothing costs a client of an older revision no time, if the answer to its `initialize` tells that the
+/// server speaks none of them.
+#[tokio::test]
+async fn a_server_that_wants_no_handshake_is_not_taken_for_one_with_a_single_stream() {
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&asked);
+    let server = Server::new(&mcp::Implementation::new(
+        "example",
+        mcp_revisions::args::Version("1"),
+    ))
+    .with_revisions(RevisionSet::per_request());
+    let service = router().build_with(server).unwrap();
+    let service = service.into_http_service(http::Options::new());
+    let app = axum::Router::new().fallback_service(service).layer(from_fn(
+        move |request: Request, next: Next| {
+            seen.lock().unwrap().push(request.method().clone());
+            next.run(request)
+        },
+    ));
+    let url = listen(app).await;
+    let client = client()
+        .with_own_revision(Revision::V2025_11_25)
+        .http(Http::new(&url).unwrap());
+    assert_eq!(call(&client, "hello").await, Ok("hello".to_owned()));
+    let asked = asked.lock().unwrap();
+    assert!(asked.iter().all(|method| method == "POST"), "{asked:?}");
+}
+
 #[tokio::test]
 async fn a_message_that_is_too_long_ends_the_stream_and_no_call_waits_for_it() {
     let refuses = || status(405, "");

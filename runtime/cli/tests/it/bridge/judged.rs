@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use jsonschema::Validator;
-use mcp_protocol::Revision;
+use mcp_protocol::{Lifecycle, Revision};
 use mcp_revisions::sansio::client::OutgoingRequest;
 use mcp_wire::{Direction, Json};
 use serde_json::{Value, json};
@@ -70,6 +70,15 @@ impl Judge {
             let mut rows = self.revision.methods().iter();
             let row = rows.find(|row| row.name == method && row.direction == sender);
             let Some(row) = row else {
+                // A client offers its own revision to a server that may have another one: that is the revision to judge by.
+                let offered = value["params"]["protocolVersion"].as_str();
+                let offered = offered.and_then(Revision::from_protocol_version);
+                if let Some(offered) = offered.filter(|_| method == "initialize")
+                    && offered.lifecycle() == Lifecycle::Handshake
+                    && offered != self.revision
+                {
+                    return Self::new(offered).judge(is_clients, text);
+                }
                 // The judge accepts methods that no revision has, and reads a probe as a message of the latest revision.
                 let tables = Revision::NEGOTIATED.iter();
                 let mut names = tables.flat_map(|it| it.methods()).map(|row| row.name);

@@ -10,4 +10,5 @@ mod others;
 #[cfg(unix)]
 mod replicas;
 mod same;
+mod start;
 mod talk;

@@ -14,6 +14,7 @@ use super::only_stream::OnlyStream;
 use super::request::{Pace, Requests};
 use crate::headers::{PROTOCOL_VERSION, SESSION_ID};
 use crate::methods::INITIALIZE;
+use crate::protocol::client::lifecycle::is_per_request_error;
 use crate::protocol::client::{Exchange, Post};
 use crate::transport::client::Incoming;
 use crate::transport::queue::Sender;
@@ -48,7 +49,13 @@ pub(super) async fn run(
             return;
         }
     };
-    if begins && may_be_older(response.status()) {
+    let (status, session) = (response.status(), header(&response, SESSION_ID));
+    let body = if is_stream(&response) {
+        ResponseBody::Events(response.into_body())
+    } else {
+        ResponseBody::Whole(requests.whole(response.into_body()).await)
+    };
+    if begins && may_be_older(status) && !body.is_per_request_error() {
         match only.open(&requests, &tell).await {
             Ok(Some(session)) => {
                 let opened = Incoming::Answered {
@@ -69,21 +76,23 @@ pub(super) async fn run(
             }
         }
     }
-    let status = response.status().as_u16();
-    let session = header(&response, SESSION_ID);
-    if !is_stream(&response) {
-        let came = match requests.whole(response.into_body()).await {
-            Ok(body) => Incoming::Answered {
-                exchange,
-                status,
-                session,
-                body: Some(body.to_vec()),
-            },
-            Err(why) => Incoming::Failed { exchange, why },
-        };
-        tell.send(came).await;
-        return;
-    }
+    let status = status.as_u16();
+    let body = match body {
+        ResponseBody::Events(body) => body,
+        ResponseBody::Whole(whole) => {
+            let came = match whole {
+                Ok(body) => Incoming::Answered {
+                    exchange,
+                    status,
+                    session,
+                    body: Some(body.to_vec()),
+                },
+                Err(why) => Incoming::Failed { exchange, why },
+            };
+            tell.send(came).await;
+            return;
+        }
+    };
     let answered = Incoming::Answered {
         exchange,
         status,
@@ -92,7 +101,7 @@ pub(super) async fn run(
     };
     if tell.send(answered).await {
         let headers = &post.headers;
-        stream(&requests, exchange, headers, response.into_body(), &tell).await;
+        stream(&requests, exchange, headers, body, &tell).await;
         tell.send(Incoming::Ended(exchange)).await;
     }
 }
@@ -106,6 +115,24 @@ fn may_be_older(status: StatusCode) -> bool {
         StatusCode::TOO_MANY_REQUESTS,
     ];
     status.is_client_error() && !others.contains(&status)
+}
+
+/// The body of the response to a POST.
+enum ResponseBody {
+    /// All of it, or why it did not arrive.
+    Whole(Result<Bytes, String>),
+    /// A stream of events.
+    Events(Body),
+}
+
+impl ResponseBody {
+    /// Whether it is an error that only servers of the per-request lifecycle send.
+    fn is_per_request_error(&self) -> bool {
+        let Self::Whole(Ok(bytes)) = self else {
+            return false;
+        };
+        peek(bytes).is_ok_and(|message| is_per_request_error(&message))
+    }
 }
 
 /// Whether the revision of a request with these headers has streams that can be resumed. Where it is not named, it is one

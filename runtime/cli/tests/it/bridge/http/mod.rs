@@ -28,6 +28,14 @@ pub(super) fn post_with(port: u16, revision: Revision, more: &str, body: &Value)
     exchange(port, "POST /mcp", &headers, &body.to_string())
 }
 
+/// What answers `initialize` at a bridge that listens.
+pub(super) fn initialize_over_http(port: u16, revision: Revision) -> Value {
+    let info = json!({ "name": "client", "version": "1" });
+    let params = json!({ "protocolVersion": revision.protocol_version(), "capabilities": {}, "clientInfo": info });
+    let opening = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params });
+    json!({ "result": result(&exchange(port, "POST /mcp", "", &opening.to_string())) })
+}
+
 /// A request over a connection of its own, with these headers beside those of every request, and all that answers it.
 fn exchange(port: u16, asked: &str, headers: &str, body: &str) -> String {
     let mut stream = std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();

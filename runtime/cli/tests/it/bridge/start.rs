@@ -1,0 +1,119 @@
+//! Servers that start late, as those do that are downloaded first, or not at all.
+
+use std::process::{Child, Command, Stdio};
+use std::thread;
+
+use mcp_protocol::Revision;
+
+use crate::bridge::http::{LISTENING, initialize_over_http, port_of};
+use crate::bridge::talk::{Talk, peer, value};
+
+/// Longer than a server may be silent about the probe before it is sent `initialize`.
+const LATE: &str = "sleep 6; exec \"$0\" \"$@\"";
+
+/// A bridge to a server of one revision that starts by this script.
+fn bridge_by(script: &str, options: &[&str], server: Revision) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
+        .arg("bridge")
+        .args(options)
+        .args(["--", "sh", "-c", script])
+        .arg(peer())
+        .args(["--only", server.id()])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// Each of them waits for seconds, so they wait side by side.
+#[cfg(unix)]
+#[test]
+fn a_server_that_starts_late_is_used_as_one_that_does_not() {
+    let ends = [Revision::V2025_06_18, Revision::LATEST];
+    thread::scope(|scope| {
+        for server in ends {
+            for client in ends {
+                for is_pinned in [false, true] {
+                    scope.spawn(move || {
+                        let pinned = ["--upstream-revision", server.id()];
+                        let options = if is_pinned { &pinned[..] } else { &[] };
+                        let mut talk = Talk::new(client, bridge_by(LATE, options, server));
+                        let add = talk.tool("add");
+                        let answer = value(&talk.answers(&[add])[&add]);
+                        assert_eq!(answer["content"][0]["text"], "3.5", "{client}, {server}");
+                        let is_introduced = |(is_clients, text): &(bool, String)| {
+                            !is_clients && text.contains(r#""name":"peer""#)
+                        };
+                        assert!(talk.said.iter().any(is_introduced), "{:?}", talk.said);
+                        assert_eq!(talk.ends().0, Some(0));
+                    });
+                }
+            }
+            scope.spawn(move || {
+                let (_bridge, port) = port_of(bridge_by(LATE, &LISTENING, server));
+                let opened = initialize_over_http(port, Revision::V2025_06_18);
+                assert_eq!(opened["result"]["serverInfo"]["name"], "peer", "{opened}");
+                let tools = &opened["result"]["capabilities"]["tools"];
+                assert!(tools.is_object(), "{opened}");
+            });
+        }
+    });
+}
+
+#[cfg(unix)]
+#[test]
+fn a_server_that_does_not_start_in_its_time_is_an_error_with_the_reason() {
+    for client in [Revision::V2025_06_18, Revision::LATEST] {
+        let options = ["--start-timeout", "1"];
+        let mut talk = Talk::new(client, bridge_by("sleep 60", &options, client));
+        let add = talk.tool("add");
+        let answer = format!("{:?}", talk.answers(&[add])[&add]);
+        let why = "did not say which revision it speaks within 1 s";
+        assert!(answer.contains(why), "{answer}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_server_that_dies_at_its_start_is_told_with_its_status() {
+    for client in [Revision::V2025_06_18, Revision::LATEST] {
+        let script = "echo 'no module named x' >&2; exit 3";
+        let mut talk = Talk::new(client, bridge_by(script, &[], client));
+        let add = talk.tool("add");
+        let answer = format!("{:?}", talk.answers(&[add])[&add]);
+        assert!(answer.contains("exit status: 3"), "{answer}");
+        let (code, said) = talk.waits();
+        assert_eq!(code, Some(1), "{said}");
+        assert!(said.contains("no module named x"), "{said}");
+    }
+}
+
+/// A server that speaks both lifecycles is asked in that of its client.
+#[test]
+fn the_traffic_with_a_server_is_of_the_revision_of_its_client() {
+    for client in Revision::NEGOTIATED {
+        let record =
+            std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("own-{client}.jsonl"));
+        let child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
+            .args(["bridge", "--loss-log", "off", "--record"])
+            .arg(&record)
+            .arg("--")
+            .arg(peer())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut talk = Talk::new(*client, child);
+        let add = talk.tool("add");
+        assert_eq!(
+            value(&talk.answers(&[add])[&add])["content"][0]["text"],
+            "3.5"
+        );
+        talk.ends();
+        let record = std::fs::read_to_string(record).unwrap();
+        let first = record.lines().next().unwrap();
+        assert!(first.contains(client.protocol_version()), "{first}");
+    }
+}
