@@ -185,6 +185,7 @@ fn url(text: &str) -> Result<String, String> {
 #[derive(Clone, Copy, ValueEnum)]
 enum Severity {
     Cosmetic,
+    Invalid,
     Semantic,
     Interaction,
     Safety,
@@ -194,6 +195,7 @@ impl From<Severity> for LossKind {
     fn from(severity: Severity) -> Self {
         match severity {
             Severity::Cosmetic => Self::Cosmetic,
+            Severity::Invalid => Self::Invalid,
             Severity::Semantic => Self::Semantic,
             Severity::Interaction => Self::Interaction,
             Severity::Safety => Self::Safety,
