@@ -96,7 +96,7 @@ impl Reader<'_> {
         match found {
             TagFound::Known(index) => Ok(Some(index)),
             TagFound::Absent => Ok(None),
-            TagFound::Other => Err(Fault::new(offset, What::Tag(tag.values))),
+            TagFound::Other => Err(Fault::new(offset, What::Tag(tag))),
         }
     }
 
@@ -205,7 +205,7 @@ impl Reader<'_> {
                 if tag.may_be_absent && ahead.peek() == b'n' {
                     break;
                 }
-                return Err(ahead.fault(What::Tag(tag.values)));
+                return Err(ahead.fault(What::Tag(tag)));
             }
             let offset = ahead.position;
             let index = match ahead.plain_string() {

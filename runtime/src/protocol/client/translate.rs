@@ -89,7 +89,7 @@ impl Failure {
             Stopped::Dropped(rule) => Self::UnknownMethod(format!(
                 "the server's revision has no such notification ({rule})"
             )),
-            Stopped::Invalid(error) => Self::InvalidParams(*error),
+            Stopped::Invalid(mistake) => Self::InvalidParams(mistake.error),
             Stopped::Unknown(what) => Self::UnknownMethod(what),
         }
     }
@@ -97,7 +97,7 @@ impl Failure {
     /// Returns why the answer to a request could not be read.
     pub(super) fn of_result(stopped: Stopped) -> Self {
         match stopped {
-            Stopped::Invalid(error) => Self::InvalidResult(error.to_string()),
+            Stopped::Invalid(mistake) => Self::InvalidResult(mistake.error.to_string()),
             Stopped::Unknown(what) => Self::InvalidResult(what),
             other => Self::of_params(other),
         }

@@ -95,7 +95,7 @@ fn introduced(message: &Peeked<'_>, revision: Revision) -> Result<Caller, Box<Re
         mcp_protocol::convert(subject, revision, revision, text, cx)
     {
         return Err(Box::new(Refusal {
-            error: ErrorObject::new(ErrorObject::INVALID_PARAMS, error.to_string()),
+            error: ErrorObject::new(ErrorObject::INVALID_PARAMS, subject.refusal(&error)),
             status: 200,
         }));
     }
