@@ -157,7 +157,7 @@ impl Reader<'_> {
     #[cold]
     pub fn undecided(&mut self, paths: &'static Paths) -> Fault {
         self.peek();
-        self.fault(What::Undecided(paths.paths))
+        self.fault(What::Undecided(paths))
     }
 
     /// Returns a reader at the first element of the next array, for unions of lists; `None` if it is empty.

@@ -206,7 +206,7 @@ fn expectation(what: What) -> (ErrorKind, Cow<'static, str>) {
         What::Choice(choices) => (ErrorKind::Choice, one_of('"', choices).into()),
         What::Tag(tag) => (ErrorKind::Tag, one_of('"', tag.values).into()),
         What::Undecided(paths) => {
-            let paths: Vec<String> = paths.iter().map(|path| path.join("/")).collect();
+            let paths: Vec<String> = paths.paths.iter().map(|path| path.join("/")).collect();
             let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
             (
                 ErrorKind::Undecided,

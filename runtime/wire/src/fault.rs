@@ -1,6 +1,6 @@
 //! What went wrong while reading, as small as the fast path wants it: an offset and static data.
 
-use crate::decide::Tag;
+use crate::decide::{Paths, Tag};
 use crate::json::Json;
 
 /// Why a value could not be read, before the text has been asked where that was.
@@ -36,7 +36,7 @@ pub(crate) enum What {
     Choice(&'static [&'static str]),
     Tag(&'static Tag),
     /// Holds the paths to the members that decide.
-    Undecided(&'static [&'static [&'static str]]),
+    Undecided(&'static Paths),
     /// Members that exclude each other; holds what was expected.
     Conflict(&'static str),
     /// The offset is that of the second key.

@@ -289,6 +289,18 @@ impl Notes {
                 self.replace(range, "[]", fault)
             }
             What::Missing { of, member } if is_whole => self.supply(text, span, of, member, fault),
+            What::Undecided(paths) if is_whole => {
+                let mut known = paths.paths.iter().filter_map(|path| match path {
+                    [member] => Some((member, self.value_of(paths.type_name, member)?)),
+                    _ => None,
+                });
+                match known.next() {
+                    Some((member, known)) => {
+                        self.add(Edit::adding(span.value, member, known, fault))
+                    }
+                    None => Err(fault),
+                }
+            }
             What::Tag(tag) => {
                 let at = fault.offset();
                 let rest = text.get(at..).unwrap_or_default();

@@ -151,10 +151,18 @@ impl MistakeRule {
         if of.is_empty() {
             return None;
         }
+        // A union may miss the member by which it is decided.
+        let unions = models.iter().flat_map(|model| model.types.values());
+        let unions = unions.filter(|def| match &def.shape {
+            Shape::Union(union) => (union.variants.iter())
+                .any(|variant| variant.ty.name().is_some_and(|name| of.contains(name))),
+            _ => false,
+        });
+        let unions: SortedSet<String> = unions.map(|def| def.name.clone()).collect();
         Some(Mistake {
             of: match ty {
                 "*" => SortedSet::new(),
-                _ => of,
+                _ => of.into_iter().chain(unions).collect(),
             },
             member: match member {
                 "*" => String::new(),

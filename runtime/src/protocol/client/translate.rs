@@ -1,6 +1,6 @@
 //! What a client translates beside its messages: who it is, and why a request or its response got no further.
 
-use mcp_protocol::{Loss, Revision, Subject};
+use mcp_protocol::{Loss, LossKind, Revision, Subject};
 use mcp_wire::{Json, RequestId};
 
 use crate::meta;
@@ -39,13 +39,13 @@ impl Translator {
             app: profile.revision.unwrap_or(self.app),
             ..self.clone()
         };
-        translator.definition(Way::Out, name, part, peer)
+        translator.definition(name, part, peer)
     }
 
-    /// Translates a value of a definition that no method names.
-    pub(crate) fn definition(
+    /// Translates a value of a definition that stands in what a server says of itself, and tells what was not valid in it.
+    pub(crate) fn facts(
         &self,
-        way: Way,
+        method: &str,
         name: &str,
         value: &Json,
         peer: Revision,
@@ -54,7 +54,20 @@ impl Translator {
             return Some(value.clone());
         }
         let context = self.context(self.session.as_ref());
-        let carried = self.convert(context, way, Subject::Type(name), value.text(), peer);
+        let carried = self.convert(context, Way::In, Subject::Type(name), value.text(), peer);
+        let (json, mut losses) = carried.ok()?;
+        losses.retain(|loss| loss.kind() == LossKind::Invalid);
+        self.on_loss.tell_losses(method, peer, None, &losses);
+        Some(json)
+    }
+
+    /// Translates a value of a definition that no method names, for a peer.
+    fn definition(&self, name: &str, value: &Json, peer: Revision) -> Option<Json> {
+        if same(peer, self.app) {
+            return Some(value.clone());
+        }
+        let context = self.context(self.session.as_ref());
+        let carried = self.convert(context, Way::Out, Subject::Type(name), value.text(), peer);
         carried.ok().map(|(json, _)| json)
     }
 }
