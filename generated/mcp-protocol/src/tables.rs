@@ -265,6 +265,7 @@ pub(crate) static MISTAKES: Mistakes = &[
     MistakeRow { of: &["ReadResourceOutcome", "ReadResourceResult", "ServerResult"], member: "contents", fate: MistakeFate::KeptSome },
     MistakeRow { of: &["CallToolRequestParams"], member: "arguments", fate: MistakeFate::Kept },
     MistakeRow { of: &["GetPromptRequestParams"], member: "arguments", fate: MistakeFate::Kept },
+    MistakeRow { of: &["ElicitRequestParams"], member: "mode", fate: MistakeFate::Kept },
     MistakeRow { of: &[], member: "messages", fate: MistakeFate::Kept },
     MistakeRow { of: &[], member: "cursor", fate: MistakeFate::Kept },
     MistakeRow { of: &[], member: "requestState", fate: MistakeFate::Kept },

@@ -129,6 +129,7 @@ impl<'t> Edits<'t> {
             if let Some((piece, offset)) = first
                 && let Some((index, from)) = piece.edit
                 && edit.added.is_some()
+                && from + offset > 0
                 && let Some(other) = self.all.get_mut(index)
             {
                 other.text.insert_str(from + offset, &edit.text);

@@ -157,7 +157,9 @@ fn mends(text: &str) -> Vec<String> {
             MendKind::Replaced => "=",
             MendKind::Added => "+",
         };
-        format!("{kind}{} {value} {part}").trim().to_owned()
+        format!("{kind}{} {value} {part}", mend.pointer)
+            .trim()
+            .to_owned()
     });
     told.collect()
 }
