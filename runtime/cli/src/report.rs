@@ -36,7 +36,11 @@ impl Problem {
         let message = match pointer.is_empty() {
             true => error.to_string(),
             false => format!(
-                "at {}: expected {}, found {}",
+                "{}at {}: expected {}, found {}",
+                error
+                    .part()
+                    .map(|part| format!("{part}, "))
+                    .unwrap_or_default(),
                 printable(&whole),
                 error.expected(),
                 error.found()

@@ -229,7 +229,14 @@ async fn capabilities_that_are_true_or_an_empty_array_stay_declared() {
         }
         assert!(declared["logging"].is_null(), "{revision}: {declared}");
         client.close().await.unwrap();
-        drop(told);
+        let told = told.lock().unwrap().clone();
+        for place in ["/tools", "/prompts", "/logging", "/resources/subscribe"] {
+            let is_it = |(pointer, ..): &&(String, String, Change)| pointer == place;
+            assert!(
+                told.iter().any(|row| is_it(&row)),
+                "{revision}, {place}: {told:?}"
+            );
+        }
         service.shutdown().await;
     }
 }
