@@ -12,7 +12,7 @@ use crate::docs::{Docs, TypeDocs};
 use crate::draft::draft;
 use crate::model::{Built, Model};
 use crate::open::Undocumented;
-use crate::rules::Rules;
+use crate::rules::{Mistake, Rules};
 use crate::schema::Schema;
 use crate::shims::changes::Changes;
 use crate::shims::rules::PairRules;
@@ -61,6 +61,8 @@ pub struct Models<'s> {
     pub stated: ErrorRules,
     /// What the prose changes between adjacent revisions.
     pub changes: Changes,
+    /// What stands for mistakes of peers.
+    pub mistakes: Vec<Mistake>,
 }
 
 impl Model {
@@ -158,12 +160,16 @@ impl<'s> Models<'s> {
             .map(|of| ExtensionModel::build(of, spec, rules, &methods, &areas));
         let extensions = Error::apart(extensions, &mut errors);
         Error::check(errors)?;
+        let all = revisions.iter().map(|of| &of.model);
+        let all = all.chain(extensions.iter().map(|of| &of.model));
+        let mistakes = rules.mistakes(&all.collect::<Vec<_>>());
         let models = Self {
             revisions,
             extensions,
             docs,
             stated,
             changes,
+            mistakes,
         };
         // A rule can only be called useless once every revision has had a chance to use it.
         Ok((models, rules.unused()))

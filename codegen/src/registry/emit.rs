@@ -10,6 +10,7 @@ use super::methods;
 use crate::emit::{COMMAND, CrateFiles, Once, Set, header_of, lines, rendered};
 use mcp_schema::names;
 use mcp_schema::naming::pascal_case;
+use mcp_schema::rules::{Mistake, MistakeFate};
 use mcp_schema::spec::{Extension, Revision, Status};
 use mcp_schema::{Error, Models, RevisionModel};
 
@@ -59,6 +60,7 @@ pub(crate) fn crate_files(
         headers => named(models.stated.headers.iter().map(|row| row.name.as_str())),
         rules => named(models.stated.rules.iter().map(|row| row.id.as_str())),
         methods => methods::rows(models),
+        mistakes => models.mistakes.iter().map(mistake).collect::<Vec<_>>(),
         extensions => extensions.collect::<Vec<_>>(),
     };
     rendered("registry", TEMPLATES, &values)
@@ -139,6 +141,22 @@ fn row(
         headers => named(stated.headers.iter().filter(|row| row.used && has(&row.revisions)).map(|row| row.name.as_str())),
         rules => named(stated.rules.iter().filter(|row| has(&row.revisions)).map(|row| row.id.as_str())),
     }
+}
+
+/// A row of the table of mistakes, in Rust.
+fn mistake(row: &Mistake) -> String {
+    let of: Vec<&str> = row.of.iter().map(String::as_str).collect();
+    let fate = match &row.fate {
+        MistakeFate::Value(value) => format!("Value({value:?})"),
+        MistakeFate::Beside(member, value) => format!("Beside({member:?}, {value:?})"),
+        MistakeFate::Means(text, value) => format!("Means({text:?}, {value:?})"),
+        MistakeFate::Within(name) => format!("Within({name:?})"),
+        MistakeFate::Only(but) => format!("Only({but:?})"),
+        MistakeFate::Kept => "Kept".to_owned(),
+        MistakeFate::KeptSome => "KeptSome".to_owned(),
+    };
+    let member = &row.member;
+    format!("MistakeRow {{ of: &{of:?}, member: {member:?}, fate: MistakeFate::{fate} }}")
 }
 
 fn extension(of: &Extension, features: &[Feature]) -> Value {

@@ -134,6 +134,33 @@ fn what_a_constructor_takes() {
 }
 
 #[test]
+fn what_stands_for_a_mistake() {
+    let row = |at: &str, fate: &str| {
+        format!("[[mistake]]\nat = \"{at}\"\n{fate}\nreason = \"so it is\"\nsource = \"a page\"\n")
+    };
+    let all = ["Brick.size", "*.size", "Brick.*"];
+    for at in all {
+        passes("mistakes.toml", &row(at, "value = '\"large\"'"));
+    }
+    for at in ["Brick.colour", "*.carpet", "Floor.*"] {
+        let start = format!("spec/mistakes.toml:1: mistake `{at}`: {NOTHING}");
+        bites("mistakes.toml", &row(at, "keep = \"all\""), &start);
+    }
+    for fate in [
+        "",
+        "value = 'large'",
+        "value = '1'\nkeep = \"all\"",
+        "text = '1'",
+    ] {
+        bites(
+            "mistakes.toml",
+            &row("Brick.size", fate),
+            "spec/mistakes.toml:",
+        );
+    }
+}
+
+#[test]
 fn an_inline_name() {
     let rule = |at: &str| format!("\n[[inline]]\nat = \"{at}\"\nname = \"Paper\"\n");
     passes("names.toml", &rule("Wall.paper"));

@@ -4,6 +4,7 @@
 //! What is known of each revision, in one place.
 
 use mcp_convert::dynamic::{RevisionTables, Tables};
+use mcp_wire::mend::{MistakeFate, MistakeRow, Mistakes};
 
 use crate::{Lifecycle, ProtocolHeader, ProtocolRule, Status};
 
@@ -238,6 +239,49 @@ pub(crate) static DRAFT: RevisionInfo = RevisionInfo {
     },
 };
 
+/// What stands for mistakes of peers.
+pub(crate) static MISTAKES: Mistakes = &[
+    MistakeRow { of: &[], member: "resultType", fate: MistakeFate::Value("\"complete\"") },
+    MistakeRow { of: &[], member: "ttlMs", fate: MistakeFate::Value("0") },
+    MistakeRow { of: &[], member: "cacheScope", fate: MistakeFate::Value("\"private\"") },
+    MistakeRow { of: &[], member: "capabilities", fate: MistakeFate::Value("{}") },
+    MistakeRow { of: &["ServerCapabilities", "ServerCapabilitiesPrompts", "ServerCapabilitiesResources", "ServerCapabilitiesTasks", "ServerCapabilitiesTools"], member: "", fate: MistakeFate::Means("true", "{}") },
+    MistakeRow { of: &["ClientCapabilities", "ClientCapabilitiesElicitation", "ClientCapabilitiesRoots", "ClientCapabilitiesSampling", "ClientCapabilitiesTasks"], member: "", fate: MistakeFate::Means("true", "{}") },
+    MistakeRow { of: &["Implementation"], member: "name", fate: MistakeFate::Value("\"\"") },
+    MistakeRow { of: &["Implementation"], member: "version", fate: MistakeFate::Value("\"\"") },
+    MistakeRow { of: &["ListToolsResult", "ServerResult"], member: "tools", fate: MistakeFate::Value("[]") },
+    MistakeRow { of: &["ListPromptsResult", "ServerResult"], member: "prompts", fate: MistakeFate::Value("[]") },
+    MistakeRow { of: &["ListResourcesResult", "ServerResult"], member: "resources", fate: MistakeFate::Value("[]") },
+    MistakeRow { of: &["ListResourceTemplatesResult", "ServerResult"], member: "resourceTemplates", fate: MistakeFate::Value("[]") },
+    MistakeRow { of: &["ClientResult", "InputResponse", "ListRootsResult"], member: "roots", fate: MistakeFate::Value("[]") },
+    MistakeRow { of: &["CallToolOutcome", "CallToolResult", "ServerResult"], member: "content", fate: MistakeFate::Value("[]") },
+    MistakeRow { of: &["CallToolOutcome", "CallToolResult", "ServerResult"], member: "content", fate: MistakeFate::KeptSome },
+    MistakeRow { of: &["CallToolOutcome", "CallToolResult", "ServerResult"], member: "structuredContent", fate: MistakeFate::Within("result") },
+    MistakeRow { of: &["CallToolOutcome", "CallToolResult", "ServerResult"], member: "isError", fate: MistakeFate::Means("\"true\"", "true") },
+    MistakeRow { of: &["CallToolOutcome", "CallToolResult", "ServerResult"], member: "isError", fate: MistakeFate::Means("\"false\"", "false") },
+    MistakeRow { of: &["CallToolOutcome", "CallToolResult", "ServerResult"], member: "isError", fate: MistakeFate::Means("1", "true") },
+    MistakeRow { of: &["CallToolOutcome", "CallToolResult", "ServerResult"], member: "isError", fate: MistakeFate::Means("0", "false") },
+    MistakeRow { of: &["CallToolOutcome", "CallToolResult", "ServerResult"], member: "isError", fate: MistakeFate::Kept },
+    MistakeRow { of: &["ReadResourceOutcome", "ReadResourceResult", "ServerResult"], member: "contents", fate: MistakeFate::KeptSome },
+    MistakeRow { of: &["CallToolRequestParams"], member: "arguments", fate: MistakeFate::Kept },
+    MistakeRow { of: &["GetPromptRequestParams"], member: "arguments", fate: MistakeFate::Kept },
+    MistakeRow { of: &["ElicitRequestParams"], member: "mode", fate: MistakeFate::Kept },
+    MistakeRow { of: &[], member: "messages", fate: MistakeFate::Kept },
+    MistakeRow { of: &[], member: "cursor", fate: MistakeFate::Kept },
+    MistakeRow { of: &[], member: "requestState", fate: MistakeFate::Kept },
+    MistakeRow { of: &[], member: "inputRequests", fate: MistakeFate::Kept },
+    MistakeRow { of: &[], member: "inputResponses", fate: MistakeFate::Kept },
+    MistakeRow { of: &["ClientResult", "ElicitOutcome", "ElicitResult", "InputResponse"], member: "content", fate: MistakeFate::Kept },
+    MistakeRow { of: &[], member: "properties", fate: MistakeFate::Kept },
+    MistakeRow { of: &[], member: "enum", fate: MistakeFate::Kept },
+    MistakeRow { of: &[], member: "oneOf", fate: MistakeFate::Kept },
+    MistakeRow { of: &[], member: "anyOf", fate: MistakeFate::Kept },
+    MistakeRow { of: &["PrimitiveSchemaDefinition"], member: "type", fate: MistakeFate::Beside("enum", "\"string\"") },
+    MistakeRow { of: &["PrimitiveSchemaDefinition"], member: "type", fate: MistakeFate::Beside("oneOf", "\"string\"") },
+    MistakeRow { of: &["PrimitiveSchemaDefinition"], member: "anyOf", fate: MistakeFate::Only("{\"type\":\"null\"}") },
+    MistakeRow { of: &["LoggingMessageNotificationParams"], member: "level", fate: MistakeFate::Means("\"warn\"", "\"warning\"") },
+];
+
 /// The converted revisions, oldest first, and the steps between them.
 pub static TABLES: Tables = Tables::new(
     &[
@@ -252,7 +296,8 @@ pub static TABLES: Tables = Tables::new(
         &V2026_07_28.tables,
     ],
     mcp_shims::PAIRS,
-);
+)
+.with_mistakes(MISTAKES);
 
 /// The core of 2025-11-25 and the extension `tasks`.
 #[cfg(all(feature = "v2025-11-25", feature = "ext-tasks"))]
@@ -266,4 +311,5 @@ pub(crate) static EXT_TASKS: Tables = Tables::new(
         },
     ],
     mcp_shims::EXT_TASKS,
-);
+)
+.with_mistakes(MISTAKES);

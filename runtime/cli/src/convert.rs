@@ -287,6 +287,11 @@ fn converted(
 ) -> anyhow::Result<Json> {
     Json::from_text(text).with_context(|| format!("--{option} is not JSON"))?;
     let cx = Context::new(policy);
+    let strict = from.type_named(name).map(|ty| ty.read(text));
+    if let Some(Err(error)) = strict {
+        return Err(error)
+            .with_context(|| format!("--{option} is not a valid `{name}` of revision {from}"));
+    }
     match mcp_protocol::convert(Subject::Type(name), from, to, text, cx) {
         Ok(outcome) => {
             for loss in outcome.losses() {

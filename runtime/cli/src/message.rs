@@ -3,6 +3,7 @@
 use mcp_protocol::Revision;
 use mcp_revisions_core::{Diagnostic, read_messages};
 use mcp_wire::{Error, Extra, MessageKind, MethodInfo, MethodKind, Peeked, Raw, TypeInfo};
+use serde_json::{Value, json};
 
 use crate::compare::lost;
 use crate::report::{Finding, Verdict};
@@ -117,8 +118,18 @@ fn answered(
     // What an extension answers instead is told apart by not being the plain result.
     let reads = |ty: &&TypeInfo| ty.read(result).is_ok();
     let ty = results(revision, method).find(reads).unwrap_or(plain);
-    let pointer = format!("{pointer}/result");
-    finding(read_as, &pointer, result, |text| ty.round_trip(text))
+    let place = format!("{pointer}/result");
+    let finding = finding(read_as, &place, result, |text| ty.round_trip(text));
+    let members = mcp_wire::from_str::<Extra>(message.text).unwrap_or_default();
+    match members.get("error") {
+        Some(error) if finding.is_ok() => {
+            let place = format!("{pointer}/error");
+            let expected = "no `error` beside a `result`".to_owned();
+            let found = error.text().to_owned();
+            refused(&finding.read_as, Diagnostic::new(&place, expected, found))
+        }
+        _ => finding,
+    }
 }
 
 fn failed(revision: Revision, pointer: &str, text: &str) -> Finding {
@@ -142,13 +153,20 @@ fn finding(
     read_as: String,
     pointer: &str,
     text: &str,
-    round_trip: impl FnOnce(&str) -> Result<String, Error>,
+    round_trip: impl Fn(&str) -> Result<String, Error>,
 ) -> Finding {
     let written = match round_trip(text) {
         Ok(written) => written,
         Err(error) => return refused(&read_as, Diagnostic::of_error(pointer, &error)),
     };
     let mut pointers = lost(text, &written);
+    let mut nulls = pointers
+        .iter()
+        .filter_map(|lost| null(text, lost, &round_trip));
+    if let Some((lost, expected)) = nulls.next() {
+        let place = format!("{pointer}{lost}");
+        return refused(&read_as, Diagnostic::new(&place, expected, "null".to_owned()));
+    }
     for lost in &mut pointers {
         lost.insert_str(0, pointer);
     }
@@ -157,6 +175,27 @@ fn finding(
         false => Verdict::Lost(pointers),
     };
     Finding { read_as, verdict }
+}
+
+/// The pointer of a `null` that was read as an absent member, and what the schema has there.
+fn null(
+    text: &str,
+    pointer: &str,
+    round_trip: &impl Fn(&str) -> Result<String, Error>,
+) -> Option<(String, String)> {
+    let whole: Value = serde_json::from_str(text).ok()?;
+    if !whole.pointer(pointer)?.is_null() {
+        return None;
+    }
+    // Whatever is expected there, it is not all of these.
+    let others = [json!(false), json!([]), json!(0)].into_iter();
+    let mut expected = others.filter_map(|other| {
+        let mut whole = whole.clone();
+        *whole.pointer_mut(pointer)? = other;
+        let error = round_trip(&whole.to_string()).err()?;
+        (error.pointer() == pointer).then(|| error.expected().to_owned())
+    });
+    Some((pointer.to_owned(), expected.next()?))
 }
 
 fn refused(read_as: &str, diagnostic: Diagnostic) -> Finding {

@@ -4,6 +4,7 @@ mod parts;
 
 use std::sync::Arc;
 
+use mcp_wire::mend::{Mend, MendKind};
 use mcp_wire::{Decode, Encode, ErrorObject, Extra, Json, JsonObject};
 
 use crate::adapter::Adapter;
@@ -158,7 +159,30 @@ impl Context {
             at: self.path.shared(),
             below,
             value,
+            part: None,
         });
+    }
+
+    /// Records what was mended in the text that is converted.
+    #[cold]
+    pub(crate) fn mended(&mut self, mends: Vec<Mend>) {
+        for mend in mends {
+            let change = match mend.kind {
+                MendKind::Removed => Change::Removed,
+                MendKind::Replaced => Change::Replaced,
+                MendKind::Added => Change::Added,
+            };
+            self.losses.push(Loss {
+                step: self.step,
+                change,
+                rule: &INVALID,
+                lesser: false,
+                at: self.path.shared(),
+                below: Segment::Below(mend.pointer.into()),
+                value: mend.value.map(|value| Arc::new(value) as Arc<dyn Spell>),
+                part: mend.part.map(Into::into),
+            });
+        }
     }
 
     /// Records what became of a value that stood below the one at hand.
@@ -432,4 +456,5 @@ fn same_number(one: &str, other: &str) -> bool {
 
 static CLAIM: Rule = Rule::CLAIM;
 static FOREIGN: Rule = Rule::FOREIGN;
+static INVALID: Rule = Rule::INVALID;
 static UNREADABLE: Rule = Rule::UNREADABLE;

@@ -7,7 +7,10 @@ mod plan;
 mod route;
 mod tables;
 
-use mcp_wire::{AnyValue, Decode, Direction, Encode, Error, ErrorObject, Extra, Json, MethodInfo};
+use mcp_wire::mend::{Mended, Mistakes};
+use mcp_wire::{
+    AnyValue, Decode, Direction, Encode, Error, ErrorObject, Extra, Json, MethodInfo, TypeInfo,
+};
 
 use crate::context::Context;
 use crate::outcome::Stop;
@@ -75,6 +78,8 @@ pub struct Tables {
     pub revisions: &'static [&'static RevisionTables],
     /// One fewer: the pair at an index joins the revisions at it and after it.
     pub pairs: &'static [Pair],
+    /// What stands for mistakes of peers.
+    pub mistakes: Mistakes,
     plans: Plans,
 }
 
@@ -87,6 +92,29 @@ pub enum Subject<'s> {
     Method(&'s str, Part, Option<Direction>),
 }
 
+impl Subject<'_> {
+    /// Returns why a text that is to be it is refused: whose mistake it is, in what, and where.
+    #[must_use]
+    pub fn refusal(&self, error: &Error) -> String {
+        match *self {
+            Self::Type(name) => format!("`{name}` is not valid: {error}"),
+            Self::Method(method, part, sender) => {
+                let (what, by) = match part {
+                    Part::Params => ("params", sender),
+                    Part::Result => ("result", sender.map(Direction::back)),
+                };
+                let whose = match by {
+                    Some(Direction::ClientToServer) => "the client's ",
+                    Some(Direction::ServerToClient) => "the server's ",
+                    None => "the ",
+                };
+                let verb = if part == Part::Params { "are" } else { "is" };
+                format!("{whose}{what} of `{method}` {verb} not valid: {error}")
+            }
+        }
+    }
+}
+
 impl Tables {
     /// Creates the tables of these revisions, oldest first, and of the pairs of adjacent ones.
     pub const fn new(
@@ -96,8 +124,16 @@ impl Tables {
         Self {
             revisions,
             pairs,
+            mistakes: &[],
             plans: Plans::new(),
         }
+    }
+
+    /// Sets what stands for mistakes of peers; nothing does by default.
+    #[must_use]
+    pub const fn with_mistakes(mut self, mistakes: Mistakes) -> Self {
+        self.mistakes = mistakes;
+        self
     }
 
     /// Returns the index of a revision.
@@ -115,8 +151,11 @@ impl Tables {
 
     /// Converts a text from one revision to another, step by step.
     ///
+    /// A part that is not valid where it comes from is mended, or left out, and recorded as a loss of the severity
+    /// [`Invalid`](crate::LossKind::Invalid).
+    ///
     /// # Errors
-    /// A text that is not valid where it comes from, and names that are not known there.
+    /// A text that is not valid where it comes from and cannot be mended, and names that are not known there.
     pub fn convert(
         &self,
         subject: Subject<'_>,
@@ -137,10 +176,14 @@ impl Tables {
         let mut value = match ty.read(text) {
             Ok(value) => value,
             Err(error) => {
-                return match self.open_result(subject, from, to, text, cx) {
-                    Some(stop) => Ok(Err(stop)),
-                    None => Err(Failure::Invalid(error)),
-                };
+                if let Some(stop) = self.open_result(subject, from, to, text, cx) {
+                    return Ok(Err(stop));
+                }
+                let first = plan.steps.first().map(|step| step.name);
+                let mended = self.mended(ty, text, error)?;
+                cx.enter(first.unwrap_or_else(|| self.id(from)));
+                cx.mended(mended.mends);
+                ty.read(&mended.text).map_err(Failure::Invalid)?
             }
         };
         for step in &plan.steps {
@@ -187,9 +230,8 @@ impl Tables {
         value: A,
         cx: &mut Context,
     ) -> Result<B, Stop> {
-        let id = |at: usize| self.revisions.get(at).map_or("", |revision| revision.id);
         let Some(steps) = route::chain(self.pairs, from, to) else {
-            return Err(no_counterpart(from.1, id(to.0), cx));
+            return Err(no_counterpart(from.1, self.id(to.0), cx));
         };
         let mut value = AnyValue::new(value);
         for (name, one) in steps {
@@ -197,7 +239,7 @@ impl Tables {
             value = one.convert(value, cx)?;
         }
         let value = value.take();
-        value.ok_or_else(|| no_counterpart(from.1, id(to.0), cx))
+        value.ok_or_else(|| no_counterpart(from.1, self.id(to.0), cx))
     }
 
     /// Returns what another revision calls a method: its own name, unless a rule of a pair between the two renames it.
@@ -253,6 +295,19 @@ impl Tables {
             }
         }
         Ok(error)
+    }
+
+    fn id(&self, at: usize) -> &'static str {
+        self.revisions.get(at).map_or("", |revision| revision.id)
+    }
+
+    /// Mends a text that is not of its type.
+    #[cold]
+    fn mended(&self, ty: &TypeInfo, text: &str, error: Error) -> Result<Mended, Failure> {
+        match self.mistakes {
+            [] => Err(Failure::Invalid(error)),
+            mistakes => ty.mend(text, mistakes).map_err(Failure::Invalid),
+        }
     }
 
     /// Why a result that does not read is refused: it is of a type that the next revision down cannot know.

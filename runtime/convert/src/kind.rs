@@ -5,6 +5,8 @@
 pub enum LossKind {
     /// It shows: an icon, a display name, a hint for caches.
     Cosmetic,
+    /// It was no part of its sender's revision: a mistake of the sender, which costs this part and not the message.
+    Invalid,
     /// It changes what the message says or what can be done with it.
     Semantic,
     /// A person could have been interrupted, and now is not.
@@ -16,6 +18,7 @@ pub enum LossKind {
 mcp_wire::strings! {
     LossKind {
         Cosmetic "cosmetic";
+        Invalid "invalid";
         Semantic "semantic";
         Interaction "interaction";
         Safety "safety";

@@ -24,6 +24,8 @@ pub struct Loss {
     pub(crate) at: Arc<[Segment]>,
     pub(crate) below: Segment,
     pub(crate) value: Option<Arc<dyn Spell>>,
+    /// The list entry that it is or belongs to, where that was invalid.
+    pub(crate) part: Option<Arc<str>>,
 }
 
 impl Loss {
@@ -66,6 +68,13 @@ impl Loss {
         self.rule.kind_of(self.lesser, self.value().as_ref())
     }
 
+    /// Returns the list entry that an invalid part is or belongs to, such as ``tool `add` ``; `None` for other losses, and if it
+    /// has no name.
+    #[must_use]
+    pub fn part(&self) -> Option<&str> {
+        self.part.as_deref()
+    }
+
     /// Returns the value before; `None` if there was none, or if it was carried on.
     #[must_use]
     pub fn value(&self) -> Option<Json> {
@@ -103,6 +112,10 @@ impl fmt::Display for Loss {
         let place = match pointer.as_str() {
             "" => "the root",
             pointer => pointer,
+        };
+        let place = match self.part() {
+            Some(part) => format!("{place} of {part}"),
+            None => place.to_owned(),
         };
         let Self {
             step, rule, change, ..

@@ -87,13 +87,21 @@ impl Rule {
         "a name that stands in an object twice has no meaning that everybody agrees on",
     );
 
+    /// A part that is not valid in its sender's revision: it stands in no file.
+    pub const INVALID: Self = Self::new(
+        "invalid-in-source",
+        "the sender's revision does not allow it: a mistake in one part costs that part, and not the message",
+    )
+    .losing(LossKind::Invalid);
+
     /// The rules that stand in no file: this is where they are said, and no rule of a file may bear their ids.
-    pub const BUILT_IN: [Self; 5] = [
+    pub const BUILT_IN: [Self; 6] = [
         Self::FOREIGN,
         Self::CLAIM,
         Self::UNDECIDED,
         Self::NO_COUNTERPART,
         Self::UNREADABLE,
+        Self::INVALID,
     ];
 
     /// Returns its id.

@@ -125,6 +125,11 @@ impl Ruled<'_> {
         }
     }
 
+    /// Does the same as [`Context::adopt`].
+    pub fn adopt<T: Decode>(&mut self, name: &'static str, extra: &mut Extra) -> Option<T> {
+        self.cx.adopt(name, extra)
+    }
+
     /// Does the same as [`Context::carried`].
     pub fn carried<T: Decode>(&mut self, name: &'static str, extra: &mut Extra) -> Option<T> {
         self.cx.carried(name, extra)

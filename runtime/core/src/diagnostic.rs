@@ -25,8 +25,10 @@ impl Diagnostic {
         let message = if pointer.is_empty() {
             error.to_string()
         } else {
+            let part = error.part().map(|part| format!("{part}, "));
             format!(
-                "at {}: expected {}, found {}",
+                "{}at {}: expected {}, found {}",
+                part.unwrap_or_default(),
                 printable(&whole),
                 error.expected(),
                 error.found()

@@ -1,6 +1,6 @@
 //! The results of `initialize` and `server/discover`: a server's profile in the words of each revision.
 
-use mcp_protocol::{Context, Outcome, Revision, Subject, UnknownFields};
+use mcp_protocol::{Context, Loss, LossKind, Outcome, Revision, Subject, UnknownFields};
 use mcp_wire::{Json, Map, meta};
 
 use crate::RevisionSet;
@@ -45,6 +45,8 @@ struct Introduction {
     capabilities: Json,
     logs: bool,
     members: Map<Json>,
+    /// What is not valid in the profile, and was mended.
+    mistakes: Vec<Loss>,
 }
 
 impl Introductions {
@@ -62,16 +64,27 @@ impl Introductions {
         } = profile;
         let app = own.unwrap_or(app);
         let introduce = |revision| {
-            let capabilities = said_in("ServerCapabilities", &capabilities, app, revision)?;
+            let mut mistakes = Vec::new();
+            let mut said = |part, json| {
+                let (json, losses) = said_in(part, json, app, revision)?;
+                let invalid = losses
+                    .into_iter()
+                    .filter(|loss| loss.kind() == LossKind::Invalid);
+                mistakes.extend(invalid);
+                Ok(json)
+            };
+            let capabilities = said("ServerCapabilities", &capabilities)?;
+            let info = said("Implementation", &info)?;
             Ok(Introduction {
                 revision,
-                info: said_in("Implementation", &info, app, revision)?,
+                info,
                 logs: capabilities.get("logging").is_some(),
                 capabilities,
                 members: match same(app, revision) {
                     true => members.clone(),
                     false => Map::new(),
                 },
+                mistakes,
             })
         };
         let all = RevisionSet::all()
@@ -96,6 +109,12 @@ impl Introductions {
     #[must_use]
     pub fn capabilities(&self, revision: Revision) -> Option<&Json> {
         self.in_revision(revision).map(|one| &one.capabilities)
+    }
+
+    /// Returns what is not valid in the profile, as losses of its conversion to a revision.
+    #[must_use]
+    pub fn mistakes(&self, revision: Revision) -> &[Loss] {
+        self.in_revision(revision).map_or(&[], |one| &one.mistakes)
     }
 
     /// Returns whether the server declares log notifications in a revision.
@@ -162,7 +181,7 @@ fn said_in(
     json: &Json,
     app: Revision,
     revision: Revision,
-) -> Result<Json, ProfileError> {
+) -> Result<(Json, Vec<Loss>), ProfileError> {
     let error = |why: String| ProfileError {
         part,
         revision,
@@ -170,9 +189,8 @@ fn said_in(
     };
     let cx = Context::new(UnknownFields::Drop);
     match mcp_protocol::convert(Subject::Type(part), app, revision, json.text(), cx) {
-        Ok(Outcome::Exact(json) | Outcome::Reversible(json, _) | Outcome::Lossy(json, _)) => {
-            Ok(json)
-        }
+        Ok(Outcome::Exact(json)) => Ok((json, Vec::new())),
+        Ok(Outcome::Reversible(json, losses) | Outcome::Lossy(json, losses)) => Ok((json, losses)),
         Ok(Outcome::Rejected(problem)) => Err(error(problem.error.message)),
         Ok(Outcome::RequiresState(needs)) => Err(error(needs.to_string())),
         Ok(Outcome::Dropped(dropped)) => Err(error(dropped.to_string())),

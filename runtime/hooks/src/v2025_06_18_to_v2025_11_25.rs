@@ -12,7 +12,7 @@ use crate::text::{without, without_string};
 
 pub use crate::tasks::works_without_tasks;
 
-/// Keeps `enum` with `enumNames`, which 2025-11-25 still reads.
+/// Keeps `enum` with `enumNames`, which 2025-11-25 still reads, and a default, which it knows.
 pub fn enum_up(schema: old::EnumSchema, cx: &mut Ruled<'_>) -> new::PrimitiveSchemaDefinition {
     let old::EnumSchema {
         description,
@@ -21,7 +21,7 @@ pub fn enum_up(schema: old::EnumSchema, cx: &mut Ruled<'_>) -> new::PrimitiveSch
         values,
         mut extra,
     } = schema;
-    let default = cx.carried("default", &mut extra);
+    let default = cx.adopt("default", &mut extra);
     match enum_names {
         None => new::UntitledSingleSelectEnumSchema {
             default,

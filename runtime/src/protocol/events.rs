@@ -101,7 +101,7 @@ impl Event {
             }
             Stopped::Dropped(rule) => return Self::Ignored(Ignored::Dropped(method.into(), rule)),
             Stopped::Rejected(rejected) => rejected.to_string(),
-            Stopped::Invalid(error) => error.to_string(),
+            Stopped::Invalid(mistake) => mistake.told.clone(),
             Stopped::Unknown(what) => what.clone(),
         };
         Self::Ignored(Ignored::Invalid(method.into(), why))

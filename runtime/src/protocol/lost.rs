@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use mcp_protocol::{Loss, Rejected, RequiresState, Revision};
+use mcp_protocol::{Loss, Rejected, RequiresState, Revision, Subject};
 use mcp_wire::{Error, ErrorObject, RequestId};
 
 /// What a translation came to: the text and what it lost, or why there is none.
@@ -16,9 +16,24 @@ pub(crate) enum Stopped {
     Rejected(Box<Rejected>),
     Dropped(&'static str),
     /// The text is none of its type.
-    Invalid(Box<Error>),
+    Invalid(Box<Mistake>),
     /// The revision has no such method or type.
     Unknown(String),
+}
+
+/// A mistake of the sender of a text that is not of its type.
+#[derive(Debug)]
+pub(crate) struct Mistake {
+    pub(crate) error: Error,
+    /// Whose it is, in what, and where.
+    pub(crate) told: String,
+}
+
+impl Mistake {
+    pub(crate) fn new(subject: Subject<'_>, error: Error) -> Self {
+        let told = subject.refusal(&error);
+        Self { error, told }
+    }
 }
 
 impl Stopped {
@@ -29,7 +44,7 @@ impl Stopped {
             Self::RequiresState(needs) => unknown(needs.to_string()),
             Self::Rejected(rejected) => rejected.error,
             Self::Dropped(rule) => unknown(format!("not known here ({rule})")),
-            Self::Invalid(error) => ErrorObject::new(invalid, error.to_string()),
+            Self::Invalid(mistake) => ErrorObject::new(invalid, mistake.told),
             Self::Unknown(what) => unknown(what),
         }
     }
@@ -92,6 +107,25 @@ impl LossHook {
                 hook(lost);
             }
         })
+    }
+
+    /// Tells what a message lost that was carried over.
+    pub(crate) fn tell_losses(
+        &self,
+        method: &str,
+        peer: Revision,
+        request: Option<&RequestId>,
+        losses: &[Loss],
+    ) {
+        if let Some(hook) = self.0.as_ref().filter(|_| !losses.is_empty()) {
+            hook(&Lost {
+                method,
+                peer,
+                request,
+                losses,
+                undelivered: None,
+            });
+        }
     }
 
     /// Tells what a conversion came to, if that is worth telling.

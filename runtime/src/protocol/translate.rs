@@ -14,7 +14,7 @@ use mcp_wire::{Direction, ErrorObject, Json, MethodKind, RequestId};
 
 use crate::errors;
 use crate::methods;
-use crate::protocol::lost::{LossHook, Stopped, Translated};
+use crate::protocol::lost::{LossHook, Mistake, Stopped, Translated};
 use mcp_revisions_core::methods::{find_method, same};
 
 /// The translations of one end: between its application and its peers.
@@ -275,7 +275,9 @@ impl Translator {
         let (from, to) = self.ends(way, peer);
         match mcp_protocol::convert(subject, from, to, text, context) {
             Ok(outcome) => carried(outcome),
-            Err(Failure::Invalid(error)) => Err(Stopped::Invalid(Box::new(error))),
+            Err(Failure::Invalid(error)) => {
+                Err(Stopped::Invalid(Box::new(Mistake::new(subject, error))))
+            }
             Err(Failure::Unknown(what)) => Err(Stopped::Unknown(what)),
         }
     }

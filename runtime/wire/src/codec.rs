@@ -115,8 +115,11 @@ impl<T: Decode> Decode for Vec<T> {
         let mut array = reader.array()?;
         while array.next(reader)? {
             self.push(T::blank());
-            if let Some(item) = self.last_mut() {
-                item.fill(reader)?;
+            let start = reader.offset();
+            if let Some(item) = self.last_mut()
+                && let Err(fault) = item.fill(reader)
+            {
+                reader.mend_entry(start, false, fault)?;
             }
         }
         Ok(())

@@ -96,7 +96,7 @@ impl Reader<'_> {
         match found {
             TagFound::Known(index) => Ok(Some(index)),
             TagFound::Absent => Ok(None),
-            TagFound::Other => Err(Fault::new(offset, What::Tag(tag.values))),
+            TagFound::Other => Err(Fault::new(offset, What::Tag(tag))),
         }
     }
 
@@ -157,7 +157,7 @@ impl Reader<'_> {
     #[cold]
     pub fn undecided(&mut self, paths: &'static Paths) -> Fault {
         self.peek();
-        self.fault(What::Undecided(paths.paths))
+        self.fault(What::Undecided(paths))
     }
 
     /// Returns a reader at the first element of the next array, for unions of lists; `None` if it is empty.
@@ -205,7 +205,7 @@ impl Reader<'_> {
                 if tag.may_be_absent && ahead.peek() == b'n' {
                     break;
                 }
-                return Err(ahead.fault(What::Tag(tag.values)));
+                return Err(ahead.fault(What::Tag(tag)));
             }
             let offset = ahead.position;
             let index = match ahead.plain_string() {

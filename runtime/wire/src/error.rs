@@ -4,15 +4,15 @@ use std::borrow::Cow;
 use std::fmt;
 
 use crate::fault::{Fault, What};
-use crate::pointer;
+use crate::pointer::{self, Walk};
 use crate::printable;
 use crate::reader::Reader;
 use crate::scan::MAX_DEPTH;
 
 /// Why a JSON text could not be read as a type.
 ///
-/// Its message says where, what was expected and what was found:
-/// ``at /tools/0/name: expected a string, found 5 (line 1, column 40)``.
+/// Its message says where, what was expected and what was found, and of which list entry if that has a name:
+/// ``tool `add`, at /tools/0/title: expected a string, found 5 (line 1, column 40)``.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Error(Box<Detail>);
 
@@ -20,6 +20,7 @@ pub struct Error(Box<Detail>);
 struct Detail {
     kind: ErrorKind,
     pointer: String,
+    part: Option<String>,
     expected: Cow<'static, str>,
     found: Cow<'static, str>,
     offset: usize,
@@ -95,10 +96,13 @@ impl Error {
         found: Cow<'static, str>,
     ) -> Self {
         let before = text.get(..offset).unwrap_or(text);
+        let mut walk = Walk::new(text);
+        walk.go(offset);
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
         Self(Box::new(Detail {
             kind,
-            pointer: pointer::at(text, offset),
+            pointer: walk.pointer(),
+            part: walk.part(),
             expected,
             found,
             offset,
@@ -117,6 +121,11 @@ impl Error {
     /// A missing member is reported at the object that lacks it.
     pub fn pointer(&self) -> &str {
         &self.0.pointer
+    }
+
+    /// Returns the list entry that it is in, by its name or URI, such as ``tool `add` ``; `None` if it is in none that has one.
+    pub fn part(&self) -> Option<&str> {
+        self.0.part.as_deref()
     }
 
     /// Returns what was expected there, such as `a string`.
@@ -149,6 +158,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Detail {
             pointer,
+            part,
             expected,
             found,
             line,
@@ -160,6 +170,9 @@ impl fmt::Display for Error {
         } else {
             printable(pointer)
         };
+        if let Some(part) = part {
+            write!(f, "{part}, ")?;
+        }
         write!(
             f,
             "at {place}: expected {expected}, found {found} (line {line}, column {column})"
@@ -191,9 +204,9 @@ fn expectation(what: What) -> (ErrorKind, Cow<'static, str>) {
         What::ConstantNumber(value) => (ErrorKind::Constant, value.into()),
         What::ConstantBoolean(value) => (ErrorKind::Constant, value.to_string().into()),
         What::Choice(choices) => (ErrorKind::Choice, one_of('"', choices).into()),
-        What::Tag(values) => (ErrorKind::Tag, one_of('"', values).into()),
+        What::Tag(tag) => (ErrorKind::Tag, one_of('"', tag.values).into()),
         What::Undecided(paths) => {
-            let paths: Vec<String> = paths.iter().map(|path| path.join("/")).collect();
+            let paths: Vec<String> = paths.paths.iter().map(|path| path.join("/")).collect();
             let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
             (
                 ErrorKind::Undecided,

@@ -1,12 +1,15 @@
 //! What went wrong while reading, as small as the fast path wants it: an offset and static data.
 
+use crate::decide::{Paths, Tag};
+use crate::json::Json;
+
 /// Why a value could not be read, before the text has been asked where that was.
 ///
 /// One pointer in size; it becomes an [`Error`](crate::Error) through [`Error::new`](crate::Error::new).
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Fault(Box<Detail>);
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Detail {
     offset: usize,
     what: What,
@@ -31,10 +34,9 @@ pub(crate) enum What {
     ConstantNumber(&'static str),
     ConstantBoolean(bool),
     Choice(&'static [&'static str]),
-    /// Holds the values of the tag.
-    Tag(&'static [&'static str]),
+    Tag(&'static Tag),
     /// Holds the paths to the members that decide.
-    Undecided(&'static [&'static [&'static str]]),
+    Undecided(&'static Paths),
     /// Members that exclude each other; holds what was expected.
     Conflict(&'static str),
     /// The offset is that of the second key.
@@ -60,5 +62,26 @@ impl Fault {
 
     pub(crate) fn what(&self) -> What {
         self.0.what
+    }
+
+    /// The same fault, at another offset.
+    pub(crate) fn moved(&self, offset: usize) -> Self {
+        Self::new(offset, self.what())
+    }
+
+    /// The JSON of the constant that was expected.
+    pub(crate) fn constant(&self) -> Option<String> {
+        Some(match self.what() {
+            What::Constant(text) => Json::of(text).into_text(),
+            What::ConstantInteger(number) => number.to_string(),
+            What::ConstantNumber(number) => number.to_owned(),
+            What::ConstantBoolean(value) => value.to_string(),
+            _ => return None,
+        })
+    }
+
+    /// Whether an object was expected.
+    pub(crate) fn expects_object(&self) -> bool {
+        matches!(self.what(), What::NoObject(_) | What::Kind("an object"))
     }
 }

@@ -77,6 +77,7 @@ mod id;
 mod json;
 mod kind;
 mod map;
+pub mod mend;
 mod message;
 pub mod meta;
 pub mod method;

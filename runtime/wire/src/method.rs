@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::fault::Fault;
 use crate::json::{Extra, Json};
 use crate::map::Map;
+use crate::mend::{self, Mended, Mistakes};
 use crate::object::{Members, Record};
 use crate::reader::{Decode, Reader};
 use crate::writer::{Encode, Writer};
@@ -256,6 +257,14 @@ impl TypeInfo {
             Ok(()) => Ok(value),
             Err(fault) => Err(Error::new(&fault, text)),
         }
+    }
+
+    /// Mends a text that is not of the type.
+    ///
+    /// # Errors
+    /// As [`mend`](crate::mend::mend).
+    pub fn mend(&self, text: &str, mistakes: Mistakes) -> Result<Mended, Error> {
+        mend::mend(text, mistakes, &mut |reader| (self.blank)().0.fill(reader))
     }
 
     /// Writes a value; `None` if it is of another type.

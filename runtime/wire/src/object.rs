@@ -69,6 +69,16 @@ impl Members {
         }
     }
 
+    /// The name of the member `index`.
+    pub(crate) fn member_name(&self, index: usize) -> &'static str {
+        self.names.get(index).copied().unwrap_or_default()
+    }
+
+    /// Whether the member `index` must be there.
+    pub(crate) fn requires(&self, index: usize) -> bool {
+        self.required & bit(index) != 0
+    }
+
     /// Requires the members with these indices.
     #[must_use]
     pub const fn requiring(mut self, indices: &[usize]) -> Self {
@@ -190,7 +200,9 @@ impl Object {
             match self.step(reader)? {
                 Some(OTHER) => {
                     let key = self.other_key(reader)?;
-                    others.read_member(key, reader)?;
+                    if let Err(fault) = others.read_member(key, reader) {
+                        reader.mend_entry(self.key, true, fault)?;
+                    }
                 }
                 None => {
                     self.refuse_duplicates(reader, others.repeated_key())?;
@@ -214,12 +226,18 @@ impl Object {
     /// Refuses an object without one of the members that must be there.
     #[inline]
     fn require_all(&self) -> Result<(), Fault> {
-        let missing = self.members.required & !self.seen;
+        let missing = self.missing_bits();
         if missing == 0 {
             Ok(())
         } else {
             Err(self.missing(missing.trailing_zeros() as usize))
         }
+    }
+
+    /// One bit for each member that must be there and was not.
+    #[inline(always)]
+    fn missing_bits(&self) -> u128 {
+        self.members.required & !self.seen
     }
 
     /// Returns whether the member `index` was there.
@@ -231,7 +249,7 @@ impl Object {
     /// Returns the fault of an object without the member `index`.
     #[cold]
     pub fn missing(&self, index: usize) -> Fault {
-        let member = self.members.names.get(index).copied().unwrap_or_default();
+        let member = self.members.member_name(index);
         Fault::new(
             self.start,
             What::Missing {
@@ -315,6 +333,7 @@ impl Object {
             text: reader.text,
             position: self.key,
             depth: 0,
+            mending: None,
         };
         key.string()
     }
@@ -343,6 +362,7 @@ impl Object {
             text: reader.text,
             position: self.start,
             depth: reader.depth,
+            mending: None,
         };
         let offset = again.second_key(key).ok().flatten();
         Fault::new(offset.unwrap_or(self.start), What::Duplicate)
@@ -373,9 +393,13 @@ impl Reader<'_> {
     ) -> Result<(), Fault> {
         let mut object = self.object(members)?;
         while let Some(member) = object.next_inline(self)? {
-            into.member(member, self)?;
+            if let Err(fault) = into.member(member, self) {
+                self.mend_member(members, object.start, member, fault)?;
+            }
         }
-        object.require_all()?;
+        if let Err(fault) = object.require_all() {
+            self.mend_missing(members, object.start, object.missing_bits(), into, fault)?;
+        }
         if !object.extra.is_empty()
             && let Some(extra) = into.extra()
         {
@@ -396,9 +420,16 @@ impl Reader<'_> {
     ) -> Result<(), Fault> {
         let mut object = self.object(members)?;
         while let Some(member) = object.next_with(self, others)? {
-            into.member(member, self)?;
+            if let Err(fault) = into.member(member, self) {
+                self.mend_member(members, object.start, member, fault)?;
+            }
         }
-        object.require_all()
+        match object.require_all() {
+            Err(fault) => {
+                self.mend_missing(members, object.start, object.missing_bits(), into, fault)
+            }
+            Ok(()) => Ok(()),
+        }
     }
 
     /// Reads an object that has no known members into `all`.

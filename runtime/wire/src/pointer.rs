@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
+use crate::error;
+use crate::reader::Reader;
 use crate::scan;
 use crate::text::unescape_lossy;
 
@@ -24,77 +26,170 @@ pub fn unescaped(segment: &str) -> Cow<'_, str> {
     }
 }
 
-/// A container on the way to the offset.
+/// A container on the way to the offset, and where it begins.
 enum Open<'a> {
     /// The member whose value is next or open, none between members; and whether a key may come.
-    Object(Option<Cow<'a, str>>, bool),
+    Object(Option<Cow<'a, str>>, bool, usize),
     /// The index of the element, and whether it has ended.
-    Array(usize, bool),
+    Array(usize, bool, usize),
 }
 
-/// The pointer (RFC 6901) of the value that stands at `offset` in `text`, or of the container around it.
+/// A walk through a text, from one offset to another behind it, that knows the value (RFC 6901) or container it is at.
 ///
 /// A key leads to its member.
-/// The text before `offset` should be JSON; if it is not, the walk ends there.
-pub(crate) fn at(text: &str, offset: usize) -> String {
-    let bytes = text.as_bytes();
-    let mut open = Vec::new();
-    let mut at = 0;
-    loop {
-        at = scan::blank_end(bytes, at);
-        let is_key = matches!(open.last(), Some(Open::Object(None, true)));
-        if at > offset || (at == offset && !is_key) {
+/// The text before the offset should be JSON; if it is not, the walk ends there.
+pub(crate) struct Walk<'a> {
+    text: &'a str,
+    open: Vec<Open<'a>>,
+    at: usize,
+    /// The last list entry whose name was looked up, by its offset.
+    named: Option<(usize, Option<String>)>,
+}
+
+impl<'a> Walk<'a> {
+    pub(crate) fn new(text: &'a str) -> Self {
+        Self {
+            text,
+            open: Vec::new(),
+            at: 0,
+            named: None,
+        }
+    }
+
+    /// Goes on to an offset; to more than one only where values begin.
+    pub(crate) fn go(&mut self, offset: usize) {
+        let Self { text, open, at, .. } = self;
+        let (text, bytes) = (*text, text.as_bytes());
+        loop {
+            *at = scan::blank_end(bytes, *at);
+            let is_key = matches!(open.last(), Some(Open::Object(None, true, _)));
+            if *at > offset || (*at == offset && !is_key) {
+                break;
+            }
+            match scan::byte(bytes, *at) {
+                b'{' => open.push(Open::Object(None, true, *at)),
+                b'[' => open.push(Open::Array(0, false, *at)),
+                b'}' | b']' => {
+                    open.pop();
+                    end_value(open);
+                }
+                b',' => match open.last_mut() {
+                    Some(Open::Array(index, ended, _)) => {
+                        *index += 1;
+                        *ended = false;
+                    }
+                    Some(Open::Object(_, expects_key, _)) => *expects_key = true,
+                    None => {}
+                },
+                b':' => {}
+                b'"' => {
+                    let Ok(end) = scan::string_end(bytes, *at + 1) else {
+                        break;
+                    };
+                    let is_reached = offset < end;
+                    if is_reached && offset > *at {
+                        break;
+                    }
+                    if let Some(Open::Object(key @ None, expects_key @ true, _)) = open.last_mut() {
+                        *expects_key = false;
+                        *key = text.get(*at + 1..end - 1).map(unescape_lossy);
+                    } else {
+                        end_value(open);
+                    }
+                    if is_reached {
+                        break;
+                    }
+                    *at = end;
+                    continue;
+                }
+                _ => {
+                    let end = scalar_end(bytes, *at);
+                    if *at == offset || offset < end || end == *at {
+                        break;
+                    }
+                    *at = end;
+                    end_value(open);
+                    continue;
+                }
+            }
+            *at += 1;
+        }
+    }
+
+    /// The pointer of the value that it is at, or of the container around it.
+    pub(crate) fn pointer(&self) -> String {
+        render(&self.open)
+    }
+
+    /// The member that the innermost list or map is, and where it begins.
+    pub(crate) fn list(&self) -> Option<(&str, usize)> {
+        let (innermost, outer) = self.open.split_last()?;
+        let (Open::Object(.., start) | Open::Array(.., start)) = innermost;
+        match outer.last()? {
+            Open::Object(Some(key), ..) => Some((key, *start)),
+            _ => None,
+        }
+    }
+
+    /// The innermost list entry with a name that it is at or in, as ``tool `add` ``.
+    pub(crate) fn part(&mut self) -> Option<String> {
+        let mut entries = Vec::new();
+        for (index, open) in self.open.iter().enumerate() {
+            let Open::Array(_, false, _) = open else {
+                continue;
+            };
+            let start = match self.open.get(index + 1) {
+                Some(Open::Object(.., start) | Open::Array(.., start)) => *start,
+                None => self.at,
+            };
+            let list = index.checked_sub(1).and_then(|at| self.open.get(at));
+            if let Some(Open::Object(Some(list), ..)) = list {
+                entries.push((start, list.clone()));
+            }
+        }
+        let text = self.text;
+        entries.into_iter().rev().find_map(|(start, list)| {
+            if self.named.as_ref().is_none_or(|(at, _)| *at != start) {
+                self.named = Some((start, name_of(text, start)));
+            }
+            let (_, name) = self.named.as_ref()?;
+            Some(format!("{} `{}`", singular(&list), name.as_ref()?))
+        })
+    }
+}
+
+/// The `name` or `uri` of the object at an offset, as a terminal may show it.
+fn name_of(text: &str, offset: usize) -> Option<String> {
+    let mut reader = Reader::new(text.get(offset..)?);
+    reader.enter_object("").ok()?;
+    let (mut first, mut uri) = (true, None);
+    while let Ok(true) = reader.next_member(&mut first) {
+        let key = reader.raw_string().ok()?;
+        reader.colon().ok()?;
+        let wanted = matches!(key, "name" | "uri" | "uriTemplate");
+        if wanted && reader.peek() == b'"' {
+            let value = unescape_lossy(reader.raw_string().ok()?);
+            if key == "name" {
+                return Some(error::cut(&value));
+            }
+            uri = Some(error::cut(&value));
+        } else if reader.skip().is_err() {
             break;
         }
-        match scan::byte(bytes, at) {
-            b'{' => open.push(Open::Object(None, true)),
-            b'[' => open.push(Open::Array(0, false)),
-            b'}' | b']' => {
-                open.pop();
-                end_value(&mut open);
-            }
-            b',' => match open.last_mut() {
-                Some(Open::Array(index, ended)) => {
-                    *index += 1;
-                    *ended = false;
-                }
-                Some(Open::Object(_, expects_key)) => *expects_key = true,
-                None => {}
-            },
-            b':' => {}
-            b'"' => {
-                let Ok(end) = scan::string_end(bytes, at + 1) else {
-                    break;
-                };
-                let is_reached = offset < end;
-                if is_reached && offset > at {
-                    break;
-                }
-                if let Some(Open::Object(key @ None, expects_key @ true)) = open.last_mut() {
-                    *expects_key = false;
-                    *key = text.get(at + 1..end - 1).map(unescape_lossy);
-                } else {
-                    end_value(&mut open);
-                }
-                if is_reached {
-                    break;
-                }
-                at = end;
-                continue;
-            }
-            _ => {
-                let end = scalar_end(bytes, at);
-                if at == offset || offset < end || end == at {
-                    break;
-                }
-                at = end;
-                end_value(&mut open);
-                continue;
-            }
-        }
-        at += 1;
     }
-    render(&open)
+    uri
+}
+
+/// The word for an entry of a list: `resource template` for `resourceTemplates`.
+fn singular(list: &str) -> String {
+    let mut word = String::new();
+    for letter in error::cut(list.strip_suffix('s').unwrap_or(list)).chars() {
+        if letter.is_ascii_uppercase() {
+            word.push(' ');
+        }
+        word.push(letter.to_ascii_lowercase());
+    }
+    word
 }
 
 /// The position after the number or literal at `at`, right or wrong.
@@ -108,8 +203,8 @@ pub(crate) fn scalar_end(bytes: &[u8], at: usize) -> usize {
 
 fn end_value(open: &mut [Open<'_>]) {
     match open.last_mut() {
-        Some(Open::Object(key, _)) => *key = None,
-        Some(Open::Array(_, ended)) => *ended = true,
+        Some(Open::Object(key, ..)) => *key = None,
+        Some(Open::Array(_, ended, _)) => *ended = true,
         None => {}
     }
 }
@@ -118,15 +213,15 @@ fn render(open: &[Open<'_>]) -> String {
     let mut pointer = String::new();
     for segment in open {
         match segment {
-            Open::Object(Some(key), _) => {
+            Open::Object(Some(key), ..) => {
                 pointer.push('/');
                 pointer.push_str(&escaped(key));
             }
-            Open::Array(index, false) => {
+            Open::Array(index, false, _) => {
                 // Writing to a string does not fail.
                 let _ = write!(pointer, "/{index}");
             }
-            Open::Object(None, _) | Open::Array(_, true) => {}
+            Open::Object(None, ..) | Open::Array(_, true, _) => {}
         }
     }
     pointer

@@ -1,9 +1,11 @@
 //! The reader: a position in a JSON text, the values that can be taken from there, and what a type does to be one of them.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 
 use crate::fault::{Fault, What};
 use crate::kind::Kind;
+use crate::mend::Notes;
 use crate::scan::{self, MAX_DEPTH, index_of};
 use crate::text::{self, Escapes};
 
@@ -46,6 +48,8 @@ pub struct Reader<'a> {
     pub(crate) text: &'a str,
     pub(crate) position: usize,
     pub(crate) depth: u32,
+    /// Where mends are noted, by a reader that makes them.
+    pub(crate) mending: Option<&'a RefCell<Notes>>,
 }
 
 impl<'a> Reader<'a> {
@@ -55,6 +59,7 @@ impl<'a> Reader<'a> {
             text,
             position: 0,
             depth: 0,
+            mending: None,
         }
     }
 

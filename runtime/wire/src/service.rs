@@ -82,6 +82,20 @@ pub trait Caller: Sync {
         params: Option<Json>,
     ) -> impl Future<Output = Result<Json, Self::Error>> + Send;
 
+    /// Mends a result that is not of the type of its method; refuses it by default.
+    ///
+    /// # Errors
+    /// Why the result could not be read, where nothing helps.
+    fn mended(
+        &self,
+        method: &'static str,
+        result: &Json,
+        error: Error,
+    ) -> Result<Json, Self::Error> {
+        let _ = (method, result);
+        Err(error.into())
+    }
+
     /// Sends a notification.
     ///
     /// # Errors
@@ -105,6 +119,15 @@ impl<C: Caller + Send> Caller for &C {
         (**self).request(method, params)
     }
 
+    fn mended(
+        &self,
+        method: &'static str,
+        result: &Json,
+        error: Error,
+    ) -> Result<Json, Self::Error> {
+        (**self).mended(method, result, error)
+    }
+
     fn notification(
         &self,
         method: &'static str,
@@ -124,7 +147,11 @@ pub async fn call<C: Caller, R: Decode + Send>(
     method: &'static str,
     params: Option<Json>,
 ) -> Result<R, C::Error> {
-    Ok(to.request(method, params).await?.read()?)
+    let result = to.request(method, params).await?;
+    match result.read() {
+        Ok(result) => Ok(result),
+        Err(error) => Ok(to.mended(method, &result, error)?.read()?),
+    }
 }
 
 /// Answers a request by a typed handler.

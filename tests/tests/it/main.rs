@@ -12,6 +12,7 @@ mod contract;
 mod convert;
 mod hostile;
 mod lists;
+mod mending;
 mod methods;
 mod pages;
 mod rejection;

@@ -3,6 +3,7 @@
 //! Every rule must be of use: [`Rules::unused`] reports those that no revision needed, with file and line.
 
 mod constructors;
+mod mistakes;
 mod pattern;
 pub(crate) mod source;
 
@@ -12,21 +13,25 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use crate::Error;
+use crate::model::Model;
 use crate::naming::is_identifier;
 use crate::schema::JsonType;
 use crate::spec::rules::RuleTexts;
 use constructors::Constructors;
 pub use constructors::Start;
+use mistakes::MistakeRules;
+pub use mistakes::{Mistake, MistakeFate};
 pub use pattern::matches;
 use source::Source;
 
-/// The rules of `names.toml`, `shapes.toml`, `unions.toml` and `constructors.toml`.
+/// The rules of `names.toml`, `shapes.toml`, `unions.toml`, `constructors.toml` and `mistakes.toml`.
 #[derive(Debug, Default)]
 pub struct Rules {
     names: Source<Names>,
     shapes: Source<Shapes>,
     unions: Source<Unions>,
     constructors: Source<Constructors>,
+    mistakes: Source<MistakeRules>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -135,6 +140,7 @@ impl Rules {
             shapes: Source::of(texts.get("shapes.toml"))?,
             unions: Source::of(texts.get("unions.toml"))?,
             constructors: Source::of(texts.get(constructors::FILE))?,
+            mistakes: Source::of(texts.get(mistakes::FILE))?,
         };
         Error::check(rules.unnameable())?;
         Ok(rules)
@@ -250,6 +256,17 @@ impl Rules {
         fits(&rule.get_ref().start).then(|| self.constructors.mark(rule).start.clone())
     }
 
+    /// What stands for mistakes in members of some models, in the order of the rules.
+    pub(crate) fn mistakes(&self, models: &[&Model]) -> Vec<Mistake> {
+        let rules = self.mistakes.rules.mistake.iter();
+        let rules = rules.filter_map(|rule| {
+            let mistake = rule.get_ref().mistake(models)?;
+            self.mistakes.mark(rule);
+            Some(mistake)
+        });
+        rules.collect()
+    }
+
     /// What is wrong with the rule of a union, if there is one.
     pub(crate) fn union_error(&self, place: &str, problem: &str) -> Option<Error> {
         let rule = find(&self.unions.rules.union, place, |rule| &rule.at)?;
@@ -285,6 +302,7 @@ impl Rules {
             self.shapes.unused(NO_USE, shape),
             self.unions.unused(NO_USE, union),
             constructors.unused(NO_USE, constructors.rules.all()),
+            self.mistakes.unused(NO_USE, self.mistakes.rules.all()),
         ];
         all.into_iter().flatten().collect()
     }

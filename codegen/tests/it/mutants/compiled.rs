@@ -195,6 +195,7 @@ fn all_changes_together_compile_and_hold_the_laws() {
         docs: Docs::read(&maker.spec.rules).unwrap(),
         stated: ErrorRules::read(maker.spec).unwrap(),
         changes: Changes::default(),
+        mistakes: Vec::new(),
     };
     let plan = |pair| models.plan_pair(pair, RuleFile::default()).unwrap();
     let plans: Vec<PairPlan> = pairs.iter().map(plan).collect();

@@ -68,7 +68,7 @@ pub(crate) static ENUM_MULTI: Rule = Rule::new(
 /// `enum-spelling`
 pub(crate) static ENUM_SPELLING: Rule = Rule::new(
         "enum-spelling",
-        "2025-11-25 prefers `oneOf` with titles, and still reads `enumNames`: the spelling stays, so that it comes back",
+        "2025-11-25 prefers `oneOf` with titles, and still reads `enumNames`: the spelling stays, so that it comes back. A default that is sent all the same is one",
     )
     .losing(LossKind::Cosmetic);
 
@@ -90,7 +90,7 @@ pub(crate) static ENUM_UNTITLED: Rule = Rule::new(
 /// `form-default`
 pub(crate) static FORM_DEFAULT: Rule = Rule::new(
         "form-default",
-        "2025-06-18 has defaults for booleans alone",
+        "2025-06-18 has defaults for booleans alone; one that is sent all the same is one",
     )
     .losing(LossKind::Semantic);
 

@@ -66,7 +66,7 @@ fn malformed(
         return None;
     }
     match mcp_protocol::convert(subject, from, to, params.text(), Context::default()) {
-        Err(Failure::Invalid(why)) => Some(errors::invalid_params(&why.to_string()).error),
+        Err(Failure::Invalid(why)) => Some(errors::invalid_params(&subject.refusal(&why)).error),
         _ => None,
     }
 }

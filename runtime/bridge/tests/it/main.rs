@@ -12,6 +12,7 @@
 )]
 #[path = "../../examples/gateway.rs"]
 mod gateway;
+mod mistakes;
 mod outside;
 mod start;
 mod tasks;

@@ -191,6 +191,7 @@ fn url(text: &str) -> Result<String, String> {
 #[derive(Clone, Copy, ValueEnum)]
 enum Severity {
     Cosmetic,
+    Invalid,
     Semantic,
     Interaction,
     Safety,
@@ -200,6 +201,7 @@ impl From<Severity> for LossKind {
     fn from(severity: Severity) -> Self {
         match severity {
             Severity::Cosmetic => Self::Cosmetic,
+            Severity::Invalid => Self::Invalid,
             Severity::Semantic => Self::Semantic,
             Severity::Interaction => Self::Interaction,
             Severity::Safety => Self::Safety,

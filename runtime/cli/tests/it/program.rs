@@ -286,6 +286,25 @@ fn lines_are_checked_one_by_one() {
     );
 }
 
+/// `null` is read as an absent member; a check names it as the mistake that it is.
+#[test]
+fn a_null_where_the_schema_has_something_else_is_named() {
+    let revision = ["--revision", "2025-06-18"];
+    let list = r#"{"jsonrpc":"2.0","id":1,"result":{"tools":[],"nextCursor":null}}"#;
+    let told = check(list, &[&revision[..], &["--method", "tools/list"]].concat());
+    let expected = "at /result/nextCursor: expected a string, found null";
+    assert!(told.contains(expected), "{told}");
+    let call =
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":null}}"#;
+    let told = check(call, &revision);
+    let expected = "at /params/arguments: expected an object, found null";
+    assert!(told.contains(expected), "{told}");
+    let both = r#"{"jsonrpc":"2.0","id":1,"error":null,"result":{}}"#;
+    let told = check(both, &[&revision[..], &["--method", "ping"]].concat());
+    let expected = "at /error: expected no `error` beside a `result`, found null";
+    assert!(told.contains(expected), "{told}");
+}
+
 /// Checks a text that comes on standard input.
 fn check(input: &str, arguments: &[&str]) -> String {
     fed(&[&["check"], arguments, &["-"]].concat(), input).out

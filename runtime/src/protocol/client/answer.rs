@@ -173,7 +173,10 @@ impl Connection<Client> {
         let may_ask_back = |method| (self.role.translator).may_ask_back(revision, method);
         let mut completed = None;
         if revision.lifecycle() == Lifecycle::PerRequest {
-            let kind = result.get("resultType").map(|kind| kind.read::<String>());
+            let told = result.get("resultType");
+            let is_absent = told.is_none();
+            let kind = told.filter(|kind| !kind.is_null());
+            let kind = kind.map(|kind| kind.read::<String>());
             match kind.as_ref().map(|kind| kind.as_deref()) {
                 Some(Ok("complete")) => {}
                 Some(Ok(RESULT_TYPE)) if self.hands_on_task(&request, revision) => {}
@@ -200,7 +203,8 @@ impl Connection<Client> {
                     return self.tell_answer(request, Answer::Failed(failure));
                 }
                 // What a server of an earlier revision leaves out means complete, whoever leaves it out.
-                None => completed = complete(result),
+                None if is_absent => completed = complete(result),
+                None => {}
             }
         }
         let result = completed.as_ref().unwrap_or(result);

@@ -1,10 +1,10 @@
 //! What a client translates beside its messages: who it is, and why a request or its response got no further.
 
-use mcp_protocol::{Loss, Revision, Subject};
-use mcp_wire::{Json, RequestId};
+use mcp_protocol::{Loss, LossKind, Revision, Subject};
+use mcp_wire::Json;
 
 use crate::meta;
-use crate::protocol::lost::{LossHook, Lost, Stopped};
+use crate::protocol::lost::Stopped;
 use crate::protocol::translate::{Translator, Way};
 use crate::protocol::{Failure, Profile};
 use mcp_revisions_core::methods::same;
@@ -39,13 +39,13 @@ impl Translator {
             app: profile.revision().unwrap_or(self.app),
             ..self.clone()
         };
-        translator.definition(Way::Out, name, part, peer)
+        translator.definition(name, part, peer)
     }
 
-    /// Translates a value of a definition that no method names.
-    pub(crate) fn definition(
+    /// Translates a value of a definition that stands in what a server says of itself, and tells what was not valid in it.
+    pub(crate) fn facts(
         &self,
-        way: Way,
+        method: &str,
         name: &str,
         value: &Json,
         peer: Revision,
@@ -54,29 +54,21 @@ impl Translator {
             return Some(value.clone());
         }
         let context = self.context(self.session.as_ref());
-        let carried = self.convert(context, way, Subject::Type(name), value.text(), peer);
-        carried.ok().map(|(json, _)| json)
+        let carried = self.convert(context, Way::In, Subject::Type(name), value.text(), peer);
+        let (json, mut losses) = carried.ok()?;
+        losses.retain(|loss| loss.kind() == LossKind::Invalid);
+        self.on_loss.tell_losses(method, peer, None, &losses);
+        Some(json)
     }
-}
 
-impl LossHook {
-    /// Tells what a message lost that was carried over.
-    pub(crate) fn tell_losses(
-        &self,
-        method: &str,
-        peer: Revision,
-        request: Option<&RequestId>,
-        losses: &[Loss],
-    ) {
-        if let Some(hook) = self.0.as_ref().filter(|_| !losses.is_empty()) {
-            hook(&Lost {
-                method,
-                peer,
-                request,
-                losses,
-                undelivered: None,
-            });
+    /// Translates a value of a definition that no method names, for a peer.
+    fn definition(&self, name: &str, value: &Json, peer: Revision) -> Option<Json> {
+        if same(peer, self.app) {
+            return Some(value.clone());
         }
+        let context = self.context(self.session.as_ref());
+        let carried = self.convert(context, Way::Out, Subject::Type(name), value.text(), peer);
+        carried.ok().map(|(json, _)| json)
     }
 }
 
@@ -89,7 +81,7 @@ impl Failure {
             Stopped::Dropped(rule) => Self::UnknownMethod(format!(
                 "the server's revision has no such notification ({rule})"
             )),
-            Stopped::Invalid(error) => Self::InvalidParams(*error),
+            Stopped::Invalid(mistake) => Self::InvalidParams(mistake.error),
             Stopped::Unknown(what) => Self::UnknownMethod(what),
         }
     }
@@ -97,7 +89,7 @@ impl Failure {
     /// Returns why the answer to a request could not be read.
     pub(super) fn of_result(stopped: Stopped) -> Self {
         match stopped {
-            Stopped::Invalid(error) => Self::InvalidResult(error.to_string()),
+            Stopped::Invalid(mistake) => Self::InvalidResult(mistake.error.to_string()),
             Stopped::Unknown(what) => Self::InvalidResult(what),
             other => Self::of_params(other),
         }

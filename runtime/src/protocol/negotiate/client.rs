@@ -13,7 +13,7 @@ use crate::protocol::ask::outcome;
 use crate::protocol::client::requests::{Purpose, Waiting};
 use crate::protocol::client::{Channel, Client, Verdict};
 use crate::protocol::json::object;
-use crate::protocol::translate::{Way, no_params};
+use crate::protocol::translate::no_params;
 use crate::protocol::{Answer, Connection, Event, Failure, Output, ServerFacts};
 
 /// How far the client has come with the server.
@@ -541,11 +541,12 @@ impl Connection<Client> {
 
     fn facts(&mut self, result: &Json, revision: Revision, info: Option<Json>) -> ServerFacts {
         self.state.changes.capabilities = result.get("capabilities");
-        let carry = |name, json: Json| {
-            self.role
-                .translator
-                .definition(Way::In, name, &json, revision)
+        let method = match revision.lifecycle() {
+            Lifecycle::Handshake => methods::INITIALIZE,
+            Lifecycle::PerRequest => methods::SERVER_DISCOVER,
         };
+        let translator = &self.role.translator;
+        let carry = |name, json: Json| translator.facts(method, name, &json, revision);
         ServerFacts {
             revision,
             info: info.and_then(|info| carry("Implementation", info)),

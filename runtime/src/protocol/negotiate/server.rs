@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcp_protocol::{Context, Failure, Outcome, Part, Revision, Subject};
+use mcp_protocol::{Context, Failure, Loss, Outcome, Part, Revision, Subject};
 use mcp_wire::{Direction, ErrorObject, Json, Peeked, Raw, RequestId};
 
 use crate::errors::{self, Refusal};
@@ -25,8 +25,8 @@ impl Connection<Server> {
             Ok(revision) => revision,
             Err(refusal) => return Reply::refused(Some(id), &refusal),
         };
-        let caller = match introduced(message, revision) {
-            Ok(caller) => caller,
+        let (caller, losses) = match introduced(message, revision) {
+            Ok(introduced) => introduced,
             Err(refusal) => return Reply::refused(Some(id), &refusal),
         };
         let (bytes, limit) = (caller.bytes(), self.role.limits.max_client_info_bytes);
@@ -36,6 +36,11 @@ impl Connection<Server> {
         let Some(result) = self.role.introductions.initialize_result(revision) else {
             return Reply::refused(Some(id), &errors::internal("no profile for this revision"));
         };
+        let mistakes = self.role.introductions.mistakes(revision);
+        let on_loss = &self.role.translator.on_loss;
+        for losses in [&losses, mistakes] {
+            on_loss.tell_losses(methods::INITIALIZE, revision, Some(id), losses);
+        }
         self.state.session = Some(Box::new(self.role.opened(revision, caller)));
         self.tell(Event::Opened(revision));
         Reply::answered(id, result.text())
@@ -67,8 +72,11 @@ fn said(part: Result<Option<Outcome<Json>>, Failure>) -> Option<Json> {
     part.ok()??.value()
 }
 
-/// Who the client says it is, once its params prove to be those of the revision.
-fn introduced(message: &Peeked<'_>, revision: Revision) -> Result<Caller, Box<Refusal>> {
+/// Who the client says it is, once its params prove to be those of the revision, and what was mended in them.
+fn introduced(
+    message: &Peeked<'_>,
+    revision: Revision,
+) -> Result<(Caller, Vec<Loss>), Box<Refusal>> {
     let text = message.params.map_or(EMPTY, Raw::text);
     let subject = Subject::Method(
         methods::INITIALIZE,
@@ -76,17 +84,20 @@ fn introduced(message: &Peeked<'_>, revision: Revision) -> Result<Caller, Box<Re
         Some(Direction::ClientToServer),
     );
     let cx = Context::new(mcp_protocol::UnknownFields::Drop);
-    if let Err(Failure::Invalid(error)) =
-        mcp_protocol::convert(subject, revision, revision, text, cx)
-    {
-        return Err(Box::new(Refusal {
-            error: ErrorObject::new(ErrorObject::INVALID_PARAMS, error.to_string()),
-            status: 200,
-        }));
-    }
-    Ok(Caller {
+    let losses = match mcp_protocol::convert(subject, revision, revision, text, cx) {
+        Ok(outcome) => outcome.losses().to_vec(),
+        Err(Failure::Invalid(error)) => {
+            return Err(Box::new(Refusal {
+                error: ErrorObject::new(ErrorObject::INVALID_PARAMS, subject.refusal(&error)),
+                status: 200,
+            }));
+        }
+        Err(Failure::Unknown(_)) => Vec::new(),
+    };
+    let caller = Caller {
         revision,
         info: message.param("clientInfo"),
         capabilities: message.param("capabilities"),
-    })
+    };
+    Ok((caller, losses))
 }

@@ -25,10 +25,10 @@ impl Connection<Server> {
         match method {
             methods::PING => Some(Reply::answered(id, EMPTY)),
             methods::SERVER_DISCOVER => {
-                let result = self
-                    .role
-                    .introductions
-                    .discover_result(peer, self.role.served)?;
+                let introductions = &self.role.introductions;
+                let result = introductions.discover_result(peer, self.role.served)?;
+                let on_loss = &self.role.translator.on_loss;
+                on_loss.tell_losses(method, peer, Some(id), introductions.mistakes(peer));
                 Some(Reply::answered(id, result.text()))
             }
             methods::LOGGING_SET_LEVEL => Some(match self.set_level(message, peer) {

@@ -13,7 +13,7 @@ use super::requests::{Opened, Pending};
 use crate::errors::{self, Refusal};
 use crate::methods;
 use crate::protocol::input_required::server::seal::{Broken, Issued};
-use crate::protocol::lost::{Stopped, Translated};
+use crate::protocol::lost::{Mistake, Stopped, Translated};
 use crate::protocol::translate::no_params;
 use crate::protocol::{Caller, Connection, Event, LogLevel, NeedsAdapter};
 use mcp_revisions_core::is_handshake;
@@ -224,7 +224,10 @@ impl Connection<Server> {
 /// The params of a request that is made again, with the application's own state as it was before it was signed.
 fn with_own_state(params: &Json, own: &str) -> Result<Json, Stopped> {
     let members = params.read::<Map<Json>>();
-    let mut members = members.map_err(|error| Stopped::Invalid(Box::new(error)))?;
+    let mut members = members.map_err(|error| {
+        let told = format!("the client's params are not valid: {error}");
+        Stopped::Invalid(Box::new(Mistake { error, told }))
+    })?;
     members.insert("requestState", Json::of(own));
     Ok(Json::of(&members))
 }

@@ -134,7 +134,9 @@ impl Connection<Server> {
                 let carried = translator.result_told(Way::In, method, &result, asked.peer, id);
                 match carried {
                     Ok((result, losses)) => (Ok(result), losses),
-                    Err(Stopped::Invalid(why)) => (Err(not_valid(&why.to_string())), Vec::new()),
+                    Err(Stopped::Invalid(mistake)) => {
+                        (Err(errors::internal(&mistake.told).error), Vec::new())
+                    }
                     Err(stopped) => (
                         Err(stopped.into_error(ErrorObject::INTERNAL_ERROR)),
                         Vec::new(),

@@ -9,6 +9,7 @@ use mcp_wire::service::{ClientSide, Serves};
 use super::{ClientContext, Wants};
 use crate::methods;
 use crate::protocol::client::{Client, CustomNotification, Event, Notification, Token};
+use crate::protocol::lost::LossHook;
 use crate::service::Error;
 use crate::service::custom::Custom;
 use crate::transport::client::{Application, Driver, Handle, Open, Transport, WeakHandle, drive};
@@ -36,6 +37,13 @@ impl Queued for Noted {
 struct Handlers<App: Spoken, H> {
     typed: H,
     custom: Custom<ClientContext<App>>,
+    on_loss: LossHook,
+}
+
+impl<App: Spoken, H> Handlers<App, H> {
+    fn context(&self, handle: Handle<Wants>) -> ClientContext<App> {
+        ClientContext::new(handle, self.on_loss.clone())
+    }
 }
 
 /// The application of a driven connection.
@@ -50,13 +58,17 @@ pub(super) fn start<App: Spoken, H>(
     client: Client,
     transport: Transport,
     typed: H,
-    custom: Custom<ClientContext<App>>,
+    (custom, on_loss): (Custom<ClientContext<App>>, LossHook),
 ) -> Handle<Wants>
 where
     App::Protocol: Serves<ClientSide, H, ClientContext<App>>,
     H: Send + Sync + 'static,
 {
-    let handlers = Arc::new(Handlers { typed, custom });
+    let handlers = Arc::new(Handlers {
+        typed,
+        custom,
+        on_loss,
+    });
     let (noted, notices) = queue(client.limits().max_pending_bytes);
     let app = Typed {
         handlers: Arc::clone(&handlers),
@@ -77,7 +89,7 @@ where
     fn event(&mut self, driver: &mut Driver<Wants>, event: Event) {
         match event {
             Event::Request(call) => {
-                let Some(cx) = driver.handle().map(ClientContext::new) else {
+                let Some(cx) = driver.handle().map(|it| self.handlers.context(it)) else {
                     return;
                 };
                 let handlers = Arc::clone(&self.handlers);
@@ -95,7 +107,7 @@ where
                 });
             }
             Event::CustomRequest(call) => {
-                let Some(cx) = driver.handle().map(ClientContext::new) else {
+                let Some(cx) = driver.handle().map(|it| self.handlers.context(it)) else {
                     return;
                 };
                 let answer = self.handlers.custom.request(&call.method, call.params, cx);
@@ -150,7 +162,7 @@ async fn note<App: Spoken, H>(
     H: Send + Sync + 'static,
 {
     while let Some(noted) = notices.recv().await {
-        let Some(cx) = handle.upgrade().map(ClientContext::new) else {
+        let Some(cx) = handle.upgrade().map(|it| handlers.context(it)) else {
             return;
         };
         let handlers = Arc::clone(&handlers);

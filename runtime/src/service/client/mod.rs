@@ -25,9 +25,9 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_protocol::{Latest, Spoken};
+use mcp_protocol::{Latest, Outcome, Part, Spoken, Subject};
 use mcp_wire::service::{Caller, Context};
-use mcp_wire::{Encode, Json};
+use mcp_wire::{Direction, Encode, Json};
 
 use super::Error;
 use crate::methods;
@@ -35,6 +35,7 @@ use crate::protocol::LogLevel;
 use crate::protocol::client::{
     Answer, Failure, Fate, OutgoingRequest, Profile, ServerFacts, TaskState, Verdict,
 };
+use crate::protocol::lost::LossHook;
 use crate::transport::client::{Handle, Reply};
 
 #[cfg(feature = "client-stdio")]
@@ -75,6 +76,7 @@ struct How {
     resumes: Option<String>,
     log_level: Option<&'static str>,
     behalf: Option<Arc<Profile>>,
+    on_loss: LossHook,
 }
 
 impl Default for How {
@@ -88,6 +90,7 @@ impl Default for How {
             resumes: None,
             log_level: None,
             behalf: None,
+            on_loss: LossHook::default(),
         }
     }
 }
@@ -215,7 +218,10 @@ impl<App: Spoken> Client<App> {
     ) -> Result<T, Error> {
         let client = self.calling(|how| how.resumes = Some(id.into()));
         let result = client.request(methods::TOOLS_CALL, None).await?;
-        Ok(result.read()?)
+        match result.read() {
+            Ok(result) => Ok(result),
+            Err(error) => Ok(client.mended(methods::TOOLS_CALL, &result, error)?.read()?),
+        }
     }
 
     /// Returns a client, and a stream of the progress and log messages of its calls, from the level of
@@ -326,6 +332,27 @@ impl<App: Spoken> Caller for Client<App> {
         }
     }
 
+    fn mended(
+        &self,
+        method: &'static str,
+        result: &Json,
+        error: mcp_wire::Error,
+    ) -> Result<Json, Error> {
+        let (app, sender) = (App::REVISION, Some(Direction::ClientToServer));
+        let subject = Subject::Method(method, Part::Result, sender);
+        let refused = |error: mcp_wire::Error| {
+            Error::RequestFailed(Failure::InvalidResult(error.to_string()))
+        };
+        match mcp_protocol::convert(subject, app, app, result.text(), Default::default()) {
+            Ok(Outcome::Lossy(result, losses)) => {
+                (self.how.on_loss).tell_losses(method, app, None, &losses);
+                Ok(result)
+            }
+            Err(mcp_protocol::Failure::Invalid(error)) => Err(refused(error)),
+            _ => Err(refused(error)),
+        }
+    }
+
     async fn notification(&self, method: &'static str, params: Option<Json>) -> Result<(), Error> {
         match self.handle.notify(method, params).await?.fate {
             Fate::Refused(error) => Err(Error::Rpc(*error)),
@@ -351,10 +378,13 @@ pub struct ClientContext<App> {
 }
 
 impl<App> ClientContext<App> {
-    fn new(handle: Handle<Wants>) -> Self {
+    fn new(handle: Handle<Wants>, on_loss: LossHook) -> Self {
         let client = Client {
             handle,
-            how: How::default(),
+            how: How {
+                on_loss,
+                ..How::default()
+            },
             app: PhantomData,
         };
         Self { client }

@@ -246,10 +246,18 @@ where
         let capabilities = capabilities
             .unwrap_or_else(|| declared(App::REVISION, Direction::ServerToClient, &implemented));
         let options = options.over(channel, Profile::new(&info, &capabilities));
-        let endpoint = client::Client::new(App::REVISION, options).with_loss_hook(on_loss);
+        let endpoint = client::Client::new(App::REVISION, options).with_loss_hook(on_loss.clone());
         Client {
-            handle: handlers::start(endpoint, carrier, self.handlers, self.custom),
-            how: How::default(),
+            handle: handlers::start(
+                endpoint,
+                carrier,
+                self.handlers,
+                (self.custom, on_loss.clone()),
+            ),
+            how: How {
+                on_loss,
+                ..How::default()
+            },
             app: PhantomData,
         }
     }

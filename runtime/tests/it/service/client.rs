@@ -398,3 +398,58 @@ async fn a_server_that_takes_no_answers_is_not_answered_without_end() {
     call.abort();
     all.abort();
 }
+
+/// A server of the client's own revision sends its list as it is: nothing converts it, and the typed call reads it.
+#[tokio::test]
+async fn a_typed_call_takes_a_list_with_mistakes_and_tells_them() {
+    let (near, far) = duplex(1 << 16);
+    tokio::spawn(async move {
+        let (read, mut write) = split(far);
+        let mut lines = BufReader::new(read).lines();
+        while let Ok(Some(line)) = lines.next_line().await {
+            let message: Value = serde_json::from_str(&line).unwrap();
+            let result = match message["method"].as_str() {
+                Some("server/discover") => json!({
+                    "resultType": "complete", "capabilities": { "tools": {} },
+                    "supportedVersions": [Revision::LATEST.protocol_version()],
+                }),
+                Some("tools/list") => json!({
+                    "tools": [null, { "name": "bad" }, { "name": "good", "inputSchema": { "type": "object" }, "_meta": [] }],
+                    "ttlMs": null,
+                }),
+                Some("tools/call") => json!({ "content": [{ "type": "odd" }] }),
+                _ => continue,
+            };
+            let answer = json!({ "jsonrpc": "2.0", "id": message["id"], "result": result });
+            let line = format!("{answer}\n");
+            write.write_all(line.as_bytes()).await.unwrap();
+        }
+    });
+    let told: Arc<Mutex<Vec<String>>> = Arc::default();
+    let tells = Arc::clone(&told);
+    let (read, write) = split(near);
+    let client = Client::builder(&mcp_revisions::program!())
+        .with_revisions([Revision::LATEST].into_iter().collect())
+        .on_loss(move |lost| {
+            let losses = lost.losses.iter().map(|loss| loss.pointer());
+            tells.lock().unwrap().extend(losses);
+        })
+        .lines(read, write);
+    let list = client.list_tools(None).await.unwrap();
+    let names: Vec<&str> = list.tools.iter().map(|tool| &*tool.name).collect();
+    assert_eq!(names, ["good"]);
+    assert_eq!(list.ttl_ms.as_i64(), Some(0));
+    let told = told.lock().unwrap().clone();
+    let places = [
+        "/cacheScope",
+        "/tools/0",
+        "/tools/1",
+        "/tools/2/_meta",
+        "/ttlMs",
+    ];
+    assert_eq!(told, places);
+    let refused = client.call_tool(mcp::CallToolRequestParams::new("x")).await;
+    let refused = refused.unwrap_err().to_string();
+    let whose = "the server's answer is not valid: at /content/0/type: expected";
+    assert!(refused.starts_with(whose), "{refused}");
+}

@@ -107,8 +107,10 @@ fn refuses_with_the_place() {
     ] {
         let error = from_str::<ListToolsResult>(&list(tool)).unwrap_err();
         assert_eq!(error.pointer(), place);
+        let part = error.part().map(|part| format!("{part}, "));
         let message = format!(
-            "at {place}: {message} (line 1, column {})",
+            "{}at {place}: {message} (line 1, column {})",
+            part.unwrap_or_default(),
             error.offset() + 1
         );
         assert_eq!(error.to_string(), message);
@@ -156,7 +158,7 @@ fn presence_decides() {
     ));
     assert_eq!(
         refusal::<ReadResourceResult>(r#"{"contents":[{"uri":"u"}]}"#),
-        "at /contents/0: expected member `text` or `blob`, found nothing (line 1, column 14)"
+        "content `u`, at /contents/0: expected member `text` or `blob`, found nothing (line 1, column 14)"
     );
 }
 

@@ -100,7 +100,7 @@ pub(crate) fn number_schema_up(
 ) -> new::NumberSchema {
     let old::NumberSchema { description, kind, maximum, minimum, title, mut extra } = value;
     new::NumberSchema {
-        default: cx.carried("default", &mut extra),
+        default: cx.adopt("default", &mut extra),
         description,
         maximum,
         minimum,
@@ -145,7 +145,7 @@ pub(crate) fn string_schema_up(
         mut extra,
     } = value;
     new::StringSchema {
-        default: cx.carried("default", &mut extra),
+        default: cx.adopt("default", &mut extra),
         description,
         format,
         max_length,

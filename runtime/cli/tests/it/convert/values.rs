@@ -367,3 +367,49 @@ fn a_type_that_both_revisions_have_alike_is_converted_as_it_is() {
         assert_eq!((told.code, told.out.trim_end()), (0, text), "{}", told.err);
     }
 }
+
+/// A mistake of the sender costs the part that is wrong, which is named; what carries the meaning is not left out.
+#[test]
+fn a_mistake_in_the_input_costs_one_part_and_is_told() {
+    let list = ["--method", "tools/list", "--part", "result"];
+    let good = r#"{"name":"good","inputSchema":{"type":"object"}}"#;
+    let text = format!(
+        r#"{{"tools":[{good},{{"name":"now","inputSchema":null}},{{"name":"more","inputSchema":{{}},"title":5}}]}}"#
+    );
+    let plain = between("2025-06-18", "2025-11-25", &list, &text);
+    assert_eq!(plain.code, 4, "{}", plain.err);
+    let value: Value = serde_json::from_str(&plain.out).unwrap();
+    assert_eq!(value["tools"].as_array().unwrap().len(), 2);
+    assert_eq!(
+        plain.err.lines().collect::<Vec<_>>(),
+        [
+            "invalid loss at /tools/1 of tool `now` (2025-06-18..2025-11-25, invalid-in-source): removed {\"name\":\"now\",\"inputSchema\":null}",
+            "invalid loss at /tools/2/title of tool `more` (2025-06-18..2025-11-25, invalid-in-source): removed 5",
+        ]
+    );
+    let json = between(
+        "2025-06-18",
+        "2025-11-25",
+        &[&list[..], &["--json"]].concat(),
+        &text,
+    );
+    let row: Value = serde_json::from_str(&json.out).unwrap();
+    let loss = &row["losses"][1];
+    assert_eq!(
+        (&loss["severity"], &loss["part"], &loss["value"]),
+        (&json!("invalid"), &json!("tool `more`"), &json!(5))
+    );
+    let call = ["--method", "tools/call", "--part", "params"];
+    let refused = between(
+        "2025-06-18",
+        "2025-11-25",
+        &call,
+        r#"{"name":"x","arguments":"all"}"#,
+    );
+    assert_eq!(refused.code, 1);
+    assert!(
+        refused.err.contains("at /arguments: expected"),
+        "{}",
+        refused.err
+    );
+}

@@ -8,6 +8,7 @@ mod grammar;
 mod json;
 mod map;
 mod members;
+mod mend;
 mod messages;
 mod meta;
 mod numbers;

@@ -1,0 +1,198 @@
+//! `mistakes.toml`: what stands for a mistake of a peer.
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::{matches, placed};
+use crate::model::{Model, Shape, TypeDef};
+use crate::sorted::SortedSet;
+
+/// The name of the file below the spec directory.
+pub(super) const FILE: &str = "mistakes.toml";
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct MistakeRules {
+    pub(super) mistake: Vec<Spanned<MistakeRule>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "MistakeToml")]
+pub(super) struct MistakeRule {
+    at: String,
+    fate: MistakeFate,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct MistakeToml {
+    at: String,
+    value: Option<String>,
+    text: Option<String>,
+    beside: Option<String>,
+    within: Option<String>,
+    only_but: Option<String>,
+    keep: Option<Keep>,
+    #[allow(dead_code, reason = "a rule must say why, for people")]
+    reason: String,
+    #[allow(dead_code, reason = "a rule must say what it rests on, for people")]
+    source: String,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Keep {
+    All,
+    Some,
+}
+
+/// A mistake in a member, and what becomes of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mistake {
+    /// The Rust names of the types and unions that have the member; empty for all.
+    pub of: SortedSet<String>,
+    /// The member on the wire; empty for each.
+    pub member: String,
+    /// What becomes of it.
+    pub fate: MistakeFate,
+}
+
+/// What becomes of a mistake, as `mcp_wire::mend::MistakeFate` has it; the texts are JSON.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MistakeFate {
+    /// A value for an absent or unreadable one.
+    Value(String),
+    /// A value for an absent one beside a member.
+    Beside(String, String),
+    /// A value for a text.
+    Means(String, String),
+    /// The member that holds the value.
+    Within(String),
+    /// The alternative that does not count.
+    Only(String),
+    /// It stays.
+    Kept,
+    /// One of its entries stays.
+    KeptSome,
+}
+
+impl TryFrom<MistakeToml> for MistakeRule {
+    type Error = String;
+
+    fn try_from(row: MistakeToml) -> Result<Self, String> {
+        let MistakeToml {
+            at,
+            value,
+            text,
+            beside,
+            within,
+            only_but,
+            keep,
+            ..
+        } = row;
+        let json = [&value, &text, &only_but].into_iter().flatten();
+        for text in json {
+            if let Err(error) = mcp_wire::Json::from_text(text) {
+                return Err(format!("`{at}`: {error}"));
+            }
+        }
+        let fate = match (value, text, beside, within, only_but, keep) {
+            (Some(value), None, None, None, None, None) => MistakeFate::Value(value),
+            (Some(value), Some(text), None, None, None, None) => MistakeFate::Means(text, value),
+            (Some(value), None, Some(beside), None, None, None) => {
+                MistakeFate::Beside(beside, value)
+            }
+            (None, None, None, Some(name), None, None) => MistakeFate::Within(name),
+            (None, None, None, None, Some(but), None) => MistakeFate::Only(but),
+            (None, None, None, None, None, Some(Keep::All)) => MistakeFate::Kept,
+            (None, None, None, None, None, Some(Keep::Some)) => MistakeFate::KeptSome,
+            _ => {
+                return Err(format!(
+                    "`{at}` has one of `value` (with `text` or `beside`), `within`, `only-but` and `keep`"
+                ));
+            }
+        };
+        Ok(Self { at, fate })
+    }
+}
+
+impl MistakeRules {
+    /// Every rule, with where it stands and what it is called in errors.
+    pub(super) fn all(&self) -> impl Iterator<Item = (usize, String)> {
+        placed("mistake", &self.mistake, |rule| &rule.at)
+    }
+}
+
+impl MistakeRule {
+    /// What it comes to for some models; `None` if it matches nothing in them.
+    pub(super) fn mistake(&self, models: &[&Model]) -> Option<Mistake> {
+        let (ty, member) = self.at.split_once('.')?;
+        let all = models
+            .iter()
+            .flat_map(|model| model.types.values().map(move |def| (*model, def)));
+        let of: SortedSet<String> = match member {
+            "*" => all
+                .filter(|(_, def)| def.places.iter().any(|place| is_within(place, ty)))
+                .map(|(_, def)| def.name.clone())
+                .collect(),
+            // An alternative is a member of none of the variants.
+            _ if matches!(self.fate, MistakeFate::Only(_)) => all
+                .filter(|(_, def)| {
+                    matches!(def.shape, Shape::Union(_))
+                        && def.places.iter().any(|place| place == ty)
+                })
+                .map(|(_, def)| def.name.clone())
+                .collect(),
+            member => all
+                .filter(|(model, def)| self.is_of(def) && has_member(model, def, member))
+                .map(|(_, def)| def.name.clone())
+                .collect(),
+        };
+        if of.is_empty() {
+            return None;
+        }
+        // A union may miss the member by which it is decided.
+        let unions = models.iter().flat_map(|model| model.types.values());
+        let unions = unions.filter(|def| match &def.shape {
+            Shape::Union(union) => (union.variants.iter())
+                .any(|variant| variant.ty.name().is_some_and(|name| of.contains(name))),
+            _ => false,
+        });
+        let unions: SortedSet<String> = unions.map(|def| def.name.clone()).collect();
+        Some(Mistake {
+            of: match ty {
+                "*" => SortedSet::new(),
+                _ => of.into_iter().chain(unions).collect(),
+            },
+            member: match member {
+                "*" => String::new(),
+                member => member.to_owned(),
+            },
+            fate: self.fate.clone(),
+        })
+    }
+
+    fn is_of(&self, def: &TypeDef) -> bool {
+        let (_, member) = self.at.split_once('.').unwrap_or_default();
+        let mut places = def.places.iter();
+        places.any(|place| matches(&self.at, &format!("{place}.{member}")))
+    }
+}
+
+/// Whether a place is that of a type, or of an inline schema in it.
+fn is_within(place: &str, ty: &str) -> bool {
+    let rest = place.strip_prefix(ty);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+/// Whether an object, or a variant of a union, has a member of this name.
+fn has_member(model: &Model, def: &TypeDef, member: &str) -> bool {
+    match &def.shape {
+        Shape::Object(object) => object.member(member).is_some(),
+        Shape::Union(union) => union.variants.iter().any(|variant| {
+            let object = model.object(&variant.ty);
+            object.is_some_and(|object| object.member(member).is_some())
+        }),
+        _ => false,
+    }
+}

@@ -1,0 +1,498 @@
+//! Mends a text that is not of its type: a mistake in one part costs that part.
+//!
+//! A reader that mends goes on where another one ends with a fault: it notes an edit of the text that makes the part fit, skips
+//! the part, and so finds all mistakes in one pass. The edited text is then read strictly, as any other.
+//! What a mistake means is data: the rows of [`Mistakes`]. What no row and no general rule knows stays a fault.
+
+mod edits;
+mod value;
+
+use std::cell::RefCell;
+
+use crate::error::Error;
+use crate::fault::{Fault, What};
+use crate::json::Json;
+use crate::object::Record;
+use crate::pointer::Walk;
+use crate::reader::Reader;
+use edits::{Built, Edit, Edits};
+
+/// The rows of a revision about mistakes of its peers.
+pub type Mistakes = &'static [MistakeRow];
+
+/// A decision about a mistake in a member.
+#[derive(Debug)]
+pub struct MistakeRow {
+    /// The types, or unions, that have the member; empty for all.
+    pub of: &'static [&'static str],
+    /// The member; empty for each member of the types.
+    pub member: &'static str,
+    /// What becomes of the mistake.
+    pub fate: MistakeFate,
+}
+
+/// What becomes of a mistake in a member.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MistakeFate {
+    /// This value stands for an absent one, for `null`, and for one that cannot be read.
+    Value(&'static str),
+    /// This value stands for an absent one beside the member of this name.
+    Beside(&'static str, &'static str),
+    /// The first text stands for the second.
+    Means(&'static str, &'static str),
+    /// A value of another kind stands in an object, as this member.
+    Within(&'static str),
+    /// A list of alternatives stands for the only one of them that is not this text.
+    Only(&'static str),
+    /// Neither the member nor an entry of it is left out.
+    Kept,
+    /// Entries of it are left out as long as one stays.
+    KeptSome,
+}
+
+impl MistakeRow {
+    fn is_of(&self, of: &str, member: &str) -> bool {
+        (self.member.is_empty() || self.member == member)
+            && (self.of.is_empty() || self.of.contains(&of))
+    }
+}
+
+/// A text that was mended, and what was mended in it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mended {
+    /// The text that fits its type.
+    pub text: String,
+    /// The mends, in the order of their places.
+    pub mends: Vec<Mend>,
+}
+
+/// A part that was mended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mend {
+    /// The JSON pointer of the part in the text as it was given.
+    pub pointer: String,
+    /// What was done there.
+    pub kind: MendKind,
+    /// The value that stood there; `None` if none did.
+    pub value: Option<Json>,
+    /// The list entry that it is or belongs to, as ``tool `add` ``; `None` if none of them has a name.
+    pub part: Option<String>,
+}
+
+/// What was done with a part that did not fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MendKind {
+    /// It was left out.
+    Removed,
+    /// Another value stands there.
+    Replaced,
+    /// A value stands where none stood.
+    Added,
+}
+
+/// How often a text is read to be mended: each time again after what was mended before.
+const ROUNDS: usize = 16;
+
+/// The most parts of a text that are mended.
+const MOST: usize = 1000;
+
+/// Mends a text until `read`, which reads a whole value, takes it.
+///
+/// # Errors
+/// The first mistake that cannot be mended.
+#[cold]
+pub fn mend(
+    text: &str,
+    mistakes: Mistakes,
+    read: &mut dyn FnMut(&mut Reader<'_>) -> Result<(), Fault>,
+) -> Result<Mended, Error> {
+    let mut whole = Reader::new(text);
+    let is_json = whole.skip().and_then(|()| whole.finish());
+    is_json.map_err(|fault| Error::new(&fault, text))?;
+    let mut edits = Edits::new(text);
+    for _ in 0..ROUNDS {
+        let built = edits.build();
+        let notes = RefCell::new(Notes {
+            mistakes,
+            edits: Vec::new(),
+        });
+        let mut reader = Reader::new(&built.text);
+        reader.mending = Some(&notes);
+        let result = read(&mut reader).and_then(|()| reader.finish());
+        let mut notes = notes.into_inner();
+        let result = match result {
+            Err(fault) => notes.root(&built.text, fault),
+            Ok(()) => Ok(()),
+        };
+        let result = result.and_then(|()| notes.keep(&built.text));
+        if let Err(fault) = result {
+            return Err(refused(&fault, &built, text));
+        }
+        if notes.edits.is_empty() {
+            let mends = edits.mends();
+            let text = built.text;
+            return Ok(Mended { text, mends });
+        }
+        if let Err(fault) = edits.add(&built, notes.edits) {
+            return Err(refused(&fault, &built, text));
+        }
+    }
+    let mut reader = Reader::new(text);
+    let fault = read(&mut reader).err();
+    let fault = fault.unwrap_or_else(|| reader.refuse("a value that can be mended"));
+    Err(Error::new(&fault, text))
+}
+
+/// The error of a fault that was met in an edited text.
+fn refused(fault: &Fault, built: &Built, text: &str) -> Error {
+    Error::new(&fault.moved(built.source_of(fault.offset())), text)
+}
+
+/// What a reader has mended so far in one pass.
+#[derive(Debug)]
+pub(crate) struct Notes {
+    mistakes: Mistakes,
+    edits: Vec<Edit>,
+}
+
+/// Where a member or an entry stands.
+#[derive(Debug, Clone, Copy)]
+struct Span {
+    /// Where its key begins; its value, if it has none.
+    start: usize,
+    value: usize,
+    end: usize,
+}
+
+/// A member whose value does not fit.
+struct Unfit<'m> {
+    of: &'m str,
+    member: &'m str,
+    is_required: bool,
+}
+
+impl Notes {
+    fn fates<'n>(&'n self, of: &'n str, member: &'n str) -> impl Iterator<Item = MistakeFate> + 'n {
+        let rows = self.mistakes.iter();
+        rows.filter(move |row| row.is_of(of, member))
+            .map(|row| row.fate)
+    }
+
+    /// The value of a required member that is absent or cannot be read.
+    fn value_of(&self, of: &str, member: &str) -> Option<&'static str> {
+        self.fates(of, member).find_map(|fate| match fate {
+            MistakeFate::Value(value) => Some(value),
+            _ => None,
+        })
+    }
+
+    /// Adds an edit, in the place of those within it.
+    fn add(&mut self, edit: Edit) -> Result<(), Fault> {
+        self.edits.retain(|other| !edit.covers(other));
+        if self.edits.len() >= MOST {
+            return Err(edit.fault);
+        }
+        self.edits.push(edit);
+        Ok(())
+    }
+
+    fn replace(
+        &mut self,
+        (start, end): (usize, usize),
+        text: impl Into<String>,
+        fault: Fault,
+    ) -> Result<(), Fault> {
+        self.add(Edit::replacing(start, end, text.into(), fault))
+    }
+
+    /// Mends a member, or gives the fault back.
+    fn member(
+        &mut self,
+        text: &str,
+        unfit: &Unfit<'_>,
+        span: Span,
+        fault: Fault,
+    ) -> Result<(), Fault> {
+        let value = text.get(span.value..span.end).unwrap_or_default();
+        let is_whole = fault.offset() == span.value;
+        let fates: Vec<MistakeFate> = self.fates(unfit.of, unfit.member).collect();
+        let meant = fates.iter().find_map(|fate| match fate {
+            MistakeFate::Means(from, to) if *from == value => Some((*to).to_owned()),
+            MistakeFate::Within(name) if is_whole && value != "[]" && value != "null" => {
+                let name = Json::of(*name);
+                Some(format!("{{{}:{value}}}", name.text()))
+            }
+            _ => None,
+        });
+        let range = (span.value, span.end);
+        if let Some(meant) = meant {
+            return self.replace(range, meant, fault);
+        }
+        let fault = match self.fit(text, span, fault) {
+            Ok(()) => return Ok(()),
+            Err(fault) => fault,
+        };
+        if let Some(known) = self.value_of(unfit.of, unfit.member) {
+            return self.replace(range, known, fault);
+        }
+        if let (true, Some(constant)) = (is_whole && value == "null", fault.constant()) {
+            return self.replace(range, constant, fault);
+        }
+        if unfit.is_required || fates.contains(&MistakeFate::Kept) {
+            return Err(fault);
+        }
+        self.add(Edit::removing(span.start, span.value, span.end, fault))
+    }
+
+    /// Mends an entry of a list or a map: it is left out if nothing else helps.
+    fn entry(&mut self, text: &str, span: Span, fault: Fault) -> Result<(), Fault> {
+        match self.fit(text, span, fault) {
+            Ok(()) => Ok(()),
+            Err(fault) => self.add(Edit {
+                is_entry: true,
+                ..Edit::removing(span.start, span.value, span.end, fault)
+            }),
+        }
+    }
+
+    /// Mends a whole text.
+    fn root(&mut self, text: &str, fault: Fault) -> Result<(), Fault> {
+        let mut reader = Reader::new(text);
+        reader.peek();
+        let start = reader.position;
+        reader.skip()?;
+        let end = reader.position;
+        let span = Span {
+            start,
+            value: start,
+            end,
+        };
+        let is_null = text.get(start..end) == Some("null");
+        if is_null && fault.expects_object() {
+            return self.replace((start, end), "{}", fault);
+        }
+        self.fit(text, span, fault)
+    }
+
+    /// Makes a value fit that is plainly a spelling of another one; else gives the fault back.
+    fn fit(&mut self, text: &str, span: Span, fault: Fault) -> Result<(), Fault> {
+        let value = text.get(span.value..span.end).unwrap_or_default();
+        let is_whole = fault.offset() == span.value;
+        let range = (span.value, span.end);
+        match fault.what() {
+            What::NoObject(_) | What::Kind(_)
+                if is_whole && fault.expects_object() && value::is_empty_array(value) =>
+            {
+                self.replace(range, "{}", fault)
+            }
+            What::Kind("an array") if is_whole && value == "null" => {
+                self.replace(range, "[]", fault)
+            }
+            What::Missing { of, member } if is_whole => self.supply(text, span, of, member, fault),
+            What::Undecided(paths) if is_whole => {
+                let mut known = paths.paths.iter().filter_map(|path| match path {
+                    [member] => Some((member, self.value_of(paths.type_name, member)?)),
+                    _ => None,
+                });
+                match known.next() {
+                    Some((member, known)) => {
+                        self.add(Edit::adding(span.value, member, known, fault))
+                    }
+                    None => Err(fault),
+                }
+            }
+            What::Tag(tag) => {
+                let at = fault.offset();
+                let rest = text.get(at..).unwrap_or_default();
+                match self.value_of(tag.type_name, tag.member) {
+                    Some(known) if rest.starts_with("null") => {
+                        self.replace((at, at + "null".len()), known, fault)
+                    }
+                    _ => Err(fault),
+                }
+            }
+            What::Surrogate => match value::without_lone_surrogates(value) {
+                Some(whole) => self.replace(range, whole, fault),
+                None => Err(fault),
+            },
+            _ => Err(fault),
+        }
+    }
+
+    /// Supplies the member that an object lacks, the value of `span`.
+    fn supply(
+        &mut self,
+        text: &str,
+        span: Span,
+        of: &str,
+        member: &str,
+        fault: Fault,
+    ) -> Result<(), Fault> {
+        let object = text.get(span.value..span.end).unwrap_or_default();
+        if let Some(known) = self.value_of(of, member) {
+            return self.add(Edit::adding(span.value, member, known, fault));
+        }
+        let known = self.fates(of, member).find_map(|fate| match fate {
+            MistakeFate::Beside(other, known) => value::member(object, other).map(|_| known),
+            _ => None,
+        });
+        if let Some(known) = known {
+            return self.add(Edit::adding(span.value, member, known, fault));
+        }
+        // The only alternative of the object has the member.
+        let alternatives = self.mistakes.iter().find_map(|row| match row.fate {
+            MistakeFate::Only(but) if row.is_of(of, row.member) => {
+                let (key, start, end) = value::member(object, row.member)?;
+                let list = object.get(start..end)?;
+                Some((key, start, end, value::only(list, but, object)?))
+            }
+            _ => None,
+        });
+        match alternatives {
+            Some((key, start, end, members)) => self.add(Edit {
+                start: span.value + key,
+                ..Edit::replacing(span.value + start, span.value + end, members, fault)
+            }),
+            None => Err(fault),
+        }
+    }
+
+    /// Refuses edits that leave out what has to stay.
+    fn keep(&mut self, text: &str) -> Result<(), Fault> {
+        let mut entries: Vec<&Edit> = self.edits.iter().filter(|edit| edit.is_entry).collect();
+        entries.sort_by_key(|edit| edit.value);
+        let mut walk = Walk::new(text);
+        for edit in entries {
+            walk.go(edit.value);
+            let Some((member, list)) = walk.list() else {
+                continue;
+            };
+            let rows = self.mistakes.iter().filter(|row| row.member == member);
+            let is_null = edit.old(text) == "null";
+            let of_list = self.edits.iter().filter(|other| other.is_entry);
+            for row in rows {
+                let is_kept = match row.fate {
+                    MistakeFate::Kept => !is_null,
+                    MistakeFate::KeptSome => {
+                        !is_null && !value::has_others(text, list, &mut of_list.clone())
+                    }
+                    _ => false,
+                };
+                if is_kept {
+                    return Err(edit.fault.clone());
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Reader<'_> {
+    /// Mends the member `index` of an object, which could not be read, and goes on behind it.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn mend_member(
+        &mut self,
+        members: &'static crate::object::Members,
+        object: usize,
+        index: usize,
+        fault: Fault,
+    ) -> Result<(), Fault> {
+        let Some(notes) = self.mending else {
+            return Err(fault);
+        };
+        let member = members.member_name(index);
+        let text = self.text.get(object..).unwrap_or_default();
+        let Some((key, value, end)) = value::member(text, member) else {
+            return Err(fault);
+        };
+        let span = Span {
+            start: object + key,
+            value: object + value,
+            end: object + end,
+        };
+        let unfit = Unfit {
+            of: members.name,
+            member,
+            is_required: members.requires(index),
+        };
+        (notes.borrow_mut()).member(self.text, &unfit, span, fault)?;
+        self.go_on(span.end);
+        Ok(())
+    }
+
+    /// Supplies the members that an object lacks: those of the bits in `missing`.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn mend_missing(
+        &mut self,
+        members: &'static crate::object::Members,
+        object: usize,
+        missing: u128,
+        into: &mut dyn Record,
+        fault: Fault,
+    ) -> Result<(), Fault> {
+        let Some(notes) = self.mending else {
+            return Err(fault);
+        };
+        for index in (0..128).filter(|index| missing & (1 << index) != 0) {
+            let member = members.member_name(index);
+            let span = Span {
+                start: object,
+                value: object,
+                end: self.position,
+            };
+            let lacks = Fault::new(
+                object,
+                What::Missing {
+                    of: members.name,
+                    member,
+                },
+            );
+            // A constant says itself what it is.
+            let constant = into.member(index, &mut Reader::new("null")).err();
+            let mut notes = notes.borrow_mut();
+            match constant.and_then(|fault| fault.constant()) {
+                Some(constant) => notes.add(Edit::adding(object, member, &constant, lacks))?,
+                None => notes.supply(self.text, span, members.name, member, lacks)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Mends the entry of a list or a map that begins at `start`, with its key if it has one, and goes on behind it.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn mend_entry(
+        &mut self,
+        start: usize,
+        has_key: bool,
+        fault: Fault,
+    ) -> Result<(), Fault> {
+        let Some(notes) = self.mending else {
+            return Err(fault);
+        };
+        let mut entry = Reader::new(self.text);
+        entry.position = start;
+        entry.peek();
+        let start = entry.position;
+        if has_key {
+            entry.raw_string()?;
+            entry.colon()?;
+            entry.peek();
+        }
+        let value = entry.position;
+        entry.skip()?;
+        let end = entry.position;
+        let span = Span { start, value, end };
+        notes.borrow_mut().entry(self.text, span, fault)?;
+        self.go_on(end);
+        Ok(())
+    }
+
+    /// Goes on at `offset`; the depth of the whole text was checked before.
+    fn go_on(&mut self, offset: usize) {
+        self.position = offset;
+        self.depth = 0;
+    }
+}

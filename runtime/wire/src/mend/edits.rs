@@ -1,0 +1,273 @@
+//! Edits of a text, and what it becomes by them: each knows where it stands in the text as it was given.
+
+use super::{Mend, MendKind};
+use crate::fault::Fault;
+use crate::json::Json;
+use crate::pointer::{self, Walk};
+
+/// An edit of a text.
+#[derive(Debug, Clone)]
+pub(super) struct Edit {
+    /// The range that it takes the place of.
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// What stands there now.
+    pub(super) text: String,
+    /// Where the value begins that it is about; for a member that is added, its object.
+    pub(super) value: usize,
+    /// The name of a member that is added.
+    pub(super) added: Option<String>,
+    pub(super) kind: MendKind,
+    /// Whether it leaves out an entry of a list or a map.
+    pub(super) is_entry: bool,
+    /// The fault that it mends.
+    pub(super) fault: Fault,
+}
+
+impl Edit {
+    pub(super) fn replacing(start: usize, end: usize, text: String, fault: Fault) -> Self {
+        Self {
+            start,
+            end,
+            text,
+            value: start,
+            added: None,
+            kind: MendKind::Replaced,
+            is_entry: false,
+            fault,
+        }
+    }
+
+    pub(super) fn removing(start: usize, value: usize, end: usize, fault: Fault) -> Self {
+        Self {
+            value,
+            kind: MendKind::Removed,
+            ..Self::replacing(start, end, String::new(), fault)
+        }
+    }
+
+    /// Adds a member to the object at `object`.
+    pub(super) fn adding(object: usize, member: &str, value: &str, fault: Fault) -> Self {
+        let text = format!("{}:{value},", Json::of(member).text());
+        Self {
+            value: object,
+            added: Some(member.to_owned()),
+            kind: MendKind::Added,
+            ..Self::replacing(object + 1, object + 1, text, fault)
+        }
+    }
+
+    /// Whether another edit is within the range of this one.
+    pub(super) fn covers(&self, other: &Self) -> bool {
+        match other.start == other.end {
+            true => self.start < other.start && other.start < self.end,
+            false => self.start <= other.start && other.end <= self.end,
+        }
+    }
+
+    /// The value that it is about, in the text that it edits.
+    pub(super) fn old<'t>(&self, text: &'t str) -> &'t str {
+        text.get(self.value..self.end).unwrap_or_default()
+    }
+}
+
+/// The edits of one text.
+pub(super) struct Edits<'t> {
+    source: &'t str,
+    /// In order, and apart from each other.
+    all: Vec<Edit>,
+}
+
+/// A text with its edits made.
+pub(super) struct Built {
+    pub(super) text: String,
+    pieces: Vec<Piece>,
+}
+
+/// A stretch of an edited text.
+struct Piece {
+    /// Where it begins.
+    start: usize,
+    /// Where it begins in the source; for one that an edit put there, where the edit begins.
+    source: usize,
+    /// The edit whose text it is of, and where it begins in that.
+    edit: Option<(usize, usize)>,
+}
+
+impl<'t> Edits<'t> {
+    pub(super) fn new(source: &'t str) -> Self {
+        Self {
+            source,
+            all: Vec::new(),
+        }
+    }
+
+    /// Makes the edits.
+    pub(super) fn build(&self) -> Built {
+        let mut built = Built {
+            text: String::with_capacity(self.source.len()),
+            pieces: Vec::new(),
+        };
+        let mut at = 0;
+        for (index, edit) in self.all.iter().enumerate() {
+            built.push(self.source.get(at..edit.start), at, None);
+            built.push(Some(&edit.text), edit.start, Some((index, 0)));
+            at = edit.end;
+        }
+        built.push(self.source.get(at..), at, None);
+        built.without_spare_commas()
+    }
+
+    /// Adds edits of the text that was built last.
+    ///
+    /// # Errors
+    /// The fault of an edit that does not fit in.
+    pub(super) fn add(&mut self, built: &Built, edits: Vec<Edit>) -> Result<(), Fault> {
+        for mut edit in edits {
+            let (first, last) = (built.piece(edit.start), built.piece(edit.end.max(1) - 1));
+            // What an edit put there is not the sender's: it is changed, and not told again.
+            if let Some((piece, offset)) = first
+                && let Some((index, from)) = piece.edit
+                && edit.added.is_some()
+                && from + offset > 0
+                && let Some(other) = self.all.get_mut(index)
+            {
+                other.text.insert_str(from + offset, &edit.text);
+                continue;
+            }
+            edit.start = built.source_of(edit.start);
+            edit.value = built.source_of(edit.value);
+            edit.end = match (edit.added.is_some(), last) {
+                (true, _) => edit.start,
+                (false, Some((piece, offset))) => match piece.edit {
+                    None => piece.source + offset + 1,
+                    Some((index, _)) => self.all.get(index).map_or(edit.end, |other| other.end),
+                },
+                (false, None) => return Err(edit.fault),
+            };
+            self.all.retain(|other| !edit.covers(other));
+            let is_apart = |other: &Edit| other.end <= edit.start || edit.end <= other.start;
+            if edit.end < edit.start || !self.all.iter().all(is_apart) {
+                return Err(edit.fault);
+            }
+            self.all.push(edit);
+        }
+        // What is added stands before the member that comes first.
+        self.all.sort_by_key(|edit| (edit.start, edit.end));
+        Ok(())
+    }
+
+    /// What was mended, in order.
+    pub(super) fn mends(&self) -> Vec<Mend> {
+        let mut all: Vec<&Edit> = self.all.iter().collect();
+        all.sort_by_key(|edit| edit.value);
+        let mut walk = Walk::new(self.source);
+        let mend = |edit: &Edit| {
+            walk.go(edit.value);
+            let mut pointer = walk.pointer();
+            if let Some(member) = &edit.added {
+                pointer.push('/');
+                pointer.push_str(&pointer::escaped(member));
+            }
+            let value = edit.added.is_none().then(|| edit.old(self.source));
+            Mend {
+                pointer,
+                kind: edit.kind,
+                value: value.and_then(|text| Json::from_text(text).ok()),
+                part: walk.part(),
+            }
+        };
+        all.into_iter().map(mend).collect()
+    }
+}
+
+impl Built {
+    fn push(&mut self, text: Option<&str>, source: usize, edit: Option<(usize, usize)>) {
+        let Some(text) = text.filter(|text| !text.is_empty()) else {
+            return;
+        };
+        self.pieces.push(Piece {
+            start: self.text.len(),
+            source,
+            edit,
+        });
+        self.text.push_str(text);
+    }
+
+    /// Leaves out the commas that separate nothing any more.
+    fn without_spare_commas(self) -> Self {
+        let spare = spare_commas(self.text.as_bytes());
+        if spare.is_empty() {
+            return self;
+        }
+        let mut built = Self {
+            text: String::with_capacity(self.text.len()),
+            pieces: Vec::new(),
+        };
+        let ends = self.pieces.iter().skip(1).map(|next| next.start);
+        let ends = ends.chain([self.text.len()]);
+        let mut spare = spare.into_iter().peekable();
+        for (piece, end) in self.pieces.iter().zip(ends) {
+            let mut at = piece.start;
+            while let Some(comma) = spare.next_if(|comma| *comma < end) {
+                built.push_part(&self.text, piece, at, comma);
+                at = comma + 1;
+            }
+            built.push_part(&self.text, piece, at, end);
+        }
+        built
+    }
+
+    /// Adds a part of a piece of another text.
+    fn push_part(&mut self, text: &str, piece: &Piece, start: usize, end: usize) {
+        let within = start - piece.start;
+        let (source, edit) = match piece.edit {
+            None => (piece.source + within, None),
+            Some((index, from)) => (piece.source, Some((index, from + within))),
+        };
+        self.push(text.get(start..end), source, edit);
+    }
+
+    /// The piece that an offset is in, and how far.
+    fn piece(&self, offset: usize) -> Option<(&Piece, usize)> {
+        let after = self.pieces.partition_point(|piece| piece.start <= offset);
+        let piece = self.pieces.get(after.checked_sub(1)?)?;
+        Some((piece, offset - piece.start))
+    }
+
+    /// Where an offset is in the source: for what an edit put there, where the edit begins.
+    pub(super) fn source_of(&self, offset: usize) -> usize {
+        match self.piece(offset) {
+            Some((piece, within)) if piece.edit.is_none() => piece.source + within,
+            Some((piece, _)) => piece.source,
+            None => offset,
+        }
+    }
+}
+
+/// The commas, outside of strings, that follow no value or come before none.
+fn spare_commas(text: &[u8]) -> Vec<usize> {
+    let mut spare = Vec::new();
+    let mut last = (b'[', 0);
+    let mut at = 0;
+    while let Some(&byte) = text.get(at) {
+        match byte {
+            b'"' => {
+                at = crate::scan::string_end(text, at + 1).map_or(text.len(), |end| end - 1);
+                last = (b'"', at);
+            }
+            b',' if matches!(last.0, b'[' | b'{' | b',') => spare.push(at),
+            b']' | b'}' => {
+                if last.0 == b',' {
+                    spare.push(last.1);
+                }
+                last = (byte, at);
+            }
+            b' ' | b'\n' | b'\r' | b'\t' => {}
+            _ => last = (byte, at),
+        }
+        at += 1;
+    }
+    spare.sort_unstable();
+    spare
+}

@@ -1,0 +1,99 @@
+//! Texts of values that do not fit, looked at without their type.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+use super::edits::Edit;
+use crate::reader::Reader;
+use crate::text;
+
+/// Whether a text is an array without elements.
+pub(super) fn is_empty_array(value: &str) -> bool {
+    let inner = value
+        .strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'));
+    inner.is_some_and(|inner| inner.trim().is_empty())
+}
+
+/// Where the member of this name stands in an object, the first value of the text: its key, its value and its end.
+pub(super) fn member(text: &str, name: &str) -> Option<(usize, usize, usize)> {
+    let mut members = members(text)?;
+    members.find_map(|(key, at)| (key == name).then_some(at))
+}
+
+/// The members of an object, the first value of the text, with the offsets of key, value and end.
+fn members(
+    text: &str,
+) -> Option<impl Iterator<Item = (Cow<'_, str>, (usize, usize, usize))> + use<'_>> {
+    let mut reader = Reader::new(text);
+    reader.enter_object("").ok()?;
+    let mut first = true;
+    Some(std::iter::from_fn(move || {
+        if !reader.next_member(&mut first).ok()? {
+            return None;
+        }
+        let key = reader.position;
+        let raw = reader.raw_string().ok()?;
+        reader.colon().ok()?;
+        reader.peek();
+        let value = reader.position;
+        reader.skip().ok()?;
+        let name = text::unescape_lossy(raw);
+        Some((name, (key, value, reader.position)))
+    }))
+}
+
+/// The members, without braces, of the only entry of a list of objects that is not `but`, apart from those that `object` has.
+pub(super) fn only(list: &str, but: &str, object: &str) -> Option<String> {
+    let mut reader = Reader::new(list);
+    let mut array = reader.array().ok()?;
+    let mut found = None;
+    while array.next(&mut reader).ok()? {
+        let entry = reader.text_of_value().ok()?;
+        let is_other = super::super::json::Json::from_text(entry).ok()?
+            != super::super::json::Json::from_text(but).ok()?;
+        if is_other && found.replace(entry).is_some() {
+            return None;
+        }
+    }
+    let entry = found?;
+    let mut text = String::new();
+    for (name, (key, _, end)) in members(entry)? {
+        if member(object, &name).is_none() {
+            text.push_str(entry.get(key..end)?);
+            text.push(',');
+        }
+    }
+    text.pop();
+    (!text.is_empty()).then_some(text)
+}
+
+/// Whether a list has an entry that none of the edits leaves out.
+pub(super) fn has_others(text: &str, list: usize, edits: &mut dyn Iterator<Item = &Edit>) -> bool {
+    let mut reader = Reader::new(text);
+    reader.position = list;
+    let removed: Vec<usize> = edits.map(|edit| edit.value).collect();
+    let Ok(mut array) = reader.array() else {
+        return false;
+    };
+    while let Ok(true) = array.next(&mut reader) {
+        reader.peek();
+        if !removed.contains(&reader.position) {
+            return true;
+        }
+        if reader.skip().is_err() {
+            break;
+        }
+    }
+    false
+}
+
+/// A string, quotes included, with U+FFFD in the place of each half of a surrogate pair; `None` if it is none.
+pub(super) fn without_lone_surrogates(value: &str) -> Option<String> {
+    let raw = value.strip_prefix('"')?.strip_suffix('"')?;
+    let whole = text::unescape_lossy(raw);
+    let mut text = String::new();
+    // Writing to a string does not fail.
+    let _ = write!(text, "{}", crate::json::Json::of(&*whole).text());
+    Some(text)
+}
