@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_protocol::{Revision, UnknownFields};
-use mcp_revisions::sansio::Mistake;
+use mcp_revisions::sansio::PeerMistake;
 use mcp_revisions::sansio::client::{Client, Options, ServerFacts};
 use mcp_revisions::sansio::server::{Server, TaskOptions};
 use mcp_revisions::{Limits, RevisionSet, http};
@@ -79,7 +79,7 @@ impl Settings {
 }
 
 /// Logs the mistake of a peer.
-fn tell(end: End, mistake: &Mistake<'_>) {
+fn tell(end: End, mistake: &PeerMistake<'_>) {
     let peer = match end {
         End::Client => "a client",
         End::Server => "the server",

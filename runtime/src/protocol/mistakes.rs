@@ -19,7 +19,7 @@ const ALL_REPORTED: u64 = 5;
 /// Its [`Display`](fmt::Display) says what became of the message, where the mistake is, what was expected and what was found.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
-pub struct Mistake<'a> {
+pub struct PeerMistake<'a> {
     /// What became of the message.
     pub outcome: MistakeOutcome<'a>,
     /// How many mistakes of this kind there have been, this one included. The first five are reported, and after that
@@ -58,10 +58,12 @@ impl MistakeOutcome<'_> {
 /// Number of kinds of mistakes.
 const KINDS: usize = 10;
 
-impl fmt::Display for Mistake<'_> {
+impl fmt::Display for PeerMistake<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.outcome {
             MistakeOutcome::Ignored(ignored) => write!(f, "left out: {ignored}")?,
+            // How the messages are written, and not one of them.
+            MistakeOutcome::Mended(mended) if mended.method.is_empty() => write!(f, "{mended}")?,
             MistakeOutcome::Mended(mended) => write!(f, "taken as it was meant: {mended}")?,
         }
         match self.count {
@@ -86,7 +88,7 @@ impl fmt::Display for Ignored {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unreadable(unreadable, beginning) => {
-                write!(f, "a text that begins with {beginning:?}: {unreadable}")
+                write!(f, "a text that begins with \"{beginning}\": {unreadable}")
             }
             Self::TooLong(bytes) => write!(f, "a message of {bytes} bytes, which is too long"),
             Self::Batch(length) => f.write_str(&batch(*length)),
@@ -154,7 +156,7 @@ pub(crate) fn quotable(text: &str) -> String {
     printable(&shortened(text))
 }
 
-type Hook = dyn Fn(&Mistake<'_>) + Send + Sync;
+type Hook = dyn Fn(&PeerMistake<'_>) + Send + Sync;
 
 /// The hook for mistakes of peers, and how many of each kind there were; does nothing if none is set.
 #[derive(Clone, Default)]
@@ -166,7 +168,7 @@ struct Counted {
 }
 
 impl MistakeHook {
-    pub(crate) fn new(hook: impl Fn(&Mistake<'_>) + Send + Sync + 'static) -> Self {
+    pub(crate) fn new(hook: impl Fn(&PeerMistake<'_>) + Send + Sync + 'static) -> Self {
         let counts = [const { AtomicU64::new(0) }; KINDS];
         let hook = Box::new(hook);
         Self(Some(Arc::new(Counted { hook, counts })))
@@ -187,7 +189,7 @@ impl MistakeHook {
         };
         let count = counter.fetch_add(1, Ordering::Relaxed).saturating_add(1);
         if count <= ALL_REPORTED || count.is_power_of_two() {
-            let mistake = Mistake { outcome, count };
+            let mistake = PeerMistake { outcome, count };
             // A hook that panics misses this one.
             let _ = catch_unwind(AssertUnwindSafe(|| hook(&mistake)));
         }

@@ -45,6 +45,8 @@ pub(crate) mod translate;
 pub(crate) mod unread;
 mod withdrawn;
 
+#[cfg(feature = "client-http")]
+pub(crate) use ask::own_id;
 pub use ask::{
     Answer, Answered, Failure, InputRequired, OutgoingRequest, Question, Refused, Retry, Token,
 };
@@ -53,7 +55,7 @@ pub use events::{
     Caller, Cancelled, CustomNotification, CustomRequest, Event, Exchange, Fate, Ignored,
     IncomingRequest, LogLevel, Mended, Notification, Output, Said, ServerFacts, TaskState, To,
 };
-pub use mistakes::{Mistake, MistakeOutcome};
+pub use mistakes::{MistakeOutcome, PeerMistake};
 pub use needs::NeedsAdapter;
 pub use profile::Profile;
 pub use tasks::TaskStatus;

@@ -31,7 +31,9 @@ pub(crate) fn unreadable(bytes: &[u8], error: Unreadable) -> Ignored {
 /// Why a text is no answer; none of what answers nothing.
 pub(crate) fn why(ignored: &Ignored, limit: usize) -> Option<String> {
     match ignored {
-        Ignored::Unreadable(unreadable, _) => Some(unreadable.to_string()),
+        Ignored::Unreadable(unreadable, beginning) => {
+            Some(format!("{unreadable}; it begins with \"{beginning}\""))
+        }
         Ignored::TooLong(_) => Some(format!("it is longer than {limit} bytes")),
         Ignored::Batch(length) => Some(format!("it is {}", batch(*length))),
         _ => None,

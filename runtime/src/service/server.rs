@@ -12,7 +12,7 @@ use super::custom::Custom;
 use super::{Error, RequestContext};
 use crate::protocol::server;
 use crate::protocol::server::{
-    CustomNotification, CustomRequest, IncomingRequest, Lost, Mistake, Notification, Profile,
+    CustomNotification, CustomRequest, IncomingRequest, Lost, Notification, PeerMistake, Profile,
     ProfileError,
 };
 use crate::serve::{Budget, Handler, Peer, Permit, Session, Share};
@@ -227,7 +227,7 @@ impl<App: Spoken> McpServer<App> {
     /// it is not valid or fits nothing, or it was taken as it was meant. Of one kind the first five are reported, and after
     /// that those whose count is a power of two.
     #[must_use]
-    pub fn on_mistake(mut self, hook: impl Fn(&Mistake<'_>) + Send + Sync + 'static) -> Self {
+    pub fn on_mistake(mut self, hook: impl Fn(&PeerMistake<'_>) + Send + Sync + 'static) -> Self {
         self.server = self.server.on_mistake(hook);
         self
     }

@@ -65,7 +65,7 @@ pub use output::Post;
 use crate::protocol::lost::LossHook;
 pub use crate::protocol::lost::{Lost, Undelivered};
 use crate::protocol::mistakes::MistakeHook;
-pub use crate::protocol::mistakes::{Mistake, MistakeOutcome};
+pub use crate::protocol::mistakes::{MistakeOutcome, PeerMistake};
 use crate::protocol::translate::Translator;
 use crate::{Limits, RevisionSet};
 use requests::{Called, Pending, Purpose, Waiting};
@@ -109,7 +109,7 @@ impl Client {
     /// fits nothing, or that was taken as it was meant. Of one kind the first five are reported, and after that those whose
     /// count is a power of two.
     #[must_use]
-    pub fn on_mistake(self, hook: impl Fn(&Mistake<'_>) + Send + Sync + 'static) -> Self {
+    pub fn on_mistake(self, hook: impl Fn(&PeerMistake<'_>) + Send + Sync + 'static) -> Self {
         self.with_mistake_hook(MistakeHook::new(hook))
     }
 

@@ -59,29 +59,28 @@ impl Connection<Client> {
         let mut broken = ignored.as_ref().and_then(|ignored| why(ignored, limit));
         if let Some(ignored) = &ignored {
             for mended in self.mended(Some(exchange), body, ignored) {
-                broken = None;
-                self.take_of_body(exchange, status, &mended, now);
+                broken = self.take_of_body(exchange, status, &mended, now);
             }
         }
         for message in messages {
             match message {
-                Ok(message) if message.method.is_some() => {
-                    self.take_message(Some(exchange), &message, now);
-                }
-                Ok(message) if self.request_of(Some(exchange), &message).is_some() => {
+                Ok(message) if self.answers(exchange, &message) => {
                     self.take_http_answer(exchange, (status, body), &message, now);
                 }
                 Ok(message) => {
-                    if success || id.is_some() {
+                    broken = Some(match &message.method {
+                        Some(method) => no_response(method),
+                        None => "its id is that of another request that waits".to_owned(),
+                    });
+                    if success || id.is_some() || message.method.is_some() {
                         self.take_message(Some(exchange), &message, now);
                     }
-                    broken = Some("its id is that of another request that waits".to_owned());
                 }
                 Err((text, unreadable)) => {
                     let ignored = unreadable_text(text.as_bytes(), unreadable);
                     broken = why(&ignored, limit);
                     for mended in self.mended(Some(exchange), text.as_bytes(), &ignored) {
-                        self.take_of_body(exchange, status, &mended, now);
+                        broken = self.take_of_body(exchange, status, &mended, now);
                     }
                 }
             }
@@ -107,22 +106,31 @@ impl Connection<Client> {
         }
     }
 
-    /// Takes a message of a body that was not one as it stood.
+    /// Whether a message is the response to the request of a POST.
+    fn answers(&self, exchange: Exchange, message: &Peeked<'_>) -> bool {
+        message.method.is_none() && self.request_of(Some(exchange), message).is_some()
+    }
+
+    /// Takes a message of a body that was not one as it stood. Returns why it is not the answer, if it is not.
     fn take_of_body(
         &mut self,
         exchange: Exchange,
         status: u16,
         mended: &MendedText,
         now: Duration,
-    ) {
+    ) -> Option<String> {
         let MendedText { text, why, .. } = mended;
-        let Ok(message) = peek(text.as_bytes()) else {
-            return;
-        };
+        let message = peek(text.as_bytes()).ok()?;
         self.tell_mended(Some(exchange), &message, why);
-        match message.method {
-            Some(_) => self.take_message(Some(exchange), &message, now),
-            None => self.take_http_answer(exchange, (status, text.as_bytes()), &message, now),
+        match &message.method {
+            Some(method) => {
+                self.take_message(Some(exchange), &message, now);
+                Some(no_response(method))
+            }
+            None => {
+                self.take_http_answer(exchange, (status, text.as_bytes()), &message, now);
+                None
+            }
         }
     }
 
@@ -261,4 +269,8 @@ impl Connection<Client> {
             _ => self.initialize(revision, RevisionSet::none()),
         }
     }
+}
+
+fn no_response(method: &str) -> String {
+    format!("it is `{}` and no response", quotable(method))
 }

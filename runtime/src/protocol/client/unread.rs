@@ -27,11 +27,14 @@ impl Connection<Client> {
                 continue;
             };
             self.tell_mended(exchange, &message, why);
+            let answered = (message.method.is_none()).then(|| self.request_of(exchange, &message));
+            let answered = answered.flatten().map(|(id, _)| id);
+            let pending = answered.and_then(|id| self.state.pending.get(&id));
+            let sent_in = pending.map(|pending| pending.exchange);
             self.take_message(exchange, &message, now);
-            if let Some(exchange) = exchange.filter(|_| message.method.is_none()) {
-                // The transport did not see that this is the answer.
-                self.state.exchanges.remove(&exchange);
-                self.put(Output::Close(exchange));
+            // The transport did not see that this is the answer.
+            if let Some(sent_in) = sent_in.filter(|it| self.state.exchanges.remove(it).is_some()) {
+                self.put(Output::Close(sent_in));
             }
         }
         if !mended.is_empty() {

@@ -81,7 +81,7 @@ use crate::protocol::json::declares;
 use crate::protocol::lost::LossHook;
 pub use crate::protocol::lost::{Lost, Undelivered};
 use crate::protocol::mistakes::MistakeHook;
-pub use crate::protocol::mistakes::{Mistake, MistakeOutcome};
+pub use crate::protocol::mistakes::{MistakeOutcome, PeerMistake};
 use crate::protocol::tasks::server::ServedTasks;
 use crate::protocol::translate::Translator;
 
@@ -189,7 +189,7 @@ impl Server {
     /// it is not valid or fits nothing, or it was taken as it was meant. Of one kind the first five are reported, and after
     /// that those whose count is a power of two.
     #[must_use]
-    pub fn on_mistake(mut self, hook: impl Fn(&Mistake<'_>) + Send + Sync + 'static) -> Self {
+    pub fn on_mistake(mut self, hook: impl Fn(&PeerMistake<'_>) + Send + Sync + 'static) -> Self {
         self.on_mistake = MistakeHook::new(hook);
         self
     }

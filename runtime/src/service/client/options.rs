@@ -10,7 +10,7 @@ use mcp_wire::{Direction, Encode, Json, JsonObject};
 use super::{Client, ClientContext, How, handlers};
 use crate::protocol::client::{self, Channel, Options, Profile, Verdict};
 use crate::protocol::lost::{LossHook, Lost};
-use crate::protocol::mistakes::{Mistake, MistakeHook};
+use crate::protocol::mistakes::{MistakeHook, PeerMistake};
 use crate::service::Error;
 use crate::service::capabilities::declared;
 use crate::service::custom::Custom;
@@ -103,7 +103,7 @@ impl<App: Spoken, H> ClientBuilder<App, H> {
     /// Sets a hook that is called with each mistake of the server: a message that was left out because it is not valid or
     /// fits nothing, or that was taken as it was meant. Of one kind the first five are reported, and after that those whose
     /// count is a power of two.
-    pub fn on_mistake(mut self, hook: impl Fn(&Mistake<'_>) + Send + Sync + 'static) -> Self {
+    pub fn on_mistake(mut self, hook: impl Fn(&PeerMistake<'_>) + Send + Sync + 'static) -> Self {
         self.told.on_mistake = MistakeHook::new(hook);
         self
     }
