@@ -56,7 +56,7 @@ pub(super) async fn connect(
 fn cause(unconnected: &NotConnected) -> String {
     let NotConnected { why, last, failure } = unconnected;
     let last = last.as_ref();
-    match failure {
+    match failure.as_deref() {
         // The mistake in its answer says more than the answer.
         Some(Failure::InvalidResult(_)) => why.clone(),
         Some(_) => last.and_then(seen).unwrap_or_else(|| why.clone()),

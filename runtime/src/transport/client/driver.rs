@@ -463,7 +463,7 @@ impl<C: Send + 'static> Driver<C> {
             return;
         };
         let is_idle = self.connection.pending() == 0 && self.connection.wake_at().is_none();
-        let failure = self.connection.failure().cloned();
+        let failure = self.connection.failure().cloned().map(Box::new);
         let why = if self.is_over {
             let status = self.exit().await;
             format!("it ended before it said which revision it speaks{status}")

@@ -134,7 +134,7 @@ pub struct NotConnected {
     /// What the server did last.
     pub last: Option<Incoming>,
     /// What failed, if the server answered.
-    pub failure: Option<Failure>,
+    pub failure: Option<Box<Failure>>,
 }
 
 /// A handle to a driven connection; clones share it. The connection ends when the last handle is dropped.
