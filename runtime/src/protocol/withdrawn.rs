@@ -22,6 +22,7 @@ impl Withdrawn {
         self.0.remove(id)
     }
 
+    #[cfg(feature = "sansio-client")]
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

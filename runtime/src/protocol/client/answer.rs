@@ -9,7 +9,7 @@ use mcp_wire::{
 };
 
 use super::tools::RefusedCall;
-use super::{Channel, Client, Pending, Purpose, Waiting};
+use super::{Client, Pending, Purpose, Waiting};
 use crate::RevisionSet;
 use crate::errors::UNSUPPORTED_PROTOCOL_VERSION;
 use crate::methods;
@@ -22,7 +22,7 @@ use crate::protocol::revisions::same;
 use crate::protocol::tasks::{Form, RESULT_TYPE, plain_tools};
 use crate::protocol::translate::Way;
 use crate::protocol::unread;
-use crate::protocol::{Answer, Connection, Event, Exchange, Failure, Ignored, Mended};
+use crate::protocol::{Answer, Connection, Event, Exchange, Failure, Ignored, Mended, Output};
 
 /// A message, alone or of a batch; or the text that is none, and what is wrong with it.
 pub(in crate::protocol) type Element<'a> = Result<Peeked<'a>, (&'a str, Unreadable)>;
@@ -114,6 +114,13 @@ impl Connection<Client> {
             ..
         } = pending;
         let malformed = message.error.and_then(|error| read_error(error).1);
+        if exchange.is_none()
+            && misnamed.is_some()
+            && self.state.exchanges.remove(&sent_in).is_some()
+        {
+            // The transport did not see that this is the answer.
+            self.put(Output::Close(sent_in));
+        }
         for why in misnamed.into_iter().chain(malformed) {
             self.tell(Event::Mended(Mended::new(purpose.method(), why)));
         }
@@ -146,7 +153,7 @@ impl Connection<Client> {
     /// Returns the request that an answer is for, and what is wrong with the id by which it says so.
     ///
     /// An id that is not the one of the request is taken where it can be only one request's: another spelling of the number;
-    /// any id in the response to a POST, unless another request has it; and over standard streams one that this end never
+    /// any id in the response to a POST, unless another request has it; and in a stream of all responses one that this end never
     /// gave out, if one request waits for its answer and the answer can be to nothing else.
     pub(in crate::protocol) fn request_of(
         &self,
@@ -182,12 +189,11 @@ impl Connection<Client> {
         }
     }
 
-    /// Returns the only request that waits for its answer, over standard streams.
+    /// Returns the only request that waits for its answer.
     pub(in crate::protocol) fn only_request(&self) -> Option<i64> {
         let mut waiting = self.state.pending.iter();
         let (id, _) = waiting.next()?;
-        let is_only = waiting.next().is_none() && self.role.options.channel == Channel::Stdio;
-        is_only.then_some(*id)
+        waiting.next().is_none().then_some(*id)
     }
 
     /// Whether an answer can be for nothing but this request, the only one that waits: servers also answer requests that were

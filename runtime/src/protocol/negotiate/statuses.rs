@@ -10,7 +10,7 @@ const NO_SUCH_METHOD: [u16; 2] = [500, 501];
 /// Whether a response with this status to `server/discover` shows a lifecycle. Without a `DiscoverResult` or an error of
 /// the per-request lifecycle it shows the handshake.
 pub(in crate::protocol) fn is_evidence(status: u16) -> bool {
-    let is_refused = (400..500).contains(&status) && ![401, 403].contains(&status);
+    let is_refused = (400..500).contains(&status) && !ADMISSION.contains(&status);
     (200..300).contains(&status) || is_refused || NO_SUCH_METHOD.contains(&status)
 }
 
