@@ -165,7 +165,10 @@ fn finding(
         .filter_map(|lost| null(text, lost, &round_trip));
     if let Some((lost, expected)) = nulls.next() {
         let place = format!("{pointer}{lost}");
-        return refused(&read_as, Diagnostic::new(&place, expected, "null".to_owned()));
+        return refused(
+            &read_as,
+            Diagnostic::new(&place, expected, "null".to_owned()),
+        );
     }
     for lost in &mut pointers {
         lost.insert_str(0, pointer);

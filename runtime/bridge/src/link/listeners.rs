@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use mcp_revisions::sansio::client::Fate;
 use mcp_revisions::serve::Session;
 use mcp_wire::Json;
 use tracing::{debug, warn};
@@ -63,22 +64,27 @@ impl Listeners {
         self.with(|state| state.early = Early::Over);
     }
 
-    /// Sends a notification to each of them, without waiting for a reader.
-    pub(super) fn tell(&self, method: &str, params: Json) {
+    /// Sends a notification to each of them, without waiting for a reader, and returns what became of it.
+    pub(super) fn tell(&self, method: &str, params: Json) -> Vec<Fate> {
         self.with(|state| {
-            for session in &state.sessions {
+            let sessions = state.sessions.iter();
+            let fates = sessions.map(|session| {
                 let fate = session.notify(method, Some(&params));
                 debug!(method, ?fate, "sent to the client");
-            }
+                fate
+            });
+            let fates = fates.collect();
             if let Early::Kept { notices, bytes } = &mut state.early {
                 let length = method.len() + params.text().len();
                 if *bytes + length > EARLY_BYTES {
-                    return warn!(method, "lost: the session of the client is not open yet");
+                    warn!(method, "lost: the session of the client is not open yet");
+                    return fates;
                 }
                 *bytes += length;
                 notices.push((method.to_owned(), params));
             }
-        });
+            fates
+        })
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -5,7 +5,8 @@ use std::time::Duration;
 use mcp_protocol::{Lifecycle, Revision};
 use mcp_wire::{ErrorObject, Json, MessageKind};
 
-use super::lifecycle::{Evidence, Finding, choose, is_of_protocol, judge, order, supported};
+use super::lifecycle::{Evidence, Finding, choose, judge, order, supported};
+use super::statuses::is_evidence;
 use crate::RevisionSet;
 use crate::meta::SERVER_INFO;
 use crate::methods;
@@ -13,6 +14,7 @@ use crate::protocol::ask::outcome;
 use crate::protocol::client::requests::{Purpose, Waiting};
 use crate::protocol::client::{Channel, Client, Verdict};
 use crate::protocol::json::object;
+use crate::protocol::mistakes::quotable;
 use crate::protocol::translate::no_params;
 use crate::protocol::{Answer, Connection, Event, Failure, Output, ServerFacts};
 
@@ -50,6 +52,8 @@ pub(in crate::protocol) struct Settled {
     pub(in crate::protocol) revision: Revision,
     /// The `Mcp-Session-Id` of a handshake server.
     pub(in crate::protocol) session: Option<String>,
+    /// The number of that session; 0 without one.
+    pub(in crate::protocol) number: u64,
     /// Whether the server itself said so; a verdict that was handed in is not.
     pub(in crate::protocol) confirmed: bool,
     /// Whether a handshake server has the `logging` capability.
@@ -63,6 +67,7 @@ impl Settled {
         Self {
             revision,
             session: None,
+            number: 0,
             confirmed: true,
             logging: false,
             log_level: None,
@@ -239,7 +244,7 @@ impl Connection<Client> {
                     Evidence::Answer {
                         status: Some(status),
                         ..
-                    } => Failure::Http(status),
+                    } => Failure::Http(status, String::new()),
                     _ => Failure::Closed,
                 };
                 self.unsettle(&failure);
@@ -397,10 +402,14 @@ impl Connection<Client> {
 
     /// Forgets the first messages: a response to one is one to nothing.
     fn forget_first(&mut self) {
-        let is_first = |purpose: &Purpose| matches!(purpose, Purpose::Probe | Purpose::Initialize);
-        self.state
-            .pending
-            .retain(|_, pending| !is_first(&pending.purpose));
+        let withdrawn = &mut self.state.withdrawn;
+        self.state.pending.retain(|id, pending| {
+            let is_first = matches!(pending.purpose, Purpose::Probe | Purpose::Initialize);
+            if is_first {
+                withdrawn.insert(*id);
+            }
+            !is_first
+        });
     }
 
     /// Does not wait for the first messages any more: a response to one means nothing now.
@@ -414,13 +423,14 @@ impl Connection<Client> {
 
     /// The result of `initialize`.
     pub(in crate::protocol) fn initialized(&mut self, result: &Json, now: Duration) {
-        let version = result.read_member::<String>("protocolVersion");
-        let Some(version) = version else {
-            let failure = Failure::InvalidResult(
-                "the answer to `initialize` names no protocolVersion".to_owned(),
-            );
-            return self.unsettle(&failure);
+        let version = result.get("protocolVersion");
+        let Some(version) = version.as_ref().and_then(Json::as_str) else {
+            let found = version.map_or_else(|| "nothing".to_owned(), |it| quotable(it.text()));
+            return self.unsettle(&Failure::InvalidResult(format!(
+                "at /result/protocolVersion of the answer to `initialize`: expected a string, found {found}"
+            )));
         };
+        let version = version.into_owned();
         let known = self.role.options.revisions.iter().find(|revision| {
             revision.lifecycle() == Lifecycle::Handshake && revision.protocol_version() == version
         });
@@ -434,8 +444,11 @@ impl Connection<Client> {
             .get("capabilities")
             .is_some_and(|it| it.get("logging").is_some());
         let session = self.state.session_to_be.take();
+        self.state.sessions += u64::from(session.is_some());
+        let number = session.as_ref().map_or(0, |_| self.state.sessions);
         self.state.stage = Stage::Settled(Settled {
             session,
+            number,
             logging,
             ..Settled::on(revision)
         });
@@ -466,7 +479,7 @@ impl Connection<Client> {
             return;
         };
         starting.handshake = None;
-        if status.is_some_and(|status| !is_of_protocol(status)) {
+        if status.is_some_and(|status| !is_evidence(status)) {
             return self.unsettle(&failure);
         }
         self.refused(Lifecycle::Handshake, versions, failure, now);
@@ -568,7 +581,7 @@ fn refusal_of(evidence: Evidence<'_>) -> Failure {
         (Some(Err(error)), _) if error.code.as_i64() != Some(ErrorObject::METHOD_NOT_FOUND) => {
             Failure::DiscoverRefused(error)
         }
-        (None, Some(status)) => Failure::Http(status),
+        (None, Some(status)) => Failure::Http(status, String::new()),
         _ => Failure::NoCommonRevision(Vec::new()),
     }
 }

@@ -4,14 +4,13 @@
 //! with it tells its lifecycle. Every per-request server answers the probe; a handshake server answers with some error, with
 //! silence, or by ending. No single error code decides: an answer that is not recognised as per-request means handshake.
 
-use std::ops::RangeInclusive;
-
 use mcp_protocol::Revision;
 use mcp_wire::{ErrorObject, Json, MessageKind, Peeked};
 
 use crate::RevisionSet;
 use crate::errors::{HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_PROTOCOL_VERSION};
 use crate::protocol::ask::outcome;
+use crate::protocol::negotiate::statuses::is_evidence;
 
 /// What was seen after the probe was sent.
 #[derive(Debug, Clone, Copy)]
@@ -66,34 +65,13 @@ pub fn judge(evidence: Evidence<'_>) -> Finding {
         Evidence::Answer {
             status: Some(status),
             ..
-        } if !is_of_protocol(status) => Finding::Nothing,
+        } if !is_evidence(status) => Finding::Nothing,
         Evidence::Answer {
             status,
             message: Some(message),
         } => judge_message(status, message),
         Evidence::Answer { message: None, .. } => Finding::Handshake,
     }
-}
-
-/// The statuses of HTTP, and whether an answer to a first message says something of the server's lifecycle with them. The
-/// first row that has a status decides; a status without a row says nothing.
-const STATUSES: [(RangeInclusive<u16>, bool); 6] = [
-    (200..=299, true),
-    // Who may not ask learns nothing.
-    (401..=401, false),
-    (403..=403, false),
-    // The server, or a proxy before it, has no time for this client.
-    (429..=429, false),
-    (400..=499, true),
-    // Servers that do not know a method fail, or say that it is not implemented. A gateway answers with 502 and above.
-    (500..=501, true),
-];
-
-/// Returns whether an answer with this status says something of the server's lifecycle.
-#[must_use]
-pub fn is_of_protocol(status: u16) -> bool {
-    let row = STATUSES.iter().find(|(range, _)| range.contains(&status));
-    row.is_some_and(|(_, says)| *says)
 }
 
 fn judge_message(status: Option<u16>, message: &Peeked<'_>) -> Finding {

@@ -6,3 +6,5 @@ pub(super) mod client;
 pub mod lifecycle;
 #[cfg(feature = "sansio-server")]
 mod server;
+#[cfg(feature = "sansio-client")]
+pub(crate) mod statuses;

@@ -416,7 +416,7 @@ fn http_each_answer_to_the_probe() {
         // Servers that fail at a method which they do not know may know another one.
         (500, failed(-32603), Handshake),
         (500, String::new(), Handshake),
-        (501, "Not Implemented".to_owned(), Handshake),
+        (501, "Unsupported method ('POST')".to_owned(), Handshake),
         (429, String::new(), Nothing),
         (502, String::new(), Nothing),
         (503, "busy".to_owned(), Nothing),

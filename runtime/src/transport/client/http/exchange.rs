@@ -16,6 +16,7 @@ use crate::headers::{PROTOCOL_VERSION, SESSION_ID};
 use crate::methods::INITIALIZE;
 use crate::protocol::client::lifecycle::is_per_request_error;
 use crate::protocol::client::{Exchange, Post};
+use crate::protocol::negotiate::statuses::may_be_http_sse;
 use crate::transport::client::Incoming;
 use crate::transport::queue::Sender;
 use crate::{MessageKind, peek};
@@ -55,7 +56,7 @@ pub(super) async fn run(
     } else {
         ResponseBody::Whole(requests.whole(response.into_body()).await)
     };
-    if begins && may_be_older(status) && !body.is_per_request_error() {
+    if begins && may_be_http_sse(status.as_u16()) && !body.is_per_request_error() {
         match only.open(&requests, &tell).await {
             Ok(Some(session)) => {
                 let opened = Incoming::Answered {
@@ -104,17 +105,6 @@ pub(super) async fn run(
         stream(&requests, exchange, headers, body, &tell).await;
         tell.send(Incoming::Ended(exchange)).await;
     }
-}
-
-/// Whether this answer to `initialize` is that of a server which speaks HTTP+SSE, if it speaks anything: one that says who
-/// may use it, or how fast, has understood the request.
-fn may_be_older(status: StatusCode) -> bool {
-    let others = [
-        StatusCode::UNAUTHORIZED,
-        StatusCode::FORBIDDEN,
-        StatusCode::TOO_MANY_REQUESTS,
-    ];
-    status.is_client_error() && !others.contains(&status)
 }
 
 /// The body of the response to a POST.
