@@ -34,6 +34,7 @@
 //! [`Bridge::with_isolation`] gives each of their HTTP connections its own.
 
 mod bridge;
+mod ending;
 mod error;
 mod greeting;
 mod identity;

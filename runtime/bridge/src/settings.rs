@@ -9,6 +9,7 @@ use mcp_revisions::sansio::server::{Server, TaskOptions};
 use mcp_revisions::{Limits, RevisionSet, http};
 use mcp_wire::Json;
 
+use crate::ending::Ending;
 use crate::losses::Losses;
 use crate::{Error, Upstream, identity};
 
@@ -28,6 +29,7 @@ pub(crate) struct Settings {
     pub(crate) per_owner: Option<usize>,
     pub(crate) tasks: TaskOptions,
     pub(crate) http: http::Options,
+    pub(crate) ending: Ending,
 }
 
 /// How many servers are at work at a time, and how long one is kept that no client uses.

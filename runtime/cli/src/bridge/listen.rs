@@ -122,23 +122,24 @@ pub(super) async fn over_http(
 
 /// Waits until a signal ends the bridge.
 pub(super) async fn signalled_to_end() {
-    signals().await;
+    signalled().await;
     info!(
         "closing: open requests have {} s to finish",
         GRACE.as_secs()
     );
 }
 
-async fn signals() {
+/// Waits for a signal that ends a program: SIGINT, SIGTERM or SIGHUP.
+pub(super) async fn signalled() {
     let interrupted = tokio::signal::ctrl_c();
     #[cfg(unix)]
     {
         use tokio::signal::unix::SignalKind;
         tokio::select! {
             _ = interrupted => {}
-            () = signalled(SignalKind::terminate()) => {}
+            () = received(SignalKind::terminate()) => {}
             // The terminal is gone.
-            () = signalled(SignalKind::hangup()) => {}
+            () = received(SignalKind::hangup()) => {}
         }
     }
     #[cfg(not(unix))]
@@ -147,7 +148,7 @@ async fn signals() {
 
 /// Waits for a signal.
 #[cfg(unix)]
-async fn signalled(kind: tokio::signal::unix::SignalKind) {
+async fn received(kind: tokio::signal::unix::SignalKind) {
     match tokio::signal::unix::signal(kind) {
         Ok(mut signal) => {
             signal.recv().await;

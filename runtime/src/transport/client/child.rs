@@ -12,6 +12,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 use tokio::io::BufReader;
 use tokio::process::{Child as Process, Command};
+use tokio::task::JoinHandle;
 
 use super::lines::Lines;
 use crate::transport::line::read_line;
@@ -21,6 +22,8 @@ use crate::transport::spawn::spawn;
 const GRACE: Duration = Duration::from_secs(2);
 /// How long a process is waited for that has closed its output.
 const LAST: Duration = Duration::from_secs(1);
+/// How long the last lines on standard error are waited for.
+const LAST_ERRORS: Duration = Duration::from_millis(200);
 /// How often is looked whether a process group has members: the system tells the end of one process only.
 #[cfg(unix)]
 const LOOK: Duration = Duration::from_millis(20);
@@ -86,7 +89,8 @@ impl Child {
             })?;
         let streams = process.stdin.take().zip(process.stdout.take());
         let (input, output) = streams.ok_or_else(|| io::Error::other("a process without pipes"))?;
-        if let (Some(error), Some(tell)) = (process.stderr.take(), self.on_error.clone()) {
+        let errors = process.stderr.take().zip(self.on_error.clone());
+        let errors = errors.map(|(error, tell)| {
             // It is read to its end, whatever becomes of the rest: a full pipe would stop the process.
             spawn(async move {
                 let mut error = BufReader::new(error);
@@ -94,9 +98,9 @@ impl Child {
                 while let Ok(true) = read_line(&mut error, &mut bytes, ERROR_LINE).await {
                     tell(&String::from_utf8_lossy(&bytes));
                 }
-            });
-        }
-        Ok((Group(process), Lines::new(output, input, limit)))
+            })
+        });
+        Ok((Group { process, errors }, Lines::new(output, input, limit)))
     }
 }
 
@@ -112,13 +116,25 @@ impl std::fmt::Debug for Child {
 ///
 /// The group gets signals as long as its leader was not waited for. Until then the system gives the id of the group to no
 /// other process, though the leader may have ended.
-struct Group(Process);
+struct Group {
+    process: Process,
+    /// The task that hands on the lines of its standard error.
+    errors: Option<JoinHandle<()>>,
+}
 
 impl Group {
+    /// Waits a short time for the last lines on standard error: they say why a process has ended.
+    async fn read_last_errors(&mut self) {
+        if let Some(errors) = self.errors.take() {
+            // A process that it started may hold the pipe open.
+            let _ = tokio::time::timeout(LAST_ERRORS, errors).await;
+        }
+    }
+
     #[cfg(unix)]
     fn id(&self) -> Option<Pid> {
         // None once the leader was waited for.
-        Pid::from_raw(i32::try_from(self.0.id()?).ok()?)
+        Pid::from_raw(i32::try_from(self.process.id()?).ok()?)
     }
 
     /// Sends SIGTERM to the group, and SIGKILL to the members that it has after the grace.
@@ -127,7 +143,7 @@ impl Group {
         let Some(id) = self.id() else { return };
         let _ = kill_process_group(id, Signal::TERM);
         let gone = async {
-            let _ = self.0.wait().await;
+            let _ = self.process.wait().await;
             // A wrapper may end before the server that it started. The id stays that of the group as long as it has a member,
             // and each look but the last finds one: too little time passes after it for the system to use the id again.
             // One that has ended is a member until its parent, which may be the init process, has waited for it.
@@ -145,7 +161,7 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         // What a server leaves that has ended by itself, such as a daemon, is left alone.
-        if let (Some(id), Ok(None)) = (self.id(), self.0.try_wait()) {
+        if let (Some(id), Ok(None)) = (self.id(), self.process.try_wait()) {
             let _ = kill_process_group(id, Signal::KILL);
         }
     }
@@ -184,8 +200,10 @@ impl McpServer {
 
     /// How it ended, if it does so within [`LAST`].
     pub(super) async fn exit(&mut self) -> Option<ExitStatus> {
-        let ended = tokio::time::timeout(LAST, self.group.0.wait());
-        ended.await.ok()?.ok()
+        let ended = tokio::time::timeout(LAST, self.group.process.wait());
+        let ended = ended.await.ok()?.ok();
+        self.group.read_last_errors().await;
+        ended
     }
 
     /// Closes its input, gives it time to end, and ends it by signals if it does not.
@@ -196,7 +214,8 @@ impl McpServer {
         let mut group = self.group;
         self.lines.end().await;
         let grace = self.child.grace;
-        if let Ok(ended) = tokio::time::timeout(grace, group.0.wait()).await {
+        if let Ok(ended) = tokio::time::timeout(grace, group.process.wait()).await {
+            group.read_last_errors().await;
             return ended.map(|_| ());
         }
         // Half as long, since this may be the server of a host that closes its input, sends SIGTERM after the same grace, and
@@ -204,11 +223,11 @@ impl McpServer {
         #[cfg(unix)]
         {
             group.terminate(grace / 2).await;
-            if group.0.id().is_none() {
+            if group.process.id().is_none() {
                 return Ok(());
             }
         }
-        group.0.kill().await?;
+        group.process.kill().await?;
         let why = format!("the server did not end within {grace:?}, and was killed");
         Err(io::Error::new(io::ErrorKind::TimedOut, why))
     }
