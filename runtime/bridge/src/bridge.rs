@@ -73,6 +73,8 @@ impl Bridge {
     }
 
     /// Sets the hook that is called with what each message lost, and with each message that was not delivered.
+    ///
+    /// The message waits until the hook returns: one that writes hands the text to a queue that drops what it has no room for.
     #[must_use]
     pub fn on_loss(mut self, hook: impl Fn(&LossReport<'_>) + Send + Sync + 'static) -> Self {
         self.0.losses.hook = Box::new(hook);

@@ -266,17 +266,23 @@ impl Target {
     }
 }
 
-/// The way in which records and loss logs are opened: readable by their owner only, if they are new.
+/// Returns how records and loss logs are opened: new ones are readable by their owner only, and each text goes to the end, also of
+/// a file that a program for rotation has emptied.
 fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
-    options.write(true);
+    options.append(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options
 }
 
 fn create(path: &Path) -> io::Result<File> {
-    options().create(true).truncate(true).open(path)
+    let file = options().create(true).open(path)?;
+    // Pipes and devices have no length.
+    if file.metadata()?.is_file() {
+        file.set_len(0)?;
+    }
+    Ok(file)
 }
 
 fn replace(path: &Path) -> io::Result<File> {

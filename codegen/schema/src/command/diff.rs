@@ -189,10 +189,12 @@ fn width(arguments: &Arguments) -> Option<usize> {
 
 fn render(arguments: &Arguments, history: &History, colour: bool) -> anyhow::Result<String> {
     let diffs = &history.diffs;
+    let is_text = matches!(arguments.format, Format::Text);
+    let has_colours = colour && is_text && arguments.output.is_none();
     let text = match arguments.format {
         Format::Text => {
             let options = TextOptions {
-                colour: colour && arguments.output.is_none(),
+                colour: has_colours,
                 paths: arguments.paths,
                 witnesses: arguments.examples,
                 only_breaking: !arguments.verbose && filter(arguments).is_empty(),
@@ -218,5 +220,5 @@ fn render(arguments: &Arguments, history: &History, colour: bool) -> anyhow::Res
         Format::Html => html::render(history)?,
     };
     // Names in a schema are anybody's, and people read these formats.
-    Ok(harmless(&text, |rest| colour && is_colour(rest)).into_owned())
+    Ok(harmless(&text, |rest| has_colours && is_colour(rest)).into_owned())
 }

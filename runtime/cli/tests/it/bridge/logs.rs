@@ -13,6 +13,8 @@ use serde_json::{Value, json};
 
 use super::ends::{ends_soon, signalled};
 use super::http::{Program, call_in, exchange, in_session, initialize, session_of};
+use crate::schemas::rows;
+
 use super::talk::{PATIENCE, Talk, bridge, peer, value};
 
 fn folder(name: &str) -> PathBuf {
@@ -276,6 +278,21 @@ fn a_reader_that_comes_late_gets_what_was_written_before() {
     );
 }
 
+/// As programs for rotation do it: the file is copied and emptied while it is written.
+#[test]
+fn a_loss_log_that_is_emptied_meanwhile_goes_on_at_its_beginning() {
+    let losses = path(&folder("emptied"), "losses.jsonl");
+    let options = ["--loss-log", &losses];
+    let mut talk = Talk::new(Revision::V2025_03_26, bridge(&options, Revision::LATEST));
+    calls(&mut talk, 5);
+    let file = std::fs::File::options().write(true).open(&losses);
+    file.unwrap().set_len(0).unwrap();
+    calls(&mut talk, 5);
+    assert_eq!(talk.ends().0, Some(0));
+    let told = std::fs::read_to_string(&losses).unwrap();
+    assert!(!rows("loss", &told).is_empty(), "{told:?}");
+}
+
 /// Each session has a server, and the second one is recorded beside the first: the name of that file can be guessed.
 #[test]
 fn records_are_for_their_owner_and_follow_no_link_at_a_name_that_was_made_up() {
@@ -436,30 +453,8 @@ fn a_reader_of_the_log_that_leaves_changes_nothing() {
     child.stderr = None;
     let mut talk = Talk::new(Revision::V2025_03_26, child);
     calls(&mut talk, 20);
-    signalled(&talk.child, "-TERM");
-    ends_soon(&mut talk.child, "its log has no reader");
-    assert_eq!(talk.child.wait().unwrap().code(), Some(0));
-}
-
-/// The options of a listener, for what is told of it elsewhere.
-#[test]
-fn a_loss_log_of_a_listener_has_the_lines_of_all_sessions() {
-    let folder = folder("losses");
-    let losses = path(&folder, "losses.jsonl");
-    let (mut child, port) = unread(&["--loss-log", &losses], "");
-    let mut old = initialize();
-    old["params"]["protocolVersion"] = "2025-03-26".into();
-    for _ in 0..3 {
-        let opened = in_session(port, None, Some(&old));
-        let session = session_of(&opened).unwrap_or_else(|| panic!("{opened}"));
-        call_in(port, &session, "linked");
-    }
-    signalled(&child, "-TERM");
-    ends_soon(&mut child, "it was told to");
-    let told = std::fs::read_to_string(&losses).unwrap();
-    let links = crate::schemas::rows("loss", &told);
-    let links = links
-        .iter()
-        .filter(|row| row["rule"] == "resource-link-block");
-    assert_eq!(links.count(), 3, "{told}");
+    let die = talk.tool("die");
+    talk.answers(&[die]);
+    ends_soon(&mut talk.child, "its server has ended");
+    assert_eq!(talk.child.wait().unwrap().code(), Some(1));
 }

@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use mcp_protocol::Revision;
 use serde_json::{Value, json};
 
-use crate::bridge::talk::{Talk, bridge, peer};
+use crate::bridge::talk::{PATIENCE, Talk, bridge, peer};
 
 /// A message over HTTP, and the body that answers.
 pub(super) fn post(port: u16, revision: Revision, body: &Value) -> String {
@@ -31,6 +31,7 @@ pub(super) fn post_with(port: u16, revision: Revision, more: &str, body: &Value)
 /// A request over a connection of its own, with these headers beside those of every request, and all that answers it.
 pub(super) fn exchange(port: u16, asked: &str, headers: &str, body: &str) -> String {
     let mut stream = std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
     write!(
         stream,
         "{asked} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n{headers}Content-Length: {}\r\n\r\n{body}",
