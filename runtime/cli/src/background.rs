@@ -161,7 +161,7 @@ pub(crate) struct Destination {
 
 struct Output {
     target: Target,
-    /// Whether the last write failed, perhaps in the middle of a line.
+    /// Whether a write failed in the middle of a line.
     is_cut: bool,
     /// Whether [`Destination::on_failure`] was called.
     has_failed: bool,
@@ -236,12 +236,16 @@ impl Destination {
             written.push_str(&(self.gap)(untold));
         }
         written.push_str(text.unwrap_or_default());
-        let Err(error) = output.target.write(&written) else {
-            (output.is_cut, output.untold) = (false, 0);
+        let (count, result) = output.target.write(written.as_bytes());
+        if let Some(last) = written.as_bytes().get(..count).and_then(<[u8]>::last) {
+            output.is_cut = *last != b'\n';
+        }
+        let Err(error) = result else {
+            output.untold = 0;
             return 0;
         };
         let failed = text.map_or(0, lines);
-        (output.is_cut, output.untold) = (true, untold + failed);
+        output.untold = untold + failed;
         if !std::mem::replace(&mut output.has_failed, true) {
             (self.on_failure)(&format!("cannot write {}: {error}", self.name));
         }
@@ -255,13 +259,30 @@ fn lines(text: &str) -> u64 {
 }
 
 impl Target {
-    fn write(&mut self, lines: &str) -> io::Result<()> {
+    /// Writes bytes, and returns how many of them before an error.
+    fn write(&mut self, bytes: &[u8]) -> (usize, io::Result<()>) {
+        let mut count = 0;
+        let result = self.open().and_then(|file| {
+            while let Some(rest) = bytes.get(count..).filter(|rest| !rest.is_empty()) {
+                match file.write(rest) {
+                    Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                    Ok(written) => count += written,
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            file.flush()
+        });
+        (count, result)
+    }
+
+    fn open(&mut self) -> io::Result<&mut dyn Write> {
         if let Self::Path(path, open) = self {
             *self = Self::Open(Box::new(open(path)?));
         }
         match self {
-            Self::Open(file) => file.write_all(lines.as_bytes()).and_then(|()| file.flush()),
-            Self::Path(..) => Ok(()),
+            Self::Open(file) => Ok(file),
+            Self::Path(..) => Err(io::ErrorKind::NotFound.into()),
         }
     }
 }
@@ -303,5 +324,122 @@ fn is_pipe(path: &Path) -> bool {
     {
         let _ = path;
         false
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test says what it found and stops")]
+mod tests {
+    use super::*;
+
+    /// A file that takes so many bytes at a time, whenever there are any left.
+    #[derive(Clone, Default)]
+    struct Disk(Arc<Mutex<(Vec<u8>, usize)>>);
+
+    impl Disk {
+        fn has_room_for(&self, bytes: usize) {
+            self.0.lock().unwrap().1 = bytes;
+        }
+
+        fn text(&self) -> String {
+            String::from_utf8(self.0.lock().unwrap().0.clone()).unwrap()
+        }
+    }
+
+    impl Write for Disk {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let (text, room) = &mut *self.0.lock().unwrap();
+            let taken = bytes.get(..*room).unwrap_or(bytes);
+            if taken.is_empty() {
+                return Err(io::ErrorKind::StorageFull.into());
+            }
+            text.extend_from_slice(taken);
+            *room -= taken.len();
+            Ok(taken.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn gap(count: u64) -> String {
+        format!("gap {count}\n")
+    }
+
+    fn soon() -> Instant {
+        Instant::now() + Duration::from_secs(20)
+    }
+
+    #[test]
+    fn a_disk_with_room_again_gets_the_number_of_missing_lines_and_whole_lines() {
+        let disk = Disk::default();
+        disk.has_room_for(10);
+        let to = Arc::new(Destination::new("disk", disk.clone(), gap));
+        let thread = Background::start(1 << 10).unwrap();
+        for text in ["one\n", "two 2\n", "three\n", "four\nfour\n"] {
+            thread.write(&to, text.to_owned());
+        }
+        // The second line fits to its last letter.
+        assert_eq!(thread.flush(soon()), 3);
+        assert_eq!(disk.text(), "one\ntwo 2\n");
+        disk.has_room_for(100);
+        thread.write(&to, "five\n".to_owned());
+        assert_eq!(thread.flush(soon()), 3);
+        assert_eq!(disk.text(), "one\ntwo 2\ngap 3\nfive\n");
+        disk.has_room_for(2);
+        thread.write(&to, "six\n".to_owned());
+        assert_eq!(thread.flush(soon()), 4);
+        disk.has_room_for(100);
+        thread.write(&to, "seven\n".to_owned());
+        thread.flush(soon());
+        assert!(
+            disk.text().ends_with("five\nsi\ngap 1\nseven\n"),
+            "{}",
+            disk.text()
+        );
+    }
+
+    /// A reader that reads only once the gate is open.
+    struct Gate(std::sync::mpsc::Receiver<()>, Disk);
+
+    impl Write for Gate {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let _ = self.0.recv();
+            self.1.write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_reader_that_waits_costs_bounded_memory_and_is_told_what_it_missed() {
+        let (open, gate) = std::sync::mpsc::channel();
+        let disk = Disk::default();
+        disk.has_room_for(usize::MAX);
+        let to = Arc::new(Destination::new("gate", Gate(gate, disk.clone()), gap));
+        let thread = Background::start(10_000).unwrap();
+        for _ in 0..1_000 {
+            thread.write(&to, format!("{}\n", "x".repeat(99)));
+        }
+        assert!(thread.0.lock().bytes <= 10_000);
+        drop(open);
+        let missing = thread.flush(soon());
+        let text = disk.text();
+        let written = text.lines().filter(|line| line.starts_with('x')).count();
+        assert_eq!(written as u64 + missing, 1_000);
+        assert!(text.ends_with(&gap(missing)), "{text}");
+    }
+
+    #[test]
+    fn a_reader_that_never_reads_holds_the_end_up_for_a_bounded_time() {
+        let (_open, gate) = std::sync::mpsc::channel();
+        let to = Arc::new(Destination::new("gate", Gate(gate, Disk::default()), gap));
+        let thread = Background::start(10_000).unwrap();
+        thread.write(&to, "one\n".to_owned());
+        thread.write(&to, "two\n".to_owned());
+        assert_eq!(thread.flush(Instant::now() + Duration::from_millis(50)), 2);
     }
 }

@@ -278,6 +278,36 @@ fn a_reader_that_comes_late_gets_what_was_written_before() {
     );
 }
 
+/// The first reader of the pipe leaves, and another one comes: what was missed between them is a line of its schema.
+#[test]
+fn a_gap_in_a_loss_log_is_a_line_of_it() {
+    let losses = path(&folder("gap"), "losses");
+    mkfifo(&losses);
+    let options = ["--loss-log", &losses];
+    let mut talk = Talk::new(Revision::V2025_03_26, bridge(&options, Revision::LATEST));
+    let opened = losses.clone();
+    let first = thread::spawn(move || std::fs::File::open(opened).unwrap());
+    calls(&mut talk, 1);
+    drop(first.join().unwrap());
+    calls(&mut talk, 2);
+    let second = thread::spawn(move || {
+        let mut pipe = std::fs::File::open(losses).unwrap();
+        let mut told = String::new();
+        pipe.read_to_string(&mut told).unwrap();
+        told
+    });
+    thread::sleep(Duration::from_millis(500));
+    calls(&mut talk, 1);
+    let (code, said) = talk.ends();
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("Broken pipe"), "{said}");
+    let told = rows("loss", &second.join().unwrap());
+    let place = told.iter().position(|row| row["change"] == "not-logged");
+    let place = place.unwrap_or_else(|| panic!("{told:?}"));
+    assert!(told[place]["lines"].as_u64() >= Some(2), "{told:?}");
+    assert!(told[place + 1]["rule"].is_string(), "{told:?}");
+}
+
 /// As programs for rotation do it: the file is copied and emptied while it is written.
 #[test]
 fn a_loss_log_that_is_emptied_meanwhile_goes_on_at_its_beginning() {
