@@ -1,5 +1,6 @@
 //! Texts that a thread writes: the code that has a text never waits for a reader or a disk.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -62,8 +63,8 @@ impl Background {
             limit,
             missing: AtomicU64::new(0),
         });
-        let written = Arc::clone(&shared);
-        thread::Builder::new().spawn(move || written.write_all())?;
+        let of_thread = Arc::clone(&shared);
+        thread::Builder::new().spawn(move || of_thread.write_all())?;
         Ok(Self(shared))
     }
 
@@ -224,20 +225,25 @@ impl Destination {
     /// Writes a text, after the line of `gap` if lines are missing before it, and returns how many lines of it failed.
     fn write(&self, text: Option<&str>) -> u64 {
         let mut output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut written = String::new();
+        let mut prefix = String::new();
         if output.is_cut {
-            written.push('\n');
+            prefix.push('\n');
         }
         let mut untold = output.untold;
         if text.is_none() {
             untold += self.dropped.swap(0, Ordering::Relaxed);
         }
         if untold > 0 {
-            written.push_str(&(self.gap)(untold));
+            prefix.push_str(&(self.gap)(untold));
         }
-        written.push_str(text.unwrap_or_default());
-        let (count, result) = output.target.write(written.as_bytes());
-        if let Some(last) = written.as_bytes().get(..count).and_then(<[u8]>::last) {
+        let body = text.unwrap_or_default();
+        let bytes = if prefix.is_empty() {
+            Cow::Borrowed(body.as_bytes())
+        } else {
+            Cow::Owned([prefix.as_bytes(), body.as_bytes()].concat())
+        };
+        let (count, result) = output.target.write(&bytes);
+        if let Some(last) = bytes.get(..count).and_then(<[u8]>::last) {
             output.is_cut = *last != b'\n';
         }
         let Err(error) = result else {

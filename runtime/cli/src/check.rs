@@ -97,9 +97,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
             });
         }
     }
-    Ok(match json {
-        true => Outcome { text, code },
-        false => Outcome::for_people(&text, code),
+    Ok(if *json {
+        Outcome { text, code }
+    } else {
+        Outcome::for_people(&text, code)
     })
 }
 

@@ -147,9 +147,10 @@ fn printed(text: &str, code: u8, has_colours: bool) -> ExitCode {
         return code.into();
     }
     let mut stdout = std::io::stdout();
-    let text = match stdout.is_terminal() {
-        true => harmless(text, |rest| has_colours && is_colour(rest)),
-        false => text.into(),
+    let text = if stdout.is_terminal() {
+        harmless(text, |rest| has_colours && is_colour(rest))
+    } else {
+        text.into()
     };
     match stdout
         .write_all(text.as_bytes())

@@ -1,7 +1,6 @@
-//! Standard error, for people: a pipe that is broken or that nobody reads changes nothing else that the program does.
+//! Standard error, for people: a broken or unread pipe changes nothing else that the program does.
 
 use std::backtrace::{Backtrace, BacktraceStatus};
-use std::fs::File;
 use std::io::{self, IsTerminal as _, Write};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
@@ -85,7 +84,10 @@ pub(crate) fn may_block() -> bool {
     {
         use std::os::fd::AsFd as _;
         use std::os::unix::fs::FileTypeExt as _;
-        let file = io::stderr().as_fd().try_clone_to_owned().map(File::from);
+        let file = io::stderr()
+            .as_fd()
+            .try_clone_to_owned()
+            .map(std::fs::File::from);
         let kind = file
             .and_then(|file| file.metadata())
             .map(|it| it.file_type());

@@ -166,8 +166,9 @@ async fn tapped(
         let _ = told.send(Event::End);
         writer.join()
     });
-    let is_written = match signals.forwarded(None, written).await {
-        Some(Ok(Ok(is_written))) => is_written,
+    // The thread waits for the disk no longer than that; a signal is for the server, which has ended.
+    let is_written = match tokio::time::timeout(2 * FLUSH, written).await {
+        Ok(Ok(Ok(is_written))) => is_written,
         // What it was kept from looking at is not in the record either.
         _ => !has_record,
     };

@@ -114,9 +114,16 @@ pub(super) async fn over_http(
     bridge: Bridge,
 ) -> anyhow::Result<()> {
     let listener = http::bind(address).await?;
+    // Signals are caught before anybody reads that the bridge listens.
+    let mut stop = Box::pin(signalled_to_end());
+    tokio::select! {
+        biased;
+        () = &mut stop => return Ok(()),
+        () = std::future::ready(()) => {}
+    }
     info!("listening on http://{}{path}", listener.local_addr()?);
     let service = bridge.into_service();
-    service.serve(listener, signalled_to_end(), GRACE).await;
+    service.serve(listener, stop, GRACE).await;
     Ok(())
 }
 

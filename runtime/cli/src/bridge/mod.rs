@@ -52,7 +52,8 @@ pub(crate) struct Arguments {
     reject_loss: Option<Severity>,
     /// Record the traffic with the server to this file, for `mcp-rev transcript`
     ///
-    /// An HTTP listener starts several servers. With `session.jsonl`, the second one is recorded to `session.2.jsonl`.
+    /// An HTTP listener starts several servers. With `session.jsonl`, the second one is recorded to `session.2.jsonl`. New
+    /// files are readable by their owner only.
     #[arg(long, value_name = "FILE")]
     record: Option<String>,
     /// Send this header with each request to the server's URL, such as `Accept-Language: en`

@@ -26,7 +26,7 @@ struct Shared {
 impl Record {
     /// Creates the first file.
     pub(super) fn new(file: &str) -> anyhow::Result<Self> {
-        let first = Destination::file(file, record_gap, failed);
+        let first = Destination::file(file, record_gap, report_failure);
         let first = first.with_context(|| format!("cannot write {file}"))?;
         let thread = Background::start(RECORD_WAITING).context("cannot start a thread")?;
         Ok(Self(Arc::new(Shared {
@@ -65,12 +65,12 @@ impl Record {
                 None => number.to_string(),
             };
             let path = path.with_extension(end);
-            Arc::new(Destination::replaced(&path, record_gap, failed))
+            Arc::new(Destination::replaced(&path, record_gap, report_failure))
         })
     }
 }
 
-/// Tells of a message that could not be written.
-fn failed(why: &str) {
+/// Logs the first failed write of a file.
+fn report_failure(why: &str) {
     tracing::error!("the record has gaps: {why}");
 }

@@ -86,12 +86,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         unknown: &unknown,
         other: other.as_ref(),
     };
-    Ok(match json {
-        true => Outcome {
-            text: report.json(),
-            code,
-        },
-        false => Outcome::for_people(&report.text(), code),
+    Ok(if *json {
+        let text = report.json();
+        Outcome { text, code }
+    } else {
+        Outcome::for_people(&report.text(), code)
     })
 }
 

@@ -457,9 +457,10 @@ fn what_is_shown_keeps_its_colours_and_its_order() {
             let output = run(&[&["--color", colour][..], &arguments].concat());
             // Programs read what is converted: it is as it was.
             let of_programs = arguments[0] == "convert" && output.status.code() == Some(4);
-            let shown = match of_programs {
-                true => output.stderr,
-                false => [output.stdout, output.stderr].concat(),
+            let shown = if of_programs {
+                output.stderr
+            } else {
+                [output.stdout, output.stderr].concat()
             };
             let shown = String::from_utf8(shown).unwrap();
             assert!(shown.contains("gnp"), "{arguments:?}: {shown}");

@@ -162,6 +162,30 @@ fn a_record_that_nobody_reads_holds_up_nothing_and_is_no_success() {
 }
 
 #[test]
+fn a_long_name_takes_little_room_on_the_terminal() {
+    let method = format!("\u{202e}{}", "m".repeat(10_000));
+    let ask = format!("{{\"jsonrpc\":\"2.0\",\"id\":\"{method}\",\"method\":\"{method}\"}}\n");
+    let output = says(tap(&["--watch"], "cat > /dev/null"), ask.as_bytes());
+    let shown = String::from_utf8(output.stderr).unwrap();
+    let asked = shown.lines().find(|line| line.starts_with('>')).unwrap();
+    assert!(asked.chars().count() < 500, "{asked}");
+    assert!(!shown.contains('\u{202e}'), "{shown}");
+}
+
+#[test]
+fn a_server_that_is_killed_leaves_a_whole_record() {
+    let file = scratch("killed.jsonl");
+    let server = "trap '' TERM; echo ready; while :; do sleep 0.05; done";
+    let mut child = tap(&["--record", file.to_str().unwrap()], server);
+    let from = ready(&mut child);
+    signalled(&child, "-TERM");
+    assert_eq!(ends(child).0, Some(137));
+    let record = std::fs::read_to_string(&file).unwrap();
+    assert!(record.contains("ready"), "{record}");
+    drop(from);
+}
+
+#[test]
 fn a_record_is_for_its_owner_only() {
     use std::os::unix::fs::PermissionsExt as _;
     let file = scratch("private.jsonl");
