@@ -10,6 +10,7 @@ use mcp_wire::Json;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tracing::info;
 
+use crate::ending::{Ending, LAST_ANSWERS};
 use crate::greeting::Greeting;
 use crate::link::Link;
 use crate::losses::{LossReport, Losses};
@@ -47,6 +48,7 @@ impl Bridge {
             per_owner: None,
             tasks: TaskOptions::new(),
             http: http::Options::new(),
+            ending: Ending::default(),
         })
     }
 
@@ -81,6 +83,8 @@ impl Bridge {
     }
 
     /// Sets the hook that is called with what each message lost, and with each message that was not delivered.
+    ///
+    /// The message waits until the hook returns: one that writes hands the text to a queue that drops what it has no room for.
     #[must_use]
     pub fn on_loss(mut self, hook: impl Fn(&LossReport<'_>) + Send + Sync + 'static) -> Self {
         self.0.losses.hook = Box::new(hook);
@@ -153,6 +157,14 @@ impl Bridge {
         self
     }
 
+    /// Sets what ends the grace of open calls early, such as a second signal: they get an error at once. It is awaited once the
+    /// bridge is to end.
+    #[must_use]
+    pub fn with_early_end(mut self, early: impl Future<Output = ()> + Send + 'static) -> Self {
+        self.0.ending = Ending::early(boxed(early));
+        self
+    }
+
     /// Makes a tower service, for axum, hyper, or [`Service::serve`].
     ///
     /// The upstream server is started, or reached, when the first client of each revision names itself, and once for that
@@ -177,7 +189,7 @@ impl Bridge {
     }
 
     /// Serves one client over two streams of bytes, such as standard input and output, until it hangs up, the upstream
-    /// server ends, or `stop` is ready. From then on what is open has 5 seconds to finish.
+    /// server ends, or `stop` is ready. From then on what is open has 5 seconds to finish, and gets an error after that.
     ///
     /// The upstream server is started once the client has sent `initialize`, or another request that only the server can
     /// answer. If it cannot be used, that request is answered with the error. A client that hangs up before the server has
@@ -240,10 +252,10 @@ impl Bridge {
         };
         let begun = tokio::select! {
             begun = begun => begun,
-            () = &mut stop => return Ok(()),
+            () = &mut stop => Err(Error::Closed),
             () = left => {
                 info!("{} s are over: the server has not started, and its client has left", GRACE.as_secs());
-                return Ok(());
+                Err(Error::Closed)
             }
         };
         if has_left {
@@ -255,7 +267,10 @@ impl Bridge {
                 let error: Error = error;
                 drop((input, copied));
                 greeting.refuse(output, &error.to_string()).await;
-                return Err(error);
+                return match error {
+                    Error::Closed => Ok(()),
+                    error => Err(error),
+                };
             }
         };
         let ended = link.clone();
@@ -264,7 +279,7 @@ impl Bridge {
             Spare::start(&settings, app, Arc::default()),
             &settings,
         );
-        let proxy = Proxy::new(servers.clone(), settings, app);
+        let proxy = Proxy::new(servers.clone(), Arc::clone(&settings), app);
         let ended = async {
             let ended = tokio::select! {
                 () = copied => Ok(()),
@@ -272,19 +287,20 @@ impl Bridge {
                 () = stop => Ok(()),
             };
             // The pipe ends here, and what was read is answered, if that does not take too long.
-            (ended, tokio::time::sleep(GRACE))
+            ended
         };
         let served = stdio::serve_on(server, proxy, input, output);
         let mut served = std::pin::pin!(served);
         let served = tokio::select! {
             served = &mut served => served.map_err(Error::Client),
-            (ended, grace) = ended => {
+            ended = ended => {
+                let over = async {
+                    settings.ending.give_up_after(GRACE).await;
+                    tokio::time::sleep(LAST_ANSWERS).await;
+                };
                 tokio::select! {
                     served = served => served.map_err(Error::Client),
-                    () = grace => {
-                        info!("{} s are over: what is still open is given up", GRACE.as_secs());
-                        Ok(())
-                    }
+                    () = over => Ok(()),
                 }
                 .and(ended)
             }

@@ -19,7 +19,7 @@
 //! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
 //! let upstream = Upstream::url(Http::new("http://127.0.0.1:8001/mcp")?);
 //! let service = Bridge::new(upstream)
-//!     .on_loss(|report| eprintln!("{}: {} losses", report.method, report.losses.len()))
+//!     .on_loss(|report| tracing::warn!("{}: {} losses", report.method, report.losses.len()))
 //!     .into_service();
 //! let listener = http::bind(("127.0.0.1", 8000)).await?;
 //! service.serve(listener, std::future::pending(), Duration::ZERO).await;
@@ -34,6 +34,7 @@
 //! [`Bridge::with_isolation`] gives each of their HTTP connections its own.
 
 mod bridge;
+mod ending;
 mod error;
 mod greeting;
 mod identity;

@@ -59,17 +59,19 @@ impl Proxy {
         ask: OutgoingRequest,
         asked: Asked,
     ) -> Result<(Answered, Revision), ErrorObject> {
-        let server = self
-            .servers
-            .of(&asked.caller, &asked.peer.session())
-            .await?;
         let (method, began) = (asked.method.clone(), Instant::now());
-        let answered = server.ask(ask, asked).await;
+        let (caller, session) = (Arc::clone(&asked.caller), asked.peer.session());
+        let answered = self.settings.ending.unless_over(async {
+            let server = self.servers.of(&caller, &session).await?;
+            let answered = server.ask(ask, asked).await?;
+            Ok::<_, ErrorObject>((answered, server.spoken()))
+        });
+        let answered = answered.await?;
         let took = began.elapsed();
         if answered.is_ok() {
             debug!(method, ?took, "answered");
         }
-        answered.map(|answered| (answered, server.spoken()))
+        answered
     }
 
     /// Passes a notification on.

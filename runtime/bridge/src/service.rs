@@ -27,9 +27,10 @@ use mcp_wire::Json;
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::sync::{OnceCell, Semaphore};
-use tokio::task::AbortHandle;
+use tokio::task::{AbortHandle, JoinSet};
 use tracing::warn;
 
+use crate::ending::LAST_ANSWERS;
 use crate::greeting::refusal;
 use crate::identity::{anyone_of, first_said};
 use crate::link::Link;
@@ -114,7 +115,7 @@ impl Service {
     }
 
     /// Serves HTTP/1.1 on a listener until `stop` is ready; then calls get status 503, what is open has `grace` to finish, and
-    /// the connections to the upstream server are closed.
+    /// gets an error after that. Then the connections to the upstream server are closed.
     pub async fn serve(
         self,
         listener: TcpListener,
@@ -132,12 +133,17 @@ impl Service {
         grace: Duration,
     ) -> Boxed<'static, ()> {
         boxed(async move {
+            let mut ending = JoinSet::new();
             let stop = async {
                 stopped.await;
                 self.close();
+                let shared = Arc::clone(&self.0);
+                ending.spawn(async move { shared.settings.ending.give_up_after(grace).await });
             };
             let options = &self.0.settings.http;
+            let grace = grace + LAST_ANSWERS;
             transport::serve_service(listener, options, self.clone(), stop, grace).await;
+            drop(ending);
             self.shutdown().await;
         })
     }
@@ -311,7 +317,9 @@ impl Shared {
                 return Err(Error::Closed);
             }
             let caller = Arc::new(caller);
-            let (link, facts) = Link::negotiate(&self.settings, &caller).await?;
+            let negotiated = Link::negotiate(&self.settings, &caller);
+            let negotiated = self.settings.ending.unless_over(negotiated).await;
+            let (link, facts) = negotiated.unwrap_or(Err(Error::Closed))?;
             let app = facts.revision;
             let server = self.settings.server(&facts)?;
             let spare = Arc::new(Spare::new(link, caller));

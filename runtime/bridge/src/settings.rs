@@ -11,6 +11,7 @@ use mcp_revisions::{Limits, RevisionSet, http};
 use mcp_wire::Json;
 use tracing::warn;
 
+use crate::ending::Ending;
 use crate::losses::{End, Losses};
 use crate::{Error, Upstream, identity};
 
@@ -32,6 +33,7 @@ pub(crate) struct Settings {
     pub(crate) per_owner: Option<usize>,
     pub(crate) tasks: TaskOptions,
     pub(crate) http: http::Options,
+    pub(crate) ending: Ending,
 }
 
 /// How many servers are at work at a time, and how long one is kept that no client uses.

@@ -58,10 +58,19 @@ impl Upstream {
         let words = std::iter::once(&program).chain(&arguments);
         let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
         let name = words.join(" ");
-        Self::new(&name, Channel::Stdio, move |limit| {
+        Self::child(&name, move || {
             let mut command = Command::new(&program);
             command.args(&arguments);
-            let started = Transport::child(Child::new(command), limit);
+            Child::new(command)
+        })
+    }
+
+    /// Returns a server that is a program as `child` sets it up for each connection, with its environment, its folder, and what
+    /// gets the lines of its standard error.
+    #[must_use]
+    pub fn child(name: &str, child: impl Fn() -> Child + Send + Sync + 'static) -> Self {
+        Self::new(name, Channel::Stdio, move |limit| {
+            let started = Transport::child(child(), limit);
             Box::pin(std::future::ready(started))
         })
     }

@@ -1,6 +1,6 @@
-//! A server for the tests of the bridge: `peer [--only REVISION] [--http PORT] [--started FILE] [--rounds]` speaks that
-//! revision only, over stdio or on that port, and adds a line to that file when it starts. With `--rounds` its handlers
-//! speak the latest revision, and ask in results.
+//! A server for the tests of the bridge: `peer [--only REVISION] [--http PORT] [--started FILE] [--held PIPE] [--rounds]` speaks
+//! that revision only, over stdio or on that port, adds a line to that file when it starts, and holds that pipe open until it
+//! ends. With `--rounds` its handlers speak the latest revision, and ask in results.
 //!
 //! It adds numbers, asks in mid-call, tells of progress and logs, reads a resource and says when it changes, gets a prompt,
 //! takes its time, waits for other calls, says more than anybody reads, and knows a method that no revision has.
@@ -30,6 +30,11 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         rounds |= argument == "--rounds";
         if argument == "--http" {
             port = Some(arguments.next().ok_or("--http takes a port")?.parse()?);
+        }
+        if argument == "--held" {
+            let file = arguments.next().ok_or("--held takes a file")?;
+            let held = std::fs::OpenOptions::new().write(true).open(file)?;
+            std::mem::forget(held);
         }
         if argument == "--started" {
             let file = arguments.next().ok_or("--started takes a file")?;

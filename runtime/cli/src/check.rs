@@ -63,7 +63,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     for file in files {
         let bytes = match read(file) {
             Err(error) => {
-                crate::colour::print_error(format_args!("cannot read {file}: {error}"));
+                crate::stderr::print_error(format_args!("cannot read {file}: {error}"));
                 code = 3;
                 if *json {
                     let expected = "a file that can be read".to_owned();
@@ -97,7 +97,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
             });
         }
     }
-    Ok(Outcome { text, code })
+    Ok(if *json {
+        Outcome { text, code }
+    } else {
+        Outcome::for_people(&text, code)
+    })
 }
 
 /// The text of a file as one input, or each of its lines that is not empty where every line is one: `FILE:LINE`.

@@ -1,54 +1,9 @@
-//! Colours, by `--color`, and text that cannot control a terminal.
+//! Colours, by `--color`.
 
-use std::borrow::Cow;
-use std::fmt::Write as _;
 use std::io::IsTerminal;
 use std::sync::OnceLock;
 
 use clap::ColorChoice;
-
-/// The codes by which this program colours what it prints.
-const OWN: [&str; 11] = [
-    "[0m", "[1m", "[2m", "[30m", "[31m", "[32m", "[33m", "[34m", "[35m", "[36m", "[37m",
-];
-
-/// A text without control characters that a terminal acts on: they come from files, and are shown as escapes.
-///
-/// Line ends, tabs and the colours of this program stay. `\u{7f}` to `\u{9f}` may stand in JSON as they are, and stay
-/// where no terminal reads them.
-pub(crate) fn harmless(text: &str, is_terminal: bool) -> Cow<'_, str> {
-    let is_harm = |(place, found): (usize, char)| {
-        let rest = text.get(place + found.len_utf8()..).unwrap_or_default();
-        match found {
-            '\n' | '\t' => false,
-            '\r' => !rest.starts_with('\n'),
-            '\u{1b}' => !OWN.iter().any(|own| rest.starts_with(own)),
-            '\u{7f}'..='\u{9f}' => is_terminal,
-            found => found.is_control(),
-        }
-    };
-    if !text.char_indices().any(is_harm) {
-        return Cow::Borrowed(text);
-    }
-    let mut safe = String::with_capacity(text.len());
-    for (place, found) in text.char_indices() {
-        match is_harm((place, found)) {
-            true => drop(write!(safe, "{}", found.escape_default())),
-            false => safe.push(found),
-        }
-    }
-    Cow::Owned(safe)
-}
-
-/// Prints a text for people on standard error, as it is but for what a terminal would act on.
-pub(crate) fn tell(text: &str) {
-    eprint!("{}", harmless(text, true));
-}
-
-/// Prints an error for people on standard error.
-pub(crate) fn print_error(error: impl std::fmt::Display) {
-    tell(&format!("error: {error:#}\n"));
-}
 
 /// A colour of a terminal.
 #[derive(Clone, Copy)]

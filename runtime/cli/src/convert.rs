@@ -225,7 +225,7 @@ fn report_messages(converted: ConvertedMessages, as_json: bool) -> Outcome {
     for (place, outcome) in converted.messages {
         if !as_json {
             let exact = if outcome.is_exact() { "exact\n" } else { "" };
-            crate::colour::tell(&format!("{place}: {exact}"));
+            crate::stderr::tell(&format!("{place}: {exact}"));
         }
         let one = report(outcome, as_json);
         code = code.max(one.code);
@@ -295,7 +295,7 @@ fn converted(
     match mcp_protocol::convert(Subject::Type(name), from, to, text, cx) {
         Ok(outcome) => {
             for loss in outcome.losses() {
-                crate::colour::tell(&format!("--{option}: {loss}\n"));
+                crate::stderr::tell(&format!("--{option}: {loss}\n"));
             }
             let problem = format!("--{option} cannot be converted to revision {to}");
             outcome.value().context(problem)
@@ -376,7 +376,7 @@ fn report(conversion: Conversion<Json>, as_json: bool) -> Outcome {
         text.push('\n');
     }
     if !as_json {
-        crate::colour::tell(&note);
+        crate::stderr::tell(&note);
     }
     Outcome { text, code }
 }
@@ -389,7 +389,7 @@ fn unreadable(error: &anyhow::Error, as_json: bool) -> Outcome {
             json!({ "status": "unreadable", "message": format!("{error:#}") })
         ),
         false => {
-            crate::colour::print_error(error);
+            crate::stderr::print_error(error);
             String::new()
         }
     };
@@ -412,7 +412,7 @@ fn invalid(from: Protocol, diagnostic: &Diagnostic, cure: &str, as_json: bool) -
             format!("{row}\n")
         }
         false => {
-            crate::colour::print_error(format_args!("input is not valid in {from}: {problem}"));
+            crate::stderr::print_error(format_args!("input is not valid in {from}: {problem}"));
             String::new()
         }
     };

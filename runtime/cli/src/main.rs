@@ -4,11 +4,16 @@
 
 use std::io::{IsTerminal as _, Write};
 use std::process::ExitCode;
+use std::time::Instant;
+
+use background::FLUSH;
 
 use clap::{Parser, Subcommand};
 use mcp_protocol::Rule;
-use mcp_schema::command::{self, diff, explain};
+use mcp_schema::command::{self, diff, explain, is_colour};
+use mcp_wire::harmless;
 
+mod background;
 mod bridge;
 mod check;
 mod colour;
@@ -21,6 +26,7 @@ mod manual;
 mod message;
 mod report;
 mod revisions;
+mod stderr;
 mod tap;
 mod transcript;
 
@@ -69,13 +75,28 @@ struct Outcome {
     code: u8,
 }
 
+impl Outcome {
+    /// Returns the outcome of a command that prints lines for people: nothing in them acts on a terminal.
+    fn for_people(text: &str, code: u8) -> Self {
+        let text = harmless(text, |_| false).into_owned();
+        Self { text, code }
+    }
+}
+
 /// The exit code if the output cannot be written, such as on a full disk.
 const OUTPUT_FAILED: u8 = 3;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     colour::choose(arguments.color);
-    let outcome = match arguments.command {
+    stderr::tell_panics();
+    let code = run(arguments.command);
+    stderr::finish(Instant::now() + FLUSH);
+    code
+}
+
+fn run(command: Command) -> ExitCode {
+    let outcome = match command {
         Command::Bridge(arguments) => bridge::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Convert(arguments) => convert::run(&arguments),
@@ -94,9 +115,9 @@ fn main() -> ExitCode {
         Command::Man(arguments) => manual::pages(&arguments),
     };
     match outcome {
-        Ok(Outcome { text, code }) => printed(&text, code),
+        Ok(Outcome { text, code }) => printed(&text, code, false),
         Err(error) => {
-            colour::print_error(&error);
+            stderr::print_error(&error);
             2.into()
         }
     }
@@ -105,28 +126,36 @@ fn main() -> ExitCode {
 /// Prints the outcome of a subcommand that `cargo xtask` has as well.
 fn shared(outcome: anyhow::Result<command::Outcome>) -> ExitCode {
     match outcome {
-        Ok(command::Outcome { text, passed }) => printed(&text, u8::from(!passed)),
+        Ok(command::Outcome { text, passed }) => {
+            let has_colours = colour::is_on(std::io::stdout());
+            printed(&text, u8::from(!passed), has_colours)
+        }
         Err(error) => {
-            colour::print_error(&error);
+            stderr::print_error(&error);
             command::failure_code(&error).into()
         }
     }
 }
 
-fn printed(text: &str, code: u8) -> ExitCode {
+/// Prints the output of a subcommand: programs get it as it is, and terminals without what they would act on.
+fn printed(text: &str, code: u8, has_colours: bool) -> ExitCode {
     // The bridge prints nothing: a client that does not read keeps it from taking standard output.
     if text.is_empty() {
         return code.into();
     }
     let mut stdout = std::io::stdout();
-    let text = colour::harmless(text, stdout.is_terminal());
+    let text = if stdout.is_terminal() {
+        harmless(text, |rest| has_colours && is_colour(rest))
+    } else {
+        text.into()
+    };
     match stdout
         .write_all(text.as_bytes())
         .and_then(|()| stdout.flush())
     {
         // A reader that has seen enough, as `head` does, is no failure.
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            eprintln!("error: cannot write the output: {error}");
+            stderr::print_error(format_args!("cannot write the output: {error}"));
             OUTPUT_FAILED.into()
         }
         _ => code.into(),

@@ -110,7 +110,7 @@ pub(crate) fn pages(arguments: &Pages) -> anyhow::Result<Outcome> {
         let name = command.get_display_name().unwrap_or(command.get_name());
         let file = dir.join(format!("{name}.1"));
         if let Err(error) = std::fs::write(&file, page(command)?) {
-            crate::colour::print_error(format_args!("cannot write {}: {error}", file.display()));
+            crate::stderr::print_error(format_args!("cannot write {}: {error}", file.display()));
             let code = crate::OUTPUT_FAILED;
             return Ok(Outcome { text, code });
         }

@@ -4,20 +4,21 @@
 mod signals;
 mod watch;
 
-use std::fs::File;
-use std::io::{self, BufWriter, PipeReader, PipeWriter, Read, Write};
+use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::process::ExitStatus;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::Context as _;
 use clap::Args;
 use mcp_wire::Direction;
 use tokio::process::{Child, Command};
 
+use crate::background::{Background, Destination, FLUSH};
 use crate::transcript::line;
-use crate::{OUTPUT_FAILED, Outcome};
+use crate::{OUTPUT_FAILED, Outcome, stderr};
 use signals::Signals;
 use watch::Watch;
 
@@ -52,15 +53,50 @@ struct Passed {
 /// How much of one line is kept to be written down.
 const MAX_LINE: usize = 64 << 20;
 
-/// How many lines wait to be written down. The traffic waits too while the printed lines are not read.
+/// How many lines wait until they are looked at. The traffic waits for that, and for no reader or disk.
 const MAX_WAITING: usize = 64;
+
+/// Most bytes of a record that wait for the disk: a few messages of the greatest length.
+pub(crate) const RECORD_WAITING: usize = 64 << 20;
+
+/// Returns the line of a record that stands where messages are missing, which `transcript` passes over.
+pub(crate) fn record_gap(count: u64) -> String {
+    format!("# {count} messages are missing here: they could not be written in time\n")
+}
+
+/// The file of a record, and the thread that writes it.
+struct Record {
+    thread: Background,
+    file: Arc<Destination>,
+}
+
+impl Record {
+    fn create(file: &str) -> io::Result<Self> {
+        let failed =
+            |why: &str| stderr::tell(&format!("mcp-rev: the transcript has gaps: {why}\n"));
+        Ok(Self {
+            file: Arc::new(Destination::file(file, record_gap, failed)?),
+            thread: Background::start(RECORD_WAITING)?,
+        })
+    }
+
+    /// Waits for the disk, tells how many messages are not written, and returns whether all of them are.
+    fn finish(&self) -> bool {
+        let missing = self.thread.flush(Instant::now() + FLUSH);
+        if missing > 0 {
+            let told = format!("mcp-rev: messages that are missing in the transcript: {missing}\n");
+            stderr::tell(&told);
+        }
+        missing == 0
+    }
+}
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let record = match &arguments.record {
-        Some(file) => match File::create(file) {
-            Ok(created) => Some(BufWriter::new(created)),
+        Some(file) => match Record::create(file) {
+            Ok(created) => Some(created),
             Err(error) => {
-                crate::colour::print_error(format_args!("cannot write {file}: {error}"));
+                stderr::print_error(format_args!("cannot write {file}: {error}"));
                 return Ok(ended(OUTPUT_FAILED));
             }
         },
@@ -69,6 +105,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.enable_all().build().context("cannot start")?;
     let watch = arguments.watch.then(Watch::new);
+    stderr::begin();
     let code = runtime.block_on(tapped(&arguments.command, record, watch));
     // Threads that wait for the client, or for a reader of what they print, are not waited for.
     runtime.shutdown_background();
@@ -85,7 +122,7 @@ fn ended(code: u8) -> Outcome {
 /// Runs the server, and returns the exit code.
 async fn tapped(
     command: &[String],
-    record: Option<BufWriter<File>>,
+    record: Option<Record>,
     watch: Option<Watch>,
 ) -> anyhow::Result<u8> {
     // They come before the server: a signal in between is for it.
@@ -93,10 +130,11 @@ async fn tapped(
     let (mut child, to_server, from_server) = match start(command) {
         Ok(started) => started,
         Err(error) => {
-            crate::colour::print_error(&error);
+            stderr::print_error(&error);
             return Ok(OUTPUT_FAILED);
         }
     };
+    let has_record = record.is_some();
     let (told, heard) = sync_channel(MAX_WAITING);
     let writer = thread::spawn(move || write_down(&heard, record, watch));
     let asked = told.clone();
@@ -128,9 +166,11 @@ async fn tapped(
         let _ = told.send(Event::End);
         writer.join()
     });
-    let is_written = match signals.forwarded(None, written).await {
-        Some(Ok(Ok(is_written))) => is_written,
-        _ => true,
+    // The thread waits for the disk no longer than that; a signal is for the server, which has ended.
+    let is_written = match tokio::time::timeout(2 * FLUSH, written).await {
+        Ok(Ok(Ok(is_written))) => is_written,
+        // What it was kept from looking at is not in the record either.
+        _ => !has_record,
     };
     let code = code(status);
     Ok(if is_written { code } else { OUTPUT_FAILED })
@@ -140,7 +180,7 @@ async fn tapped(
 fn code(status: ExitStatus) -> u8 {
     #[cfg(unix)]
     if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
-        crate::colour::tell(&format!("tap: the server was ended by signal {signal}\n"));
+        stderr::tell(&format!("tap: the server was ended by signal {signal}\n"));
         return u8::try_from(128 + signal).unwrap_or(1);
     }
     let code = status.code().and_then(|code| u8::try_from(code).ok());
@@ -211,36 +251,20 @@ pub(crate) fn now() -> u64 {
     })
 }
 
-/// Writes down the messages, and returns whether the record has all of them.
-fn write_down(
-    heard: &Receiver<Event>,
-    mut record: Option<impl Write>,
-    mut watch: Option<Watch>,
-) -> bool {
-    let mut is_whole = true;
+/// Records and prints the messages, and returns whether the record has all of them.
+fn write_down(heard: &Receiver<Event>, record: Option<Record>, mut watch: Option<Watch>) -> bool {
     while let Ok(Event::Passed(passed)) = heard.recv() {
         let Passed {
             direction,
             at,
             line,
         } = passed;
-        if let Some(file) = &mut record {
-            let written = line::write(direction, at, &line);
-            // What is tapped goes on in any case.
-            if let Err(error) = file
-                .write_all(written.as_bytes())
-                .and_then(|()| file.flush())
-            {
-                let end = format!("mcp-rev: the transcript ends here: {error}\n");
-                crate::colour::tell(&end);
-                record = None;
-                is_whole = false;
-            }
+        if let Some(Record { thread, file }) = &record {
+            thread.write(file, line::write(direction, at, &line));
         }
         if let Some(watch) = &mut watch {
-            let seen = watch.sees(direction, at, &line);
-            crate::colour::tell(&seen);
+            stderr::tell_coloured(&watch.sees(direction, at, &line));
         }
     }
-    is_whole
+    record.is_none_or(|record| record.finish())
 }

@@ -5,9 +5,9 @@ use std::fmt;
 
 use crate::fault::{Fault, What};
 use crate::pointer::{self, Walk};
-use crate::printable;
 use crate::reader::Reader;
 use crate::scan::MAX_DEPTH;
+use crate::{excerpt, printable};
 
 /// Why a JSON text could not be read as a type.
 ///
@@ -274,10 +274,7 @@ fn found_value(text: &str, offset: usize) -> Cow<'static, str> {
     }
 }
 
-/// The first characters of `text`, with a mark if there are more.
+/// Returns the first characters of `text`, with a mark if there are more.
 pub(crate) fn cut(text: &str) -> String {
-    match text.char_indices().nth(SHOWN) {
-        Some((end, _)) => printable(text.get(..end).unwrap_or_default()) + "…",
-        None => printable(text),
-    }
+    excerpt(text, SHOWN)
 }

@@ -88,6 +88,7 @@ mod reader;
 mod record;
 mod scan;
 pub mod service;
+mod shown;
 mod text;
 mod variants;
 mod writer;
@@ -114,6 +115,7 @@ pub use number::{Integer, NotFinite, Number};
 pub use object::{Members, Object, Record, UnknownMembers};
 pub use reader::{Array, Decode, Reader};
 pub use scan::MAX_DEPTH;
+pub use shown::{EXCERPT, excerpt, harmless, printable, steers};
 pub use writer::{ArrayWriter, Encode, ObjectWriter, Writer};
 
 /// Reads a whole text.
@@ -179,18 +181,6 @@ pub fn one_line<'t>(text: impl Into<Cow<'t, str>>) -> Cow<'t, str> {
         0 => text,
         _ => text.replace(['\n', '\r'], " ").into(),
     }
-}
-
-/// Returns a text of a peer as a log or a terminal may show it: what would break the line or act on the terminal is escaped.
-pub fn printable(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for char in text.chars() {
-        match char {
-            '"' | '\'' | '\\' => shown.push(char),
-            other => shown.extend(other.escape_debug()),
-        }
-    }
-    shown
 }
 
 /// For [`serde_bridge!`], so that the crates that use it need no serde of their own.

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+use mcp_wire::harmless;
 
-use super::{Outcome, Unread};
+use super::{Outcome, Unread, is_colour};
 use crate::diff::{self, Baseline, Diff, Filter, History, Kind, Level, Sources};
 use crate::render::text::TextOptions;
 use crate::render::{github, html, json, markdown, text};
@@ -188,10 +189,12 @@ fn width(arguments: &Arguments) -> Option<usize> {
 
 fn render(arguments: &Arguments, history: &History, colour: bool) -> anyhow::Result<String> {
     let diffs = &history.diffs;
-    Ok(match arguments.format {
+    let is_text = matches!(arguments.format, Format::Text);
+    let has_colours = colour && is_text && arguments.output.is_none();
+    let text = match arguments.format {
         Format::Text => {
             let options = TextOptions {
-                colour: colour && arguments.output.is_none(),
+                colour: has_colours,
                 paths: arguments.paths,
                 witnesses: arguments.examples,
                 only_breaking: !arguments.verbose && filter(arguments).is_empty(),
@@ -205,13 +208,17 @@ fn render(arguments: &Arguments, history: &History, colour: bool) -> anyhow::Res
             let texts: Vec<String> = diffs.iter().map(markdown::render).collect();
             texts.join("\n")
         }
-        Format::Json => match (arguments.all, diffs.as_slice()) {
-            (false, [only]) => json::diff(only)?,
-            _ => json::history(history)?,
-        },
+        Format::Json => {
+            return Ok(match (arguments.all, diffs.as_slice()) {
+                (false, [only]) => json::diff(only)?,
+                _ => json::history(history)?,
+            });
+        }
         Format::Github => (diffs.iter())
             .map(|diff| github::render(diff, arguments.fail_on))
             .collect(),
         Format::Html => html::render(history)?,
-    })
+    };
+    // Names in a schema are anybody's, and people read these formats.
+    Ok(harmless(&text, |rest| has_colours && is_colour(rest)).into_owned())
 }

@@ -22,3 +22,15 @@ pub fn is_coloured(choice: clap::ColorChoice, stream: impl IsTerminal) -> bool {
         }
     }
 }
+
+/// The codes by which commands colour what they print.
+const COLOURS: [&str; 11] = [
+    "[0m", "[1m", "[2m", "[30m", "[31m", "[32m", "[33m", "[34m", "[35m", "[36m", "[37m",
+];
+
+/// Returns whether a text begins with a code that commands colour their output by.
+#[must_use]
+pub fn is_colour(text: &str) -> bool {
+    let code = text.strip_prefix('\u{1b}');
+    code.is_some_and(|code| COLOURS.iter().any(|colour| code.starts_with(colour)))
+}

@@ -10,6 +10,8 @@ pub mod themes;
 
 use std::borrow::Cow;
 
+use mcp_wire::steers;
+
 use crate::diff::{Diff, Kind, Meaning, Met, Row, Transport, Verdict, View, joined};
 use crate::shims::PROVEN;
 use crate::sorted::{SortedMap, SortedSet};
@@ -61,13 +63,12 @@ pub fn rules_words(diff: &Diff, change: &themes::Change<'_>) -> Option<String> {
 
 /// A text in one line: what breaks it, or steers what reads it, is shown as an escape.
 fn one_line(text: &str) -> Cow<'_, str> {
-    let breaks = |letter: char| letter.is_control() || matches!(letter, '\u{2028}' | '\u{2029}');
-    if !text.contains(breaks) {
+    if !text.contains(steers) {
         return Cow::Borrowed(text);
     }
     let mut line = String::with_capacity(text.len());
     for letter in text.chars() {
-        match breaks(letter) {
+        match steers(letter) {
             true => line.extend(letter.escape_default()),
             false => line.push(letter),
         }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::brief::brief;
 use super::themes::{Change, themes};
-use super::{rules_words, verdict_word};
+use super::{one_line, rules_words, verdict_word};
 use crate::diff::{Diff, Level, Prose, Row, Summary, WirePath, joined};
 
 /// How a text is laid out.
@@ -120,9 +120,10 @@ struct Writer {
 
 impl Writer {
     fn paint(&self, code: &str, text: &str) -> String {
+        let text = one_line(text);
         match self.options.colour {
             true => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
-            false => text.to_owned(),
+            false => text.into_owned(),
         }
     }
 
@@ -151,7 +152,7 @@ impl Writer {
             self.line(&conclusion(&summary));
         }
         for note in &diff.notes {
-            self.line(&format!("note: {note}"));
+            self.line(&format!("note: {}", one_line(note)));
         }
         self.brief(diff);
         let mut others = 0;
@@ -188,10 +189,12 @@ impl Writer {
             for row in rows.iter().take(SHOWN_ASIDE) {
                 let path = row.paths.first().map(ToString::to_string);
                 let (kind, path, id) = (row.kind, path.unwrap_or_default(), &row.fingerprint);
-                self.line(&format!("  {kind}  {path}  {id}: {reason}"));
+                let line = format!("{kind}  {path}  {id}: {reason}");
+                self.line(&format!("  {}", one_line(&line)));
             }
             if rows.len() > SHOWN_ASIDE {
-                self.line(&format!("  {} more: {reason}", rows.len() - SHOWN_ASIDE));
+                let more = rows.len() - SHOWN_ASIDE;
+                self.line(&format!("  {more} more: {}", one_line(reason)));
             }
         }
     }
@@ -221,7 +224,10 @@ impl Writer {
 
     /// Words in several lines: a head stands before the first, and a margin before the others.
     fn hanging(&mut self, head: &str, margin: usize, words: &str) {
-        for (number, part) in wrapped(words, self.beside(HEAD)).iter().enumerate() {
+        for (number, part) in wrapped(&one_line(words), self.beside(HEAD))
+            .iter()
+            .enumerate()
+        {
             match number {
                 0 => self.line(&format!("{head}{part}")),
                 _ => self.line(&format!("{:margin$}{part}", "")),
@@ -235,7 +241,9 @@ impl Writer {
             true => paths.len(),
             false => SHOWN_PATHS,
         };
-        let mut lines: Vec<String> = paths.iter().take(shown).map(ToString::to_string).collect();
+        let mut lines: Vec<String> = (paths.iter().take(shown))
+            .map(|path| one_line(&path.to_string()).into_owned())
+            .collect();
         if let Some(last) = lines.last_mut().filter(|_| paths.len() > shown) {
             let _ = write!(last, "  (+{} more)", paths.len() - shown);
         }
@@ -258,7 +266,7 @@ impl Writer {
         paths.extend(from.into_iter().map(|path| format!("from {path}")));
         let first = paths.first().or(row.subject.as_ref());
         let first = first.map_or("", String::as_str);
-        self.line(&format!("  {level}{kind} {first}"));
+        self.line(&format!("  {level}{kind} {}", one_line(first)));
         for path in paths.iter().skip(1) {
             self.line(&format!("{:40}{path}", ""));
         }
@@ -285,7 +293,8 @@ impl Writer {
         let shown = change.rows().iter().filter(|_| options.witnesses);
         for witness in shown.flat_map(|row| &row.witnesses) {
             let end = witness.valid_in.of("old sender", "new sender");
-            self.line(&format!("{:FACTS$}{end}: {}", "", witness.json));
+            let json = witness.json.to_string();
+            self.line(&format!("{:FACTS$}{end}: {}", "", one_line(&json)));
         }
     }
 

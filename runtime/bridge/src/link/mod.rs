@@ -19,7 +19,7 @@ use mcp_revisions::sansio::client::{
 use mcp_revisions::sansio::server::Caller;
 use mcp_revisions::serve::Session;
 use mcp_revisions::{RevisionSet, errors};
-use mcp_wire::{ErrorObject, Json};
+use mcp_wire::{EXCERPT, ErrorObject, Json, excerpt};
 use tracing::{debug, info, warn};
 
 use crate::Error;
@@ -113,6 +113,7 @@ impl Link {
             .info
             .as_ref()
             .map_or("one that is not named", Json::text);
+        let named = excerpt(named, EXCERPT);
         info!(client = named, "the server speaks {spoken}");
         self
     }

@@ -114,31 +114,39 @@ pub(super) async fn over_http(
     bridge: Bridge,
 ) -> anyhow::Result<()> {
     let listener = http::bind(address).await?;
+    // Signals are caught before anybody reads that the bridge listens.
+    let mut stop = Box::pin(signalled_to_end());
+    tokio::select! {
+        biased;
+        () = &mut stop => return Ok(()),
+        () = std::future::ready(()) => {}
+    }
     info!("listening on http://{}{path}", listener.local_addr()?);
     let service = bridge.into_service();
-    service.serve(listener, signalled_to_end(), GRACE).await;
+    service.serve(listener, stop, GRACE).await;
     Ok(())
 }
 
 /// Waits until a signal ends the bridge.
 pub(super) async fn signalled_to_end() {
-    signals().await;
+    signalled().await;
     info!(
         "closing: open requests have {} s to finish",
         GRACE.as_secs()
     );
 }
 
-async fn signals() {
+/// Waits for a signal that ends a program: SIGINT, SIGTERM or SIGHUP.
+pub(super) async fn signalled() {
     let interrupted = tokio::signal::ctrl_c();
     #[cfg(unix)]
     {
         use tokio::signal::unix::SignalKind;
         tokio::select! {
             _ = interrupted => {}
-            () = signalled(SignalKind::terminate()) => {}
+            () = received(SignalKind::terminate()) => {}
             // The terminal is gone.
-            () = signalled(SignalKind::hangup()) => {}
+            () = received(SignalKind::hangup()) => {}
         }
     }
     #[cfg(not(unix))]
@@ -147,7 +155,7 @@ async fn signals() {
 
 /// Waits for a signal.
 #[cfg(unix)]
-async fn signalled(kind: tokio::signal::unix::SignalKind) {
+async fn received(kind: tokio::signal::unix::SignalKind) {
     match tokio::signal::unix::signal(kind) {
         Ok(mut signal) => {
             signal.recv().await;

@@ -3,9 +3,18 @@
 use std::str::FromStr;
 
 use tracing::level_filters::LevelFilter;
+use tracing_subscriber::field::MakeExt as _;
+use tracing_subscriber::fmt::format::debug_fn;
+
+use mcp_wire::{EXCERPT, excerpt};
+
+use crate::stderr;
 
 /// Environment variable with the log level, for when no option gives one.
 const VARIABLE: &str = "MCP_REV_LOG";
+
+/// Most characters of the message of an event: it quotes peers.
+const MESSAGE: usize = 1_000;
 
 /// Level of the log.
 #[derive(Debug, Clone, Copy)]
@@ -33,10 +42,19 @@ pub(super) fn begin(level: Option<Level>) -> Result<(), String> {
         (None, None) => Level(LevelFilter::INFO),
     };
     let colours = crate::colour::is_on(std::io::stderr());
-    // Whoever has begun already goes on.
+    // A field, and a part of a message, may be a peer's text: it is cut, and stays within its line.
+    let fields = debug_fn(|to, field, value| {
+        let value = format!("{value:?}");
+        match field.name() {
+            "message" => write!(to, "{}", excerpt(&value, MESSAGE)),
+            name => write!(to, "{name}={}", excerpt(&value, EXCERPT)),
+        }
+    })
+    .delimited(" ");
     let _ = tracing_subscriber::fmt()
         .with_max_level(level.0)
-        .with_writer(std::io::stderr)
+        .with_writer(|| stderr::Lines)
+        .fmt_fields(fields)
         .with_ansi(colours)
         .with_target(false)
         // Nobody may be reading any more.

@@ -1,37 +1,51 @@
 //! The log of losses: a JSON object per line, for each loss and for each message that was not delivered.
 
-use std::fs::File;
-use std::io::Write;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Arc;
+use std::time::Instant;
 
 use anyhow::Context as _;
 use mcp_bridge::{End, LossReport};
 use mcp_revisions::sansio::server::Undelivered;
-use mcp_wire::{Json, Map};
+use mcp_wire::{EXCERPT, Json, Map, RequestId, excerpt};
 
-/// Where the lines are written; nowhere if it is off.
-pub(super) struct LossLog(Option<Mutex<Box<dyn Write + Send>>>);
+use crate::background::{Background, Destination};
+use crate::stderr;
+
+/// Most bytes that wait for a disk, or for the reader of a pipe.
+const WAITING: usize = 4 << 20;
+
+/// Where the lines are written; clones are the same log.
+#[derive(Clone)]
+pub(super) enum LossLog {
+    Off,
+    Stderr,
+    File(Background, Arc<Destination>),
+}
 
 impl LossLog {
     /// Opens the log: a file, `stderr`, or `off` for none.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be written.
+    /// Returns an error if the file cannot be created.
     pub(super) fn open(place: &str) -> anyhow::Result<Self> {
-        let to: Box<dyn Write + Send> = match place {
-            "off" => return Ok(Self(None)),
-            "stderr" => Box::new(std::io::stderr()),
-            file => {
-                let file = File::create(file).with_context(|| format!("cannot write {file}"))?;
-                Box::new(file)
-            }
+        let file = match place {
+            "off" => return Ok(Self::Off),
+            "stderr" => return Ok(Self::Stderr),
+            file => file,
         };
-        Ok(Self(Some(Mutex::new(to))))
+        let gap = |count| format!("{{\"change\":\"not-logged\",\"lines\":{count}}}\n");
+        let failed = |why: &str| tracing::error!("the loss log has gaps: {why}");
+        let opened = Destination::file(file, gap, failed);
+        let opened = opened.with_context(|| format!("cannot write {file}"))?;
+        let thread = Background::start(WAITING).context("cannot start a thread")?;
+        Ok(Self::File(thread, Arc::new(opened)))
     }
 
     /// Writes the lines of a report.
     pub(super) fn write(&self, report: &LossReport<'_>) {
-        let Some(to) = &self.0 else { return };
+        if matches!(self, Self::Off) {
+            return;
+        }
         let end = match report.end {
             End::Client => "client",
             _ => "server",
@@ -39,16 +53,30 @@ impl LossLog {
         let about = [
             ("end", Json::of(end)),
             ("revision", Json::of(report.revision.id())),
-            ("method", Json::of(report.method)),
-            ("request", Json::of(&report.request)),
+            ("method", Json::of(&*excerpt(report.method, EXCERPT))),
+            ("request", request_id(report.request)),
         ];
         let lost = report.losses.iter().map(crate::loss::row);
-        let mut to = to.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines = String::new();
         for more in lost.chain(report.undelivered.and_then(undelivered)) {
             let mut row: Map<Json> = about.iter().cloned().collect();
             row.extend(more);
-            // A log that cannot be written stops no message.
-            let _ = writeln!(to, "{}", mcp_wire::to_string(&row));
+            lines.push_str(&mcp_wire::to_string(&row));
+            lines.push('\n');
+        }
+        match self {
+            _ if lines.is_empty() => {}
+            Self::Off => {}
+            Self::Stderr => stderr::tell_json(lines),
+            Self::File(thread, file) => thread.write(file, lines),
+        }
+    }
+
+    /// Waits until the lines are written, or until `deadline`, and returns how many are not.
+    pub(super) fn finish(&self, deadline: Instant) -> u64 {
+        match self {
+            Self::File(thread, _) => thread.flush(deadline),
+            _ => 0,
         }
     }
 }
@@ -63,7 +91,7 @@ fn undelivered(why: Undelivered<'_>) -> Option<Map<Json>> {
             ("rule", Json::of(rule)),
             ("change", Json::of("rejected")),
             ("code", Json::of(&error.code)),
-            ("message", Json::of(&error.message)),
+            ("message", Json::of(&*excerpt(&error.message, EXCERPT))),
         ],
         Undelivered::Dropped { rule, .. } => {
             vec![("rule", Json::of(rule)), ("change", Json::of("dropped"))]
@@ -71,4 +99,12 @@ fn undelivered(why: Undelivered<'_>) -> Option<Map<Json>> {
         _ => return None,
     };
     Some(members.into_iter().collect())
+}
+
+/// Returns the id of a request, cut where it is a long text.
+fn request_id(id: Option<&RequestId>) -> Json {
+    match id {
+        Some(RequestId::String(text)) => Json::of(&*excerpt(text, EXCERPT)),
+        id => Json::of(&id),
+    }
 }

@@ -5,19 +5,26 @@ mod log;
 mod loss_log;
 mod record;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use clap::{ArgGroup, Args, ValueEnum};
 use mcp_bridge::{Bridge, Upstream};
 use mcp_protocol::{LossKind, Revision, UnknownFields};
-use mcp_revisions::service::client::Http;
+use mcp_revisions::service::client::{Child, Http};
+use tokio::process::Command;
+use tracing::error;
 
+use crate::background::FLUSH;
 use crate::convert::UnknownFieldsArgument;
+use crate::stderr;
 use crate::{OUTPUT_FAILED, Outcome};
 use listen::Listen;
 use loss_log::LossLog;
 use record::Record;
+
+/// Environment variable with the URL of the store that bridges share.
+const BACKPLANE: &str = "MCP_REV_BACKPLANE";
 
 #[derive(Args)]
 #[command(
@@ -51,7 +58,8 @@ pub(crate) struct Arguments {
     reject_loss: Option<Severity>,
     /// Record the traffic with the server to this file, for `mcp-rev transcript`
     ///
-    /// An HTTP listener starts several servers. With `session.jsonl`, the second one is recorded to `session.2.jsonl`.
+    /// An HTTP listener starts several servers. With `session.jsonl`, the second one is recorded to `session.2.jsonl`. New
+    /// files are readable by their owner only.
     #[arg(long, value_name = "FILE")]
     record: Option<String>,
     /// Send this header with each request to the server's URL, such as `Accept-Language: en`
@@ -267,13 +275,19 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         Listen::Http(..) => tokio::runtime::Builder::new_multi_thread(),
     };
     let runtime = runtime.enable_all().build().context("cannot start")?;
-    let done = runtime.block_on(bridged(arguments));
+    stderr::begin();
+    let done = runtime.block_on(async {
+        let files = Files::open(arguments)?;
+        let done = bridged(arguments, &files).await;
+        files.finish();
+        done
+    });
     // A thread that reads standard input would be waited for as long as the client is silent.
     runtime.shutdown_background();
     let code = match done {
         Ok(()) => 0,
         Err(Failed { code, error }) => {
-            crate::colour::print_error(&error);
+            stderr::print_error(&error);
             code
         }
     };
@@ -281,10 +295,43 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     Ok(Outcome { text, code })
 }
 
-async fn bridged(arguments: &Arguments) -> Result<(), Failed> {
-    let log = LossLog::open(&arguments.loss_log).map_err(Failed::place)?;
-    let mut bridge = Bridge::new(upstream(arguments)?)
+/// The files that a bridge writes.
+struct Files {
+    log: LossLog,
+    record: Option<Record>,
+}
+
+impl Files {
+    fn open(arguments: &Arguments) -> Result<Self, Failed> {
+        let record = arguments.record.as_deref().map(Record::new);
+        Ok(Self {
+            log: LossLog::open(&arguments.loss_log).map_err(Failed::place)?,
+            record: record.transpose().map_err(Failed::place)?,
+        })
+    }
+
+    /// Waits a short time for what is not written yet, and tells how much never was.
+    fn finish(&self) {
+        let deadline = Instant::now() + FLUSH;
+        let messages = self
+            .record
+            .as_ref()
+            .map_or(0, |record| record.finish(deadline));
+        if messages > 0 {
+            error!("messages that are missing in the record: {messages}");
+        }
+        let lines = self.log.finish(deadline);
+        if lines > 0 {
+            error!("lines that are missing in the loss log: {lines}");
+        }
+    }
+}
+
+async fn bridged(arguments: &Arguments, files: &Files) -> Result<(), Failed> {
+    let log = files.log.clone();
+    let mut bridge = Bridge::new(upstream(arguments, files)?)
         .with_unknown_fields(UnknownFields::from(arguments.unknown_fields))
+        .with_early_end(listen::signalled())
         .on_loss(move |report| log.write(report));
     if !arguments.client_revisions.is_empty() {
         bridge = bridge.with_client_revisions(arguments.client_revisions.iter().copied().collect());
@@ -319,7 +366,7 @@ async fn bridged(arguments: &Arguments) -> Result<(), Failed> {
         Listen::Http(address, path) => {
             let mut options = listen::options(*address, path, arguments);
             let url = arguments.backplane.clone();
-            if let Some(url) = url.or_else(|| std::env::var("MCP_REV_BACKPLANE").ok()) {
+            if let Some(url) = url.or_else(|| std::env::var(BACKPLANE).ok()) {
                 let shared = listen::shared(options, &url).await.context("--backplane");
                 options = shared.map_err(Failed::place)?;
             }
@@ -329,25 +376,39 @@ async fn bridged(arguments: &Arguments) -> Result<(), Failed> {
     }
 }
 
+/// Sets up the process of a server.
+fn child(command: &[String]) -> Child {
+    let (program, arguments) = command.split_first().unzip();
+    let mut command = Command::new(program.map_or("", String::as_str));
+    command.args(arguments.unwrap_or_default());
+    // It may hold the password of the store.
+    command.env_remove(BACKPLANE);
+    if stderr::may_block() {
+        // A server that waits for the reader of standard error would keep its client waiting.
+        return Child::new(command).on_error_line(stderr::tell_of_server);
+    }
+    Child::new(command)
+}
+
 /// The server that the arguments name.
-fn upstream(arguments: &Arguments) -> Result<Upstream, Failed> {
+fn upstream(arguments: &Arguments, files: &Files) -> Result<Upstream, Failed> {
     let upstream = match (&arguments.url, arguments.command.split_first()) {
         (Some(url), _) => {
             let http = Http::new(url).map_err(Failed::server)?;
             let headers = arguments.header.iter().chain(&arguments.header_env);
             Upstream::url(headers.fold(http, |http, (name, value)| http.with_header(name, value)))
         }
-        (None, Some((program, arguments))) => Upstream::command(program, arguments),
+        (None, Some(_)) => {
+            let command = arguments.command.clone();
+            Upstream::child(&command.join(" "), move || child(&command))
+        }
         (None, None) => {
             let error = anyhow::anyhow!("name a server: a URL, or a command after `--`");
             return Err(Failed::server(error));
         }
     };
-    Ok(match &arguments.record {
-        Some(file) => {
-            let record = Record::new(file).map_err(Failed::place)?;
-            upstream.with_tap(move || record.tap())
-        }
+    Ok(match files.record.clone() {
+        Some(record) => upstream.with_tap(move || Ok(record.tap())),
         None => upstream,
     })
 }

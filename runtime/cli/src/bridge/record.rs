@@ -1,60 +1,76 @@
 //! Where the traffic with servers is recorded: the first connection in the file that was named, others beside it.
 
-use std::fs::File;
-use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use anyhow::Context as _;
 use mcp_wire::Direction;
 
-use crate::tap::now;
+use crate::background::{Background, Destination};
+use crate::tap::{RECORD_WAITING, now, record_gap};
 use crate::transcript::line;
 
-/// The files of a record.
-pub(super) struct Record {
-    file: PathBuf,
-    first: Mutex<Option<File>>,
-    others: AtomicUsize,
+/// The files of a record, which one thread writes; clones are the same record.
+#[derive(Clone)]
+pub(super) struct Record(Arc<Shared>);
+
+struct Shared {
+    thread: Background,
+    path: PathBuf,
+    first: Mutex<Option<Arc<Destination>>>,
+    connections: AtomicUsize,
 }
 
 impl Record {
     /// Creates the first file.
     pub(super) fn new(file: &str) -> anyhow::Result<Self> {
-        let first = File::create(file).with_context(|| format!("cannot write {file}"))?;
-        Ok(Self {
-            file: file.into(),
-            first: Mutex::new(Some(first)),
-            others: AtomicUsize::new(1),
-        })
+        let first = Destination::file(file, record_gap, report_failure);
+        let first = first.with_context(|| format!("cannot write {file}"))?;
+        let thread = Background::start(RECORD_WAITING).context("cannot start a thread")?;
+        Ok(Self(Arc::new(Shared {
+            thread,
+            path: file.into(),
+            first: Mutex::new(Some(Arc::new(first))),
+            connections: AtomicUsize::new(1),
+        })))
     }
 
     /// Returns what records one more connection.
-    pub(super) fn tap(&self) -> io::Result<impl FnMut(Direction, &str) + Send + use<>> {
-        let mut file = self.next()?;
-        Ok(move |direction, text: &str| {
-            // A record that cannot be written stops no message.
-            let _ = file.write_all(line::write(direction, now(), text).as_bytes());
-        })
+    pub(super) fn tap(&self) -> impl FnMut(Direction, &str) + Send + use<> {
+        let (Self(shared), file) = (self.clone(), self.next());
+        move |direction, text: &str| {
+            (shared.thread).write(&file, line::write(direction, now(), text));
+        }
     }
 
-    fn next(&self) -> io::Result<File> {
-        let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(first) = first.take() {
-            return Ok(first);
-        }
-        let number = self.others.fetch_add(1, Ordering::Relaxed) + 1;
-        let end = match self.file.extension() {
-            Some(extension) => format!("{number}.{}", extension.to_string_lossy()),
-            None => number.to_string(),
-        };
-        let file = self.file.with_extension(end);
-        File::create(&file).map_err(|why| {
-            io::Error::new(
-                why.kind(),
-                format!("cannot write {}: {why}", file.display()),
-            )
+    /// Waits until the messages are written, or until `deadline`, and returns how many are not.
+    pub(super) fn finish(&self, deadline: Instant) -> u64 {
+        self.0.thread.flush(deadline)
+    }
+
+    fn next(&self) -> Arc<Destination> {
+        let Shared {
+            path,
+            first,
+            connections,
+            ..
+        } = &*self.0;
+        let first = first.lock().unwrap_or_else(PoisonError::into_inner).take();
+        first.unwrap_or_else(|| {
+            let number = connections.fetch_add(1, Ordering::Relaxed) + 1;
+            let end = match path.extension() {
+                Some(extension) => format!("{number}.{}", extension.to_string_lossy()),
+                None => number.to_string(),
+            };
+            let path = path.with_extension(end);
+            Arc::new(Destination::replaced(&path, record_gap, report_failure))
         })
     }
+}
+
+/// Logs the first failed write of a file.
+fn report_failure(why: &str) {
+    tracing::error!("the record has gaps: {why}");
 }

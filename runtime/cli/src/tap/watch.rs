@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::stderr;
 
 use mcp_revisions_core::read_messages;
-use mcp_wire::{Direction, ErrorObject, MessageKind, Peeked, RawId, printable};
+use mcp_wire::{Direction, EXCERPT, ErrorObject, MessageKind, Peeked, RawId, excerpt, printable};
 
 use crate::colour::{Colour, Paint};
 use crate::transcript::line::mark;
@@ -74,15 +74,16 @@ impl Watch {
         let id = message.id.and_then(RawId::to_id);
         let id = id.as_ref().map(mcp_wire::to_string).unwrap_or_default();
         let waited = self.talk.waited(direction, &id, at);
-        let method = waited.map_or_else(|| "?".to_owned(), |(method, _)| printable(method));
+        let id = excerpt(&id, EXCERPT);
+        let method = waited.map_or_else(|| "?".to_owned(), |(method, _)| excerpt(method, EXCERPT));
         let time = waited.map_or_else(String::new, |(_, took)| format!("  {took} ms"));
-        let name = printable(message.method.as_deref().unwrap_or_default());
+        let name = excerpt(message.method.as_deref().unwrap_or_default(), EXCERPT);
         let error = message.error.map(|error| error.to_json().read());
         match (message.kind, error) {
             (MessageKind::Request, _) => format!("{arrow} {id}  {name}"),
             (MessageKind::Notification, _) => format!("{arrow} {name}"),
             (_, Some(Ok(ErrorObject { code, message, .. }))) => {
-                let told = format!("{code}: {}", printable(&message));
+                let told = format!("{code}: {}", excerpt(&message, EXCERPT));
                 let told = self.paint.with(Colour::Red, &told);
                 format!("{arrow} {id}  {method}: {told}{time}")
             }

@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let text = match read(file) {
         Ok(text) => text,
         Err(error) => {
-            crate::colour::print_error(format_args!("cannot read {file}: {error}"));
+            crate::stderr::print_error(format_args!("cannot read {file}: {error}"));
             return Ok(Outcome {
                 text: String::new(),
                 code: 3,
@@ -86,11 +86,12 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         unknown: &unknown,
         other: other.as_ref(),
     };
-    let text = match json {
-        true => report.json(),
-        false => report.text(),
-    };
-    Ok(Outcome { text, code })
+    Ok(if *json {
+        let text = report.json();
+        Outcome { text, code }
+    } else {
+        Outcome::for_people(&report.text(), code)
+    })
 }
 
 fn read(file: &str) -> std::io::Result<String> {

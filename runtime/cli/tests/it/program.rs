@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use mcp_protocol::Revision;
+use serde_json::{Value, json};
 
 use crate::schemas::rows;
 use crate::{Run, fed};
@@ -400,6 +401,142 @@ fn a_file_does_not_control_the_terminal() {
         let told = String::from_utf8(told).unwrap();
         let acts = told.contains(['\u{1b}', '\u{7}', '\r']);
         assert!(!told.is_empty() && !acts, "{arguments:?}: {told:?}");
+    }
+}
+
+/// Colours and the order of letters are the program's own, whoever wrote what it shows, for a terminal and a page alike.
+#[test]
+fn what_is_shown_keeps_its_colours_and_its_order() {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("shown");
+    std::fs::create_dir_all(&dir).unwrap();
+    let file = |name: &str, text: &str| {
+        let path = dir.join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let evil = "\\u001b[31mred\\u001b[0m\u{202e}gnp";
+    let raw = "\u{1b}[31mred\u{1b}[0m\u{202e}gnp";
+    let request = file(
+        "request.json",
+        &format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{evil}","params":{{}}}}"#),
+    );
+    let call = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"a","{evil}":1,"arguments":"{evil}"}}}}"#
+    );
+    let call = file("call.json", &call);
+    let tool = format!(
+        r#"{{"name":"a","inputSchema":{{"type":"object"}},"{evil}":1,"title":"{evil}","icons":[{{"src":"{evil}"}}]}}"#
+    );
+    let tool = file("tool.json", &tool);
+    let record =
+        format!("> {{\"jsonrpc\":\"2.0\",\"id\":\"{evil}\",\"method\":\"{evil}\"}}\n< {raw}\n");
+    let record = file("record.jsonl", &record);
+    let published = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../spec/2025-11-25/schema.json"
+    );
+    let published = std::fs::read_to_string(published).unwrap();
+    let mut schema: Value = serde_json::from_str(&published).unwrap();
+    let property = json!({ "type": "string", "enum": [raw], "description": raw });
+    let tool_type = &mut schema["$defs"]["Tool"];
+    tool_type["properties"][raw] = property.clone();
+    tool_type["properties"]["name"] = property;
+    tool_type["required"] = json!([raw, "name", "inputSchema"]);
+    let schema = file("schema.json", &schema.to_string());
+    let diff = |format: &'static str| {
+        vec![
+            "diff",
+            "2025-11-25",
+            &schema,
+            "--format",
+            format,
+            "--verbose",
+            "--examples",
+        ]
+    };
+    let from = ["--from", "2025-11-25", "--to", "2024-11-05"];
+    let convert = |rest: &[&'static str], file: &'static str| {
+        [&["convert"], &from[..], rest, &[file]].concat()
+    };
+    let (tool, call): (&'static str, &'static str) = (tool.leak(), call.leak());
+    for arguments in [
+        vec!["check", "--revision", "2025-11-25", &request],
+        vec!["check", "--revision", "2025-11-25", call],
+        vec!["check", "--revision", "2025-11-25", "--type", raw, &request],
+        vec!["check", "--revision", "2025-11-25", raw],
+        vec!["transcript", &record],
+        vec!["explain", raw],
+        convert(&["--type", "Tool"], tool),
+        convert(&[], call),
+        diff("text"),
+        diff("markdown"),
+        diff("html"),
+    ] {
+        for colour in ["never", "always"] {
+            let output = run(&[&["--color", colour][..], &arguments].concat());
+            // Programs read what is converted: it is as it was.
+            let of_programs = arguments[0] == "convert" && output.status.code() == Some(4);
+            let shown = if of_programs {
+                output.stderr
+            } else {
+                [output.stdout, output.stderr].concat()
+            };
+            let shown = String::from_utf8(shown).unwrap();
+            assert!(shown.contains("gnp"), "{arguments:?}: {shown}");
+            let acts = shown.contains("\u{1b}[31mred") || shown.contains('\u{202e}');
+            assert!(!acts, "{arguments:?}: {shown:?}");
+        }
+    }
+}
+
+/// Standard error may be a pipe whose reader has left: what is done, and the exit code, stay the same.
+#[test]
+fn a_reader_of_errors_that_leaves_changes_no_exit_code() {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("left");
+    std::fs::create_dir_all(&dir).unwrap();
+    let result = dir.join("result.json");
+    let text = r#"{"content":[],"structuredContent":{"a":1}}"#;
+    std::fs::write(&result, text).unwrap();
+    let result = result.to_str().unwrap();
+    let from = ["--from", "2025-06-18", "--to", "2025-03-26"];
+    let part = ["--method", "tools/call", "--part", "result", result];
+    for arguments in [
+        &["check", "--revision", "2025-11-25", "/no/such/file"][..],
+        &[&["convert"], &from[..], &part].concat(),
+        &[
+            "convert",
+            "--from",
+            "2025-11-25",
+            "--to",
+            "2024-11-05",
+            "/no/such/file",
+        ],
+        &["diff", "/no/such/file", "2025-11-25"],
+        &["explain", "no-such-rule"],
+        &["transcript", "/no/such/file"],
+        &["tap", "--", "/no/such/program"],
+        &["tap", "--watch", "--", "sh", "-c", "echo '{}'; kill -9 $$"],
+        &["bridge", "--loss-log", "/no/such/folder/file", "--", "true"],
+        &["man", "--output", "/no/such/folder"],
+        &["no-such-command"],
+    ] {
+        let expected = run(arguments);
+        assert!(!expected.stderr.is_empty(), "{arguments:?}");
+        let mut child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stderr.take());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(
+            output.status.code(),
+            expected.status.code(),
+            "{arguments:?}"
+        );
+        assert_eq!(output.stdout, expected.stdout, "{arguments:?}");
     }
 }
 

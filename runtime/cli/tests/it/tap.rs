@@ -110,29 +110,92 @@ fn what_a_peer_says_stays_within_its_line() {
 }
 
 #[test]
-fn a_reader_that_does_not_read_holds_up_what_goes_by() {
+fn a_reader_that_does_not_read_holds_up_nothing_and_is_told_how_much_it_missed() {
     const LINES: usize = 40_000;
     let server =
         format!(r#"yes '{{"jsonrpc":"2.0","method":"notifications/message"}}' | head -n {LINES}"#);
-    let mut child = tap(&["--watch"], &server);
-    let mut from = BufReader::new(child.stdout.take().unwrap());
+    let file = scratch("unread.jsonl");
+    let mut child = tap(&["--watch", "--record", file.to_str().unwrap()], &server);
+    let from = BufReader::new(child.stdout.take().unwrap());
     let (told, heard) = channel();
-    let reader = thread::spawn(move || {
-        let all = from
-            .by_ref()
-            .lines()
-            .take(LINES)
-            .map_while(Result::ok)
-            .count();
-        let _ = told.send(all);
-    });
-    // As long as this test does not read standard error, the tap does not take the rest of the lines from the server.
-    heard.recv_timeout(Duration::from_secs(1)).unwrap_err();
+    thread::spawn(move || told.send(from.lines().map_while(Result::ok).count()));
+    // Standard error is not read, and every line of the server arrives.
+    let count = heard.recv_timeout(Duration::from_secs(60)).unwrap();
+    assert_eq!(count, LINES);
     let output = child.wait_with_output().unwrap();
-    assert_eq!(heard.recv().unwrap(), LINES);
+    assert_eq!(output.status.code(), Some(0));
+    let record = std::fs::read_to_string(&file).unwrap();
+    assert_eq!(record.lines().count(), LINES);
     let shown = String::from_utf8(output.stderr).unwrap();
-    assert!(shown.lines().filter(|line| line.starts_with('<')).count() == LINES);
-    reader.join().unwrap();
+    let lines = shown.lines().filter(|line| line.starts_with(['<', '!']));
+    assert!(lines.count() > 100, "{shown}");
+}
+
+#[test]
+fn a_record_goes_on_when_nobody_looks_on_any_more() {
+    let file = scratch("alone.jsonl");
+    let mut child = tap(&["--watch", "--record", file.to_str().unwrap()], "cat");
+    drop(child.stderr.take());
+    let input = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n".repeat(50);
+    let output = says(child, &input);
+    assert_eq!(output.stdout, input);
+    assert_eq!(output.status.code(), Some(0));
+    let record = std::fs::read_to_string(&file).unwrap();
+    assert_eq!(record.lines().count(), 100, "{record}");
+}
+
+#[test]
+fn a_record_that_nobody_reads_holds_up_nothing_and_is_no_success() {
+    let pipe = scratch("pipe");
+    let _ = std::fs::remove_file(&pipe);
+    let made = Command::new("mkfifo").arg(&pipe).status().unwrap();
+    assert!(made.success());
+    let input = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n";
+    let output = says(tap(&["--record", pipe.to_str().unwrap()], "cat"), input);
+    assert_eq!(output.stdout, input);
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        error.contains("messages that are missing in the transcript: 2"),
+        "{error}"
+    );
+    assert_eq!(output.status.code(), Some(3), "{error}");
+}
+
+#[test]
+fn a_long_name_takes_little_room_on_the_terminal() {
+    let method = format!("\u{202e}{}", "m".repeat(10_000));
+    let ask = format!("{{\"jsonrpc\":\"2.0\",\"id\":\"{method}\",\"method\":\"{method}\"}}\n");
+    let output = says(tap(&["--watch"], "cat > /dev/null"), ask.as_bytes());
+    let shown = String::from_utf8(output.stderr).unwrap();
+    let asked = shown.lines().find(|line| line.starts_with('>')).unwrap();
+    assert!(asked.chars().count() < 500, "{asked}");
+    assert!(!shown.contains('\u{202e}'), "{shown}");
+}
+
+#[test]
+fn a_server_that_is_killed_leaves_a_whole_record() {
+    let file = scratch("killed.jsonl");
+    let server = "trap '' TERM; echo ready; while :; do sleep 0.05; done";
+    let mut child = tap(&["--record", file.to_str().unwrap()], server);
+    let from = ready(&mut child);
+    signalled(&child, "-TERM");
+    assert_eq!(ends(child).0, Some(137));
+    let record = std::fs::read_to_string(&file).unwrap();
+    assert!(record.contains("ready"), "{record}");
+    drop(from);
+}
+
+#[test]
+fn a_record_is_for_its_owner_only() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let file = scratch("private.jsonl");
+    let _ = std::fs::remove_file(&file);
+    says(
+        tap(&["--record", file.to_str().unwrap()], "cat"),
+        b"hello\n",
+    );
+    let mode = file.metadata().unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
 }
 
 #[test]
@@ -261,6 +324,12 @@ fn a_record_that_cannot_be_written_is_an_error_once_the_session_is_over() {
     let output = says(tap(&["--record", "/dev/full"], "cat"), &input);
     assert_eq!(output.stdout, input);
     let error = String::from_utf8(output.stderr).unwrap();
-    assert!(error.contains("the transcript ends here"), "{error}");
+    assert!(
+        error
+            .matches("the transcript has gaps: cannot write /dev/full")
+            .count()
+            == 1,
+        "{error}"
+    );
     assert_eq!(output.status.code(), Some(3));
 }

@@ -10,7 +10,7 @@ use super::state::State;
 use super::{Client, Post, Refused, Retry, Verdict, Waiting};
 use crate::protocol::connection::sealed::Sealed;
 use crate::protocol::negotiate::client::Stage;
-use crate::protocol::{Answer, Answered, Connection, Event, Failure, OutgoingRequest, Role, Token};
+use crate::protocol::{Answer, Answered, Connection, Event, OutgoingRequest, Role, Token};
 
 impl Sealed for Client {}
 

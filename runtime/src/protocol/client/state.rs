@@ -10,7 +10,7 @@ use crate::protocol::numbered::Numbered;
 use crate::protocol::subscriptions::client::Changes;
 use crate::protocol::tasks::client::Polls;
 use crate::protocol::withdrawn::Withdrawn;
-use crate::protocol::{Exchange, Failure, Token};
+use crate::protocol::{Exchange, Token};
 
 /// What changes while a client's end of a conversation runs.
 #[derive(Debug, Default)]

@@ -23,6 +23,8 @@ use crate::transport::spawn::spawn;
 const GRACE: Duration = Duration::from_secs(2);
 /// How long a process is waited for that has closed its output.
 const LAST: Duration = Duration::from_secs(1);
+/// How long the last lines on standard error are waited for.
+const LAST_ERRORS: Duration = Duration::from_millis(200);
 /// How often is looked whether a process group has members: the system tells the end of one process only.
 #[cfg(unix)]
 const LOOK: Duration = Duration::from_millis(20);
@@ -67,7 +69,7 @@ impl Child {
         self
     }
 
-    fn spawn(&mut self, limit: usize) -> io::Result<Started> {
+    fn spawn(&mut self, limit: usize) -> io::Result<(Group, Lines)> {
         let error = match self.on_error {
             Some(_) => Stdio::piped(),
             None => Stdio::inherit(),
@@ -88,10 +90,10 @@ impl Child {
             })?;
         let streams = process.stdin.take().zip(process.stdout.take());
         let (input, output) = streams.ok_or_else(|| io::Error::other("a process without pipes"))?;
-        let mut errors = None;
-        if let (Some(error), Some(tell)) = (process.stderr.take(), self.on_error.clone()) {
+        let errors = process.stderr.take().zip(self.on_error.clone());
+        let errors = errors.map(|(error, tell)| {
             // It is read to its end, whatever becomes of the rest: a full pipe would stop the process.
-            errors = Some(spawn(async move {
+            spawn(async move {
                 let mut error = BufReader::new(error);
                 let (mut bytes, mut last) = (Vec::new(), String::new());
                 while let Ok(true) = read_line(&mut error, &mut bytes, ERROR_LINE).await {
@@ -102,13 +104,9 @@ impl Child {
                     }
                 }
                 last
-            }));
-        }
-        Ok(Started {
-            group: Group(process),
-            lines: Lines::new(output, input, limit),
-            errors,
-        })
+            })
+        });
+        Ok((Group { process, errors }, Lines::new(output, input, limit)))
     }
 }
 
@@ -120,25 +118,28 @@ impl std::fmt::Debug for Child {
     }
 }
 
-/// A process that was started, and what serves its streams.
-struct Started {
-    group: Group,
-    lines: Lines,
-    /// The reader of its standard error, which returns the last line; `None` if that is this program's own.
-    errors: Option<JoinHandle<String>>,
-}
-
 /// A process that was started, and on Unix leads a process group.
 ///
 /// The group gets signals as long as its leader was not waited for. Until then the system gives the id of the group to no
 /// other process, though the leader may have ended.
-struct Group(Process);
+struct Group {
+    process: Process,
+    /// The task that hands on the lines of its standard error, and returns the last one; `None` if nothing reads them here.
+    errors: Option<JoinHandle<String>>,
+}
 
 impl Group {
+    /// Waits a short time for the last lines on standard error, and returns the last one: it says why a process has ended.
+    async fn read_last_errors(&mut self) -> Option<String> {
+        // A process that it started may hold the pipe open.
+        let last = tokio::time::timeout(LAST_ERRORS, self.errors.take()?).await;
+        last.ok()?.ok().filter(|last| !last.is_empty())
+    }
+
     #[cfg(unix)]
     fn id(&self) -> Option<Pid> {
         // None once the leader was waited for.
-        Pid::from_raw(i32::try_from(self.0.id()?).ok()?)
+        Pid::from_raw(i32::try_from(self.process.id()?).ok()?)
     }
 
     /// Sends SIGTERM to the group, and SIGKILL to the members that it has after the grace.
@@ -147,7 +148,7 @@ impl Group {
         let Some(id) = self.id() else { return };
         let _ = kill_process_group(id, Signal::TERM);
         let gone = async {
-            let _ = self.0.wait().await;
+            let _ = self.process.wait().await;
             // A wrapper may end before the server that it started. The id stays that of the group as long as it has a member,
             // and each look but the last finds one: too little time passes after it for the system to use the id again.
             // One that has ended is a member until its parent, which may be the init process, has waited for it.
@@ -165,7 +166,7 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         // What a server leaves that has ended by itself, such as a daemon, is left alone.
-        if let (Some(id), Ok(None)) = (self.id(), self.0.try_wait()) {
+        if let (Some(id), Ok(None)) = (self.id(), self.process.try_wait()) {
             let _ = kill_process_group(id, Signal::KILL);
         }
     }
@@ -176,22 +177,16 @@ pub(crate) struct McpServer {
     child: Child,
     group: Group,
     pub(super) lines: Lines,
-    errors: Option<JoinHandle<String>>,
     limit: usize,
 }
 
 impl McpServer {
     pub(super) fn start(mut child: Child, limit: usize) -> io::Result<Self> {
-        let Started {
-            group,
-            lines,
-            errors,
-        } = child.spawn(limit)?;
+        let (group, lines) = child.spawn(limit)?;
         Ok(Self {
             child,
             group,
             lines,
-            errors,
             limit,
         })
     }
@@ -199,13 +194,9 @@ impl McpServer {
     /// Starts it again; the old process is killed if it has not ended.
     pub(super) fn restart(&mut self) -> bool {
         match self.child.spawn(self.limit) {
-            Ok(Started {
-                group,
-                lines,
-                errors,
-            }) => {
+            Ok((group, lines)) => {
                 // The old process is killed with its handle.
-                (self.group, self.lines, self.errors) = (group, lines, errors);
+                (self.group, self.lines) = (group, lines);
                 true
             }
             Err(_) => false,
@@ -215,20 +206,14 @@ impl McpServer {
     /// Returns how it ended, for people: its status, and the last line of its standard error, if that is read here. Empty if it
     /// does not end within [`LAST`].
     pub(super) async fn exit(&mut self) -> String {
-        let ended = tokio::time::timeout(LAST, self.group.0.wait()).await;
+        let ended = tokio::time::timeout(LAST, self.group.process.wait()).await;
         let Ok(Ok(status)) = ended else {
             return String::new();
         };
-        let mut said = format!(" ({status})");
-        if let Some(errors) = self.errors.take() {
-            // A process that it started may go on writing.
-            let last = tokio::time::timeout(LAST, errors).await;
-            let last = last.ok().and_then(Result::ok).unwrap_or_default();
-            if !last.is_empty() {
-                said.push_str(&format!(": {last:?}"));
-            }
+        match self.group.read_last_errors().await {
+            Some(last) => format!(" ({status}): {last:?}"),
+            None => format!(" ({status})"),
         }
-        said
     }
 
     /// Closes its input, gives it time to end, and ends it by signals if it does not.
@@ -239,7 +224,8 @@ impl McpServer {
         let mut group = self.group;
         self.lines.end().await;
         let grace = self.child.grace;
-        if let Ok(ended) = tokio::time::timeout(grace, group.0.wait()).await {
+        if let Ok(ended) = tokio::time::timeout(grace, group.process.wait()).await {
+            group.read_last_errors().await;
             return ended.map(|_| ());
         }
         // Half as long, since this may be the server of a host that closes its input, sends SIGTERM after the same grace, and
@@ -247,11 +233,11 @@ impl McpServer {
         #[cfg(unix)]
         {
             group.terminate(grace / 2).await;
-            if group.0.id().is_none() {
+            if group.process.id().is_none() {
                 return Ok(());
             }
         }
-        group.0.kill().await?;
+        group.process.kill().await?;
         let why = format!("the server did not end within {grace:?}, and was killed");
         Err(io::Error::new(io::ErrorKind::TimedOut, why))
     }

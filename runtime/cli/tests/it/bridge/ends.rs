@@ -13,7 +13,9 @@ use mcp_revisions::sansio::client::{Answer, OutgoingRequest};
 use mcp_wire::Json;
 use serde_json::{Value, json};
 
-use crate::bridge::talk::{PATIENCE, Talk, bridge, bridge_to, leaves_nobody, peer, value};
+#[cfg(unix)]
+use crate::bridge::talk::Held;
+use crate::bridge::talk::{PATIENCE, Talk, bridge, bridge_to, peer, value};
 
 /// Each of them waits for seconds, so they wait side by side.
 #[test]
@@ -116,7 +118,7 @@ fn ends_unread(hangs_up: bool) {
 }
 
 #[cfg(unix)]
-fn ends_soon(child: &mut std::process::Child, told: &str) {
+pub(crate) fn ends_soon(child: &mut std::process::Child, told: &str) {
     let deadline = Instant::now() + PATIENCE / 2;
     while child.try_wait().unwrap().is_none() {
         if Instant::now() > deadline {
@@ -138,7 +140,7 @@ fn a_bridge_that_waits_for_its_client_is_ended_by_a_signal() {
 }
 
 #[cfg(unix)]
-fn signalled(child: &std::process::Child, signal: &str) {
+pub(crate) fn signalled(child: &std::process::Child, signal: &str) {
     let id = child.id().to_string();
     let sent = Command::new("kill").args([signal, &id]).status().unwrap();
     assert!(sent.success());
@@ -168,8 +170,10 @@ fn refused(arguments: &[&str]) -> (Value, String) {
 /// The server says nothing, and reads nothing: not even the end of its input.
 #[cfg(unix)]
 fn a_client_that_leaves_while_its_server_starts_leaves_nobody() {
+    let held = Held::new("starting");
+    let server = format!("exec 9> '{}'; exec sleep 1000", held.path);
     let mut child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
-        .args(["bridge", "--", "sleep", "1000"])
+        .args(["bridge", "--", "sh", "-c", &server])
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
@@ -181,7 +185,7 @@ fn a_client_that_leaves_while_its_server_starts_leaves_nobody() {
     writeln!(input, "{opening}").unwrap();
     drop(input);
     ends_soon(&mut child, "and its client has left");
-    leaves_nobody(&mut child);
+    held.leaves_nobody(&mut child);
 }
 
 /// Who starts the bridge reads why on standard error, and its client in the answer to what it asked first.
@@ -455,16 +459,19 @@ fn a_client_may_hang_up_at_any_point() {
 }
 
 /// The bridge is killed after any number of messages: its client gets an end, and the server ends by itself.
+#[cfg(unix)]
 #[test]
 fn a_bridge_may_be_killed_at_any_point() {
     let mut random = fastrand::Rng::with_seed(13);
     for round in 0..12 {
         let client = random.choice(Revision::NEGOTIATED).unwrap();
         let server = random.choice(Revision::NEGOTIATED).unwrap();
-        let mut talk = Talk::new(
-            *client,
-            bridge(&["--loss-log", "off", "--log", "off"], *server),
+        let held = Held::new(&format!("killed-{round}"));
+        let (quiet, own) = (
+            ["--loss-log", "off", "--log", "off"],
+            ["--held", &held.path],
         );
+        let mut talk = Talk::new(*client, bridge_to(&quiet, *server, &own));
         let add = talk.tool("add");
         talk.answers(&[add]);
         let mut asked = Vec::new();
@@ -479,6 +486,6 @@ fn a_bridge_may_be_killed_at_any_point() {
         // What was not answered is answered with the end.
         let answers = talk.answers(&asked);
         assert_eq!(answers.len(), asked.len(), "{round}: {client}, {server}");
-        leaves_nobody(&mut talk.child);
+        held.leaves_nobody(&mut talk.child);
     }
 }

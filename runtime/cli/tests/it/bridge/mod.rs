@@ -4,6 +4,8 @@ mod ends;
 mod http;
 mod isolation;
 mod judged;
+#[cfg(unix)]
+mod logs;
 mod losses;
 mod matrix;
 #[cfg(unix)]

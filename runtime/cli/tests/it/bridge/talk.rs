@@ -248,16 +248,41 @@ pub(crate) fn value(answer: &Answer) -> Value {
     }
 }
 
-/// Waits until the bridge and its servers have ended: all of them hold the standard error of the bridge.
-pub(crate) fn leaves_nobody(child: &mut Child) {
-    let mut error = child.stderr.take().unwrap();
-    let (over, is_over) = channel();
-    thread::spawn(move || {
-        let mut said = String::new();
-        let _ = error.read_to_string(&mut said);
-        over.send(said)
-    });
-    let said = is_over.recv_timeout(PATIENCE);
-    assert!(said.is_ok(), "somebody outlives the bridge");
-    child.wait().unwrap();
+/// A pipe that servers hold open until they end: what they write to standard error may go through the bridge.
+#[cfg(unix)]
+pub(crate) struct Held {
+    pub(crate) path: String,
+    /// Keeps the pipe open while no server has it.
+    own: std::fs::File,
+    is_over: Receiver<()>,
+}
+
+#[cfg(unix)]
+impl Held {
+    pub(crate) fn new(name: &str) -> Self {
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("held-{name}"));
+        let _ = std::fs::remove_file(&path);
+        let made = Command::new("mkfifo").arg(&path).status().unwrap();
+        assert!(made.success());
+        let (over, is_over) = channel();
+        let read = path.clone();
+        thread::spawn(move || {
+            let mut held = std::fs::File::open(read).unwrap();
+            let _ = held.read_to_end(&mut Vec::new());
+            over.send(())
+        });
+        Self {
+            own: std::fs::File::options().write(true).open(&path).unwrap(),
+            path: path.to_str().unwrap().to_owned(),
+            is_over,
+        }
+    }
+
+    /// Waits until the bridge and its servers have ended.
+    pub(crate) fn leaves_nobody(self, child: &mut Child) {
+        child.wait().unwrap();
+        drop(self.own);
+        let is_over = self.is_over.recv_timeout(PATIENCE);
+        assert!(is_over.is_ok(), "somebody outlives the bridge");
+    }
 }

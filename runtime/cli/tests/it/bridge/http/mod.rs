@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use mcp_protocol::Revision;
 use serde_json::{Value, json};
 
-use crate::bridge::talk::{Talk, bridge, peer};
+use crate::bridge::talk::{PATIENCE, Talk, bridge, peer};
 
 /// A message over HTTP, and the body that answers.
 pub(super) fn post(port: u16, revision: Revision, body: &Value) -> String {
@@ -37,8 +37,9 @@ pub(super) fn initialize_over_http(port: u16, revision: Revision) -> Value {
 }
 
 /// A request over a connection of its own, with these headers beside those of every request, and all that answers it.
-fn exchange(port: u16, asked: &str, headers: &str, body: &str) -> String {
+pub(super) fn exchange(port: u16, asked: &str, headers: &str, body: &str) -> String {
     let mut stream = std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
     write!(
         stream,
         "{asked} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n{headers}Content-Length: {}\r\n\r\n{body}",
@@ -146,7 +147,7 @@ pub(super) fn call(name: &str, tool: &str) -> Value {
 }
 
 /// A message in a session, and what answers it; the session is over with the one that has no body.
-fn in_session(port: u16, session: Option<&str>, body: Option<&Value>) -> String {
+pub(super) fn in_session(port: u16, session: Option<&str>, body: Option<&Value>) -> String {
     let asked = if body.is_some() {
         "POST /mcp"
     } else {
@@ -157,20 +158,20 @@ fn in_session(port: u16, session: Option<&str>, body: Option<&Value>) -> String 
     exchange(port, asked, &session, &body)
 }
 
-fn initialize() -> Value {
+pub(super) fn initialize() -> Value {
     let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}});
     json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})
 }
 
 /// The id of the session that this answer opens, if it does.
-fn session_of(answer: &str) -> Option<String> {
+pub(super) fn session_of(answer: &str) -> Option<String> {
     let answer = answer.to_lowercase();
     let (_, id) = answer.split_once("mcp-session-id: ")?;
     id.lines().next().map(str::to_owned)
 }
 
 /// A call of a tool in a session.
-fn call_in(port: u16, session: &str, tool: &str) -> String {
+pub(super) fn call_in(port: u16, session: &str, tool: &str) -> String {
     let params = json!({"name": tool, "arguments": {"a": 1, "b": 2.5}});
     let call = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params});
     in_session(port, Some(session), Some(&call))

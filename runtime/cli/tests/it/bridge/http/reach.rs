@@ -13,7 +13,9 @@ use mcp_protocol::{Lifecycle, Revision};
 use mcp_revisions::sansio::client::OutgoingRequest;
 use serde_json::json;
 
-use crate::bridge::talk::{bridge, leaves_nobody, value};
+#[cfg(unix)]
+use crate::bridge::talk::{Held, bridge_to};
+use crate::bridge::talk::{bridge, value};
 
 use super::{
     LISTENING, Program, bridged, call, exchange, initialize, listening, listening_with, port_of,
@@ -123,6 +125,7 @@ fn headers_of_the_command_line_reach_the_server() {
 }
 
 /// The bridge that listens is killed among calls: those who wait for it get an end, and its servers end by themselves.
+#[cfg(unix)]
 #[test]
 fn a_bridge_that_listens_may_be_killed() {
     let clients = [
@@ -137,8 +140,11 @@ fn a_bridge_that_listens_may_be_killed() {
     });
 }
 
+#[cfg(unix)]
 fn killed(client: Revision, after: Duration) {
-    let (mut listener, port) = listening(Revision::V2025_06_18);
+    let held = Held::new(&format!("killed-{client}"));
+    let own = ["--held", &held.path];
+    let (mut listener, port) = port_of(bridge_to(&LISTENING, Revision::V2025_06_18, &own));
     let url = format!("http://127.0.0.1:{port}/mcp");
     let mut talk = bridged(client, &url, &["--log", "off"]);
     let add = talk.tool("add");
@@ -150,7 +156,7 @@ fn killed(client: Revision, after: Duration) {
     thread::sleep(after);
     listener.kill().unwrap();
     assert_eq!(talk.answers(&asked).len(), asked.len(), "{client}");
-    leaves_nobody(&mut listener);
+    held.leaves_nobody(&mut listener);
     let (code, said) = talk.ends();
     assert_eq!(code, Some(0), "{client}: {said}");
 }

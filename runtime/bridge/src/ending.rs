@@ -1,0 +1,80 @@
+//! The end of a bridge: open calls have a grace, and get an error after it.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use mcp_revisions::{Boxed, errors};
+use mcp_wire::ErrorObject;
+use tokio::sync::watch;
+use tracing::info;
+
+/// How long the errors that end open calls may take to be sent.
+pub(crate) const LAST_ANSWERS: Duration = Duration::from_secs(1);
+
+/// Whether the grace of open calls is over, and what ends it early.
+pub(crate) struct Ending {
+    is_over: watch::Sender<bool>,
+    early: Mutex<Option<Boxed<'static, ()>>>,
+}
+
+impl Default for Ending {
+    fn default() -> Self {
+        Self {
+            is_over: watch::Sender::new(false),
+            early: Mutex::new(None),
+        }
+    }
+}
+
+impl std::fmt::Debug for Ending {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Ending")
+            .field("is_over", &self.is_over)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Ending {
+    /// Sets what ends the grace early.
+    pub(crate) fn early(early: Boxed<'static, ()>) -> Self {
+        Self {
+            early: Mutex::new(Some(early)),
+            ..Self::default()
+        }
+    }
+
+    /// Waits for the grace, or for what ends it early, and gives open calls up.
+    pub(crate) async fn give_up_after(&self, grace: Duration) {
+        let early = (self.early.lock())
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        let early = early.unwrap_or_else(|| Box::pin(std::future::pending()));
+        tokio::select! {
+            () = early => info!("what is still open is given up before the time is over"),
+            () = tokio::time::sleep(grace) => {
+                info!("{} s are over: what is still open is given up", grace.as_secs());
+            }
+        }
+        self.is_over.send_replace(true);
+    }
+
+    /// Does work for a call.
+    ///
+    /// # Errors
+    /// Returns an error for the client if the call is given up first.
+    pub(crate) async fn unless_over<T>(
+        &self,
+        work: impl Future<Output = T>,
+    ) -> Result<T, ErrorObject> {
+        let mut is_over = self.is_over.subscribe();
+        let over = is_over.wait_for(|is_over| *is_over);
+        tokio::select! {
+            biased;
+            done = work => Ok(done),
+            _ = over => {
+                let why = "the bridge has ended before the server answered: whether the request took effect is not known";
+                Err(errors::internal(why).error)
+            }
+        }
+    }
+}
