@@ -48,9 +48,9 @@ pub use redis::{Redis, RedisError};
 /// The work of a backplane, on its way.
 pub type Reply<T> = Pin<Box<dyn Future<Output = Result<T, Unavailable>> + Send>>;
 
-/// The backplane cannot be reached; what was asked of it may or may not have been done.
+/// The backplane cannot be used; what was asked of it may or may not have been done.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the backplane cannot be reached: {0}")]
+#[error("the backplane cannot be used: {0}")]
 pub struct Unavailable(pub String);
 
 /// Whom a message is for.
@@ -69,6 +69,16 @@ pub trait Receiver: Send + Sync {
 
     /// Takes note that messages may have been lost, and sessions taken over: the backplane could not be reached for a while.
     fn reconnected(&self) {}
+
+    /// Takes note that others may have taken this receiver for gone, and its sessions over.
+    fn missed(&self) {
+        self.reconnected();
+    }
+
+    /// Takes note that the backplane lost what was saved: what is known here is to be saved again.
+    fn emptied(&self) {
+        self.reconnected();
+    }
 }
 
 /// What replicas share; its functions return at once, and what they return is the rest of the work. They may be called

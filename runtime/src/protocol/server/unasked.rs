@@ -99,7 +99,11 @@ impl Connection<Server> {
     ) -> Reply {
         let number = id.as_ref().and_then(own_id);
         let Some(asked) = number.and_then(|number| self.state.asked.remove(&number)) else {
-            return self.put_aside(Ignored::AnswerToNothing(id), 202);
+            // An answer may cross the end of its request; another replica that ran the session counted from elsewhere.
+            let begins = self.state.first_ask >> 32;
+            let is_of_other = number.is_some_and(|number| number >> 32 != begins);
+            let status = if is_of_other { 400 } else { 202 };
+            return self.put_aside(Ignored::AnswerToNothing(id), status);
         };
         self.answered(asked, id.as_ref(), outcome(message));
         Reply::Empty(202)

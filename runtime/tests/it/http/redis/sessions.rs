@@ -108,7 +108,8 @@ fn without_redis_sessions_are_refused_for_now_and_everything_else_is_served() {
             "3"
         );
     }
-    for (path, status) in [("/readyz", 503), ("/healthz", 200)] {
+    // Clients without sessions are served: no replica is taken out for that.
+    for (path, status) in [("/readyz", 200), ("/healthz", 200)] {
         let asked = Request::get(path).body(Full::default()).unwrap();
         assert_eq!(other.send(asked).status(), status, "{path}");
     }
@@ -216,4 +217,64 @@ fn a_suspended_request_goes_on_wherever_its_client_retries() {
     let answer = other.answer(asking(retry));
     let text = answer["result"]["content"][0]["text"].as_str().unwrap();
     assert!(text.contains("file:///a"), "{answer}");
+}
+
+/// Deletes the keys of replicas until another one than its home has taken a session over.
+fn is_taken_over(server: &Server, session: &str, by: &super::Replica) {
+    let home = server.home(session);
+    let taken_over = || {
+        server.forget_replicas();
+        by.post(in_session(session, &call("add", json!({}))));
+        server.home(session) != home
+    };
+    until(taken_over, "its home is not taken for gone");
+}
+
+#[test]
+fn a_replica_that_was_taken_for_gone_ends_its_calls_of_a_session_that_another_one_runs_now() {
+    let Some(server) = Server::start("taken-for-gone") else {
+        return;
+    };
+    let (home, other) = (server.replica(), server.replica());
+    let session = home.open("2025-11-25");
+    let mut stream = home.post(in_session(&session, &waiting(7))).into_body();
+    home.next(&mut stream);
+    is_taken_over(&server, &session, &other);
+    let (_, answer) = home.next(&mut stream);
+    assert_eq!(answer["id"], 7, "{answer}");
+    let why = answer["error"]["message"].as_str().unwrap();
+    assert!(why.contains("another replica"), "{why}");
+    // From now on there is one home, whichever replica is asked.
+    let level = request(4, "logging/setLevel", json!({"level": "debug"}));
+    for replica in [&home, &other] {
+        let answer = replica.answer(in_session(&session, &level));
+        assert_eq!(answer["result"], json!({}), "{answer}");
+        let answer = replica.answer(in_session(&session, &call("add", json!({}))));
+        assert_eq!(answer["result"]["content"][0]["text"], "3", "{answer}");
+    }
+}
+
+#[test]
+fn an_answer_to_a_question_of_a_home_before_is_refused_by_the_home_that_does_not_know_it() {
+    let Some(server) = Server::start("answer-to-nothing") else {
+        return;
+    };
+    let (home, other) = (server.replica(), server.replica());
+    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {"roots": {}}, "clientInfo": {"name": "t", "version": "1"}});
+    let opened = home.post(Post::of(&request(0, "initialize", params)));
+    let session = opened.headers()["mcp-session-id"].to_str().unwrap();
+    let asks = request(7, "tools/call", json!({"name": "asks", "arguments": {}}));
+    let mut stream = home.post(in_session(session, &asks)).into_body();
+    let (_, question) = home.next(&mut stream);
+    assert_eq!(question["method"], "roots/list", "{question}");
+    is_taken_over(&server, session, &other);
+    let roots = json!({"jsonrpc": "2.0", "id": question["id"], "result": {"roots": []}});
+    let refused = other.post(in_session(session, &roots));
+    assert_eq!(refused.status(), StatusCode::BAD_REQUEST);
+    let refused = other.block_on(crate::http::body(refused));
+    assert!(refused.contains("waits for this answer"), "{refused}");
+    // The call that asked ends all the same.
+    let ended = || home.next(&mut stream);
+    let answer = std::iter::repeat_with(ended).find(|(_, it)| it["id"] == 7);
+    assert!(answer.unwrap().1["error"].is_object());
 }
