@@ -122,8 +122,8 @@ fn without_tls(error: &redis::RedisError) -> &'static str {
     }
 }
 
-/// How long a command may take.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// How long a command may take: a pause of the server that is shorter costs no call, and a replica is there for longer.
+const PATIENCE: Duration = Duration::from_secs(4);
 /// How often the server is asked whether it is there.
 const BEAT: Duration = Duration::from_millis(500);
 /// How long a replica is taken to be there that does not say so.
@@ -144,7 +144,7 @@ impl Redis {
     /// file that the environment variable `SSL_CERT_FILE` names.
     ///
     /// # Errors
-    /// Returns an error if the URL is not valid, or if the server does not answer within two seconds.
+    /// Returns an error if the URL is not valid, or if the server does not answer within four seconds.
     pub async fn connect(url: impl IntoConnectionInfo) -> Result<Self, RedisError> {
         Self::connect_with_prefix(url, "mcp").await
     }

@@ -204,11 +204,15 @@ impl Passing {
             self.ends_event = bytes.ends_with(b"\n\n");
             return Poll::Ready(Some(bytes));
         }
-        self.exchange.finish();
         self.is_over = true;
+        // This replica ends it, which the other one has to know.
+        let Some(part) = part else {
+            return Poll::Ready(None);
+        };
+        self.exchange.finish();
         let why = match part {
-            Some(Part::End) => return Poll::Ready(None),
-            Some(Part::Lost(why)) => why,
+            Part::End => return Poll::Ready(None),
+            Part::Lost(why) => why,
             _ => errors::replica_gone(),
         };
         let Some(id) = self.answers.take() else {

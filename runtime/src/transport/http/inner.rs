@@ -125,6 +125,7 @@ impl Inner {
         for driver in listening.iter().filter_map(Weak::upgrade) {
             driver.end_streams();
         }
+        self.replica.end_streams();
         self.end_idle_streams();
     }
 

@@ -320,9 +320,13 @@ impl Inner {
     /// GET opens the stream of a session, DELETE ends the session.
     async fn session_operation(self: &Arc<Self>, head: &Parts) -> Answered {
         let (headers, who) = (&head.headers, owner(head));
+        let session = text(headers, headers::SESSION_ID).unwrap_or_default();
+        // A stream of another replica would have no end of its own here.
+        if head.method == Method::GET && !self.serves(session) {
+            self.takes_calls()?;
+        }
         self.pass_on(head, &who, &[]).await?;
         let driver = self.session(headers, &who)?;
-        let session = text(headers, headers::SESSION_ID).unwrap_or_default();
         if head.method == Method::DELETE {
             // Others first: none takes over what has ended.
             let ended = self.replica.backplane.end(session).await;

@@ -44,6 +44,8 @@ pub(in crate::transport::http) struct Replica {
 pub(super) struct Passed {
     pub(super) home: String,
     pub(super) parts: mpsc::UnboundedSender<Part>,
+    /// Whether its response is the stream of a session, which has no end of its own.
+    pub(super) is_stream: bool,
 }
 
 impl Replica {
@@ -76,6 +78,11 @@ impl Replica {
     pub(in crate::transport::http) fn has_calls(&self) -> bool {
         let working = lock(&self.working);
         working.values().any(|working| working.is_call)
+    }
+
+    /// Ends the streams of sessions that run at other replicas: their clients open them again elsewhere.
+    pub(in crate::transport::http) fn end_streams(&self) {
+        lock(&self.passed).retain(|_, passed| !passed.is_stream);
     }
 
     /// Sees to it that what others have passed here ends, because the service is over.

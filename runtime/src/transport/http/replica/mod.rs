@@ -13,7 +13,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use http::request::Parts;
-use http::{Response, header};
+use http::{Method, Response, header};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
@@ -121,6 +121,7 @@ impl Inner {
         let passed = Passed {
             home: home.to_owned(),
             parts,
+            is_stream: head.method == Method::GET,
         };
         lock(&replica.passed).insert(number, passed);
         let mut exchange = Exchange::new(Arc::clone(replica), home, number);

@@ -1,6 +1,8 @@
 //! Replicas that share a Redis server: what a client notices while they, and the server, come and go.
 
 mod chaos;
+mod large;
+mod rolling;
 mod sessions;
 mod store;
 mod tasks;

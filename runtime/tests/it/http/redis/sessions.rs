@@ -278,3 +278,51 @@ fn an_answer_to_a_question_of_a_home_before_is_refused_by_the_home_that_does_not
     let answer = std::iter::repeat_with(ended).find(|(_, it)| it["id"] == 7);
     assert!(answer.unwrap().1["error"].is_object());
 }
+
+#[test]
+fn sessions_that_run_somewhere_outlive_a_redis_that_loses_its_keys() {
+    let Some(server) = Server::start("emptied") else {
+        return;
+    };
+    let (home, other) = (server.replica(), server.replica());
+    let sessions = ["2025-06-18", "2025-11-25"].map(|version| home.open(version));
+    assert!(server.run("FLUSHALL").contains("OK"));
+    // Neither of the replicas that are asked has asked before.
+    for (session, replica) in sessions.iter().zip([&other, &server.replica()]) {
+        let add = || replica.post(in_session(session, &call("add", json!({}))));
+        let is_served = || match add().status() {
+            StatusCode::SERVICE_UNAVAILABLE => false,
+            status => {
+                assert_eq!(status, StatusCode::OK);
+                true
+            }
+        };
+        until(is_served, "it is not saved again");
+    }
+    // One that has ended is not saved again.
+    let delete = in_session(&sessions[0], &json!(0)).request(Method::DELETE);
+    assert_eq!(other.send(delete).status(), StatusCode::NO_CONTENT);
+    server.forget_replicas();
+    let add = || home.post(in_session(&sessions[0], &call("add", json!({}))));
+    until(|| add().status() == StatusCode::NOT_FOUND, "it is back");
+}
+
+#[test]
+fn a_redis_without_memory_is_named_and_serves_the_sessions_that_it_has() {
+    let Some(server) = Server::start("oom") else {
+        return;
+    };
+    let (home, other) = (server.replica(), server.replica());
+    let session = home.open("2025-11-25");
+    assert!(server.run("CONFIG SET maxmemory 1").contains("OK"));
+    let refused = other.post(initialize("2025-11-25"));
+    assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
+    let why = other.block_on(crate::http::body(refused));
+    assert!(why.contains("Redis is out of memory"), "{why}");
+    // For longer than a replica is there that does not say so.
+    for _ in 0..13 {
+        let answer = other.answer(in_session(&session, &call("add", json!({}))));
+        assert_eq!(answer["result"]["content"][0]["text"], "3", "{answer}");
+        std::thread::sleep(Duration::from_millis(500));
+    }
+}
