@@ -90,7 +90,8 @@ pub trait Backplane: Send + Sync + 'static {
     /// Adds a receiver. Returns its address, which no other receiver ever has: eight lower-case hexadecimal digits.
     fn join(&self, receiver: Weak<dyn Receiver>) -> Arc<str>;
 
-    /// Sends a message. Returns whether its receiver is there; messages from one sender to one receiver stay in order.
+    /// Sends a message. Returns whether its receiver is there; messages from one sender to one receiver stay in order, if each
+    /// waits for the one before.
     fn send(&self, to: To<'_>, message: Vec<u8>) -> Reply<bool>;
 
     /// Saves the record of a session for `keep`, if its home is still `of`; `None` for a session that is opened. Returns

@@ -435,6 +435,13 @@ impl Backplane for Redis {
             send.arg(SEND).arg(1).arg(shared.key("at", &address));
             send.arg(format!("{}:to:", shared.prefix));
             send.arg(addressed(address.as_bytes()));
+            // A replica whose key vanished says again that it is there.
+            for _ in 0..MISSED_BEATS {
+                match shared.run::<i64>(&send).await? {
+                    ABSENT => tokio::time::sleep(BEAT).await,
+                    receivers => return Ok(receivers > 0),
+                }
+            }
             Ok(shared.run::<i64>(&send).await? > 0)
         })
     }
@@ -509,10 +516,15 @@ impl Backplane for Redis {
     }
 }
 
+/// What is returned for an address without a key.
+const ABSENT: i64 = -1;
+/// How many beats a replica may miss before it is taken for gone.
+const MISSED_BEATS: u32 = 3;
+
 /// Sends a message on, if the replica at an address is there.
 const SEND: &str = "
 local channel = redis.call('GET', KEYS[1])
-if not channel then return 0 end
+if not channel then return -1 end
 return redis.call('PUBLISH', ARGV[1] .. channel, ARGV[2])";
 
 /// A year: as long as a record is kept at most.

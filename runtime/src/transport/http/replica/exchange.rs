@@ -1,8 +1,9 @@
 //! What one replica knows of the others: the requests that it has passed to them, and theirs that it works on.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use tokio::sync::{mpsc, watch};
 use tokio::task::AbortHandle;
@@ -32,7 +33,7 @@ pub(in crate::transport::http) struct Replica {
     /// The sessions that are taken over, or whose record is written.
     pub(in crate::transport::http) turns: Turns,
     /// Whether sessions may have been taken over by others while the backplane could not be reached.
-    pub(super) is_doubtful: AtomicBool,
+    pub(super) is_doubtful: watch::Sender<bool>,
     /// Whether the backplane has lost what was saved, and sessions that run here are to be saved again.
     pub(super) is_emptied: AtomicBool,
     pub(super) is_looked_after: AtomicBool,
@@ -62,7 +63,7 @@ impl Replica {
             homes: Mutex::default(),
             working: Mutex::default(),
             turns: Turns::default(),
-            is_doubtful: AtomicBool::new(false),
+            is_doubtful: watch::Sender::new(false),
             is_emptied: AtomicBool::new(false),
             is_looked_after: AtomicBool::new(false),
             is_over: watch::Sender::new(false),
@@ -71,7 +72,17 @@ impl Replica {
 
     /// Whether sessions can be served: no other replica can have taken them over.
     pub(in crate::transport::http) fn is_reachable(&self) -> bool {
-        self.backplane.is_available() && !self.is_doubtful.load(Ordering::Acquire)
+        self.backplane.is_available() && !*self.is_doubtful.borrow()
+    }
+
+    /// Waits until it is settled which sessions run here. Returns whether it is.
+    pub(super) async fn is_settled(&self) -> bool {
+        if !self.backplane.is_available() {
+            return false;
+        }
+        let mut doubts = self.is_doubtful.subscribe();
+        let settled = doubts.wait_for(|is_doubtful| !is_doubtful);
+        tokio::time::timeout(DOUBT, settled).await.is_ok()
     }
 
     /// Whether requests are at work that others have passed here, and wait for their answer.
@@ -115,6 +126,9 @@ impl Replica {
         }
     }
 }
+
+/// How long a request waits until it is settled which sessions run here.
+const DOUBT: Duration = Duration::from_secs(2);
 
 /// How many bytes of a response are on their way before its reader has taken some.
 pub(super) const WINDOW: usize = 256 << 10;

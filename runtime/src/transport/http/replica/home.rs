@@ -143,7 +143,7 @@ async fn respond(
     let session = text(&head.headers, headers::SESSION_ID);
     let response: Response<Body> = match session {
         // A replica that knows this one as the home of a session does not look whether another has taken it over.
-        Some(_) if !inner.replica.is_reachable() => *Box::from(unreachable()),
+        Some(_) if !inner.replica.is_settled().await => *Box::from(unreachable()),
         Some(session) if !inner.serves(session) => {
             // A frame that cannot be sent has lost its reader.
             let _ = send(Part::NotHere).await;

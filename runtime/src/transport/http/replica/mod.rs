@@ -59,7 +59,7 @@ impl Inner {
             return Ok(());
         }
         self.look_after();
-        if !replica.is_reachable() {
+        if !replica.is_settled().await {
             return Err(unreachable().into());
         }
         let session = text(&head.headers, headers::SESSION_ID).unwrap_or_default();
@@ -311,7 +311,7 @@ impl Inner {
                 tokio::time::sleep(LOOK).await;
                 let Some(inner) = me.upgrade() else { return };
                 inner.look_for_homes().await;
-                if inner.replica.is_doubtful.load(Ordering::Acquire) {
+                if *inner.replica.is_doubtful.borrow() {
                     inner.settle_doubts().await;
                 }
                 if refreshed.elapsed() >= every {
@@ -418,13 +418,13 @@ impl Inner {
         // Otherwise it is tried again.
         if settled.await {
             self.replica.is_emptied.store(false, Ordering::Release);
-            self.replica.is_doubtful.store(false, Ordering::Release);
+            self.replica.is_doubtful.send_replace(false);
         }
     }
 
     /// Serves no session until it is settled which ones run here.
     fn doubt(&self) {
-        self.replica.is_doubtful.store(true, Ordering::Release);
+        self.replica.is_doubtful.send_replace(true);
         let me = Weak::clone(&self.me);
         spawn(async move {
             if let Some(inner) = me.upgrade() {

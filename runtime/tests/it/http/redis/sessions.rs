@@ -1,5 +1,6 @@
 //! Sessions of replicas that share a Redis server.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use http::{Method, Request, StatusCode};
@@ -219,15 +220,39 @@ fn a_suspended_request_goes_on_wherever_its_client_retries() {
     assert!(text.contains("file:///a"), "{answer}");
 }
 
-/// Deletes the keys of replicas until another one than its home has taken a session over.
+/// Deletes the key of a replica, which was the first, for as long as it takes another one to take its session over.
 fn is_taken_over(server: &Server, session: &str, by: &super::Replica) {
     let home = server.home(session);
-    let taken_over = || {
-        server.forget_replicas();
-        by.post(in_session(session, &call("add", json!({}))));
-        server.home(session) != home
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Acquire) {
+                server.run(&format!("DEL mcp:at:{home}"));
+            }
+        });
+        let taken_over = || {
+            by.post(in_session(session, &call("add", json!({}))));
+            server.home(session) != home
+        };
+        until(taken_over, "its home is not taken for gone");
+        is_over.store(true, Ordering::Release);
+    });
+}
+
+#[test]
+fn a_key_that_vanishes_once_moves_no_session() {
+    let Some(server) = Server::start("vanishes") else {
+        return;
     };
-    until(taken_over, "its home is not taken for gone");
+    let (home, other) = (server.replica(), server.replica());
+    let session = home.open("2025-11-25");
+    let first = server.home(&session);
+    for _ in 0..3 {
+        server.forget_replicas();
+        let answer = other.answer(in_session(&session, &call("add", json!({}))));
+        assert_eq!(answer["result"]["content"][0]["text"], "3", "{answer}");
+        assert_eq!(server.home(&session), first);
+    }
 }
 
 #[test]
