@@ -19,11 +19,12 @@ use tokio::runtime::Handle as Runtime;
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
-use events::{APPENDS, Append, Fields, Sizes, of_fields, without_gaps};
+use events::{APPENDS, Append, Fields, Sizes, event_bytes, of_fields, without_gaps};
 
 use super::receivers::{Receivers, fresh_address};
 use super::{Backplane, EventId, KeptEvent, Receiver, Reply, SessionRecord, To, Unavailable};
 use crate::protocol::server::Owner;
+use crate::serve::Budget;
 use crate::transport::panics::lock;
 use crate::transport::spawn::{Boxed, boxed, spawn};
 
@@ -72,6 +73,8 @@ struct Shared {
     presence: Mutex<Presence>,
     /// The sizes of the events that are kept of each session that runs here.
     sizes: Mutex<HashMap<String, Sizes>>,
+    /// What all of them may take up.
+    event_bytes: Arc<Budget>,
     appends: mpsc::Sender<Append>,
 }
 
@@ -205,6 +208,7 @@ impl Redis {
             inbox,
             presence: Mutex::default(),
             sizes: Mutex::default(),
+            event_bytes: event_bytes(),
             appends,
         });
         shared.beat().await?;
@@ -491,8 +495,8 @@ impl Backplane for Redis {
         self.begin(async move { shared.run(&end).await })
     }
 
-    fn append(&self, session: &str, _: &Owner, event: KeptEvent) {
-        self.0.shared.append(session, event);
+    fn append(&self, session: &str, owner: &Owner, event: KeptEvent) {
+        self.0.shared.append(session, owner, event);
     }
 
     fn after(&self, session: &str, event: EventId) -> Reply<Option<Vec<KeptEvent>>> {
