@@ -19,7 +19,7 @@ use tokio::runtime::Handle as Runtime;
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
-use events::{APPENDS, Append, Fields, Sizes, event_bytes, of_fields, without_gaps};
+use events::{APPENDS, Append, EVENTS_KEPT, Fields, Sizes, event_bytes, of_fields, without_gaps};
 
 use super::receivers::{Receivers, fresh_address};
 use super::{Backplane, EventId, KeptEvent, Receiver, Reply, SessionRecord, To, Unavailable};
@@ -413,6 +413,16 @@ impl Backplane for Redis {
         address
     }
 
+    fn leave(&self, address: &str) -> Reply<()> {
+        let shared = Arc::clone(&self.0.shared);
+        shared.inbox.receivers.has_left(address);
+        let mut leave = redis::cmd("SET");
+        leave.arg(shared.key("at", address)).arg(NOWHERE);
+        leave.arg("PX").arg(EVENTS_KEPT.as_millis().to_string());
+        // What was published before comes before the answer, on the same connection.
+        self.begin(async move { shared.run(&leave).await })
+    }
+
     fn send(&self, to: To<'_>, message: Vec<u8>) -> Reply<bool> {
         let shared = Arc::clone(&self.0.shared);
         let to = match to {
@@ -520,6 +530,8 @@ impl Backplane for Redis {
     }
 }
 
+/// The channel of a replica that has taken leave, to which none listens: who looks for it does not wait.
+const NOWHERE: &str = "nowhere";
 /// What is returned for an address without a key.
 const ABSENT: i64 = -1;
 /// How many beats a replica may miss before it is taken for gone.

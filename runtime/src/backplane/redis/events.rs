@@ -35,7 +35,7 @@ const SESSION_EVENTS: usize = 1_000;
 /// Bytes of the events that this process keeps; those of one client may take a quarter.
 const ALL_BYTES: usize = 64 << 20;
 /// How long events are kept of which no more come.
-const EVENTS_KEPT: Duration = Duration::from_secs(3600);
+pub(super) const EVENTS_KEPT: Duration = Duration::from_secs(3600);
 /// Events that wait to be written, and how many are written at a time.
 pub(super) const APPENDS: usize = 4_096;
 const BATCH: usize = 128;

@@ -166,6 +166,7 @@ impl Inner {
     /// Ends what runs here, with an error for calls; sessions that can go on at another replica do.
     pub(super) fn leave_sessions(&self) {
         self.stages.reach(Stage::Over);
+        self.replica.lost(&errors::server_ended(), |_| true);
         let is_shared = self.replica.backplane.is_shared();
         let ended = errors::server_ended().error;
         for driver in lock(&self.sessions).end_all() {
@@ -184,6 +185,13 @@ impl Inner {
     pub(super) async fn say_last(&self) {
         let ended = errors::server_ended().error;
         Arc::clone(&self.handler).end_tasks(ended).await;
+        let Replica {
+            backplane, address, ..
+        } = &*self.replica;
+        // What others have passed here by then is told that it is not here.
+        if backplane.is_shared() {
+            let _ = backplane.leave(address).await;
+        }
         while self.replica.has_calls() {
             tokio::time::sleep(LOOK).await;
         }

@@ -16,7 +16,8 @@
 //!     Err(mcp_revisions::errors::invalid_params(call.method).error)
 //! });
 //! // To be reached from other machines, bind another address, and allow the names that the server is reached by.
-//! http::serve(http::bind(("127.0.0.1", 8080)).await?, service).await;
+//! let listener = http::bind(("127.0.0.1", 8080)).await?;
+//! http::serve_until(listener, service, http::stop_signal()?, std::time::Duration::from_secs(10)).await;
 //! # Ok(())
 //! # }
 //! ```
@@ -42,6 +43,7 @@ mod post;
 mod repeated;
 mod replica;
 mod service;
+mod signal;
 mod socket;
 mod stage;
 mod tools;
@@ -61,6 +63,7 @@ pub use counters::Counters;
 pub use intake::{Received, received};
 pub use listener::{Drain, bind, serve, serve_layered, serve_service, serve_until};
 pub use service::{Service, Wanted};
+pub use signal::stop_signal;
 
 /// How a service behaves over HTTP.
 #[derive(Clone)]

@@ -102,7 +102,7 @@ impl Replica {
     }
 
     /// Ends what waits for replicas with this error.
-    pub(super) fn lost(&self, why: &Refusal, is_gone: impl Fn(&str) -> bool) {
+    pub(in crate::transport::http) fn lost(&self, why: &Refusal, is_gone: impl Fn(&str) -> bool) {
         let mut passed = lock(&self.passed);
         for (_, one) in passed.extract_if(|_, passed| is_gone(&passed.home)) {
             // The client may have hung up, too.

@@ -1,7 +1,7 @@
 //! Replicas behind haproxy that are restarted one after the other under load, and Redis that pauses: what clients notice.
 
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -120,34 +120,59 @@ fn free() -> SocketAddr {
     free.local_addr().unwrap()
 }
 
-/// haproxy before three replicas, with the configuration of the guide.
+/// A balancer before three replicas, with the configuration of the guide.
 struct Balancer(Child);
 
 impl Balancer {
     /// Starts haproxy; `None` without it on the PATH.
-    fn start(address: SocketAddr, replicas: &[SocketAddr]) -> Option<Self> {
-        let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/replicas/haproxy.cfg");
+    fn haproxy(address: SocketAddr, replicas: &[SocketAddr], _: &Path) -> Option<Self> {
         let mut haproxy = Command::new("haproxy");
-        haproxy.arg("-f").arg(guide);
+        haproxy.arg("-f").arg(guide("haproxy.cfg"));
         haproxy.env("BIND", address.to_string());
         for (name, replica) in ["ONE", "TWO", "THREE"].iter().zip(replicas) {
             haproxy.env(name, replica.to_string());
         }
-        haproxy.stdout(Stdio::null()).stderr(Stdio::null());
-        let Ok(child) = haproxy.spawn() else {
-            eprintln!("skipped: haproxy is not on the PATH (apt-get install haproxy)");
+        Self::start(&mut haproxy, address)
+    }
+
+    /// Starts nginx in a folder; `None` without it on the PATH.
+    fn nginx(address: SocketAddr, replicas: &[SocketAddr], folder: &Path) -> Option<Self> {
+        let mut config = std::fs::read_to_string(guide("nginx.conf")).unwrap();
+        let ours = std::iter::once(&address).chain(replicas);
+        for (port, ours) in (8080..).zip(ours) {
+            config = config.replace(&format!("127.0.0.1:{port}"), &ours.to_string());
+        }
+        std::fs::write(folder.join("nginx.conf"), config).unwrap();
+        let mut nginx = Command::new("nginx");
+        nginx.arg("-p").arg(folder).args(["-e", "stderr"]);
+        nginx.arg("-c").arg(folder.join("nginx.conf"));
+        Self::start(&mut nginx, address)
+    }
+
+    fn start(program: &mut Command, address: SocketAddr) -> Option<Self> {
+        program.stdout(Stdio::null()).stderr(Stdio::null());
+        let Ok(child) = program.spawn() else {
+            let name = program.get_program().display();
+            eprintln!("skipped: {name} is not on the PATH (apt-get install {name})");
             return None;
         };
         let balancer = Self(child);
         let is_up = || TcpStream::connect(address).is_ok();
-        until(is_up, "haproxy does not listen");
+        until(is_up, "the balancer does not listen");
         Some(balancer)
     }
 }
 
+fn guide(name: &str) -> PathBuf {
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/replicas");
+    guide.join(name)
+}
+
 impl Drop for Balancer {
     fn drop(&mut self) {
-        let _ = self.0.kill();
+        // nginx ends its workers, which a killed one leaves behind.
+        let process = self.0.id().to_string();
+        let _ = Command::new("kill").arg(process).status();
         let _ = self.0.wait();
     }
 }
@@ -231,14 +256,17 @@ struct Load {
 }
 
 impl Load {
-    fn start(name: &str) -> Option<Self> {
+    fn start(
+        name: &str,
+        balancer: fn(SocketAddr, &[SocketAddr], &Path) -> Option<Balancer>,
+    ) -> Option<Self> {
         let server = Server::start(name)?;
         let addresses = [free(), free(), free()].to_vec();
         let balanced = free();
         let replicas = addresses.iter();
         let replicas = replicas.map(|address| Process::start(server.url(), *address));
         let replicas = replicas.collect();
-        let balancer = Balancer::start(balanced, &addresses)?;
+        let balancer = balancer(balanced, &addresses, &server.folder)?;
         let runtime = Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
@@ -294,10 +322,21 @@ impl Load {
 }
 
 #[test]
-fn three_replicas_that_are_restarted_one_after_the_other_cost_no_client_a_call() {
-    let Some(mut load) = Load::start("rolling") else {
-        return;
-    };
+fn three_replicas_that_are_restarted_behind_haproxy_cost_no_client_a_call() {
+    if let Some(load) = Load::start("haproxy", Balancer::haproxy) {
+        restart(load);
+    }
+}
+
+#[test]
+fn three_replicas_that_are_restarted_behind_nginx_cost_no_client_a_call() {
+    if let Some(load) = Load::start("nginx", Balancer::nginx) {
+        restart(load);
+    }
+}
+
+/// Restarts one replica after the other.
+fn restart(mut load: Load) {
     for place in 0..3 {
         let took = load.replicas.remove(place).end();
         assert!(took < LAME_DUCK + GRACE, "it is not drained: {took:?}");
@@ -318,7 +357,7 @@ fn three_replicas_that_are_restarted_one_after_the_other_cost_no_client_a_call()
 
 #[test]
 fn a_redis_that_pauses_for_three_seconds_costs_no_client_a_call() {
-    let Some(load) = Load::start("pause") else {
+    let Some(load) = Load::start("pause", Balancer::haproxy) else {
         return;
     };
     for _ in 0..2 {
