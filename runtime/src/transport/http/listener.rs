@@ -193,6 +193,9 @@ impl Drain for Undrained<'_> {
     }
 }
 
+/// How long connections stay open after the last one was accepted.
+const LINGER: Duration = Duration::from_millis(250);
+
 /// How long what is said last may take to be sent.
 const LAST_WORD: Duration = Duration::from_secs(2);
 
@@ -241,14 +244,16 @@ async fn serve_each<S, B>(
     loop {
         while connections.try_join_next().is_some() {}
         let accepted = tokio::select! {
+            biased;
             () = &mut stop, if working.is_some() => {
                 working = None;
                 over = Instant::now() + grace;
                 continue;
             }
-            () = &mut all_done, if working.is_none() => break,
             () = tokio::time::sleep_until(over), if working.is_none() => break,
+            // A connection that waits to be accepted would be reset.
             accepted = accept(&listener, &room) => accepted,
+            () = &mut all_done, if working.is_none() => break,
         };
         let Some((stream, address, room)) = accepted else {
             tokio::time::sleep(PAUSE).await;
@@ -322,6 +327,8 @@ async fn serve_each<S, B>(
         });
     }
     drop(listener);
+    // The request of a connection that was accepted last is on its way.
+    tokio::time::sleep_until(over.min(Instant::now() + LINGER)).await;
     stopping.send_replace(());
     let _ = tokio::time::timeout_at(over, finish(&mut connections)).await;
     let last_word = async {
