@@ -3,13 +3,15 @@
 //! The layer checks the token and puts a [`Principal`] into the request. Sessions, suspended requests and memory limits
 //! belong to the principal from then on: no other principal can use a session, even with its id.
 
+use std::time::Duration;
+
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
 use mcp_revisions::Latest;
-use mcp_revisions::http::{Options, Principal};
+use mcp_revisions::http::{self, Options, Principal};
 use mcp_revisions::service::{Error, RequestContext, Router};
 
 #[tokio::main]
@@ -24,12 +26,13 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .allow_host("mcp.example.com")
         .into_http_service(Options::default());
     let app = axum::Router::new()
-        .route_service("/mcp", mcp)
+        .route_service("/mcp", mcp.clone())
         .layer(from_fn(authenticate));
 
-    let listener = tokio::net::TcpListener::bind(("127.0.0.1", port)).await?;
+    let listener = http::bind(("127.0.0.1", port)).await?;
     println!("listening on http://{}/mcp", listener.local_addr()?);
-    axum::serve(listener, app).await?;
+    let grace = Duration::from_secs(10);
+    http::serve_layered(listener, app, &mcp, http::stop_signal()?, grace).await;
     Ok(())
 }
 

@@ -3,6 +3,8 @@
 mod arguments;
 mod handlers;
 
+use std::time::Duration;
+
 use mcp_revisions::{RevisionSet, http};
 
 #[tokio::main]
@@ -17,6 +19,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Clients of the oldest transport find it there.
     let options = http::Options::new().with_http_sse("/sse");
     let running = handlers::server(only.unwrap_or_else(RevisionSet::all))?;
-    http::serve(listener, running.into_http_service(options)).await;
+    let (service, grace) = (running.into_http_service(options), Duration::from_secs(10));
+    http::serve_until(listener, service, http::stop_signal()?, grace).await;
     Ok(())
 }

@@ -17,6 +17,7 @@ use mcp_revisions::{Latest, RevisionSet};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let stop = http::stop_signal()?;
     let (only, _) = arguments::arguments()?;
     // The key is the same for all replicas.
     let key = key(&std::env::var("MCP_KEY")?).ok_or("MCP_KEY: expected 64 hexadecimal digits")?;
@@ -27,20 +28,23 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .with_connections_per_address(10_000)
         .with_health("/healthz")
         .with_readiness("/readyz")
+        // Longer than the balancer takes to notice: two checks, half a second apart.
+        .with_lame_duck(Duration::from_secs(3))
         .with_http_sse("/sse")
         .with_backplane(backplane);
     let server = handlers::server(only.unwrap_or_else(RevisionSet::all))?
         .with_request_state_key(key)
         .custom_method("example/address", address);
-    let service = server.into_http_service(options.clone());
-    let service = axum::Router::new()
-        .fallback_service(service)
+    let service = server.into_http_service(options);
+    let layers = axum::Router::new()
+        .fallback_service(service.clone())
         .layer(map_request(of_client));
 
     let listener = http::bind(std::env::var("LISTEN")?).await?;
     println!("listening on http://{}/mcp", listener.local_addr()?);
-    let stop = std::future::pending();
-    http::serve_service(listener, &options, service, stop, Duration::ZERO).await;
+    // Calls that are open may finish.
+    let grace = Duration::from_secs(30);
+    http::serve_layered(listener, layers, &service, stop, grace).await;
     Ok(())
 }
 

@@ -14,7 +14,34 @@ pub use mcp_revisions_core::errors::{
 /// Makes the error of a request whose replica is gone before it answered.
 #[must_use]
 pub fn replica_gone() -> Box<Refusal> {
-    internal("the replica that ran this request is gone: send the request again")
+    unfinished("the replica that ran this request is gone")
+}
+
+/// Makes the error of a request whose answer is lost, because the replicas could not reach each other for a while.
+#[must_use]
+pub fn replica_unreachable() -> Box<Refusal> {
+    unfinished(
+        "the answer of the replica that ran this request is gone: it could not be reached for a while",
+    )
+}
+
+/// Makes the error of a request of a session that another replica runs now.
+#[must_use]
+pub fn session_moved() -> Box<Refusal> {
+    unfinished("this replica was taken for gone, and another replica runs the session now")
+}
+
+/// Makes the error of a request that is not done when the server ends.
+#[must_use]
+pub fn server_ended() -> Box<Refusal> {
+    unfinished("the server ended before this request was done")
+}
+
+/// A request that was given up at an unknown point.
+fn unfinished(why: &str) -> Box<Refusal> {
+    internal(&format!(
+        "{why}; whether the request ran is not known: send it again if it may run twice"
+    ))
 }
 
 /// Makes the error of a message longer than [`Limits::max_message_bytes`](crate::Limits::max_message_bytes).

@@ -139,6 +139,11 @@ impl Backplane for Memory {
         self.0.receivers.join(receiver)
     }
 
+    fn leave(&self, address: &str) -> Reply<()> {
+        self.0.receivers.remove(address);
+        at_once(())
+    }
+
     fn send(&self, to: To<'_>, message: Vec<u8>) -> Reply<bool> {
         let receivers = self.0.receivers.of(to);
         for receiver in &receivers {

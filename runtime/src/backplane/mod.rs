@@ -48,9 +48,9 @@ pub use redis::{Redis, RedisError};
 /// The work of a backplane, on its way.
 pub type Reply<T> = Pin<Box<dyn Future<Output = Result<T, Unavailable>> + Send>>;
 
-/// The backplane cannot be reached; what was asked of it may or may not have been done.
+/// The backplane cannot be used; what was asked of it may or may not have been done.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the backplane cannot be reached: {0}")]
+#[error("the backplane cannot be used: {0}")]
 pub struct Unavailable(pub String);
 
 /// Whom a message is for.
@@ -69,6 +69,16 @@ pub trait Receiver: Send + Sync {
 
     /// Takes note that messages may have been lost, and sessions taken over: the backplane could not be reached for a while.
     fn reconnected(&self) {}
+
+    /// Takes note that others may have taken this receiver for gone, and its sessions over.
+    fn missed(&self) {
+        self.reconnected();
+    }
+
+    /// Takes note that the backplane lost what was saved: what is known here is to be saved again.
+    fn emptied(&self) {
+        self.reconnected();
+    }
 }
 
 /// What replicas share; its functions return at once, and what they return is the rest of the work. They may be called
@@ -80,7 +90,15 @@ pub trait Backplane: Send + Sync + 'static {
     /// Adds a receiver. Returns its address, which no other receiver ever has: eight lower-case hexadecimal digits.
     fn join(&self, receiver: Weak<dyn Receiver>) -> Arc<str>;
 
-    /// Sends a message. Returns whether its receiver is there; messages from one sender to one receiver stay in order.
+    /// Takes the leave of a receiver: none is at its address from now on. Messages that were sent there before have arrived when
+    /// this is done.
+    fn leave(&self, address: &str) -> Reply<()> {
+        let _ = address;
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    /// Sends a message. Returns whether its receiver is there; messages from one sender to one receiver stay in order, if each
+    /// waits for the one before.
     fn send(&self, to: To<'_>, message: Vec<u8>) -> Reply<bool>;
 
     /// Saves the record of a session for `keep`, if its home is still `of`; `None` for a session that is opened. Returns

@@ -16,6 +16,9 @@ pub(super) struct Receivers(Mutex<HashMap<Arc<str>, Joined>>);
 struct Joined {
     receiver: Weak<dyn Receiver>,
     at: Instant,
+    /// Whether it has taken leave: it gets what was sent before.
+    #[cfg(feature = "redis")]
+    has_left: bool,
 }
 
 impl Joined {
@@ -30,17 +33,36 @@ impl Receivers {
         let mut receivers = lock(&self.0);
         receivers.retain(|_, joined| !joined.is_gone());
         let address = fresh_address();
-        let at = Instant::now();
-        receivers.insert(Arc::clone(&address), Joined { receiver, at });
+        let joined = Joined {
+            receiver,
+            at: Instant::now(),
+            #[cfg(feature = "redis")]
+            has_left: false,
+        };
+        receivers.insert(Arc::clone(&address), joined);
         address
     }
 
-    /// The addresses of all that are not gone.
+    /// Removes one.
+    pub(super) fn remove(&self, address: &str) {
+        lock(&self.0).remove(address);
+    }
+
+    /// Takes note that one has taken leave.
+    #[cfg(feature = "redis")]
+    pub(super) fn has_left(&self, address: &str) {
+        if let Some(joined) = lock(&self.0).get_mut(address) {
+            joined.has_left = true;
+        }
+    }
+
+    /// The addresses of all that are neither gone nor have taken leave.
     #[cfg(feature = "redis")]
     pub(super) fn addresses(&self) -> Vec<Arc<str>> {
         let mut receivers = lock(&self.0);
         receivers.retain(|_, joined| !joined.is_gone());
-        receivers.keys().cloned().collect()
+        let here = receivers.iter().filter(|(_, joined)| !joined.has_left);
+        here.map(|(address, _)| Arc::clone(address)).collect()
     }
 
     /// Those that a message is for.

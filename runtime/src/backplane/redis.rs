@@ -4,7 +4,7 @@ mod events;
 #[cfg(feature = "ext-tasks")]
 mod tasks;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Weak};
@@ -19,11 +19,12 @@ use tokio::runtime::Handle as Runtime;
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
-use events::{APPENDS, Append, Fields, Sizes, of_fields, without_gaps};
+use events::{APPENDS, Append, EVENTS_KEPT, Fields, Sizes, event_bytes, of_fields, without_gaps};
 
 use super::receivers::{Receivers, fresh_address};
 use super::{Backplane, EventId, KeptEvent, Receiver, Reply, SessionRecord, To, Unavailable};
 use crate::protocol::server::Owner;
+use crate::serve::Budget;
 use crate::transport::panics::lock;
 use crate::transport::spawn::{Boxed, boxed, spawn};
 
@@ -69,8 +70,11 @@ struct Shared {
     /// The channel of this process; addresses of its receivers have it as their key.
     channel: String,
     inbox: Arc<Inbox>,
+    presence: Mutex<Presence>,
     /// The sizes of the events that are kept of each session that runs here.
     sizes: Mutex<HashMap<String, Sizes>>,
+    /// What all of them may take up.
+    event_bytes: Arc<Budget>,
     appends: mpsc::Sender<Append>,
 }
 
@@ -78,6 +82,26 @@ struct Shared {
 struct Inbox {
     receivers: Receivers,
     is_available: AtomicBool,
+    /// Why it is not available.
+    why: Mutex<String>,
+}
+
+/// What this process has in the server beside its messages.
+#[derive(Default)]
+struct Presence {
+    /// The addresses whose keys were set: one that vanishes was taken for gone by others.
+    addresses: HashSet<Arc<str>>,
+    /// The value of the key that only an emptied server lacks; empty before the first look.
+    mark: String,
+}
+
+/// What a look at the server found.
+#[derive(Default)]
+struct Beat {
+    /// The addresses whose keys had vanished.
+    missed: Vec<Arc<str>>,
+    /// Whether the server lost all of its keys since the last look.
+    is_emptied: bool,
 }
 
 /// A Redis server that cannot be used.
@@ -101,8 +125,8 @@ fn without_tls(error: &redis::RedisError) -> &'static str {
     }
 }
 
-/// How long a command may take.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// How long a command may take: a pause of the server that is shorter costs no call, and a replica is there for longer.
+const PATIENCE: Duration = Duration::from_secs(4);
 /// How often the server is asked whether it is there.
 const BEAT: Duration = Duration::from_millis(500);
 /// How long a replica is taken to be there that does not say so.
@@ -123,7 +147,7 @@ impl Redis {
     /// file that the environment variable `SSL_CERT_FILE` names.
     ///
     /// # Errors
-    /// Returns an error if the URL is not valid, or if the server does not answer within two seconds.
+    /// Returns an error if the URL is not valid, or if the server does not answer within four seconds.
     pub async fn connect(url: impl IntoConnectionInfo) -> Result<Self, RedisError> {
         Self::connect_with_prefix(url, "mcp").await
     }
@@ -156,6 +180,7 @@ impl Redis {
         let inbox = Arc::new(Inbox {
             receivers: Receivers::default(),
             is_available: AtomicBool::new(true),
+            why: Mutex::new(SILENT.to_owned()),
         });
         // A message is handed over before the next one is read from the socket, so that none of them queue here.
         let taken = Arc::clone(&inbox);
@@ -181,7 +206,9 @@ impl Redis {
             prefix,
             channel,
             inbox,
+            presence: Mutex::default(),
             sizes: Mutex::default(),
+            event_bytes: event_bytes(),
             appends,
         });
         shared.beat().await?;
@@ -253,53 +280,120 @@ impl Shared {
         format!("{}:{kind}:{name}", self.prefix)
     }
 
+    /// Returns the key that only an emptied server lacks.
+    fn mark(&self) -> String {
+        format!("{}:mark", self.prefix)
+    }
+
     /// Says that this process is there, and which receivers are in it.
-    async fn beat(&self) -> redis::RedisResult<()> {
-        let mut beats = redis::pipe();
-        beats.cmd("PING").ignore();
-        for address in self.inbox.receivers.addresses() {
-            let key = self.key("at", &address);
-            let life = LIFE.as_millis().to_string();
-            beats
-                .cmd("SET")
-                .arg(key)
-                .arg(&self.channel)
-                .arg("PX")
-                .arg(life)
-                .ignore();
+    async fn beat(&self) -> redis::RedisResult<Beat> {
+        let mut connection = self.connection.clone();
+        let life = LIFE.as_millis().to_string();
+        let addresses = self.inbox.receivers.addresses();
+        // Nothing of this needs memory: a full server still knows its replicas.
+        let mut looks = redis::pipe();
+        looks.cmd("GET").arg(self.mark());
+        for address in &addresses {
+            let key = self.key("at", address);
+            looks.cmd("GETEX").arg(key).arg("PX").arg(&life);
         }
-        beats.exec_async(&mut self.connection.clone()).await
+        let found: Vec<Option<String>> = looks.query_async(&mut connection).await?;
+        let mut found = found.into_iter();
+        let mark = found.next().flatten();
+        let is_here = |found: &Option<String>| found.as_deref() == Some(&*self.channel);
+        let absent = addresses.into_iter().zip(found);
+        let absent = absent.filter(|(_, found)| !is_here(found));
+        let absent: Vec<Arc<str>> = absent.map(|(address, _)| address).collect();
+        let is_known = mark
+            .as_ref()
+            .is_some_and(|mark| *mark == lock(&self.presence).mark);
+        if absent.is_empty() && is_known {
+            return Ok(Beat::default());
+        }
+        let mut writes = redis::pipe();
+        let mark = fresh_address();
+        (writes.cmd("SET").arg(self.mark()).arg(&*mark)).arg(&["NX", "GET"]);
+        for address in &absent {
+            let key = self.key("at", address);
+            let set = writes.cmd("SET").arg(key).arg(&self.channel);
+            set.arg("PX").arg(&life).ignore();
+        }
+        let (before,): (Option<String>,) = writes.query_async(&mut connection).await?;
+        let mark = before.unwrap_or_else(|| mark.to_string());
+        let mut presence = lock(&self.presence);
+        let known = std::mem::replace(&mut presence.mark, mark);
+        let missed = absent.into_iter();
+        let missed = missed.filter(|address| !presence.addresses.insert(Arc::clone(address)));
+        Ok(Beat {
+            missed: missed.collect(),
+            is_emptied: !known.is_empty() && known != presence.mark,
+        })
     }
 
     /// Keeps saying so, and finds out whether the server is there.
     async fn live(self: Arc<Self>) {
         loop {
             tokio::time::sleep(BEAT).await;
-            let beat = tokio::time::timeout(PATIENCE, self.beat()).await;
-            let is_there = matches!(beat, Ok(Ok(())));
+            let beat = match tokio::time::timeout(PATIENCE, self.beat()).await {
+                Ok(beat) => beat.map_err(|error| reason(&error)),
+                Err(_) => Err(SILENT.to_owned()),
+            };
             self.forget_sizes();
-            let was_there = self.inbox.is_available.swap(is_there, Ordering::AcqRel);
-            if is_there && !was_there {
-                for receiver in self.inbox.receivers.of(To::All) {
-                    receiver.reconnected();
-                }
+            if let Err(why) = &beat {
+                why.clone_into(&mut lock(&self.inbox.why));
+            }
+            let was_there = (self.inbox.is_available).swap(beat.is_ok(), Ordering::AcqRel);
+            let Ok(beat) = beat else { continue };
+            let all = || self.inbox.receivers.of(To::All);
+            // First what was lost: else its sessions are taken for ended.
+            if beat.is_emptied {
+                all().iter().for_each(|it| it.emptied());
+            }
+            if !was_there {
+                all().iter().for_each(|it| it.reconnected());
+            }
+            for address in &beat.missed {
+                let missed = self.inbox.receivers.of(To::One(address));
+                missed.iter().for_each(|it| it.missed());
             }
         }
     }
 
     /// Runs a command, whose answer is waited for no longer than that makes sense.
     async fn run<T: redis::FromRedisValue>(&self, command: &Cmd) -> Result<T, Unavailable> {
+        self.wait_for(async |connection| command.query_async(connection).await)
+            .await
+    }
+
+    /// Waits for the answer of the server no longer than that makes sense.
+    async fn wait_for<T>(
+        &self,
+        answer: impl AsyncFnOnce(&mut ConnectionManager) -> redis::RedisResult<T>,
+    ) -> Result<T, Unavailable> {
         if !self.inbox.is_available.load(Ordering::Acquire) {
-            return Err(Unavailable("Redis does not answer".to_owned()));
+            return Err(Unavailable(lock(&self.inbox.why).clone()));
         }
         let mut connection = self.connection.clone();
-        let answer = command.query_async(&mut connection);
-        match tokio::time::timeout(PATIENCE, answer).await {
+        match tokio::time::timeout(PATIENCE, answer(&mut connection)).await {
             Ok(Ok(answer)) => Ok(answer),
-            Ok(Err(error)) => Err(Unavailable(error.to_string())),
-            Err(_) => Err(Unavailable("Redis does not answer".to_owned())),
+            Ok(Err(error)) => Err(Unavailable(reason(&error))),
+            Err(_) => Err(Unavailable(SILENT.to_owned())),
         }
     }
+}
+
+/// Why a server that does not answer is not available.
+const SILENT: &str = "Redis does not answer";
+
+/// Returns what an operator has to know of an error of the server.
+fn reason(error: &redis::RedisError) -> String {
+    let advice = match error.code() {
+        Some("OOM") => "Redis is out of memory: raise its `maxmemory`",
+        Some("READONLY") => "Redis is read-only: connect to the primary, not to its replica",
+        Some("MISCONF") => "Redis refuses to write, because it cannot save to its disk",
+        _ => return error.to_string(),
+    };
+    advice.to_owned()
 }
 
 /// The bytes of an address, before each message.
@@ -317,6 +411,16 @@ impl Backplane for Redis {
             Ok(())
         }));
         address
+    }
+
+    fn leave(&self, address: &str) -> Reply<()> {
+        let shared = Arc::clone(&self.0.shared);
+        shared.inbox.receivers.has_left(address);
+        let mut leave = redis::cmd("SET");
+        leave.arg(shared.key("at", address)).arg(NOWHERE);
+        leave.arg("PX").arg(EVENTS_KEPT.as_millis().to_string());
+        // What was published before comes before the answer, on the same connection.
+        self.begin(async move { shared.run(&leave).await })
     }
 
     fn send(&self, to: To<'_>, message: Vec<u8>) -> Reply<bool> {
@@ -345,6 +449,13 @@ impl Backplane for Redis {
             send.arg(SEND).arg(1).arg(shared.key("at", &address));
             send.arg(format!("{}:to:", shared.prefix));
             send.arg(addressed(address.as_bytes()));
+            // A replica whose key vanished says again that it is there.
+            for _ in 0..MISSED_BEATS {
+                match shared.run::<i64>(&send).await? {
+                    ABSENT => tokio::time::sleep(BEAT).await,
+                    receivers => return Ok(receivers > 0),
+                }
+            }
             Ok(shared.run::<i64>(&send).await? > 0)
         })
     }
@@ -369,10 +480,17 @@ impl Backplane for Redis {
 
     fn find(&self, session: &str) -> Reply<Option<SessionRecord>> {
         let shared = Arc::clone(&self.0.shared);
-        let mut find = redis::cmd("HGET");
-        find.arg(shared.key("session", session)).arg("record");
+        let mut find = redis::pipe();
+        let key = shared.key("session", session);
+        find.cmd("HGET").arg(key).arg("record");
+        find.cmd("GET").arg(shared.mark());
         self.begin(async move {
-            let text: Option<String> = shared.run(&find).await?;
+            let found = shared.wait_for(async |connection| find.query_async(connection).await);
+            let (text, mark): (Option<String>, Option<String>) = found.await?;
+            // The replica that runs the session saves it again.
+            if text.is_none() && mark.as_ref() != Some(&lock(&shared.presence).mark) {
+                return Err(Unavailable("Redis lost its keys a moment ago".to_owned()));
+            }
             let record = text.as_deref().map(SessionRecord::from_text).transpose();
             record.map_err(|broken| Unavailable(broken.to_string()))
         })
@@ -387,8 +505,8 @@ impl Backplane for Redis {
         self.begin(async move { shared.run(&end).await })
     }
 
-    fn append(&self, session: &str, _: &Owner, event: KeptEvent) {
-        self.0.shared.append(session, event);
+    fn append(&self, session: &str, owner: &Owner, event: KeptEvent) {
+        self.0.shared.append(session, owner, event);
     }
 
     fn after(&self, session: &str, event: EventId) -> Reply<Option<Vec<KeptEvent>>> {
@@ -412,10 +530,17 @@ impl Backplane for Redis {
     }
 }
 
+/// The channel of a replica that has taken leave, to which none listens: who looks for it does not wait.
+const NOWHERE: &str = "nowhere";
+/// What is returned for an address without a key.
+const ABSENT: i64 = -1;
+/// How many beats a replica may miss before it is taken for gone.
+const MISSED_BEATS: u32 = 3;
+
 /// Sends a message on, if the replica at an address is there.
 const SEND: &str = "
 local channel = redis.call('GET', KEYS[1])
-if not channel then return 0 end
+if not channel then return -1 end
 return redis.call('PUBLISH', ARGV[1] .. channel, ARGV[2])";
 
 /// A year: as long as a record is kept at most.

@@ -9,12 +9,16 @@ use tokio::sync::mpsc;
 
 use super::{PATIENCE, Shared};
 use crate::backplane::{EventId, KeptEvent};
+use crate::protocol::server::Owner;
+use crate::serve::{Budget, Permit};
 use crate::transport::panics::lock;
 
-/// The sizes of events, the oldest first.
+/// The events of a session that are kept, the oldest first, each by what it takes of the budget.
 pub(super) struct Sizes {
-    sizes: VecDeque<usize>,
+    events: VecDeque<Permit>,
     bytes: usize,
+    /// Whether events have gone that Redis may still have.
+    is_cut: bool,
     last: Instant,
 }
 
@@ -28,8 +32,10 @@ pub(super) struct Append {
 /// Bytes of the events of a session, and how many at most.
 const SESSION_BYTES: usize = 256 << 10;
 const SESSION_EVENTS: usize = 1_000;
+/// Bytes of the events that this process keeps; those of one client may take a quarter.
+const ALL_BYTES: usize = 64 << 20;
 /// How long events are kept of which no more come.
-const EVENTS_KEPT: Duration = Duration::from_secs(3600);
+pub(super) const EVENTS_KEPT: Duration = Duration::from_secs(3600);
 /// Events that wait to be written, and how many are written at a time.
 pub(super) const APPENDS: usize = 4_096;
 const BATCH: usize = 128;
@@ -38,6 +44,11 @@ const EVENT_BYTES: usize = 128;
 
 /// The fields of an event in its stream.
 pub(super) type Fields = HashMap<String, String>;
+
+/// Returns the budget of the events that a process keeps.
+pub(super) fn event_bytes() -> Arc<Budget> {
+    Budget::new(ALL_BYTES, SESSION_BYTES)
+}
 
 /// Reads an event; `None` if it is none.
 pub(super) fn of_fields(mut fields: Fields) -> Option<KeptEvent> {
@@ -49,18 +60,18 @@ pub(super) fn of_fields(mut fields: Fields) -> Option<KeptEvent> {
 }
 
 impl Shared {
-    /// Keeps an event, if it is not longer than all of them may be.
-    pub(super) fn append(&self, session: &str, event: KeptEvent) {
+    /// Keeps an event, if its session, its owner and all of them have room for it.
+    pub(super) fn append(&self, session: &str, owner: &Owner, event: KeptEvent) {
         let size = event.text.len() + EVENT_BYTES;
-        if size > SESSION_BYTES {
+        // An event that is not kept leaves a gap, which the reader notices.
+        let Some(most) = self.admit(session, owner, size) else {
             return;
-        }
+        };
         let append = Append {
-            most: self.most(session, size),
+            most,
             session: session.to_owned(),
             event,
         };
-        // An event that is not kept leaves a gap, which the reader notices.
         let _ = self.appends.try_send(append);
     }
 
@@ -102,25 +113,37 @@ impl Shared {
         writes.cmd("PEXPIRE").arg(&key).arg(kept).ignore();
     }
 
-    /// How many events of a session stay with one of this size that comes, if some have to go.
-    fn most(&self, session: &str, size: usize) -> Option<usize> {
+    /// Takes an event of this size into the budget. Returns how many of its session stay if some have to go, which are the
+    /// oldest; `None` if others fill the room.
+    fn admit(&self, session: &str, owner: &Owner, size: usize) -> Option<Option<usize>> {
+        if size > SESSION_BYTES {
+            return None;
+        }
         let mut sizes = lock(&self.sizes);
         let of_it = sizes.entry(session.to_owned()).or_insert_with(|| Sizes {
-            sizes: VecDeque::new(),
+            events: VecDeque::new(),
             bytes: 0,
+            is_cut: false,
             last: Instant::now(),
         });
-        of_it.sizes.push_back(size);
-        of_it.bytes += size;
         of_it.last = Instant::now();
-        let mut is_full = false;
-        while (of_it.bytes > SESSION_BYTES || of_it.sizes.len() > SESSION_EVENTS)
-            && let Some(oldest) = of_it.sizes.pop_front()
-        {
-            of_it.bytes -= oldest;
-            is_full = true;
-        }
-        is_full.then_some(of_it.sizes.len())
+        let share = self.event_bytes.of(owner.clone());
+        let event = loop {
+            let has_room =
+                of_it.bytes + size <= SESSION_BYTES && of_it.events.len() < SESSION_EVENTS;
+            let permit = has_room.then(|| share.take(size).ok()).flatten();
+            if permit.is_some() {
+                break permit;
+            }
+            let Some(oldest) = of_it.events.pop_front() else {
+                break None;
+            };
+            of_it.bytes -= oldest.amount();
+            of_it.is_cut = true;
+        };
+        of_it.events.push_back(event?);
+        of_it.bytes += size;
+        Some(of_it.is_cut.then_some(of_it.events.len()))
     }
 }
 

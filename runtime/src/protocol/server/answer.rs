@@ -119,6 +119,17 @@ impl Connection<Server> {
         Said::of(Fate::Sent)
     }
 
+    /// Answers each request that waits with an error, because nothing works on it any more.
+    #[cfg(feature = "server-http")]
+    pub(crate) fn end_calls(&mut self, error: &ErrorObject) {
+        for token in self.state.waiting() {
+            self.end_adapted(token);
+            self.answer_as_is(token, Err(error.clone()));
+            let reason = None;
+            self.tell(Event::Cancelled(Cancelled { token, reason }));
+        }
+    }
+
     /// Ends an exchange whose peer is gone: its response has no reader, and what came in it is given up, in the per-request
     /// lifecycle.
     pub fn ended(&mut self, exchange: Exchange, now: Duration) {

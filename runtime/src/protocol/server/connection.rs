@@ -133,6 +133,7 @@ impl Connection<Server> {
     pub(crate) fn count_from(&mut self, first: u64) {
         self.state.last_exchange = first;
         self.state.last_ask = i64::try_from(first).unwrap_or(i64::MAX >> 1);
+        self.state.first_ask = self.state.last_ask;
     }
 
     /// Frees buffers that are empty.

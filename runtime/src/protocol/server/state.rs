@@ -55,6 +55,8 @@ pub struct State {
     last_token: u64,
     pub(super) last_exchange: u64,
     pub(in crate::protocol) last_ask: i64,
+    /// The number that requests of the server begin behind; those of another replica that ran the session begin elsewhere.
+    pub(super) first_ask: i64,
 }
 
 impl State {
@@ -81,6 +83,14 @@ impl State {
         };
         let pending = self.pending.iter().filter(|(_, pending)| waits(pending));
         pending.map(|(token, _)| *token).collect()
+    }
+
+    /// Returns the requests whose peer waits for their answer.
+    #[cfg(feature = "server-http")]
+    pub(super) fn waiting(&self) -> Vec<Token> {
+        let waiting = self.pending.iter();
+        let waiting = waiting.filter(|(_, pending)| !pending.is_suspended);
+        waiting.map(|(token, _)| *token).collect()
     }
 
     /// Returns the streams that clients of the per-request lifecycle have opened.

@@ -104,7 +104,11 @@ impl Connection<Server> {
                 _ if is_late => Ignored::Late("a response".to_owned()),
                 _ => Ignored::AnswerToNothing(id),
             };
-            return self.put_aside(ignored, 202);
+            // An answer may cross the end of its request; another replica that ran the session counted from elsewhere.
+            let begins = self.state.first_ask >> 32;
+            let is_of_other = number.is_some_and(|number| number >> 32 != begins);
+            let status = if is_of_other { 400 } else { 202 };
+            return self.put_aside(ignored, status);
         };
         let malformed = message.error.and_then(|error| read_error(error).1);
         for why in misspelled.into_iter().chain(malformed) {

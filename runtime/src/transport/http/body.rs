@@ -2,20 +2,25 @@
 
 use std::convert::Infallible;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
 use http_body::Frame;
-use mcp_wire::one_line;
+use mcp_wire::envelope::write;
+use mcp_wire::{RequestId, one_line};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, Sleep};
 
 use super::Options;
+use super::inner::Inner;
 use super::replica::exchange::Exchange;
 use super::replica::frame::Part;
+use super::stage::Stage;
 use crate::backplane::EventId;
-use crate::serve::{Item, Next, Permit, Queue};
+use crate::errors;
+use crate::serve::{Item, Next, Permit, Queue, ServerDriver};
 
 /// The body of a response.
 pub struct Body(Kind);
@@ -23,14 +28,20 @@ pub struct Body(Kind);
 enum Kind {
     Text(Option<Bytes>),
     Events(Events),
-    /// What another replica sends.
-    Passed {
-        parts: mpsc::UnboundedReceiver<Part>,
-        exchange: Exchange,
-        /// Text of the error to send if that replica is gone before the end; `None` if the client cannot get one.
-        gone: Option<String>,
-        is_over: bool,
-    },
+    Passed(Passing),
+}
+
+/// The body that another replica sends.
+pub(super) struct Passing {
+    parts: mpsc::UnboundedReceiver<Part>,
+    exchange: Exchange,
+    /// The bytes that are still to come, where that is known.
+    rest: Option<u64>,
+    /// The request that a stream is to answer, if its replica is gone before that; `None` if its client cannot get an error.
+    answers: Option<RequestId>,
+    /// Whether what came last ends an event.
+    ends_event: bool,
+    is_over: bool,
 }
 
 /// A stream of events.
@@ -47,7 +58,35 @@ pub(super) struct Events {
     is_over: bool,
     /// Notified when the reader is gone before the end.
     pub(super) guard: Option<HangUp>,
+    /// What ends its calls once the service is over.
+    pub(super) last_word: Option<LastWord>,
     silence: Option<Silence>,
+}
+
+/// What ends the calls of a connection with an error, once the service is over and their response is looked at.
+pub(super) struct LastWord {
+    inner: Arc<Inner>,
+    driver: Arc<ServerDriver>,
+}
+
+impl LastWord {
+    pub(super) fn new(inner: Arc<Inner>, driver: Arc<ServerDriver>) -> Self {
+        Self { inner, driver }
+    }
+
+    /// Polls the queue of a response.
+    pub(super) fn poll_recv(
+        &mut self,
+        queue: &mut Queue,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Next>> {
+        let next = queue.poll_recv(context);
+        if next.is_pending() && self.inner.stages.has_reached(Stage::Over) {
+            self.driver.end_calls(&errors::server_ended().error);
+            return queue.poll_recv(context);
+        }
+        next
+    }
 }
 
 /// How long nothing may be said on a stream before it says that it is still there.
@@ -117,18 +156,9 @@ impl Body {
         Self(Kind::Text(Some(counted(text, unread))))
     }
 
-    /// What another replica sends; `gone` is the last message if that is gone before the end.
-    pub(super) fn passed(
-        parts: mpsc::UnboundedReceiver<Part>,
-        exchange: Exchange,
-        gone: Option<String>,
-    ) -> Self {
-        Self(Kind::Passed {
-            parts,
-            exchange,
-            gone,
-            is_over: false,
-        })
+    /// What another replica sends.
+    pub(super) fn passed(passing: Passing) -> Self {
+        Self(Kind::Passed(passing))
     }
 
     /// Takes the text out, if it is one.
@@ -144,6 +174,60 @@ impl Body {
     }
 }
 
+impl Passing {
+    pub(super) fn new(
+        parts: mpsc::UnboundedReceiver<Part>,
+        exchange: Exchange,
+        length: Option<u64>,
+        answers: Option<RequestId>,
+    ) -> Self {
+        Self {
+            parts,
+            exchange,
+            rest: length,
+            answers,
+            ends_event: true,
+            is_over: false,
+        }
+    }
+
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        if self.is_over {
+            return Poll::Ready(None);
+        }
+        let part = std::task::ready!(self.parts.poll_recv(context));
+        if let Some(Part::Data(bytes)) = part {
+            self.exchange.read(bytes.len());
+            self.rest = self
+                .rest
+                .map(|rest| rest.saturating_sub(bytes.len() as u64));
+            self.ends_event = bytes.ends_with(b"\n\n");
+            return Poll::Ready(Some(bytes));
+        }
+        self.is_over = true;
+        // This replica ends it, which the other one has to know.
+        let Some(part) = part else {
+            return Poll::Ready(None);
+        };
+        self.exchange.finish();
+        let why = match part {
+            Part::End => return Poll::Ready(None),
+            Part::Lost(why) => why,
+            _ => errors::replica_gone(),
+        };
+        let Some(id) = self.answers.take() else {
+            return Poll::Ready(None);
+        };
+        // A part of an event is none that a client knows.
+        let before = if self.ends_event { "" } else { BROKEN_OFF };
+        let error = event(None, &write::error(Some(&id), &why.error));
+        Poll::Ready(Some(format!("{before}{error}").into()))
+    }
+}
+
+/// What ends an event in the middle, so that clients ignore it: of several names, the last counts.
+const BROKEN_OFF: &str = "\nevent: broken-off\n\n";
+
 impl Events {
     /// The events of a session that belong to no exchange.
     pub(super) fn of_session(queue: Queue, options: &Options) -> Self {
@@ -155,6 +239,7 @@ impl Events {
             ends: false,
             is_over: false,
             guard: None,
+            last_word: None,
             silence: Silence::new(options.keep_alive),
         }
     }
@@ -185,7 +270,10 @@ impl Events {
         }
         let next = match self.first.take() {
             Some(next) => Poll::Ready(Some(next)),
-            None => self.queue.poll_recv(context),
+            None => match &mut self.last_word {
+                Some(last_word) => last_word.poll_recv(&mut self.queue, context),
+                None => self.queue.poll_recv(context),
+            },
         };
         if let Some(silence) = &mut self.silence {
             if next.is_pending() {
@@ -230,24 +318,7 @@ impl http_body::Body for Body {
         let bytes = match &mut self.0 {
             Kind::Text(text) => text.take(),
             Kind::Events(events) => std::task::ready!(events.poll_next(context)),
-            Kind::Passed { is_over: true, .. } => None,
-            Kind::Passed {
-                parts,
-                exchange,
-                gone,
-                is_over,
-            } => match std::task::ready!(parts.poll_recv(context)) {
-                Some(Part::Data(bytes)) => {
-                    exchange.read(bytes.len());
-                    Some(bytes)
-                }
-                part => {
-                    exchange.finish();
-                    *is_over = true;
-                    let gone = gone.take().filter(|_| !matches!(part, Some(Part::End)));
-                    gone.map(|text| event(None, &text).into())
-                }
-            },
+            Kind::Passed(passing) => std::task::ready!(passing.poll_next(context)),
         };
         Poll::Ready(bytes.map(|bytes| Ok(Frame::data(bytes))))
     }
@@ -255,7 +326,9 @@ impl http_body::Body for Body {
     fn is_end_stream(&self) -> bool {
         match &self.0 {
             Kind::Text(text) => text.is_none(),
-            Kind::Events(Events { is_over, .. }) | Kind::Passed { is_over, .. } => *is_over,
+            Kind::Events(Events { is_over, .. }) | Kind::Passed(Passing { is_over, .. }) => {
+                *is_over
+            }
         }
     }
 
@@ -264,7 +337,10 @@ impl http_body::Body for Body {
             Kind::Text(text) => {
                 http_body::SizeHint::with_exact(text.as_ref().map_or(0, |text| text.len() as u64))
             }
-            Kind::Events(_) | Kind::Passed { .. } => http_body::SizeHint::default(),
+            Kind::Passed(Passing {
+                rest: Some(rest), ..
+            }) => http_body::SizeHint::with_exact(*rest),
+            Kind::Events(_) | Kind::Passed(_) => http_body::SizeHint::default(),
         }
     }
 }
@@ -313,7 +389,7 @@ impl std::fmt::Debug for Body {
         f.write_str(match self.0 {
             Kind::Text(_) => "Body(text)",
             Kind::Events(_) => "Body(events)",
-            Kind::Passed { .. } => "Body(passed)",
+            Kind::Passed(_) => "Body(passed)",
         })
     }
 }

@@ -44,7 +44,7 @@ impl Inner {
         let id = self.open(&driver, None).await?;
         // It may have been asked for while the server began to stop.
         if self.is_closing() {
-            driver.end_session_stream();
+            driver.end_idle_stream();
         }
         let path = self.http_sse(head).unwrap_or_default();
         let endpoint = format!("{path}?{SESSION}={id}");

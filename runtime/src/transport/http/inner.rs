@@ -1,6 +1,5 @@
 //! What all clones of a service share: its server, its sessions, its listening clients, and suspended requests.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
@@ -11,6 +10,7 @@ use mcp_wire::{RawId, peek};
 use super::answers::{Answered, refusal, refused};
 use super::counters::{Counted, Counters};
 use super::replica::exchange::Replica;
+use super::stage::{Stage, Stages};
 use super::tools::Tools;
 use super::{Options, PeerAddress, Principal, text};
 use crate::backplane::{Memory, SessionRecord};
@@ -42,14 +42,16 @@ pub(super) struct Inner {
     by_ticket: Arc<ByTicket>,
     /// Those in which clients of the per-request lifecycle listen.
     listening: Mutex<Vec<Weak<ServerDriver>>>,
-    /// Whether no new call is taken any more.
-    is_closing: AtomicBool,
+    pub(super) stages: Stages,
     pub(super) replica: Arc<Replica>,
     pub(super) me: Weak<Self>,
 }
 
 /// Suspended requests may take up one of so many parts of what requests may: handlers have copies of what they wait with.
 const SUSPENDED: usize = 4;
+
+/// How often a service that ends looks whether calls are at work.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// For how long a session is safe that was used, however many others are opened.
 const SPARED: Duration = Duration::from_secs(60);
@@ -87,7 +89,7 @@ impl Inner {
                 options,
                 server,
                 listening: Mutex::default(),
-                is_closing: AtomicBool::new(false),
+                stages: Stages::default(),
                 replica: Arc::new(Replica::new(backplane, address)),
                 me,
             }
@@ -113,18 +115,44 @@ impl Inner {
     }
 
     pub(super) fn is_closing(&self) -> bool {
-        self.is_closing.load(Ordering::Acquire)
+        self.stages.has_reached(Stage::Closing)
     }
 
-    /// Takes no new calls from now on, and ends the streams of subscriptions, and those of sessions.
+    /// Takes no new calls from now on, and ends the streams of subscriptions, and those of sessions without a call.
     pub(super) fn close(&self) {
-        self.is_closing.store(true, Ordering::Release);
+        self.stages.reach(Stage::Closing);
         let listening = std::mem::take(&mut *lock(&self.listening));
         for driver in listening.iter().filter_map(Weak::upgrade) {
             driver.end_streams();
         }
+        self.replica.end_streams();
+        self.end_idle_streams();
+    }
+
+    /// Ends the streams of sessions without a call.
+    fn end_idle_streams(&self) {
         for (_, driver) in self.running() {
-            driver.end_session_stream();
+            driver.end_idle_stream();
+        }
+    }
+
+    /// Waits until no call is at work: of those that came here, that other replicas have passed here, that wait for their
+    /// client's input, and that are tasks.
+    pub(super) async fn drained(&self) {
+        loop {
+            self.end_idle_streams();
+            let has_calls = || {
+                let mut sessions = self.running().into_iter();
+                sessions.any(|(_, driver)| driver.is_at_work())
+            };
+            let is_at_work = self.suspensions.amount() > 0
+                || self.handler.has_tasks()
+                || self.replica.has_calls()
+                || has_calls();
+            if !is_at_work {
+                return;
+            }
+            tokio::time::sleep(LOOK).await;
         }
     }
 
@@ -135,14 +163,37 @@ impl Inner {
         }
     }
 
-    /// Ends what runs here; sessions that can go on at another replica do.
+    /// Ends what runs here, with an error for calls; sessions that can go on at another replica do.
     pub(super) fn leave_sessions(&self) {
+        self.stages.reach(Stage::Over);
+        self.replica.lost(&errors::server_ended(), |_| true);
         let is_shared = self.replica.backplane.is_shared();
+        let ended = errors::server_ended().error;
         for driver in lock(&self.sessions).end_all() {
             match driver.record() {
-                Some(record) if is_shared && record.can_move => driver.leave(),
-                _ => driver.close(),
+                Some(record) if is_shared && record.can_move => driver.leave(&ended),
+                _ => {
+                    driver.end_calls(&ended);
+                    driver.close();
+                }
             }
+        }
+        self.replica.end();
+    }
+
+    /// Waits until tasks have failed that are not done, and the answers to other replicas are on their way.
+    pub(super) async fn say_last(&self) {
+        let ended = errors::server_ended().error;
+        Arc::clone(&self.handler).end_tasks(ended).await;
+        let Replica {
+            backplane, address, ..
+        } = &*self.replica;
+        // What others have passed here by then is told that it is not here.
+        if backplane.is_shared() {
+            let _ = backplane.leave(address).await;
+        }
+        while self.replica.has_calls() {
+            tokio::time::sleep(LOOK).await;
         }
     }
 
@@ -161,11 +212,20 @@ impl Inner {
         driver.is_some_and(|driver| !driver.was_closed())
     }
 
+    /// Whether requests of a session are served here: once the service is closing, those that belong to its open calls.
+    pub(super) fn serves(&self, session: &str) -> bool {
+        let sessions = lock(&self.sessions);
+        let driver = sessions.get(session).map(|driver| Arc::clone(driver));
+        drop(sessions);
+        let serves = |driver: &Arc<ServerDriver>| !self.is_closing() || driver.is_at_work();
+        driver.is_some_and(|driver| !driver.was_closed() && serves(&driver))
+    }
+
     /// Leaves a session to the replica that has taken it over.
     pub(super) fn leave(&self, session: &str) {
         let driver = lock(&self.sessions).end(session);
         if let Some(driver) = driver {
-            driver.leave();
+            driver.leave(&errors::session_moved().error);
         }
     }
 
@@ -234,11 +294,13 @@ impl Inner {
         if let Some(opening) = &opening {
             record.note(opening);
         }
+        let turn = self.replica.turns.of(&id).await;
         let kept = self.keep(&id, driver, Some(Box::new(record.clone())));
         kept.map_err(full)?;
         self.look_after();
         let saved = self.save(&id, &record, None).await;
         saved.inspect_err(|_| self.leave(&id))?;
+        drop(turn);
         Ok(id)
     }
 

@@ -3,9 +3,11 @@
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use http::{Request, Response};
+use http::header::CONNECTION;
+use http::{HeaderValue, Request, Response};
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -68,11 +70,13 @@ pub async fn serve(listener: TcpListener, service: Service) {
     serve_until(listener, service, std::future::pending(), Duration::ZERO).await;
 }
 
-/// Serves HTTP/1.1 on a listener until `stop` is over.
+/// Serves HTTP/1.1 on a listener until `stop` is over, and what is at work then is done.
 ///
-/// From then on calls get status 503, and so do requests for the [health](super::Options::with_health) of the service, over
-/// connections that are open and new ones. Streams without an open call end at once. Open calls may finish within `grace`;
-/// then the listener is closed, and sessions and calls that are still at work end.
+/// From then on the [readiness](Options::with_readiness) is 503, while calls are served for the time of
+/// [`Options::with_lame_duck`]. Then new calls get status 503, and so do requests for the [health](Options::with_health) of the
+/// service, over connections that are open and new ones; what belongs to open calls is served, as [`Service::close`] says.
+/// Streams without an open call end at once. Open calls may finish within `grace`; then the listener is closed, and calls
+/// that are still at work end with an error.
 pub async fn serve_until(
     listener: TcpListener,
     service: Service,
@@ -95,18 +99,43 @@ fn serve_ours(
 ) -> Boxed<'static, ()> {
     boxed(async move {
         let options = service.options().clone();
-        let stop = async {
-            stopped.await;
-            service.close();
-        };
-        let leave = || service.leave();
-        serve_each(listener, &options, service.clone(), stop, grace, leave).await;
+        serve_each(
+            listener,
+            &options,
+            service.clone(),
+            &service,
+            stopped,
+            grace,
+        )
+        .await;
     })
 }
 
-/// Serves any service on a listener as [`serve_until`] does, with the limits of `options` for connections; requests have
-/// the [`PeerAddress`] and the [`PeerConnection`] of their connection. The service refuses calls itself once `stop` is over;
-/// requests that come before that are waited for. Connections that are open after `grace` are closed.
+/// Serves layers around a service on a listener as [`serve_until`] serves the service, which is drained as it is there: an
+/// `axum::Router` with the service in it, whose middleware adds a [`Principal`](super::Principal).
+pub async fn serve_layered<S, B>(
+    listener: TcpListener,
+    layers: S,
+    service: &impl Drain,
+    stop: impl Future<Output = ()>,
+    grace: Duration,
+) where
+    S: tower_service::Service<Request<Incoming>, Response = Response<B>> + Clone + Send + 'static,
+    S::Future: Send,
+    S::Error: Into<BoxError>,
+    B: http_body::Body + Send + 'static,
+    B::Data: Send,
+    B::Error: Into<BoxError>,
+{
+    let options = service.options().clone();
+    serve_each(listener, &options, layers, service, stop, grace).await;
+}
+
+/// Serves any service on a listener, with the limits of `options` for connections; requests have the [`PeerAddress`] and the
+/// [`PeerConnection`] of their connection. The service refuses calls itself once `stop` is over; requests that come before
+/// that are waited for. Connections that are open after `grace` are closed.
+///
+/// A [`Service`] in it is not drained: use [`serve_layered`] for that.
 pub async fn serve_service<S, B>(
     listener: TcpListener,
     options: &Options,
@@ -121,8 +150,54 @@ pub async fn serve_service<S, B>(
     B::Data: Send,
     B::Error: Into<BoxError>,
 {
-    serve_each(listener, options, service, stop, grace, || ()).await;
+    let undrained = Undrained(options);
+    serve_each(listener, options, service, &undrained, stop, grace).await;
 }
+
+/// A service that ends in steps, so that no call is cut: [`Service`] is one.
+pub trait Drain: Sync {
+    /// Returns the options of the service.
+    fn options(&self) -> &Options;
+
+    /// Tells balancers to send calls elsewhere, and serves them as before.
+    fn lame_duck(&self);
+
+    /// Refuses new calls.
+    fn close(&self);
+
+    /// Waits until no call is open.
+    fn drained(&self) -> Boxed<'_, ()>;
+
+    /// Ends the calls that are open with an error, and waits until the errors are on their way.
+    fn leave(&self) -> Boxed<'_, ()>;
+}
+
+/// A service of which nothing is known but its options.
+struct Undrained<'o>(&'o Options);
+
+impl Drain for Undrained<'_> {
+    fn options(&self) -> &Options {
+        self.0
+    }
+
+    fn lame_duck(&self) {}
+
+    fn close(&self) {}
+
+    fn drained(&self) -> Boxed<'_, ()> {
+        boxed(std::future::ready(()))
+    }
+
+    fn leave(&self) -> Boxed<'_, ()> {
+        boxed(std::future::ready(()))
+    }
+}
+
+/// How long connections stay open after the last one was accepted.
+const LINGER: Duration = Duration::from_millis(250);
+
+/// How long what is said last may take to be sent.
+const LAST_WORD: Duration = Duration::from_secs(2);
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -130,9 +205,9 @@ async fn serve_each<S, B>(
     listener: TcpListener,
     options: &Options,
     service: S,
+    drain: &impl Drain,
     stop: impl Future<Output = ()>,
     grace: Duration,
-    end: impl FnOnce(),
 ) where
     S: tower_service::Service<Request<Incoming>, Response = Response<B>> + Clone + Send + 'static,
     S::Future: Send,
@@ -145,24 +220,40 @@ async fn serve_each<S, B>(
     let per_address = options.connections_per_address.unwrap_or(all.div_ceil(4));
     let room = Arc::new(Semaphore::new(all));
     let addresses = Budget::with_share(all, per_address);
+    let is_stopping = Arc::new(AtomicBool::new(false));
+    let stop = async {
+        stop.await;
+        drain.lame_duck();
+        is_stopping.store(true, Ordering::Release);
+        if !options.lame_duck.is_zero() {
+            tokio::time::sleep(options.lame_duck).await;
+        }
+        drain.close();
+    };
     let mut stop = std::pin::pin!(stop);
     let (stopping, stopped) = watch::channel(());
     // Each request that is at work has a sender: what comes after the stop has none, and is not waited for.
     let (working, mut all_done) = mpsc::channel::<()>(1);
     let mut working = Some(working);
+    let all_done = async {
+        tokio::join!(all_done.recv(), drain.drained());
+    };
+    let mut all_done = std::pin::pin!(all_done);
     let mut over = Instant::now();
     let mut connections = JoinSet::new();
     loop {
         while connections.try_join_next().is_some() {}
         let accepted = tokio::select! {
+            biased;
             () = &mut stop, if working.is_some() => {
                 working = None;
                 over = Instant::now() + grace;
                 continue;
             }
-            _ = all_done.recv(), if working.is_none() => break,
             () = tokio::time::sleep_until(over), if working.is_none() => break,
+            // A connection that waits to be accepted would be reset.
             accepted = accept(&listener, &room) => accepted,
+            () = &mut all_done, if working.is_none() => break,
         };
         let Some((stream, address, room)) = accepted else {
             tokio::time::sleep(PAUSE).await;
@@ -184,14 +275,20 @@ async fn serve_each<S, B>(
             working.as_ref().map(mpsc::Sender::downgrade),
             at_work.clone(),
         );
+        let (is_stopping, stays) = (Arc::clone(&is_stopping), options.clone());
         let service = service_fn(move |mut request: Request<Incoming>| {
+            // A balancer asks again over the connection that it has.
+            let is_last = is_stopping.load(Ordering::Acquire) && !stays.is_look(request.uri());
             let extensions = request.extensions_mut();
             extensions.insert(PeerAddress(address));
             extensions.insert(PeerConnection::new(&open));
             let working = working.as_ref().and_then(mpsc::WeakSender::upgrade);
             let (answered, at_work) = (service.call(request), requests.subscribe());
             async move {
-                let response: Response<B> = answered.await?;
+                let mut response: Response<B> = answered.await?;
+                if is_last {
+                    (response.headers_mut()).insert(CONNECTION, HeaderValue::from_static("close"));
+                }
                 // It is at work as long as there is more of its body.
                 let body = move |error| {
                     let _at_work = (&working, &at_work);
@@ -215,22 +312,37 @@ async fn serve_each<S, B>(
                 () = hung_up(&stream) => {}
                 _ = stopped.changed() => {
                     connection.as_mut().graceful_shutdown();
-                    tokio::select! {
-                        biased;
-                        _ = connection => {}
-                        // A request whose head has not arrived is not waited for.
-                        () = at_work.closed() => {}
+                    loop {
+                        tokio::select! {
+                            biased;
+                            _ = connection.as_mut() => break,
+                            // A request whose head has not arrived is not waited for.
+                            () = at_work.closed() => break,
+                            // What is at work says its last word when it is looked at.
+                            Ok(()) = stopped.changed() => {}
+                        }
                     }
                 }
             }
         });
     }
     drop(listener);
-    drop(stopping);
-    let finished = async { while connections.join_next().await.is_some() {} };
-    let _ = tokio::time::timeout_at(over, finished).await;
-    end();
+    // The request of a connection that was accepted last is on its way.
+    tokio::time::sleep_until(over.min(Instant::now() + LINGER)).await;
+    stopping.send_replace(());
+    let _ = tokio::time::timeout_at(over, finish(&mut connections)).await;
+    let last_word = async {
+        let left = drain.leave();
+        stopping.send_replace(());
+        tokio::join!(left, finish(&mut connections));
+    };
+    let _ = tokio::time::timeout(LAST_WORD, last_word).await;
     connections.shutdown().await;
+}
+
+/// Waits for connections to end.
+async fn finish(connections: &mut JoinSet<()>) {
+    while connections.join_next().await.is_some() {}
 }
 
 /// The next connection, once there is room for it.

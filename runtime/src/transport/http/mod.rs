@@ -16,7 +16,8 @@
 //!     Err(mcp_revisions::errors::invalid_params(call.method).error)
 //! });
 //! // To be reached from other machines, bind another address, and allow the names that the server is reached by.
-//! http::serve(http::bind(("127.0.0.1", 8080)).await?, service).await;
+//! let listener = http::bind(("127.0.0.1", 8080)).await?;
+//! http::serve_until(listener, service, http::stop_signal()?, std::time::Duration::from_secs(10)).await;
 //! # Ok(())
 //! # }
 //! ```
@@ -42,7 +43,9 @@ mod post;
 mod repeated;
 mod replica;
 mod service;
+mod signal;
 mod socket;
+mod stage;
 mod tools;
 
 use std::net::IpAddr;
@@ -58,8 +61,9 @@ pub use body::Body;
 pub use counters::Counters;
 #[doc(hidden)]
 pub use intake::{Received, received};
-pub use listener::{bind, serve, serve_service, serve_until};
+pub use listener::{Drain, bind, serve, serve_layered, serve_service, serve_until};
 pub use service::{Service, Wanted};
+pub use signal::stop_signal;
 
 /// How a service behaves over HTTP.
 #[derive(Clone)]
@@ -85,8 +89,10 @@ pub struct Options {
     retry: Duration,
     /// The path at which the service says whether it takes calls.
     health: Option<String>,
-    /// The path at which the service says whether it can serve sessions.
+    /// The path at which the service says whether a balancer is to send requests here.
     readiness: Option<String>,
+    /// How long calls are taken after that says no.
+    lame_duck: Duration,
     /// The path of HTTP+SSE, as its clients see it.
     http_sse: Option<String>,
     /// The only path that is served, beside those of health and of HTTP+SSE.
@@ -137,6 +143,7 @@ impl Default for Options {
             retry: Duration::from_secs(1),
             health: None,
             readiness: None,
+            lame_duck: Duration::ZERO,
             http_sse: None,
             path: None,
         }
@@ -280,10 +287,20 @@ impl Options {
     }
 
     /// Says at this path, such as `/readyz`, whether a balancer is to send requests here: status 200, or 503 once the
-    /// service is closing, or while its [backplane](Self::with_backplane) cannot be reached.
+    /// service is a [lame duck](Self::with_lame_duck). While the [backplane](Self::with_backplane) cannot be used, it is 503 if
+    /// only revisions with sessions are served, and 200 if other clients can be served.
     #[must_use]
     pub fn with_readiness(mut self, path: impl Into<String>) -> Self {
         self.readiness = Some(path.into());
+        self
+    }
+
+    /// Sets how long [`serve_until`] and [`serve_layered`] take calls after they were told to stop, while the
+    /// [readiness](Self::with_readiness) says 503; no time by default. Set it to what the balancer needs to notice: the interval
+    /// of its checks times the number of failures that it waits for, and a second.
+    #[must_use]
+    pub fn with_lame_duck(mut self, time: Duration) -> Self {
+        self.lame_duck = time;
         self
     }
 
@@ -356,6 +373,12 @@ impl Options {
         let origin = headers.get(ORIGIN).filter(|_| self.cors)?;
         let is_named = origin.to_str().is_ok_and(|origin| self.names(origin));
         is_named.then(|| origin.clone())
+    }
+
+    /// Whether a request looks how the service is.
+    fn is_look(&self, uri: &::http::Uri) -> bool {
+        let looks = [&self.health, &self.readiness];
+        looks.iter().any(|it| it.as_deref() == Some(uri.path()))
     }
 
     /// Whether messages are taken at this path.
@@ -481,13 +504,14 @@ mod tests {
                 is.retry == seconds(1),
             ),
             ("is kept; 1 hour by default", is.idle == seconds(3600)),
+            ("says 503; no time by default", is.lame_duck.is_zero()),
         ] {
             assert!(docs.contains(says), "no option says: {says}");
             assert!(is_so, "{says}");
         }
         assert_eq!(
             docs.matches(" by default").count(),
-            11,
+            12,
             "an option is not compared"
         );
     }

@@ -1,15 +1,16 @@
 //! A POST: one message, or a batch, answered at once, by one JSON object, or by a stream of events.
 
+use std::future::poll_fn;
 use std::sync::Arc;
 
 use http::request::Parts;
 use http::{HeaderValue, Response, StatusCode};
 use mcp_protocol::Lifecycle;
 use mcp_wire::envelope::write;
-use mcp_wire::{ErrorObject, RawId, RequestId};
+use mcp_wire::{ErrorObject, MessageKind, Peeked, RawId, RequestId};
 
-use super::answers::{Answered, events, json, refusal, status};
-use super::body::{Events, HangUp};
+use super::answers::{Answered, events, json, refusal, refused, status};
+use super::body::{Events, HangUp, LastWord};
 use super::inner::Inner;
 use super::{Body, Options, Principal};
 use crate::backplane::EventId;
@@ -37,6 +38,10 @@ impl Inner {
             None => self.server.look(Some(&told), &bytes),
         };
         let id = (looked.message()).and_then(|message| message.id.and_then(RawId::to_id));
+        let has_session = parts.headers.contains_key(headers::SESSION_ID);
+        if !has_session && !looked.message().is_some_and(belongs_to_open_call) {
+            self.takes_calls()?;
+        }
         if in_stream.is_none()
             && let Some(message) = looked.message()
         {
@@ -78,8 +83,12 @@ impl Inner {
         }
         let prime = driver.prime(exchange);
         let hangs_up = driver.is_given_up_by_hanging_up(exchange);
-        let guard = hangs_up.then(|| HangUp::new(move || driver.hung_up(exchange)));
-        let mut response = worked_on(queue, guard, id, prime, &self.options).await;
+        let guard = hangs_up.then(|| {
+            let driver = Arc::clone(&driver);
+            HangUp::new(move || driver.hung_up(exchange))
+        });
+        let last_word = LastWord::new(Arc::clone(self), driver);
+        let mut response = worked_on((queue, last_word), guard, id, prime, &self.options).await;
         if let Some(Ok(id)) = session.map(|id| HeaderValue::from_str(&id)) {
             response.headers_mut().insert(headers::SESSION_ID, id);
         }
@@ -102,7 +111,9 @@ impl Inner {
             && self.server.served().has(Lifecycle::Handshake)
         {
             self.pass_on(parts, who, bytes).await?;
-            return self.session(&parts.headers, who);
+            let driver = self.session(&parts.headers, who)?;
+            self.takes_requests_of(&driver)?;
+            return Ok(driver);
         }
         if let Some(message) = message.filter(|message| message.request_state.is_some())
             && let Some(ticket) = self
@@ -119,15 +130,28 @@ impl Inner {
     }
 }
 
+/// Why the answer of a client to a question is refused.
+const NO_REQUEST: &str =
+    "no request of this server waits for this answer, or the answer is not a message";
+
+/// Whether a message without a session belongs to a call that was open before the service closed, or asks about a task.
+fn belongs_to_open_call(message: &Peeked<'_>) -> bool {
+    let method = message.method.as_deref();
+    message.kind != MessageKind::Request
+        || message.request_state.is_some()
+        || method.is_some_and(|method| method.starts_with("tasks/"))
+}
+
 /// The answer of a call at work: one object if nothing is said before it, else a stream.
 async fn worked_on(
-    mut queue: Queue,
+    (mut queue, mut last_word): (Queue, LastWord),
     guard: Option<HangUp>,
     id: Option<RequestId>,
     prime: Option<EventId>,
     options: &Options,
 ) -> Response<Body> {
-    match queue.recv().await {
+    let next = poll_fn(|context| last_word.poll_recv(&mut queue, context));
+    match next.await {
         Some(Next::Item(Item {
             text,
             id: None,
@@ -138,6 +162,7 @@ async fn worked_on(
             }
             let code = StatusCode::from_u16(text.status).unwrap_or(StatusCode::OK);
             match text.body.is_empty() {
+                true if code == StatusCode::BAD_REQUEST => refused(code, NO_REQUEST),
                 true => status(code),
                 false => json(code, text.body, unread),
             }
@@ -145,6 +170,7 @@ async fn worked_on(
         Some(first) => {
             let mut stream = Events::of_exchange(queue, prime, options);
             (stream.first, stream.guard) = (Some(first), guard);
+            stream.last_word = Some(last_word);
             events(stream)
         }
         // Cancelled meanwhile, or the session is over.

@@ -10,12 +10,15 @@ use std::time::Duration;
 use http::header::{ACCEPT, ALLOW, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
+use mcp_protocol::Lifecycle;
 
 use super::answers::{Answered, allowed, events, exposed, refusal, refused, status};
 use super::body::Events;
 use super::counters::Counters;
 use super::inner::{Inner, owner};
 use super::intake::{self, Received, Unread, received};
+use super::listener::Drain;
+use super::stage::Stage;
 use super::{Body, Options, text};
 use crate::backplane::Unavailable;
 use crate::errors::Refusal;
@@ -57,14 +60,23 @@ impl Service {
         }
     }
 
-    pub(super) fn options(&self) -> &Options {
-        &self.inner.options
+    /// Answers requests for the [readiness](Options::with_readiness) with status 503 from now on, so that a balancer sends
+    /// calls elsewhere before [`close`](Self::close) refuses them. Calls are served as before.
+    pub fn lame_duck(&self) {
+        self.inner.stages.reach(Stage::LameDuck);
     }
 
-    /// Takes no new calls from now on: they get status 503. Streams of subscriptions end with a message to their clients,
-    /// and those of sessions once no call is answered in them.
+    /// Takes no new calls from now on: they get status 503. What belongs to open calls is served: answers to questions,
+    /// cancellations, retries with `requestState`, requests about tasks, and all requests of a session with an open call.
+    /// Streams of subscriptions end with a message to their clients, and those of sessions once no call is open.
     pub fn close(&self) {
         self.inner.close();
+    }
+
+    /// Waits until no call is open: neither one that came here, nor one that another replica has passed here, that is
+    /// suspended, or that is a task. Call it after [`close`](Self::close), with a limit of your own.
+    pub async fn drained(&self) {
+        self.inner.drained().await;
     }
 
     /// Ends sessions on which nothing was said for longer than [`Options::with_idle_timeout`] allows. Each request does so, too;
@@ -92,9 +104,32 @@ impl Service {
         self.inner.counters()
     }
 
-    /// Ends every stream and call, and the sessions that no other replica can run: before the process ends.
+    /// Ends every stream, every call with an error, and the sessions that no other replica can run: before the process ends.
     pub fn leave(&self) {
         self.inner.leave_sessions();
+    }
+}
+
+impl Drain for Service {
+    fn options(&self) -> &Options {
+        &self.inner.options
+    }
+
+    fn lame_duck(&self) {
+        self.lame_duck();
+    }
+
+    fn close(&self) {
+        self.close();
+    }
+
+    fn drained(&self) -> Boxed<'_, ()> {
+        boxed(self.inner.drained())
+    }
+
+    fn leave(&self) -> Boxed<'_, ()> {
+        self.leave();
+        boxed(self.inner.say_last())
     }
 }
 
@@ -131,10 +166,10 @@ impl Inner {
 
     async fn handle(self: Arc<Self>, head: Parts, body: Received) -> Response<Body> {
         if self.options.health.as_deref() == Some(head.uri.path()) {
-            return self.health(&head.method, true);
+            return self.health(&head.method, Ok(()));
         }
         if self.options.readiness.as_deref() == Some(head.uri.path()) {
-            return self.health(&head.method, self.replica.is_reachable());
+            return self.health(&head.method, self.is_ready());
         }
         if let Err(why) = self.options.admits(&head) {
             return refused(StatusCode::FORBIDDEN, &why);
@@ -152,18 +187,30 @@ impl Inner {
         exposed(reader, response)
     }
 
+    /// Returns why a balancer is to send requests elsewhere, if it is. Without the backplane, clients without sessions are
+    /// served.
+    fn is_ready(&self) -> Result<(), &'static str> {
+        let needs_sessions = || !self.server.served().has(Lifecycle::PerRequest);
+        if self.stages.has_reached(Stage::LameDuck) {
+            Err("the server is about to shut down")
+        } else if !self.replica.is_reachable() && needs_sessions() {
+            Err("the backplane cannot be used")
+        } else {
+            Ok(())
+        }
+    }
+
     /// Answers whether requests are accepted, for operators; the answer holds nothing that a web page must not know.
-    fn health(&self, method: &Method, is_ready: bool) -> Response<Body> {
+    fn health(&self, method: &Method, is_ready: Result<(), &str>) -> Response<Body> {
         if !matches!(*method, Method::GET | Method::HEAD) {
             return status(StatusCode::METHOD_NOT_ALLOWED);
         }
         match self.takes_calls() {
             Err(closing) => *closing,
-            Ok(()) if is_ready => refused(StatusCode::OK, "ok"),
-            Ok(()) => {
-                let why = "the backplane cannot be reached";
-                refused(StatusCode::SERVICE_UNAVAILABLE, why)
-            }
+            Ok(()) => match is_ready {
+                Ok(()) => refused(StatusCode::OK, "ok"),
+                Err(why) => refused(StatusCode::SERVICE_UNAVAILABLE, why),
+            },
         }
     }
 
@@ -206,14 +253,15 @@ impl Inner {
             let why = "the answer comes as application/json or text/event-stream: accept both";
             return Err(refused(StatusCode::NOT_ACCEPTABLE, why).into());
         }
-        self.takes_calls()?;
         let (bytes, permit) = self.body(body, &who).await?;
         let mut in_stream = None;
         if names_session {
             if self.session_with_stream(&head, &who).is_err() {
                 self.pass_on(&head, &who, &bytes).await?;
             }
-            in_stream = Some(self.session_with_stream(&head, &who)?);
+            let driver = self.session_with_stream(&head, &who)?;
+            self.takes_requests_of(&driver)?;
+            in_stream = Some(driver);
         }
         self.post(head, who, in_stream, (bytes, permit)).await
     }
@@ -239,6 +287,14 @@ impl Inner {
                 let too_large = crate::errors::message_too_large(length, limit);
                 Err(refusal(None, &too_large).into())
             }
+        }
+    }
+
+    /// Refuses requests of a session without an open call once the service is closing: another replica can serve them.
+    pub(super) fn takes_requests_of(&self, driver: &ServerDriver) -> Answered<()> {
+        match self.is_closing() && !driver.is_at_work() {
+            true => self.takes_calls(),
+            false => Ok(()),
         }
     }
 
@@ -293,9 +349,13 @@ impl Inner {
     /// GET opens the stream of a session, DELETE ends the session.
     async fn session_operation(self: &Arc<Self>, head: &Parts) -> Answered {
         let (headers, who) = (&head.headers, owner(head));
+        let session = text(headers, headers::SESSION_ID).unwrap_or_default();
+        // A stream of another replica would have no end of its own here.
+        if head.method == Method::GET && !self.serves(session) {
+            self.takes_calls()?;
+        }
         self.pass_on(head, &who, &[]).await?;
         let driver = self.session(headers, &who)?;
-        let session = text(headers, headers::SESSION_ID).unwrap_or_default();
         if head.method == Method::DELETE {
             // Others first: none takes over what has ended.
             let ended = self.replica.backplane.end(session).await;
@@ -304,6 +364,7 @@ impl Inner {
             return Ok(status(StatusCode::NO_CONTENT));
         }
         accepts_events(headers)?;
+        self.takes_requests_of(&driver)?;
         let (texts, queue) = outbox(Some(self.unread.of(who)));
         let ends = match text(headers, LAST_EVENT_ID) {
             Some(behind) => {
@@ -320,7 +381,7 @@ impl Inner {
         };
         // It may have been asked for while the server began to stop.
         if self.is_closing() {
-            driver.end_session_stream();
+            driver.end_idle_stream();
         }
         Ok(events(match ends {
             true => Events::of_exchange(queue, None, &self.options),
@@ -382,9 +443,7 @@ impl Options {
     #[must_use]
     pub fn wanted(&self, head: &Parts) -> Wanted {
         let (headers, path) = (&head.headers, head.uri.path());
-        let asks = [&self.health, &self.readiness];
-        let is_health = asks.iter().any(|it| it.as_deref() == Some(path));
-        if is_health || self.admits(head).is_err() || !self.serves_path(path) {
+        if self.is_look(&head.uri) || self.admits(head).is_err() || !self.serves_path(path) {
             return Wanted::Nothing;
         }
         let has_session = headers.contains_key(headers::SESSION_ID);

@@ -114,6 +114,15 @@ pub(crate) trait AnyHandler: Send + Sync {
         let _ = message;
         false
     }
+    /// Returns whether calls are at work that became tasks.
+    fn has_tasks(&self) -> bool {
+        false
+    }
+    /// Ends the tasks that are at work with an error.
+    fn end_tasks(self: Arc<Self>, error: ErrorObject) -> Boxed<'static, ()> {
+        let _ = error;
+        Box::pin(std::future::ready(()))
+    }
     /// Runs once a session is over, and its client is gone.
     fn session_ended(self: Arc<Self>, session: &Session) {
         let _ = session;

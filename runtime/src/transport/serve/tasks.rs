@@ -15,6 +15,7 @@ use std::time::Duration;
 use mcp_protocol::{Lifecycle, Revision};
 use mcp_wire::{ErrorObject, Json};
 use tokio::sync::watch;
+use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 pub(crate) use running::Running;
@@ -32,7 +33,7 @@ use crate::protocol::tasks::{Form, TaskStatus};
 use crate::protocol::translate::unguessable;
 use crate::protocol::{Event, Fate};
 use crate::transport::panics::{caught, lock};
-use crate::transport::spawn::{spawn, spawn_if_possible};
+use crate::transport::spawn::{Boxed, boxed, spawn, spawn_if_possible};
 
 /// How often a change is tried again that another one came before.
 const TRIES: usize = 32;
@@ -164,6 +165,23 @@ impl AnyHandler for Tasks {
                 tasks.announce(&id);
             });
         }
+    }
+
+    fn has_tasks(&self) -> bool {
+        !lock(&self.running).is_empty()
+    }
+
+    fn end_tasks(self: Arc<Self>, error: ErrorObject) -> Boxed<'static, ()> {
+        boxed(async move {
+            let running: Vec<_> = lock(&self.running).values().cloned().collect();
+            let mut ends = JoinSet::new();
+            for task in running {
+                task.abort();
+                let error = Err(error.clone());
+                ends.spawn(async move { task.finish(error).await });
+            }
+            while ends.join_next().await.is_some() {}
+        })
     }
 
     fn takes(&self, message: &[u8]) -> bool {

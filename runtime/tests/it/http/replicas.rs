@@ -320,6 +320,121 @@ async fn a_session_goes_on_at_another_replica_as_soon_as_its_own_is_closing() {
     assert_eq!(answer["result"]["content"][0]["text"], "3", "{answer}");
 }
 
+/// Opens a session of a client that has roots.
+async fn open_with_roots(service: &Service) -> String {
+    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {"roots": {}}, "clientInfo": {"name": "t", "version": "1"}});
+    let opened = Post::of(&request(0, "initialize", params))
+        .to(service)
+        .await;
+    opened.headers()["mcp-session-id"]
+        .to_str()
+        .unwrap()
+        .to_owned()
+}
+
+/// Looks whether a service still has a call at work.
+async fn is_drained(service: &Service) -> bool {
+    let drained = tokio::time::timeout(Duration::from_millis(300), service.drained());
+    drained.await.is_ok()
+}
+
+#[tokio::test]
+async fn a_replica_that_closes_serves_all_that_belongs_to_an_open_call_wherever_it_arrives() {
+    for (calls_at, answers_at) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+        let replicas = sharing(2, &mut Vec::new());
+        let (home, both) = (&replicas[0], [&replicas[0], &replicas[1]]);
+        let session = open_with_roots(home).await;
+        let asking = in_session(&session, &request(7, "tools/call", json!({"name": "asks"})));
+        let mut stream = asking.to(both[calls_at]).await.into_body();
+        let (_, question) = next(&mut stream).await;
+        let params = json!({"name": "waits", "_meta": {"progressToken": "p"}});
+        let waiting = in_session(&session, &request(8, "tools/call", params));
+        let mut waits = waiting.to(both[calls_at]).await.into_body();
+        next(&mut waits).await;
+        home.lame_duck();
+        home.close();
+        assert!(!is_drained(home).await, "{calls_at} {answers_at}");
+        // A new session, and a call of a client without one, are for another replica.
+        let refused = initialize("2025-11-25").to(home).await;
+        assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
+        let add = json!({"name": "add", "arguments": {}});
+        let refused = Post::per_request("tools/call", add).to(home).await;
+        assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
+        // What belongs to the session is served, because it has open calls.
+        let answer = in_session(&session, &call("add", json!({})));
+        let answer = message(answer.to(both[answers_at]).await).await;
+        assert_eq!(answer["result"]["content"][0]["text"], "3", "{answer}");
+        let roots = json!({"jsonrpc": "2.0", "id": question["id"], "result": {"roots": [{"uri": "file:///a"}]}});
+        let taken = in_session(&session, &roots).to(both[answers_at]).await;
+        assert_eq!(taken.status(), StatusCode::ACCEPTED);
+        let (_, answer) = next(&mut stream).await;
+        let text = answer["result"]["content"][0]["text"].as_str().unwrap();
+        assert!(text.contains("file:///a"), "{answer}");
+        let cancelled = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 8}});
+        let taken = in_session(&session, &cancelled).to(both[answers_at]).await;
+        assert_eq!(taken.status(), StatusCode::ACCEPTED);
+        tokio::time::timeout(Duration::from_secs(10), waits.collect())
+            .await
+            .expect("a cancelled call ends")
+            .unwrap();
+        assert!(is_drained(home).await, "{calls_at} {answers_at}");
+        // Now the session goes on elsewhere.
+        let add = in_session(&session, &call("add", json!({})));
+        let refused = add.to(home).await;
+        assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
+        let add = in_session(&session, &call("add", json!({})));
+        let answer = message(add.to(&replicas[1]).await).await;
+        assert_eq!(answer["result"]["content"][0]["text"], "3", "{answer}");
+        home.leave();
+    }
+}
+
+#[tokio::test]
+async fn a_replica_that_closes_takes_the_retry_of_a_request_that_it_has_suspended() {
+    for retried_at in [0, 1] {
+        let backplane = Memory::new();
+        let replicas = [0, 1].map(|_| {
+            let options = Options::new().with_backplane(backplane.clone());
+            let server = server().with_request_state_key(KEY);
+            Service::with_options(server, curious, options)
+        });
+        let asked = message(call_by(json!({"name": "t"})).to(&replicas[0]).await).await;
+        replicas[0].close();
+        assert!(!is_drained(&replicas[0]).await);
+        let asked = &asked["result"];
+        let name = asked["inputRequests"].as_object();
+        let name = name.and_then(|requests| requests.keys().next()).unwrap();
+        let responses = json!({name: {"roots": [{"uri": "file:///a"}]}});
+        let retry = json!({"name": "t", "requestState": asked["requestState"], "inputResponses": responses});
+        let answer = message(call_by(retry).to(&replicas[retried_at]).await).await;
+        let text = answer["result"]["content"][0]["text"].as_str().unwrap();
+        assert!(text.contains("file:///a"), "{answer}");
+        assert!(is_drained(&replicas[0]).await);
+    }
+}
+
+#[tokio::test]
+async fn calls_that_outlast_a_replica_end_with_an_error_whoever_passed_them_on() {
+    let replicas = sharing(2, &mut Vec::new());
+    let session = open(&replicas[0], "2025-11-25").await;
+    let mut streams = Vec::new();
+    for (id, replica) in [(7, &replicas[0]), (8, &replicas[1])] {
+        let params = json!({"name": "waits", "_meta": {"progressToken": "p"}});
+        let waiting = in_session(&session, &request(id, "tools/call", params));
+        let mut stream = waiting.to(replica).await.into_body();
+        next(&mut stream).await;
+        streams.push((id, stream));
+    }
+    replicas[0].close();
+    replicas[0].leave();
+    for (id, mut stream) in streams {
+        let (_, answer) = next(&mut stream).await;
+        assert_eq!(answer["id"], id, "{answer}");
+        let why = answer["error"]["message"].as_str().unwrap();
+        assert!(why.contains("the server ended"), "{answer}");
+    }
+}
+
 #[tokio::test]
 async fn what_a_client_subscribes_to_in_a_batch_is_kept_when_its_replica_leaves() {
     let mut changes = Vec::new();

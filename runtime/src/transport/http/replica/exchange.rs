@@ -1,15 +1,19 @@
 //! What one replica knows of the others: the requests that it has passed to them, and theirs that it works on.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use tokio::sync::{mpsc, watch};
 use tokio::task::AbortHandle;
 
-use super::frame::{self, Part};
+use super::frame::{self, Part, Piece};
 use super::homes::Homes;
-use crate::backplane::{Backplane, To, detach};
+use super::turns::Turns;
+use super::ways::Ways;
+use crate::backplane::{Backplane, To, Unavailable, detach};
+use crate::errors::Refusal;
 use crate::transport::panics::lock;
 
 /// What one replica knows of the others.
@@ -20,21 +24,29 @@ pub(in crate::transport::http) struct Replica {
     pub(super) last: AtomicU64,
     /// Requests that were passed on, by their number.
     pub(super) passed: Mutex<HashMap<u64, Passed>>,
+    /// What is on its way to the others.
+    pub(super) ways: Ways,
     /// Where the sessions run whose requests were passed on.
     pub(super) homes: Mutex<Homes>,
     /// Requests that others have passed here, by who did and their number.
     pub(super) working: Mutex<HashMap<(String, u64), Working>>,
-    /// One session at a time is taken over, and one record written that has changed.
-    pub(super) turn: tokio::sync::Mutex<()>,
+    /// The sessions that are taken over, or whose record is written.
+    pub(in crate::transport::http) turns: Turns,
     /// Whether sessions may have been taken over by others while the backplane could not be reached.
-    pub(super) is_doubtful: AtomicBool,
+    pub(super) is_doubtful: watch::Sender<bool>,
+    /// Whether the backplane has lost what was saved, and sessions that run here are to be saved again.
+    pub(super) is_emptied: AtomicBool,
     pub(super) is_looked_after: AtomicBool,
+    /// Whether the service is over: what others have passed here ends.
+    pub(super) is_over: watch::Sender<bool>,
 }
 
 /// A request that was passed on.
 pub(super) struct Passed {
     pub(super) home: String,
     pub(super) parts: mpsc::UnboundedSender<Part>,
+    /// Whether its response is the stream of a session, which has no end of its own.
+    pub(super) is_stream: bool,
 }
 
 impl Replica {
@@ -47,37 +59,92 @@ impl Replica {
             address,
             last: AtomicU64::new(0),
             passed: Mutex::default(),
+            ways: Ways::default(),
             homes: Mutex::default(),
             working: Mutex::default(),
-            turn: tokio::sync::Mutex::default(),
-            is_doubtful: AtomicBool::new(false),
+            turns: Turns::default(),
+            is_doubtful: watch::Sender::new(false),
+            is_emptied: AtomicBool::new(false),
             is_looked_after: AtomicBool::new(false),
+            is_over: watch::Sender::new(false),
         }
     }
 
     /// Whether sessions can be served: no other replica can have taken them over.
     pub(in crate::transport::http) fn is_reachable(&self) -> bool {
-        self.backplane.is_available() && !self.is_doubtful.load(Ordering::Acquire)
+        self.backplane.is_available() && !*self.is_doubtful.borrow()
     }
 
-    /// Ends what waits for a replica that is gone.
-    pub(super) fn lost(&self, is_gone: impl Fn(&str) -> bool) {
+    /// Waits until it is settled which sessions run here. Returns whether it is.
+    pub(super) async fn is_settled(&self) -> bool {
+        if !self.backplane.is_available() {
+            return false;
+        }
+        let mut doubts = self.is_doubtful.subscribe();
+        let settled = doubts.wait_for(|is_doubtful| !is_doubtful);
+        tokio::time::timeout(DOUBT, settled).await.is_ok()
+    }
+
+    /// Whether requests are at work that others have passed here, and wait for their answer.
+    pub(in crate::transport::http) fn has_calls(&self) -> bool {
+        let working = lock(&self.working);
+        working.values().any(|working| working.is_call)
+    }
+
+    /// Ends the streams of sessions that run at other replicas: their clients open them again elsewhere.
+    pub(in crate::transport::http) fn end_streams(&self) {
+        lock(&self.passed).retain(|_, passed| !passed.is_stream);
+    }
+
+    /// Sees to it that what others have passed here ends, because the service is over.
+    pub(in crate::transport::http) fn end(&self) {
+        self.is_over.send_replace(true);
+    }
+
+    /// Ends what waits for replicas with this error.
+    pub(in crate::transport::http) fn lost(&self, why: &Refusal, is_gone: impl Fn(&str) -> bool) {
         let mut passed = lock(&self.passed);
         for (_, one) in passed.extract_if(|_, passed| is_gone(&passed.home)) {
             // The client may have hung up, too.
-            let _ = one.parts.send(Part::Lost);
+            let _ = one.parts.send(Part::Lost(Box::new(why.clone())));
+        }
+        drop(passed);
+        self.ways.end(is_gone);
+    }
+
+    /// Sends a frame with a piece of a body, once there is room on the way. Returns whether its receiver is there.
+    pub(super) async fn send_piece(&self, to: &str, frame: Vec<u8>) -> Result<bool, Unavailable> {
+        self.ways.take_room(to, frame.len()).await;
+        self.backplane.send(To::One(to), frame).await
+    }
+
+    /// Takes note of a frame with a piece of a body, for whose bytes its sender has room again.
+    pub(super) fn arrived(&self, from: &str, bytes: usize) {
+        if let Some(bytes) = self.ways.arrived(from, bytes) {
+            let arrived = frame::arrived(&self.address, bytes);
+            detach(self.backplane.send(To::One(from), arrived));
         }
     }
 }
 
+/// How long a request waits until it is settled which sessions run here.
+const DOUBT: Duration = Duration::from_secs(2);
+
 /// How many bytes of a response are on their way before its reader has taken some.
 pub(super) const WINDOW: usize = 256 << 10;
+
+/// How many bytes of a body are sent at a time.
+pub(super) const PIECE: usize = 64 << 10;
 
 /// A request that another replica has passed here.
 pub(super) struct Working {
     pub(super) task: AbortHandle,
     /// The bytes of its response that are on their way, and have not been read.
     pub(super) unread: watch::Sender<usize>,
+    /// Where the rest of its body goes, if some of it is still to come.
+    pub(super) body: Option<mpsc::UnboundedSender<Piece>>,
+    /// Whether it is answered: a stream of its session is not.
+    pub(super) is_call: bool,
 }
 
 /// A request that was passed on, until its response has been read; its replica is notified if that does not happen.

@@ -6,6 +6,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, Uri,
 use mcp_wire::{Json, Map};
 
 use super::super::{PeerAddress, Principal};
+use crate::errors::{self, Refusal};
 use crate::protocol::server::Owner;
 
 /// The first byte of a frame; other messages of a backplane begin with another.
@@ -21,13 +22,23 @@ pub(super) struct Frame {
 }
 
 pub(super) enum What {
-    /// The request.
-    Request(Box<Parts>, Vec<u8>),
+    /// The request, and the first piece of its body.
+    Request(Box<Parts>, Piece),
+    /// The next piece of the body of a request.
+    Body(Piece),
     /// So many bytes of the response have been read.
     Read(usize),
+    /// So many bytes of bodies have arrived, of whichever request or response.
+    Arrived(usize),
     /// The client has hung up.
     HungUp,
     Response(Part),
+}
+
+/// A piece of the body of a request.
+pub(super) struct Piece {
+    pub(super) bytes: Bytes,
+    pub(super) is_last: bool,
 }
 
 /// A part of the response to a request that was passed on.
@@ -38,11 +49,13 @@ pub(in crate::transport::http) enum Part {
         headers: HeaderMap,
         /// All of the body; without it, the body follows.
         body: Option<Bytes>,
+        /// The bytes of a body that follows and is not a stream.
+        length: Option<u64>,
     },
     Data(Bytes),
     End,
-    /// Its replica is gone, or cannot be reached any more.
-    Lost,
+    /// None follows, for this reason.
+    Lost(Box<Refusal>),
 }
 
 /// What is a matter of one connection, and is not passed on.
@@ -53,9 +66,16 @@ const OF_CONNECTION: [HeaderName; 4] = [
     header::UPGRADE,
 ];
 
-/// A request as it is passed on, of this owner.
-pub(super) fn request(from: &str, number: u64, head: &Parts, who: &Owner, body: &[u8]) -> Vec<u8> {
+/// A request as it is passed on, of this owner, with the first piece of its body.
+pub(super) fn request(
+    from: &str,
+    number: u64,
+    head: &Parts,
+    who: &Owner,
+    (body, is_last): (&[u8], bool),
+) -> Vec<u8> {
     let mut members = members("request", from, number);
+    members.insert("isLast", Json::of(&is_last));
     members.insert("method", Json::of(head.method.as_str()));
     members.insert("uri", Json::of(head.uri.to_string().as_str()));
     members.insert("headers", headers_out(&head.headers));
@@ -67,6 +87,20 @@ pub(super) fn request(from: &str, number: u64, head: &Parts, who: &Owner, body: 
         Owner::Unknown => {}
     }
     written(&members, body)
+}
+
+/// The next piece of the body of a request.
+pub(super) fn body(from: &str, number: u64, (body, is_last): (&[u8], bool)) -> Vec<u8> {
+    let mut members = members("body", from, number);
+    members.insert("isLast", Json::of(&is_last));
+    written(&members, body)
+}
+
+/// So many bytes of bodies have arrived.
+pub(super) fn arrived(from: &str, bytes: usize) -> Vec<u8> {
+    let mut members = members("arrived", from, 0);
+    members.insert("bytes", Json::of(bytes.to_string().as_str()));
+    written(&members, &[])
 }
 
 /// So many bytes of the response to a request have been read.
@@ -88,7 +122,7 @@ pub(super) fn response(from: &str, number: u64, part: &Part) -> Vec<u8> {
         Part::Head { .. } => "head",
         Part::Data(_) => "data",
         Part::End => "end",
-        Part::Lost => "lost",
+        Part::Lost(_) => "lost",
     };
     let mut members = members(kind, from, number);
     match part {
@@ -96,14 +130,18 @@ pub(super) fn response(from: &str, number: u64, part: &Part) -> Vec<u8> {
             status,
             headers,
             body,
+            length,
         } => {
+            if let Some(length) = length {
+                members.insert("length", Json::of(length.to_string().as_str()));
+            }
             members.insert("status", Json::of(status.as_str()));
             members.insert("headers", headers_out(headers));
             members.insert("isWhole", Json::of(&body.is_some()));
             written(&members, body.as_deref().unwrap_or_default())
         }
         Part::Data(bytes) => written(&members, bytes),
-        Part::NotHere | Part::End | Part::Lost => written(&members, &[]),
+        Part::NotHere | Part::End | Part::Lost(_) => written(&members, &[]),
     }
 }
 
@@ -157,8 +195,16 @@ impl Frame {
             .read()
             .ok()?;
         let text = |name: &str| Some(members.get(name)?.as_str()?.into_owned());
+        let piece = || {
+            Some(Piece {
+                bytes: Bytes::copy_from_slice(body),
+                is_last: members.get("isLast")?.text() == "true",
+            })
+        };
         let what = match &*text("kind")? {
-            "request" => What::Request(Box::new(head_of(&members)?), body.to_vec()),
+            "request" => What::Request(Box::new(head_of(&members)?), piece()?),
+            "body" => What::Body(piece()?),
+            "arrived" => What::Arrived(text("bytes")?.parse().ok()?),
             "read" => What::Read(text("bytes")?.parse().ok()?),
             "hungUp" => What::HungUp,
             "notHere" => What::Response(Part::NotHere),
@@ -167,10 +213,11 @@ impl Frame {
                 headers: headers_in(members.get("headers")?)?,
                 body: (members.get("isWhole")?.text() == "true")
                     .then(|| Bytes::copy_from_slice(body)),
+                length: text("length").and_then(|length| length.parse().ok()),
             }),
             "data" => What::Response(Part::Data(Bytes::copy_from_slice(body))),
             "end" => What::Response(Part::End),
-            "lost" => What::Response(Part::Lost),
+            "lost" => What::Response(Part::Lost(errors::replica_unreachable())),
             _ => return None,
         };
         Some(Self {
@@ -216,7 +263,8 @@ mod tests {
             .header("content-length", "7");
         let (head, ()) = request.body(()).unwrap().into_parts();
         let who = Owner::Principal("a\"da".into());
-        let bytes = super::request("0a0b0c0d", u64::MAX, &head, &who, b"\n{}\n\xff");
+        let body = (&b"\n{}\n\xff"[..], true);
+        let bytes = super::request("0a0b0c0d", u64::MAX, &head, &who, body);
         let Some(Frame {
             from,
             number,
@@ -230,7 +278,7 @@ mod tests {
             (head.method, &*head.uri.to_string()),
             (Method::POST, "/mcp?a=b")
         );
-        assert_eq!(body, b"\n{}\n\xff");
+        assert_eq!((&body.bytes[..], body.is_last), (&b"\n{}\n\xff"[..], true));
         let accepted: Vec<_> = head.headers.get_all("accept").iter().collect();
         assert_eq!((accepted.len(), head.headers.len()), (2, 2));
         assert_eq!(head.extensions.get(), Some(&Principal("a\"da".to_owned())));

@@ -5,17 +5,20 @@ pub(super) mod exchange;
 pub(super) mod frame;
 mod home;
 mod homes;
+mod turns;
+mod ways;
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use http::request::Parts;
-use http::{Response, header};
-use mcp_wire::envelope::write;
+use http::{Method, Response, header};
 use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 
 use super::answers::{Answered, refusal};
+use super::body::Passing;
 use super::inner::Inner;
 use super::{Body, text};
 use crate::backplane::{Receiver, SessionRecord, To, Unavailable, detach, may_be_noted};
@@ -23,14 +26,17 @@ use crate::protocol::server::Owner;
 use crate::serve::is_unguessable;
 use crate::serve::{Facts, ServerDriver, outbox};
 use crate::transport::panics::lock;
-use crate::transport::spawn::spawn;
+use crate::transport::spawn::{Boxed, boxed, spawn};
 use crate::{errors, headers};
-use exchange::{Exchange, Passed};
+use exchange::{Exchange, PIECE, Passed, Replica};
 use frame::{Frame, Part, What};
 use home::FromReplica;
 
 /// How often a session is looked for that moves meanwhile.
 const LOOKS: usize = 3;
+
+/// How many records are read or written at a time.
+const AT_A_TIME: usize = 64;
 
 /// How often a replica looks whether those are there that it waits for.
 const LOOK: Duration = Duration::from_millis(500);
@@ -53,7 +59,7 @@ impl Inner {
             return Ok(());
         }
         self.look_after();
-        if !replica.is_reachable() {
+        if !replica.is_settled().await {
             return Err(unreachable().into());
         }
         let session = text(&head.headers, headers::SESSION_ID).unwrap_or_default();
@@ -74,6 +80,8 @@ impl Inner {
                 self.pass_to(&record.home, head, who, body).await?;
                 lock(&replica.homes).forget(session);
             }
+            // What this replica began now it could not finish.
+            self.takes_calls()?;
             if self.take_over(session, record).await? {
                 return Ok(());
             }
@@ -113,33 +121,57 @@ impl Inner {
         let passed = Passed {
             home: home.to_owned(),
             parts,
+            is_stream: head.method == Method::GET,
         };
         lock(&replica.passed).insert(number, passed);
         let mut exchange = Exchange::new(Arc::clone(replica), home, number);
-        let request = frame::request(&replica.address, number, head, who, body);
-        if !replica.backplane.send(To::One(home), request).await? {
-            exchange.finish();
-            replica.lost(|one| one == home);
-            return Ok(());
+        let mut pieces = body.chunks(PIECE);
+        let first = (pieces.next().unwrap_or_default(), body.len() <= PIECE);
+        let mut frame = frame::request(&replica.address, number, head, who, first);
+        let request = || {
+            let message = mcp_wire::peek(body).ok();
+            message.and_then(|message| message.id?.to_id())
+        };
+        loop {
+            let piece = pieces.next();
+            match replica.send_piece(home, frame).await {
+                Ok(true) => {}
+                Ok(false) => {
+                    exchange.finish();
+                    replica.lost(&errors::replica_gone(), |one| one == home);
+                    return Ok(());
+                }
+                // A request of which a part is missing does not run; a whole one may.
+                Err(why) => {
+                    let id = request().filter(|_| piece.is_none());
+                    let ran = id.map(|id| refusal(Some(&id), &errors::replica_unreachable()));
+                    return Err(ran.map_or_else(|| why.into(), Box::new));
+                }
+            }
+            let Some(piece) = piece else { break };
+            let piece = (piece, pieces.len() == 0);
+            frame = frame::body(&replica.address, number, piece);
         }
-        let request = mcp_wire::peek(body)
-            .ok()
-            .and_then(|message| message.id?.to_id());
-        let (status, headers, whole) = match waits.recv().await {
+        let (status, headers, whole, length) = match waits.recv().await {
             Some(Part::Head {
                 status,
                 headers,
                 body,
-            }) => (status, headers, body),
+                length,
+            }) => (status, headers, body, length),
             Some(Part::NotHere) => {
                 exchange.finish();
                 return Ok(());
             }
             // Whether it was worked on is not known: it is not for this replica to run it again.
-            _ => {
+            lost => {
                 exchange.finish();
-                return Err(match request {
-                    Some(id) => refusal(Some(&id), &errors::replica_gone()).into(),
+                let why = match lost {
+                    Some(Part::Lost(why)) => why,
+                    _ => errors::replica_gone(),
+                };
+                return Err(match request() {
+                    Some(id) => refusal(Some(&id), &why).into(),
                     None => Unavailable("a replica is gone".to_owned()).into(),
                 });
             }
@@ -150,16 +182,15 @@ impl Inner {
                 let unread = self.unread.of(who.clone()).take(whole.len());
                 let unread = unread.map_err(|full| {
                     let refused = errors::too_much_unread(&full.to_string());
-                    refusal(request.as_ref(), &refused)
+                    refusal(request().as_ref(), &refused)
                 })?;
                 Body::unread(String::from_utf8_lossy(&whole).into_owned(), Some(unread))
             }
             None => {
                 let is_events = (headers.get(header::CONTENT_TYPE))
                     .is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
-                let gone = request.filter(|_| is_events);
-                let gone = gone.map(|id| write::error(Some(&id), &errors::replica_gone().error));
-                Body::passed(waits, exchange, gone)
+                let answers = request().filter(|_| is_events);
+                Body::passed(Passing::new(waits, exchange, length, answers))
             }
         };
         let mut response = Response::new(body);
@@ -176,7 +207,7 @@ impl Inner {
         mut record: SessionRecord,
     ) -> Result<bool, Unavailable> {
         let replica = &self.replica;
-        let _turn = replica.turn.lock().await;
+        let _turn = replica.turns.of(session).await;
         if self.runs(session) || *record.home == *replica.address {
             return Ok(true);
         }
@@ -216,7 +247,7 @@ impl Inner {
             .keep(&session, &driver, Some(Box::new(record)))
             .is_err()
         {
-            return driver.leave();
+            return driver.leave(&errors::replica_gone().error);
         }
         for text in messages {
             say(text);
@@ -249,9 +280,12 @@ impl Inner {
         if !may_be_noted(message) || !self.replica.backplane.is_shared() {
             return Ok(());
         }
-        let _turn = self.replica.turn.lock().await;
+        let Some(session) = driver.kept_session() else {
+            return Ok(());
+        };
+        let _turn = self.replica.turns.of(&session).await;
         match driver.note(message) {
-            Some((session, record)) => {
+            Some(record) => {
                 self.save(&session, &record, Some(&self.replica.address))
                     .await
             }
@@ -277,6 +311,9 @@ impl Inner {
                 tokio::time::sleep(LOOK).await;
                 let Some(inner) = me.upgrade() else { return };
                 inner.look_for_homes().await;
+                if *inner.replica.is_doubtful.borrow() {
+                    inner.settle_doubts().await;
+                }
                 if refreshed.elapsed() >= every {
                     refreshed = tokio::time::Instant::now();
                     inner.refresh().await;
@@ -289,7 +326,7 @@ impl Inner {
     async fn look_for_homes(&self) {
         let replica = &self.replica;
         if !replica.backplane.is_available() {
-            return replica.lost(|_| true);
+            return replica.lost(&errors::replica_unreachable(), |_| true);
         }
         let mut homes: Vec<String> = Vec::new();
         for passed in lock(&replica.passed).values() {
@@ -299,39 +336,102 @@ impl Inner {
         }
         for home in homes {
             if let Ok(false) = replica.backplane.send(To::One(&home), Vec::new()).await {
-                replica.lost(|one| one == home);
+                replica.lost(&errors::replica_gone(), |one| one == home);
             }
         }
     }
 
-    /// Keeps the records of sessions that are used; a session that another replica has taken over is left to it.
-    async fn refresh(&self) {
+    /// Does something about each session that runs here, some at a time: each waits for the backplane. Returns whether all
+    /// of it was done.
+    async fn for_each_session(
+        self: &Arc<Self>,
+        act: fn(Arc<Self>, Arc<str>, Arc<ServerDriver>) -> Boxed<'static, bool>,
+    ) -> bool {
+        let (mut acts, mut are_done) = (JoinSet::new(), true);
         for (session, driver) in self.running() {
-            let _turn = self.replica.turn.lock().await;
-            let Some(record) = driver.record() else {
-                continue;
-            };
-            let keep = self.keeps_records();
-            let me = Some(&*self.replica.address);
-            let saved = (self.replica.backplane).save(&session, &record, me, keep);
-            if saved.await == Ok(false) {
-                self.leave(&session);
+            if acts.len() >= AT_A_TIME {
+                are_done &= matches!(acts.join_next().await, Some(Ok(true)));
             }
+            acts.spawn(act(Arc::clone(self), session, driver));
+        }
+        while let Some(done) = acts.join_next().await {
+            are_done &= matches!(done, Ok(true));
+        }
+        are_done
+    }
+
+    /// Keeps the records of sessions that are used.
+    async fn refresh(self: &Arc<Self>) {
+        self.for_each_session(|inner, session, driver| {
+            boxed(async move {
+                let _turn = inner.replica.turns.of(&session).await;
+                let Some(record) = driver.record() else {
+                    return true;
+                };
+                let (keep, me) = (inner.keeps_records(), Some(&*inner.replica.address));
+                let saved = (inner.replica.backplane).save(&session, &record, me, keep);
+                match saved.await {
+                    Ok(true) => true,
+                    Ok(false) => inner.settle(&session, &driver).await,
+                    Err(_) => false,
+                }
+            })
+        })
+        .await;
+    }
+
+    /// Finds out which replica runs a session: it is left to another one that does, and saved again if the backplane lost
+    /// it. Returns false if the backplane does not say.
+    async fn settle(&self, session: &str, driver: &ServerDriver) -> bool {
+        let Replica {
+            backplane,
+            address,
+            is_emptied,
+            ..
+        } = &*self.replica;
+        let Some(record) = driver.record() else {
+            return true;
+        };
+        let runs_here = match backplane.find(session).await {
+            Ok(Some(found)) => Ok(*found.home == **address),
+            Ok(None) if is_emptied.load(Ordering::Acquire) => {
+                let keep = self.keeps_records();
+                backplane.save(session, &record, None, keep).await
+            }
+            Ok(None) => Ok(false),
+            Err(why) => Err(why),
+        };
+        if runs_here == Ok(false) {
+            self.leave(session);
+        }
+        runs_here.is_ok()
+    }
+
+    /// Settles which sessions run here, after others may have taken them over.
+    async fn settle_doubts(self: &Arc<Self>) {
+        let settled = self.for_each_session(|inner, session, driver| {
+            boxed(async move {
+                let _turn = inner.replica.turns.of(&session).await;
+                inner.settle(&session, &driver).await
+            })
+        });
+        // Otherwise it is tried again.
+        if settled.await {
+            self.replica.is_emptied.store(false, Ordering::Release);
+            self.replica.is_doubtful.send_replace(false);
         }
     }
 
-    /// Looks which sessions others have taken over while the backplane could not be reached.
-    async fn settle_doubts(&self) {
-        let replica = &self.replica;
-        for (session, _) in self.running() {
-            match replica.backplane.find(&session).await {
-                Ok(Some(record)) if *record.home == *replica.address => {}
-                Ok(_) => self.leave(&session),
-                // It is gone again, and comes again.
-                Err(_) => return,
+    /// Serves no session until it is settled which ones run here.
+    fn doubt(&self) {
+        self.replica.is_doubtful.send_replace(true);
+        let me = Weak::clone(&self.me);
+        spawn(async move {
+            if let Some(inner) = me.upgrade() {
+                inner.look_after();
+                inner.settle_doubts().await;
             }
-        }
-        replica.is_doubtful.store(false, Ordering::Release);
+        });
     }
 }
 
@@ -345,15 +445,24 @@ impl Receiver for Inner {
             return;
         };
         let part = match what {
-            What::Request(head, body) => {
+            What::Request(head, first) => {
+                replica.arrived(&from, message.len());
                 if let Some(inner) = self.me.upgrade() {
-                    home::take(&inner, from, number, *head, body);
+                    home::take(&inner, from, number, *head, first);
                 }
                 return;
             }
+            What::Body(piece) => {
+                replica.arrived(&from, message.len());
+                return home::take_piece(replica, from, number, piece);
+            }
+            What::Arrived(bytes) => return replica.ways.free(&from, bytes),
             What::Read(bytes) => return home::read(replica, from, number, bytes),
             What::HungUp => return home::hung_up(replica, from, number),
-            What::Response(part) => part,
+            What::Response(part) => {
+                replica.arrived(&from, message.len());
+                part
+            }
         };
         if let Some(passed) = lock(&replica.passed).get(&number) {
             // The client may have hung up, too.
@@ -366,15 +475,17 @@ impl Receiver for Inner {
     }
 
     fn reconnected(&self) {
-        let replica = &self.replica;
-        replica.lost(|_| true);
-        home::end_all(replica);
-        replica.is_doubtful.store(true, Ordering::Release);
-        let me = Weak::clone(&self.me);
-        spawn(async move {
-            if let Some(inner) = me.upgrade() {
-                inner.settle_doubts().await;
-            }
-        });
+        self.replica.lost(&errors::replica_unreachable(), |_| true);
+        home::end_all(&self.replica);
+        self.doubt();
+    }
+
+    fn missed(&self) {
+        self.doubt();
+    }
+
+    fn emptied(&self) {
+        self.replica.is_emptied.store(true, Ordering::Release);
+        self.doubt();
     }
 }

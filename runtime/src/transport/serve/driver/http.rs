@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mcp_protocol::ProtocolRule;
-use mcp_wire::peek;
+use mcp_wire::{ErrorObject, peek};
 
 use super::ServerDriver;
 use super::streams::{Kept, Manner};
@@ -25,9 +25,17 @@ impl ServerDriver {
         self.state().streams.attach(outbox)
     }
 
-    /// Ends the stream of the session, because the server stops; where calls are answered in it, once they are.
-    pub(crate) fn end_session_stream(&self) {
-        self.state().streams.end_at_large();
+    /// Ends the stream of the session, because the server stops, unless a call is at work.
+    pub(crate) fn end_idle_stream(&self) {
+        let mut state = self.state();
+        if state.connection.pending() == 0 {
+            state.streams.end_at_large();
+        }
+    }
+
+    /// Returns whether a call is at work, as such or as a task of the session.
+    pub(crate) fn is_at_work(&self) -> bool {
+        self.state().connection.pending() > 0
     }
 
     /// Keeps the events of the session that was opened, so that its client can read them again, here or elsewhere.
@@ -42,11 +50,15 @@ impl ServerDriver {
         self.state().streams.kept()?.record.clone()
     }
 
-    /// Takes note of a message for other replicas. Returns the id of the session and its record, if that is another now.
-    pub(crate) fn note(
-        &self,
-        message: &mcp_wire::Peeked<'_>,
-    ) -> Option<(Arc<str>, Box<SessionRecord>)> {
+    /// Returns the id of its session, if there are other replicas.
+    pub(crate) fn kept_session(&self) -> Option<Arc<str>> {
+        let mut state = self.state();
+        let kept = state.streams.kept().filter(|kept| kept.record.is_some())?;
+        Some(Arc::clone(&kept.session))
+    }
+
+    /// Takes note of a message for other replicas. Returns the record of its session, if that is another now.
+    pub(crate) fn note(&self, message: &mcp_wire::Peeked<'_>) -> Option<Box<SessionRecord>> {
         let mut state = self.state();
         let revision = state.connection.session_revision();
         let has_batches = revision.is_some_and(|it| it.has_rule(ProtocolRule::Batch));
@@ -64,13 +76,21 @@ impl ServerDriver {
                 is_another |= !is_first && record.note(&message);
             }
         }
-        is_another.then(|| (Arc::clone(&kept.session), record.clone()))
+        is_another.then(|| record.clone())
     }
 
-    /// The session goes on at another replica: here it is over, and what is kept of it stays.
-    pub(crate) fn leave(&self) {
+    /// The session goes on at another replica: here it is over, its calls end with an error, and what is kept of it stays.
+    pub(crate) fn leave(&self, error: &ErrorObject) {
         self.state().streams.leave();
+        self.end_calls(error);
         self.shut();
+    }
+
+    /// Answers each call that is at work with an error.
+    pub(crate) fn end_calls(&self, error: &ErrorObject) {
+        let mut state = self.state();
+        state.connection.end_calls(error);
+        self.perform(state, Manner::InTurn);
     }
 
     /// Tells the client of a session that is taken over of all that it listens to: what has changed meanwhile is not known.

@@ -1,6 +1,8 @@
 //! Replicas that share a Redis server: what a client notices while they, and the server, come and go.
 
 mod chaos;
+mod large;
+mod rolling;
 mod sessions;
 mod store;
 mod tasks;
@@ -80,6 +82,31 @@ impl Server {
             .lines()
             .find_map(|line| line.strip_prefix(&calls));
         calls.map_or(0, |calls| calls.split(',').next().unwrap().parse().unwrap())
+    }
+
+    /// Runs a command, written as at its prompt; what the server says.
+    fn run(&self, command: &str) -> String {
+        let mut socket = UnixStream::connect(self.folder.join("socket")).unwrap();
+        let wait = Some(Duration::from_secs(20));
+        socket.set_read_timeout(wait).unwrap();
+        let command = format!("{command}\r\nQUIT\r\n");
+        socket.write_all(command.as_bytes()).unwrap();
+        let mut answer = String::new();
+        socket.read_to_string(&mut answer).unwrap();
+        answer
+    }
+
+    /// Removes the keys by which replicas know each other, as an eviction or a step of the clock does.
+    fn forget_replicas(&self) {
+        let script = "for _, key in ipairs(redis.call('keys', 'mcp:at:*')) do redis.call('del', key) end return 'gone'";
+        let answer = self.run(&format!("EVAL \"{script}\" 0"));
+        assert!(answer.contains("gone"), "{answer}");
+    }
+
+    /// The replica that runs a session.
+    fn home(&self, session: &str) -> String {
+        let answer = self.run(&format!("HGET mcp:session:{session} home"));
+        answer.lines().nth(1).unwrap_or_default().to_owned()
     }
 
     fn stop(&mut self) {

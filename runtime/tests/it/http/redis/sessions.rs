@@ -1,5 +1,6 @@
 //! Sessions of replicas that share a Redis server.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use http::{Method, Request, StatusCode};
@@ -108,7 +109,8 @@ fn without_redis_sessions_are_refused_for_now_and_everything_else_is_served() {
             "3"
         );
     }
-    for (path, status) in [("/readyz", 503), ("/healthz", 200)] {
+    // Clients without sessions are served: no replica is taken out for that.
+    for (path, status) in [("/readyz", 200), ("/healthz", 200)] {
         let asked = Request::get(path).body(Full::default()).unwrap();
         assert_eq!(other.send(asked).status(), status, "{path}");
     }
@@ -216,4 +218,136 @@ fn a_suspended_request_goes_on_wherever_its_client_retries() {
     let answer = other.answer(asking(retry));
     let text = answer["result"]["content"][0]["text"].as_str().unwrap();
     assert!(text.contains("file:///a"), "{answer}");
+}
+
+/// Deletes the key of a replica, which was the first, for as long as it takes another one to take its session over.
+fn is_taken_over(server: &Server, session: &str, by: &super::Replica) {
+    let home = server.home(session);
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Acquire) {
+                server.run(&format!("DEL mcp:at:{home}"));
+            }
+        });
+        let taken_over = || {
+            by.post(in_session(session, &call("add", json!({}))));
+            server.home(session) != home
+        };
+        until(taken_over, "its home is not taken for gone");
+        is_over.store(true, Ordering::Release);
+    });
+}
+
+#[test]
+fn a_key_that_vanishes_once_moves_no_session() {
+    let Some(server) = Server::start("vanishes") else {
+        return;
+    };
+    let (home, other) = (server.replica(), server.replica());
+    let session = home.open("2025-11-25");
+    let first = server.home(&session);
+    for _ in 0..3 {
+        server.forget_replicas();
+        let answer = other.answer(in_session(&session, &call("add", json!({}))));
+        assert_eq!(answer["result"]["content"][0]["text"], "3", "{answer}");
+        assert_eq!(server.home(&session), first);
+    }
+}
+
+#[test]
+fn a_replica_that_was_taken_for_gone_ends_its_calls_of_a_session_that_another_one_runs_now() {
+    let Some(server) = Server::start("taken-for-gone") else {
+        return;
+    };
+    let (home, other) = (server.replica(), server.replica());
+    let session = home.open("2025-11-25");
+    let mut stream = home.post(in_session(&session, &waiting(7))).into_body();
+    home.next(&mut stream);
+    is_taken_over(&server, &session, &other);
+    let (_, answer) = home.next(&mut stream);
+    assert_eq!(answer["id"], 7, "{answer}");
+    let why = answer["error"]["message"].as_str().unwrap();
+    assert!(why.contains("another replica"), "{why}");
+    // From now on there is one home, whichever replica is asked.
+    let level = request(4, "logging/setLevel", json!({"level": "debug"}));
+    for replica in [&home, &other] {
+        let answer = replica.answer(in_session(&session, &level));
+        assert_eq!(answer["result"], json!({}), "{answer}");
+        let answer = replica.answer(in_session(&session, &call("add", json!({}))));
+        assert_eq!(answer["result"]["content"][0]["text"], "3", "{answer}");
+    }
+}
+
+#[test]
+fn an_answer_to_a_question_of_a_home_before_is_refused_by_the_home_that_does_not_know_it() {
+    let Some(server) = Server::start("answer-to-nothing") else {
+        return;
+    };
+    let (home, other) = (server.replica(), server.replica());
+    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {"roots": {}}, "clientInfo": {"name": "t", "version": "1"}});
+    let opened = home.post(Post::of(&request(0, "initialize", params)));
+    let session = opened.headers()["mcp-session-id"].to_str().unwrap();
+    let asks = request(7, "tools/call", json!({"name": "asks", "arguments": {}}));
+    let mut stream = home.post(in_session(session, &asks)).into_body();
+    let (_, question) = home.next(&mut stream);
+    assert_eq!(question["method"], "roots/list", "{question}");
+    is_taken_over(&server, session, &other);
+    let roots = json!({"jsonrpc": "2.0", "id": question["id"], "result": {"roots": []}});
+    let refused = other.post(in_session(session, &roots));
+    assert_eq!(refused.status(), StatusCode::BAD_REQUEST);
+    let refused = other.block_on(crate::http::body(refused));
+    assert!(refused.contains("waits for this answer"), "{refused}");
+    // The call that asked ends all the same.
+    let ended = || home.next(&mut stream);
+    let answer = std::iter::repeat_with(ended).find(|(_, it)| it["id"] == 7);
+    assert!(answer.unwrap().1["error"].is_object());
+}
+
+#[test]
+fn sessions_that_run_somewhere_outlive_a_redis_that_loses_its_keys() {
+    let Some(server) = Server::start("emptied") else {
+        return;
+    };
+    let (home, other) = (server.replica(), server.replica());
+    let sessions = ["2025-06-18", "2025-11-25"].map(|version| home.open(version));
+    assert!(server.run("FLUSHALL").contains("OK"));
+    // Neither of the replicas that are asked has asked before.
+    for (session, replica) in sessions.iter().zip([&other, &server.replica()]) {
+        let add = || replica.post(in_session(session, &call("add", json!({}))));
+        let is_served = || match add().status() {
+            StatusCode::SERVICE_UNAVAILABLE => false,
+            status => {
+                assert_eq!(status, StatusCode::OK);
+                true
+            }
+        };
+        until(is_served, "it is not saved again");
+    }
+    // One that has ended is not saved again.
+    let delete = in_session(&sessions[0], &json!(0)).request(Method::DELETE);
+    assert_eq!(other.send(delete).status(), StatusCode::NO_CONTENT);
+    server.forget_replicas();
+    let add = || home.post(in_session(&sessions[0], &call("add", json!({}))));
+    until(|| add().status() == StatusCode::NOT_FOUND, "it is back");
+}
+
+#[test]
+fn a_redis_without_memory_is_named_and_serves_the_sessions_that_it_has() {
+    let Some(server) = Server::start("oom") else {
+        return;
+    };
+    let (home, other) = (server.replica(), server.replica());
+    let session = home.open("2025-11-25");
+    assert!(server.run("CONFIG SET maxmemory 1").contains("OK"));
+    let refused = other.post(initialize("2025-11-25"));
+    assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
+    let why = other.block_on(crate::http::body(refused));
+    assert!(why.contains("Redis is out of memory"), "{why}");
+    // For longer than a replica is there that does not say so.
+    for _ in 0..13 {
+        let answer = other.answer(in_session(&session, &call("add", json!({}))));
+        assert_eq!(answer["result"]["content"][0]["text"], "3", "{answer}");
+        std::thread::sleep(Duration::from_millis(500));
+    }
 }

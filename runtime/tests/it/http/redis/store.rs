@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use mcp_revisions::backplane::{Backplane, Receiver, Redis, To};
-use mcp_revisions::sansio::server::{Count, MemoryTasks, Task, TaskStatus, TaskStoreError};
+use mcp_revisions::backplane::{Backplane, EventId, KeptEvent, Receiver, Redis, To};
+use mcp_revisions::sansio::server::{Count, MemoryTasks, Owner, Task, TaskStatus, TaskStoreError};
 
 use super::Server;
 
@@ -147,5 +147,53 @@ fn a_receiver_that_is_gone_is_soon_known_to_be_gone() {
         until(true).await;
         drop(deaf);
         until(false).await;
+    });
+}
+
+#[test]
+fn the_events_of_one_client_take_a_share_of_redis_and_leave_room_for_those_of_another() {
+    with_redis("events-share", async |redis| {
+        let text = "x".repeat(100 << 10);
+        let append = |session: &str, owner: &str, place: u64| {
+            let owner = Owner::Principal(owner.into());
+            let id = EventId { stream: 1, place };
+            let (text, last) = (text.clone(), false);
+            redis.append(session, &owner, KeptEvent { id, text, last });
+        };
+        let kept = async |session: &str| {
+            let first = EventId {
+                stream: 1,
+                place: 0,
+            };
+            let kept = redis.after(session, first).await.unwrap();
+            kept.map_or(0, |events| events.len())
+        };
+        // Of 40 MB, 16 MiB are for one client.
+        for session in 0..200 {
+            for place in 1..=2 {
+                append(&format!("greedy {session}"), "greedy", place);
+            }
+        }
+        append("other", "other", 1);
+        let begun = Instant::now();
+        while kept("other").await != 1 {
+            assert!(begun.elapsed() < Duration::from_secs(20), "it is not kept");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        let mut all = 0;
+        for session in 0..200 {
+            all += kept(&format!("greedy {session}")).await;
+        }
+        assert!((150..=163).contains(&all), "{all} of 400 are kept");
+        // Where a session ends, there is room again.
+        for session in 0..10 {
+            redis.end(&format!("greedy {session}")).await.unwrap();
+        }
+        append("greedy 200", "greedy", 1);
+        let begun = Instant::now();
+        while kept("greedy 200").await != 1 {
+            assert!(begun.elapsed() < Duration::from_secs(20), "it is not kept");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
     });
 }
