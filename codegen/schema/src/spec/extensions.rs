@@ -260,18 +260,6 @@ pub(super) fn names(directory: &Directory) -> SortedSet<String> {
     directory.files.keys().filter_map(inner).collect()
 }
 
-/// Returns the first extension that rests on a revision, or was in its core.
-pub(super) fn resting_on(directory: &Directory, id: &str) -> Result<Option<String>, Error> {
-    for name in names(directory) {
-        let rows: Rows = (directory.file(&format!("{FOLDER}/{name}/{FACTS}"))).parse()?;
-        let core = rows.core.as_ref().map(|core| core.revision.get_ref());
-        if rows.revision.get_ref() == id || core.is_some_and(|core| core == id) {
-            return Ok(Some(name));
-        }
-    }
-    Ok(None)
-}
-
 /// The schema of an extension on its revision: a definition that repeats one of the revision is that one, with its errata.
 pub(crate) fn on(raw: &Value, base: &Revision) -> Value {
     let mut schema = raw.clone();
