@@ -44,6 +44,7 @@ pub(crate) fn spec_dir() -> Result<PathBuf, Error> {
     let dir = root()?.join("spec");
     let here = std::env::current_dir().ok();
     let relative = here.and_then(|here| dir.strip_prefix(here).map(Path::to_owned).ok());
+    let relative = relative.filter(|relative| !relative.as_os_str().is_empty());
     Ok(relative.unwrap_or(dir))
 }
 

@@ -113,7 +113,7 @@ pub use number::{Integer, NotFinite, Number};
 pub use object::{Members, Object, Record, UnknownMembers};
 pub use reader::{Array, Decode, Reader};
 pub use scan::MAX_DEPTH;
-pub use writer::{ArrayWriter, Encode, ObjectWriter, Writer};
+pub use writer::{ArrayWriter, Encode, ObjectWriter, Writer, is_plain};
 
 /// Reads a whole text.
 ///
