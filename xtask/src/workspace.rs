@@ -7,7 +7,7 @@ use mcp_schema::Error;
 /// Returns the root of the workspace that the command runs in.
 ///
 /// # Errors
-/// A working directory outside of any, and one in another workspace than the one that cargo was told to run.
+/// A working directory outside of any, and one in another workspace than the one whose program cargo runs.
 pub(crate) fn root() -> Result<PathBuf, Error> {
     let here = std::env::current_dir().map_err(|cause| Error::io("read", Path::new("."), cause))?;
     let own = here.ancestors().find(|folder| is_root(folder));
