@@ -18,5 +18,6 @@ pub mod generate;
 pub mod registry;
 pub mod replay;
 pub mod shims;
+pub mod surface;
 
 pub use generate::generate;

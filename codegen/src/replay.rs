@@ -63,34 +63,14 @@ impl From<Error> for Refused {
 }
 
 impl Replay {
-    /// Drafts that stand in the spec give way to the ones that are tried.
-    ///
-    /// With `after`, so do the revisions that follow that one.
+    /// Tries drafts on a spec, each in the place of the draft that stands there.
     ///
     /// # Errors
-    /// A spec directory that does not hold, or has no revision `after`.
-    pub fn new(mut spec: Directory, after: Option<&str>) -> Result<Self, Error> {
+    /// A spec directory that does not hold.
+    pub fn new(spec: Directory) -> Result<Self, Error> {
         let read = spec.spec()?;
-        let last = match after {
-            Some(after) => {
-                let revision = read.revision(after)?;
-                read.revisions
-                    .iter()
-                    .position(|other| other.id == revision.id)
-            }
-            None => None,
-        };
-        let mut draft = None;
-        // The latest first, so that rules between adjacent revisions go with the newer one.
-        for (at, revision) in read.revisions.iter().enumerate().rev() {
-            let is_draft = revision.status == Status::Draft;
-            if is_draft || last.is_some_and(|last| at > last) {
-                spec.remove(&revision.id)?;
-            }
-            if is_draft {
-                draft = Some(revision.id.clone());
-            }
-        }
+        let draft = read.revisions.iter().find(|of| of.status == Status::Draft);
+        let draft = draft.map(|draft| draft.id.clone());
         Ok(Self {
             spec,
             draft: draft.unwrap_or_else(|| "draft".to_owned()),

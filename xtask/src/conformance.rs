@@ -14,10 +14,10 @@ use anyhow::{Context, ensure};
 use clap::{Args, ValueEnum};
 use mcp_schema::command::Outcome;
 
-use crate::generate::root;
 use crate::process::{Built, Running, npm_install, output};
 use crate::progress::Progress;
 use crate::replicas::{Balancer, Redis, SKIPPED};
+use crate::workspace::root;
 use table::{Expectations, Expected, Score, Scores};
 
 /// The package of the programs that the suite tries, and its server.
@@ -131,7 +131,7 @@ impl Suite {
 
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     let Expectations { expected } = expectations()?;
-    let folder = root().join("target/conformance");
+    let folder = root()?.join("target/conformance");
     let node = match install(&folder) {
         Ok(node) => node,
         Err(why) => return Ok(Outcome::passed(format!("skipped: {why:#}\n"))),
@@ -228,7 +228,7 @@ fn scored(suite: &Suite, url: &str, only: Option<&str>) -> anyhow::Result<Scores
 
 /// The list of the failures that are expected.
 fn expectations() -> anyhow::Result<Expectations> {
-    let path = root().join("xtask/conformance.toml");
+    let path = root()?.join("xtask/conformance.toml");
     let place = path.display();
     let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {place}"))?;
     let all: Expectations =

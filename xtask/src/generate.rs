@@ -5,12 +5,15 @@ use std::time::Instant;
 
 use anyhow::Context;
 use clap::Args;
+use mcp_codegen::emit::CrateFiles;
 use mcp_codegen::generate::{self, Alone, Crate, Generated, WireSource};
+use mcp_codegen::surface;
 use mcp_schema::files::FileSet;
+use mcp_schema::sorted::SortedMap;
 use mcp_schema::{Decision, Spec};
 
-use crate::spec::default_dir;
 use crate::tally::columns;
+use crate::workspace::{root, spec_dir};
 use mcp_schema::command::Outcome;
 
 #[derive(Args)]
@@ -36,6 +39,9 @@ pub(crate) struct Arguments {
     /// Take no safe answer: fail with what is open
     #[arg(long)]
     strict: bool,
+    /// Write what changes public items of released revisions, too [default: refuse it]
+    #[arg(long, conflicts_with_all = ["check", "schema"])]
+    change_released: bool,
     /// The spec directory [default: spec/ of this workspace]
     #[arg(long, value_name = "DIR")]
     spec: Option<PathBuf>,
@@ -43,13 +49,22 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     let start = Instant::now();
-    let dir = arguments.spec.unwrap_or_else(default_dir);
+    let dir = arguments.spec.map_or_else(spec_dir, Ok)?;
     let (strict, spec) = (arguments.strict, Spec::read(&dir)?);
     if let (Some(schema), Some(out)) = (arguments.schema, arguments.out) {
         let named = (arguments.name, arguments.wire);
         return alone(&spec, &schema, &out, named, strict, start);
     }
     let mut generated = generate::generate(&spec)?;
+    if !arguments.check && !arguments.change_released {
+        let root = root()?;
+        let stands = surface::packages(&spec).into_iter().filter_map(|package| {
+            let folder = root.join(generate::GENERATED).join(&package);
+            folder.is_dir().then(|| Ok((package, sources(&folder)?)))
+        });
+        let stands = stands.collect::<Result<SortedMap<_, _>, mcp_schema::Error>>()?;
+        surface::check(&spec, &stands, &generated)?;
+    }
     if !arguments.revision.is_empty() {
         generated = generated.only(&arguments.revision)?;
     }
@@ -60,7 +75,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         decisions,
     } = generated;
     for section in &sections {
-        section.put(&root(), &mut files)?;
+        section.put(&root()?, &mut files)?;
     }
     let unconfirmed = crate::spec::unconfirmed(&dir, &spec)?;
     if strict {
@@ -68,13 +83,13 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         anyhow::ensure!(unconfirmed.is_empty(), "{}", unconfirmed.trim_end());
     }
     if arguments.check {
-        let comparison = files.compare(&root())?;
+        let comparison = files.compare(&root()?)?;
         return Ok(Outcome {
             passed: comparison.is_clean(),
             text: comparison.report("cargo xtask generate"),
         });
     }
-    let written = files.write(&root())?;
+    let written = files.write(&root()?)?;
     let rows = crates.iter().map(|one| {
         let folder = format!("{}/{}/", generate::GENERATED, one.package);
         let of_crate = |paths: &[String]| {
@@ -87,6 +102,31 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     });
     let text = table(rows, start) + &taken(&decisions) + &unconfirmed;
     Ok(Outcome::passed(text))
+}
+
+/// Reads the Rust files of a crate, by path below its root.
+fn sources(folder: &Path) -> Result<CrateFiles, mcp_schema::Error> {
+    let mut files = CrateFiles::new();
+    let mut open = vec!["src".to_owned()];
+    while let Some(below) = open.pop() {
+        let path = folder.join(&below);
+        let unreadable = |cause| mcp_schema::Error::io("read", &path, cause);
+        for entry in std::fs::read_dir(&path).map_err(unreadable)? {
+            let path = entry.map_err(unreadable)?.path();
+            let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
+                continue;
+            };
+            let name = format!("{below}/{name}");
+            if path.is_dir() {
+                open.push(name);
+            } else if name.ends_with(".rs") {
+                let text = std::fs::read_to_string(&path);
+                let text = text.map_err(|cause| mcp_schema::Error::io("read", &path, cause))?;
+                files.insert(name, text);
+            }
+        }
+    }
+    Ok(files)
 }
 
 /// Takes no safe answer: every decision is a failure.
@@ -121,7 +161,7 @@ fn alone(
         .ok()
         .with_context(|| format!("{} is not UTF-8", schema.display()))?;
     let name = name.map_or_else(|| folder_name(out), Ok)?;
-    let wire = wire.map_or_else(|| relative(out, &root().join("runtime/wire")), Ok)?;
+    let wire = wire.map_or_else(|| relative(out, &root()?.join("runtime/wire")), Ok)?;
     let is_version =
         wire.starts_with(|first: char| first.is_ascii_digit() || "=^~<>*".contains(first));
     let one = generate::alone(
@@ -185,12 +225,6 @@ fn folder_name(out: &Path) -> anyhow::Result<String> {
     let name = path.file_name().and_then(|name| name.to_str());
     let name = name.map(str::to_owned);
     name.with_context(|| format!("{} has no name: give one with --name", out.display()))
-}
-
-/// The root of the workspace that this was built in.
-pub(crate) fn root() -> PathBuf {
-    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
-    package.parent().unwrap_or(package).to_owned()
 }
 
 /// What was done, a line per crate: how many of its files were written, unchanged and deleted; and how long it took.

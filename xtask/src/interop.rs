@@ -17,8 +17,8 @@ use mcp_schema::spec::Status;
 
 use crate::progress::Progress;
 use crate::replicas::SKIPPED;
-use crate::spec::default_dir;
 use crate::tally::Tally;
+use crate::workspace::spec_dir;
 use peers::Peer;
 
 #[derive(Args)]
@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
-    let spec = Spec::read(&default_dir())?;
+    let spec = Spec::read(&spec_dir()?)?;
     let all = spec.revisions.iter();
     let released = all.filter(|one| one.status == Status::Released);
     let revisions: Vec<&str> = released.map(|one| one.id.as_str()).collect();

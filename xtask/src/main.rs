@@ -21,6 +21,7 @@ mod replicas;
 mod shims;
 mod spec;
 mod tally;
+mod workspace;
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "From versioned MCP schemas to Rust")]
@@ -52,7 +53,7 @@ enum Command {
 }
 
 fn own_spec() -> Result<Spec, mcp_schema::Error> {
-    Spec::read(&spec::default_dir())
+    Spec::read(&workspace::spec_dir()?)
 }
 
 fn main() -> ExitCode {

@@ -6,7 +6,7 @@ use clap::Args;
 use mcp_schema::Models;
 use mcp_schema::Spec;
 
-use crate::spec::default_dir;
+use crate::workspace::spec_dir;
 use mcp_schema::command::Outcome;
 
 #[derive(Args)]
@@ -19,7 +19,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
-    let spec = Spec::read(&arguments.spec.unwrap_or_else(default_dir))?;
+    let spec = Spec::read(&arguments.spec.map_or_else(spec_dir, Ok)?)?;
     let models = Models::build(&spec)?;
     let mut text = serde_json::to_string_pretty(&models.get(&arguments.revision)?.model)?;
     text.push('\n');

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail, ensure};
 use serde_json::Value;
 
-use crate::generate::root;
+use crate::workspace::root;
 
 /// How long a server may take until it listens.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -66,7 +66,7 @@ impl Built {
         let output = cargo("build")
             .args(["--message-format", "json"])
             .args(arguments.split(' '))
-            .current_dir(root())
+            .current_dir(root()?)
             .stderr(Stdio::inherit())
             .output()
             .context("cargo cannot be started")?;

@@ -17,7 +17,7 @@ use mcp_schema::diff::Level;
 use mcp_schema::spec::Directory;
 
 use crate::progress::Progress;
-use crate::spec::default_dir;
+use crate::workspace::spec_dir;
 use mcp_schema::command::Outcome;
 
 mod compile;
@@ -31,9 +31,6 @@ pub(crate) struct Arguments {
     /// Compile the crate of each draft and its conversions as well
     #[arg(long)]
     compile: bool,
-    /// Let the draft follow this revision, as if there were none after it [default: the latest]
-    #[arg(long, value_name = "ID")]
-    after: Option<String>,
     /// The spec directory [default: spec/ of this workspace]
     #[arg(long, value_name = "DIR")]
     spec: Option<PathBuf>,
@@ -44,8 +41,8 @@ const WIDTHS: [usize; 4] = [9, 7, 12, 16];
 
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     let schemas = dated(&arguments.dir)?;
-    let directory = Directory::read(&arguments.spec.unwrap_or_else(default_dir))?;
-    let mut replay = Replay::new(directory, arguments.after.as_deref())?;
+    let directory = Directory::read(&arguments.spec.map_or_else(spec_dir, Ok)?)?;
+    let mut replay = Replay::new(directory)?;
     let compile = arguments.compile;
     let workshop = compile.then(Workshop::set_up).transpose()?;
     let mut history = History::default();

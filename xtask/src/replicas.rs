@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use anyhow::{Context, ensure};
 
-use crate::generate::root;
 use crate::process::Running;
+use crate::workspace::root;
 
 /// The replicas in the configuration of haproxy, by the variables that name their addresses.
 const REPLICAS: [&str; 3] = ["ONE", "TWO", "THREE"];
@@ -63,7 +63,7 @@ impl Balancer {
         }
         command
             .arg("-f")
-            .arg(root().join("docs/replicas/haproxy.cfg"))
+            .arg(root()?.join("docs/replicas/haproxy.cfg"))
             .env("BIND", free.to_string())
             .stdout(Stdio::null())
             .stderr(Stdio::null());

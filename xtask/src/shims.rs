@@ -8,7 +8,7 @@ use mcp_schema::Models;
 use mcp_schema::Spec;
 use mcp_schema::shims::table;
 
-use crate::spec::default_dir;
+use crate::workspace::spec_dir;
 use mcp_schema::command::Outcome;
 
 #[derive(Args)]
@@ -24,7 +24,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
-    let spec = Spec::read(&arguments.spec.unwrap_or_else(default_dir))?;
+    let spec = Spec::read(&arguments.spec.map_or_else(spec_dir, Ok)?)?;
     let models = Models::build(&spec)?;
     let plans = models.plan_shims(&spec)?;
     let names: Vec<String> = plans.iter().map(|plan| plan.pair.to_string()).collect();

@@ -11,6 +11,7 @@ use mcp_schema::spec::{
 };
 
 use crate::tally::columns;
+use crate::workspace::spec_dir;
 use mcp_schema::command::Outcome;
 
 mod told;
@@ -33,11 +34,6 @@ enum Command {
         /// Compare with the upstream files DIR/REVISION/schema.json as well
         #[arg(long, value_name = "DIR")]
         upstream: Option<PathBuf>,
-    },
-    /// Undo an import: take a revision out, with everything that speaks of it or that only it needed
-    Remove {
-        /// Which revision
-        revision: String,
     },
     /// Say that facts hold for an imported revision, or, with --drop, end them before it
     Confirm {
@@ -99,7 +95,7 @@ struct Import {
 }
 
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
-    let dir = arguments.spec.unwrap_or_else(default_dir);
+    let dir = arguments.spec.map_or_else(spec_dir, Ok)?;
     match arguments.command {
         Command::Import(import) => {
             let upstream = Upstream::read(&import.file)?;
@@ -133,12 +129,6 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
                 }
             };
             ends(&mut directory, &dir, text, stands, import.scaffold)
-        }
-        Command::Remove { revision } => {
-            let mut directory = Directory::read(&dir)?;
-            let removed = directory.remove(&revision)?;
-            directory.write(&dir)?;
-            Ok(Outcome::passed(told::removed(&removed)))
         }
         Command::Confirm {
             revision,
@@ -234,17 +224,6 @@ pub(crate) fn unconfirmed(dir: &Path, spec: &Spec) -> anyhow::Result<String> {
         }
     }
     Ok(text)
-}
-
-/// spec/ of the workspace that this was built in, as seen from the working directory where that is shorter.
-pub(crate) fn default_dir() -> PathBuf {
-    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let dir = package.parent().unwrap_or(package).join("spec");
-    let here = std::env::current_dir().ok();
-    match here.and_then(|here| dir.strip_prefix(here).map(Path::to_owned).ok()) {
-        Some(relative) => relative,
-        None => dir,
-    }
 }
 
 fn verify_text(verified: &Verified) -> String {

@@ -94,9 +94,10 @@ fn built(
     known: &Areas,
 ) -> Result<Built, Error> {
     let schema = Schema::parse(schema, &scope.to_string())?;
-    let built = draft(&schema, scope, rules, methods, prose)?;
+    let held = &rules.of(scope);
+    let built = draft(&schema, scope, held, methods, prose)?;
     let own = Areas::of([&built.model], |method| module(methods.area(method)));
-    join::decide(built, scope, rules, &known.or(own))
+    join::decide(built, scope, held, &known.or(own))
 }
 
 impl<'s> Models<'s> {
@@ -135,7 +136,7 @@ impl<'s> Models<'s> {
         let undecided = spec.revisions.iter().map(|revision| {
             let scope = Scope::Revision(revision.id.clone());
             let schema = Schema::parse(&revision.schema, &scope.to_string())?;
-            let built = draft(&schema, &scope, rules, &methods, &nothing)?;
+            let built = draft(&schema, &scope, &rules.of(&scope), &methods, &nothing)?;
             Ok((revision, scope, built))
         });
         let undecided = Error::apart(undecided, &mut errors);
@@ -147,7 +148,7 @@ impl<'s> Models<'s> {
                 model,
                 mut decisions,
                 ..
-            } = join::decide(built, &scope, rules, &areas)?;
+            } = join::decide(built, &scope, &rules.of(&scope), &areas)?;
             decisions.extend(stated.open(revision, &spec.rules.order));
             Ok(RevisionModel {
                 revision,

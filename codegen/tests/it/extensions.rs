@@ -144,14 +144,6 @@ fn what_an_extension_repeats_of_its_revision_is_that_revisions_type() {
     assert!(text.contains(r#"pub const IDENTIFIER: &str = "com.example/dice""#));
 }
 
-#[test]
-fn a_revision_that_an_extension_rests_on_is_not_removed() {
-    let mut directory = Directory::from_files(files());
-    let refused = directory.remove("2027-01-01").unwrap_err().to_string();
-    says(&refused, "the extension `dice` names revision `2027-01-01`");
-    assert_eq!(*directory.files(), files());
-}
-
 /// Imports the schema as an extension into a spec that has the core alone.
 fn imported(
     directory: &mut Directory,

@@ -36,6 +36,7 @@ mod spec_files;
 mod spec_import;
 mod spec_ranges;
 mod specs;
+mod surface;
 mod workspace;
 
 /// Asserts that a text has a part, and shows it where it has not.

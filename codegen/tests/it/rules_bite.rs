@@ -368,8 +368,8 @@ fn a_key_that_no_rule_file_has_is_refused_with_its_line() {
     for (file, text, start) in [
         (
             "names.toml",
-            "\n[type]\nA = \"B\"\n",
-            "spec/names.toml:2: unknown field `type`",
+            "\n[kinds]\nA = \"B\"\n",
+            "spec/names.toml:2: unknown field `kinds`",
         ),
         (
             "shapes.toml",

@@ -1,4 +1,4 @@
-//! What holds for an imported revision by the ranges of earlier facts, how that is confirmed, and how all of it is undone.
+//! What holds for an imported revision by the ranges of earlier facts, and how that is confirmed.
 //!
 //! On a made-up spec directory in memory, and on the one of this workspace.
 
@@ -7,7 +7,7 @@ use mcp_schema::sorted::SortedMap;
 
 use mcp_schema::spec::{Directory, Fact, ImportOptions, Imported, Lifecycle, Status, Upstream};
 
-mod anew;
+mod answered;
 mod scaffold;
 
 use crate::specs::files;
@@ -305,60 +305,6 @@ fn what_does_not_hold_is_named_with_the_reason_and_ends_before() {
 }
 
 #[test]
-fn a_removal_leaves_no_trace_of_an_import() {
-    for (colour, washed) in [
-        ("integer", true),
-        ("string", true),
-        ("integer", false),
-        ("boolean", false),
-    ] {
-        for (status, after) in [
-            (Status::Released, None),
-            (Status::Candidate, Some("old")),
-            (Status::Draft, None),
-        ] {
-            let mut directory = made_up();
-            let before = directory.files().clone();
-            let options = ImportOptions {
-                status: Some(status),
-                after: after.map(str::to_owned),
-                ..new("new")
-            };
-            import(&mut directory, (colour, washed), &options);
-            assert!(directory.facts("new").is_ok());
-            let removed = directory.remove("new").unwrap();
-            assert!(removed.unused.is_empty(), "{:?}", removed.unused);
-            same(directory.files(), &before);
-        }
-    }
-}
-
-#[test]
-fn what_was_written_for_a_revision_alone_goes_with_it() {
-    let mut directory = made_up();
-    let before = directory.files().clone();
-    let with_shine = schema("integer", true).replace(
-        "\"colour\":",
-        "\"shine\": {\"type\": \"string\"}, \"colour\":",
-    );
-    directory
-        .import(&upstream(&with_shine), &new("new"))
-        .unwrap();
-    let mut files = directory.files().clone();
-    let docs = files.get_mut("docs.toml").unwrap();
-    *docs = docs.replace(
-        "colour = \"Its colour.\"\n",
-        "colour = \"Its colour.\"\nshine = \"How it shines.\"\n",
-    );
-    files.insert("shims/old..new.toml".into(), "# Decisions.\n".into());
-    let mut directory = Directory::from_files(files);
-    let removed = directory.remove("new").unwrap();
-    assert_eq!(removed.unused, ["docs.toml: [Wall.members] shine"]);
-    assert!(removed.files.contains(&"shims/old..new.toml".to_owned()));
-    same(directory.files(), &before);
-}
-
-#[test]
 fn facts_are_confirmed_one_by_one_or_ended() {
     let mut directory = made_up();
     let before = directory.files().clone();
@@ -391,6 +337,7 @@ fn facts_are_confirmed_one_by_one_or_ended() {
     );
     says(&message, "still to confirm: errata/colour");
     // What another release has, too, is not ended by the way.
+    let without = directory.clone();
     import(&mut directory, SAME, &new("newer"));
     let message = directory
         .confirm("new", &["errata/colour".to_owned()], false)
@@ -400,13 +347,11 @@ fn facts_are_confirmed_one_by_one_or_ended() {
         message,
         "`errata/colour` holds for revisions after `new`, too\n  help: in spec/errata.toml, end it with `until = \"old\"`, and add a second one that begins after `new`"
     );
-    directory.remove("newer").unwrap();
 
+    let mut directory = without;
     directory.confirm("new", &[], true).unwrap();
     assert!(directory.unconfirmed("new").unwrap().is_empty());
     assert!(!text_of(&directory, "revisions.toml").contains("confirmed"));
-    directory.remove("new").unwrap();
-    same(directory.files(), &before);
 }
 
 /// Lines under a header of their own, and lines of members alone, end and begin again byte for byte.
@@ -428,8 +373,7 @@ fn the_end_of_doc_lines_is_written_where_their_table_is() {
         directory.confirm("new", &lines, false).unwrap();
         let text = text_of(&directory, "docs.toml");
         says(text, "[Wall.since.\"old\"]\nuntil = \"old\"\n");
-        directory.remove("new").unwrap();
-        same(directory.files(), &files);
+        keeps_every_line(&directory, &files);
     }
 }
 
@@ -480,15 +424,6 @@ fn what_a_draft_has_no_more_is_passed_over_there() {
         next.left
     );
     assert_eq!(text_of(&directory, "methods.toml"), ended);
-
-    directory.remove("draft").unwrap();
-    let rules = directory
-        .files()
-        .iter()
-        .filter(|(name, _)| name.ends_with(".toml"));
-    for (name, text) in rules {
-        assert!(!text.contains("draft"), "{name}: {text}");
-    }
 }
 
 #[test]
@@ -521,15 +456,48 @@ fn the_rules_of_a_draft_become_those_of_its_release() {
         assert!(!directory.files().contains_key("shims/old..draft.toml"));
         assert!(text_of(&directory, "changes.toml").contains("\"old..new\""));
         assert!(text_of(&directory, "errors.toml").ends_with(&header.replace("draft", "new")));
-        directory.remove("new").unwrap();
-        same(directory.files(), &files);
     }
     // A release that the draft did not become leaves the draft what it has.
     let mut directory = Directory::from_files(files.clone());
     let imported = import(&mut directory, ("boolean", false), &new("new"));
     assert_eq!(imported.displaced, ["shims/old..draft.toml"]);
-    directory.remove("new").unwrap();
-    same(directory.files(), &files);
+    keeps_every_line(&directory, &files);
+}
+
+/// Checks that an import has taken no line away: it adds lines, and ends what does not hold.
+fn keeps_every_line(directory: &Directory, before: &SortedMap<String, String>) {
+    let stood = Directory::from_files(before.clone());
+    assert_eq!(lines_beyond(&stood, directory.files()), [""; 0]);
+}
+
+#[test]
+fn an_import_adds_lines_and_takes_none_away() {
+    for (colour, washed) in [
+        ("integer", true),
+        ("string", true),
+        ("integer", false),
+        ("boolean", false),
+    ] {
+        for (status, after) in [
+            (Status::Released, None),
+            (Status::Candidate, Some("old")),
+            (Status::Draft, None),
+        ] {
+            let mut directory = made_up();
+            let before = directory.files().clone();
+            let options = ImportOptions {
+                status: Some(status),
+                after: after.map(str::to_owned),
+                ..new("new")
+            };
+            import(&mut directory, (colour, washed), &options);
+            keeps_every_line(&directory, &before);
+            let added = lines_beyond(&directory, &before);
+            let ends = added.iter().filter(|line| *line == "until = \"old\"");
+            // Its row, and the ends.
+            assert!(added.len() - ends.count() <= 10, "{added:#?}");
+        }
+    }
 }
 
 /// Two states of a directory are the same; where not, the file is named.
@@ -542,11 +510,9 @@ fn same(left: &SortedMap<String, String>, right: &SortedMap<String, String>) {
 }
 
 #[test]
-fn a_revision_that_is_not_there_cannot_be_removed_or_taken_from() {
+fn nothing_is_taken_from_a_revision_that_is_not_there() {
     let mut directory = made_up();
     let before = directory.files().clone();
-    let message = directory.remove("gone").unwrap_err().to_string();
-    assert_eq!(message, "no revision `gone`\n  known: elder, old, draft");
     let from = |from: &str| ImportOptions {
         from: Some(from.to_owned()),
         ..new("new")

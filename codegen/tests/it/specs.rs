@@ -97,7 +97,7 @@ pub(crate) fn filled(rows: &str) -> String {
         .replace("{ implied = {} }", "{ implied = \"x\" }")
 }
 
-/// The directory in memory: the draft is taken out, and the latest release imported in its place.
+/// The directory in memory: the latest release is imported as the draft.
 pub(crate) fn twin_directory() -> Directory {
     twin_directory_of(&latest(spec()).id)
 }
@@ -123,13 +123,8 @@ fn made_of(id: &str) -> Directory {
         revision: draft.id.clone(),
         wire: Some(twin.wire.clone()),
         lifecycle: Some(twin.lifecycle),
-        status: Some(Status::Draft),
-        from: None,
-        after: None,
-        source: Some(draft.source.clone()),
-        reference: Some(draft.reference.clone()),
+        ..ImportOptions::default()
     };
-    directory.remove(&draft.id).unwrap();
     let schema = Upstream::of_text("twin", &twin.raw.to_string()).unwrap();
     directory.import(&schema, &options).unwrap();
     directory

@@ -27,20 +27,22 @@ pub use shared::*;
 pub use tasks::*;
 #[doc(no_inline)]
 pub use mcp_2026_07_28::{
-    Annotations, AnyResult, AudioContent, BlobResourceContents, BooleanSchema, ContentBlock,
-    CreateMessageRequest, CreateMessageRequestParams, CreateMessageResult, ElicitAction, ElicitRequest,
+    Annotations, AnyResult, AudioContent, BlobResourceContents, BooleanSchema, ClientCapabilities,
+    ClientCapabilitiesElicitation, ClientCapabilitiesSampling, ContentBlock, CreateMessageRequest,
+    CreateMessageRequestParams, CreateMessageResult, ElicitAction, ElicitRequest,
     ElicitRequestFormParams, ElicitRequestFormParamsMode, ElicitRequestFormParamsRequestedSchema,
     ElicitRequestParams, ElicitRequestUrlParams, ElicitResult, ElicitValue, EmbeddedResource,
     ErrorObject, Icon, IconTheme, ImageContent, Implementation, IncludeContext, InputRequest,
     InputRequests, InputResponse, InputResponses, JsonObject, JsonRpcNotification, JsonRpcRequest,
     JsonValue, LegacyTitledEnumSchema, ListRootsRequest, ListRootsRequestParams, ListRootsResult,
-    MetaObject, ModelHint, ModelPreferences, NotificationMetaObject, NotificationParams, NumberSchema,
-    NumberSchemaType, PrimitiveSchemaDefinition, RequestId, ResourceLink, ResultMetaObject, Role, Root,
-    SamplingContent, SamplingMessage, SamplingMessageContentBlock, StringSchema, StringSchemaFormat,
-    TextContent, TextOrBlobContents, TextResourceContents, TitledMultiSelectEnumSchema,
-    TitledMultiSelectEnumSchemaItems, TitledMultiSelectEnumSchemaItemsAnyOf,
-    TitledSingleSelectEnumSchema, TitledSingleSelectEnumSchemaOneOf, Tool, ToolAnnotations, ToolChoice,
-    ToolChoiceMode, ToolResultContent, ToolUseContent, UntitledMultiSelectEnumSchema,
+    LoggingLevel, MetaObject, ModelHint, ModelPreferences, NotificationMetaObject, NotificationParams,
+    NumberSchema, NumberSchemaType, PrimitiveSchemaDefinition, ProgressToken, RequestId,
+    RequestMetaObject, ResourceLink, ResultMetaObject, Role, Root, SamplingContent, SamplingMessage,
+    SamplingMessageContentBlock, StringSchema, StringSchemaFormat, TextContent, TextOrBlobContents,
+    TextResourceContents, TitledMultiSelectEnumSchema, TitledMultiSelectEnumSchemaItems,
+    TitledMultiSelectEnumSchemaItemsAnyOf, TitledSingleSelectEnumSchema,
+    TitledSingleSelectEnumSchemaOneOf, Tool, ToolAnnotations, ToolChoice, ToolChoiceMode,
+    ToolResultContent, ToolUseContent, UntitledMultiSelectEnumSchema,
     UntitledMultiSelectEnumSchemaItems, UntitledSingleSelectEnumSchema,
 };
 pub use methods::{METHODS, TYPES};

@@ -7,7 +7,7 @@ use mcp_wire::{Extra, Integer, Map, NotificationOf, RequestOf};
 
 use crate::{
     ErrorObject, InputRequests, InputResponses, JsonObject, NotificationMetaObject,
-    ResultMetaObject,
+    RequestMetaObject, ResultMetaObject,
 };
 
 /// Asks the server to stop a task; the task may end otherwise all the same.
@@ -22,6 +22,8 @@ mcp_wire::method! {
 /// Which task `tasks/cancel` stops.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CancelTaskRequestParams {
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: RequestMetaObject,
     /// Task the request is about, by the id its receiver assigned in `CreateTaskResult`.
     pub task_id: String,
     /// Members that this revision does not name, in the order in which they stood.
@@ -29,13 +31,21 @@ pub struct CancelTaskRequestParams {
 }
 
 impl CancelTaskRequestParams {
-    /// Creates a value with its fields.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(task_id: impl Into<String>) -> Self {
         Self {
+            meta: RequestMetaObject::new(),
             task_id: task_id.into(),
             extra: Map::new(),
         }
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
+        self.meta = meta.into();
+        self
     }
 }
 
@@ -77,6 +87,8 @@ mcp_wire::method! {
 /// Which task's state `tasks/get` reads.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GetTaskRequestParams {
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: RequestMetaObject,
     /// Task the request is about, by the id its receiver assigned in `CreateTaskResult`.
     pub task_id: String,
     /// Members that this revision does not name, in the order in which they stood.
@@ -84,13 +96,21 @@ pub struct GetTaskRequestParams {
 }
 
 impl GetTaskRequestParams {
-    /// Creates a value with its fields.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(task_id: impl Into<String>) -> Self {
         Self {
+            meta: RequestMetaObject::new(),
             task_id: task_id.into(),
             extra: Map::new(),
         }
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
+        self.meta = meta.into();
+        self
     }
 }
 
@@ -845,6 +865,8 @@ mcp_wire::method! {
 pub struct UpdateTaskRequestParams {
     /// Answers by the keys of the task's `inputRequests`; a server ignores those that it does not wait for.
     pub input_responses: InputResponses,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: RequestMetaObject,
     /// Task whose questions are answered.
     pub task_id: String,
     /// Members that this revision does not name, in the order in which they stood.
@@ -852,7 +874,7 @@ pub struct UpdateTaskRequestParams {
 }
 
 impl UpdateTaskRequestParams {
-    /// Creates a value with its fields.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(
         task_id: impl Into<String>,
@@ -860,9 +882,17 @@ impl UpdateTaskRequestParams {
     ) -> Self {
         Self {
             input_responses: input_responses.into(),
+            meta: RequestMetaObject::new(),
             task_id: task_id.into(),
             extra: Map::new(),
         }
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
+        self.meta = meta.into();
+        self
     }
 }
 

@@ -267,7 +267,7 @@ macro_rules! message {
         impl<$of: $bound> Encode for $type<$of> {
             fn encode(&self, writer: &mut Writer) {
                 let mut object = writer.object();
-                $(object.constant($wire, $value);)*
+                $($crate::record!(@constant constant object, $wire, $value);)*
                 $(object.member(stringify!($id), &self.$id);)?
                 object.optional(stringify!($payload), &$written(&self.$payload));
                 object.extra(&self.extra);

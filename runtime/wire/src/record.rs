@@ -92,7 +92,7 @@ macro_rules! record {
             fn encode(&self, writer: &mut $crate::Writer) {
                 #[allow(unused_mut)]
                 let mut object = writer.object();
-                $(object.$const_kind($const_wire, $value);)*
+                $($crate::record!(@constant $const_kind object, $const_wire, $value);)*
                 $($crate::record!(@write $kind object, $wire, &self.$field);)*
                 $crate::record!(@rest $rest object, self);
                 object.end();
@@ -128,8 +128,29 @@ macro_rules! record {
         }
     };
     (@extra $rest:ident) => {};
-    (@write required $object:ident, $wire:literal, $value:expr) => { $object.member($wire, $value) };
-    (@write $kind:ident $object:ident, $wire:literal, $value:expr) => { $object.optional($wire, $value) };
+    // A name that needs escapes is rare, and is known when the crate is compiled.
+    (@constant constant $object:ident, $wire:literal, $value:expr) => {
+        if const { $crate::is_plain($wire) && $crate::is_plain($value) } {
+            $object.constant($wire, $value);
+        } else {
+            $object.entry($wire, $value);
+        }
+    };
+    (@constant $kind:ident $object:ident, $wire:literal, $value:expr) => { $object.$kind($wire, $value); };
+    (@write required $object:ident, $wire:literal, $value:expr) => {
+        if const { $crate::is_plain($wire) } {
+            $object.member($wire, $value);
+        } else {
+            $object.entry($wire, $value);
+        }
+    };
+    (@write $kind:ident $object:ident, $wire:literal, $value:expr) => {
+        if const { $crate::is_plain($wire) } {
+            $object.optional($wire, $value);
+        } else if let ::core::option::Option::Some(value) = $value {
+            $object.entry($wire, value);
+        }
+    };
     (@rest closed $object:ident, $self:ident) => {};
     (@rest $rest:ident $object:ident, $self:ident) => { $object.extra(&$self.extra) };
 }

@@ -138,9 +138,24 @@ impl Writer {
     }
 }
 
+/// Returns whether a text is a JSON string as it is, without escapes.
+#[must_use]
+pub const fn is_plain(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        if bytes[at] < b' ' || bytes[at] == b'"' || bytes[at] == b'\\' {
+            return false;
+        }
+        at += 1;
+    }
+    true
+}
+
 /// Writes the members of an object; [`end`](Self::end) closes it.
 ///
-/// Member names and constants come from generated code: they are written as they are, and must need no escapes.
+/// Member names and string constants come from generated code, which knows that they are [`is_plain`]: `member`, `optional` and
+/// `constant` write them as they are. [`entry`](Self::entry) escapes any name.
 #[derive(Debug)]
 #[must_use = "`end` closes the object"]
 pub struct ObjectWriter<'w> {
@@ -184,19 +199,19 @@ impl ObjectWriter<'_> {
 
     /// Writes a member that is always this integer.
     pub fn constant_integer(&mut self, name: &'static str, value: i64) {
-        self.name(name);
+        self.any_name(name);
         self.writer.integer(value);
     }
 
     /// Writes a member that is always this number of JSON, as it is spelled.
     pub fn constant_number(&mut self, name: &'static str, value: &'static str) {
-        self.name(name);
+        self.any_name(name);
         self.writer.text.push_str(value);
     }
 
     /// Writes a member that is always this boolean.
     pub fn constant_boolean(&mut self, name: &'static str, value: bool) {
-        self.name(name);
+        self.any_name(name);
         self.writer.boolean(value);
     }
 

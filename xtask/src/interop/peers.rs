@@ -7,8 +7,8 @@ use std::process::Command;
 
 use anyhow::Context;
 
-use crate::generate::root;
 use crate::process::{self, npm_install, output};
+use crate::workspace::root;
 
 /// What a peer is in the conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -238,7 +238,7 @@ type Found = (String, PathBuf, Option<PathBuf>);
 
 /// Installs the latest version of a peer into a folder of its own.
 pub(super) fn install(peer: &Peer, folder: &Path) -> anyhow::Result<Installed> {
-    let scripts = root().join("tests/interop");
+    let scripts = root()?.join("tests/interop");
     let (version, program, script) = match peer.source {
         Source::Npm(package, script) => npm(package, script, &scripts, folder)?,
         Source::PyPi(package, script) => {

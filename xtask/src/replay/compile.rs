@@ -7,8 +7,8 @@ use anyhow::Context;
 use mcp_codegen::generate::Generated;
 use mcp_schema::Error;
 
-use crate::generate::root;
 use crate::process::cargo;
+use crate::workspace::root;
 
 /// The hand-written crates that generated ones depend on.
 const RUNTIME: [&str; 3] = ["convert", "hooks", "wire"];
@@ -24,7 +24,7 @@ impl Workshop {
         let workshop = Self {
             dir: std::env::temp_dir().join(name),
         };
-        let root = root();
+        let root = root()?;
         let manifest =
             fs::read_to_string(root.join("Cargo.toml")).context("cannot read Cargo.toml")?;
         let mut manifest: toml_edit::DocumentMut =

@@ -1,11 +1,11 @@
-//! What `cargo xtask spec` says of imports, removals and facts to confirm.
+//! What `cargo xtask spec` says of imports and facts to confirm.
 
 use mcp_schema::sorted::SortedMap;
 use std::fmt::Write as _;
 
 use mcp_schema::open::{Open, Undocumented};
 use mcp_schema::render::text::wrapped;
-use mcp_schema::spec::{Fact, Imported, ImportedExtension, Left, Removed};
+use mcp_schema::spec::{Fact, Imported, ImportedExtension, Left};
 
 pub(super) fn imported(imported: &Imported) -> String {
     let revision = &imported.revision;
@@ -119,36 +119,6 @@ pub(super) fn unconfirmed(revision: &str, open: &[Fact]) -> String {
 pub(super) fn confirmed(settled: &[Fact], dropped: bool, left: usize) -> String {
     let word = if dropped { "ended" } else { "confirmed" };
     format!("{} facts {word}, {left} to go\n", settled.len())
-}
-
-pub(super) fn removed(removed: &Removed) -> String {
-    let mut text = format!(
-        "{}: removed, with {} facts, {} rules that nothing else needs, {} files\n",
-        removed.revision,
-        removed.facts.len(),
-        removed.unused.len(),
-        removed.files.len()
-    );
-    facts(&mut text, "held for it", &removed.facts);
-    if let Some((draft, handed)) = &removed.handed_on {
-        facts(&mut text, &format!("begins with {draft} now"), handed);
-    }
-    facts(
-        &mut text,
-        "ended before it, and has no end now",
-        &removed.opened,
-    );
-    let heading =
-        "ended before it, and still does; where it holds for the draft, take its `until` out";
-    facts(&mut text, heading, &removed.ended);
-    let mut list = |heading: &str, names: &[String]| {
-        if !names.is_empty() {
-            let _ = writeln!(text, "\n{heading}:\n  {}", names.join("\n  "));
-        }
-    };
-    list("rules that nothing else needs", &removed.unused);
-    list("files", &removed.files);
-    text
 }
 
 /// What is open, each thing once, with the lines that would settle it.

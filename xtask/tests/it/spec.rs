@@ -90,3 +90,44 @@ fn a_reader_that_leaves_is_no_panic() {
         output.status
     );
 }
+
+/// The program that was built in one checkout, and runs in another one, writes into the latter.
+#[test]
+fn a_command_works_in_the_workspace_that_it_runs_in() {
+    let spec = copy("elsewhere/spec");
+    let workspace = spec.parent().unwrap();
+    std::fs::create_dir_all(workspace.join("xtask")).unwrap();
+    std::fs::write(workspace.join("xtask/Cargo.toml"), "").unwrap();
+    let run = |cargo_runs: Option<&Path>, below: &Path| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_xtask"));
+        command.current_dir(below).env_remove("CARGO_MANIFEST_DIR");
+        if let Some(package) = cargo_runs {
+            command.env("CARGO_MANIFEST_DIR", package);
+        }
+        let output = command.args(["spec", "list"]).output().unwrap();
+        let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+        (
+            output.status.success(),
+            text(&output.stdout) + &text(&output.stderr),
+        )
+    };
+    let list = spec.join("revisions.toml");
+    let text = std::fs::read_to_string(&list).unwrap();
+    std::fs::write(&list, text.replace("id = \"draft\"", "id = \"here\"")).unwrap();
+    std::fs::rename(spec.join("draft"), spec.join("here")).unwrap();
+    for below in [workspace, &spec] {
+        let (is_fine, said) = run(None, below);
+        assert!(is_fine && said.contains("\nhere "), "{said}");
+    }
+    // Cargo was told to run another workspace's program.
+    let (is_fine, said) = run(Some(&root().join("xtask")), workspace);
+    assert!(!is_fine, "{said}");
+    for path in [workspace, root()] {
+        assert!(said.contains(&path.display().to_string()), "{said}");
+    }
+    let (is_fine, said) = run(None, Path::new("/"));
+    assert!(
+        !is_fine && said.contains("/ is in no workspace of this project"),
+        "{said}"
+    );
+}

@@ -3,13 +3,18 @@
 use serde_json::Value;
 
 use crate::model::{Given, Member, Model, Object, Presence, Shape, Start, Taken, Ty};
-use crate::rules::Rules;
+use crate::rules::HeldRules;
 
 /// How deep objects are looked into that are to be made of nothing.
 const DEEPEST: usize = 8;
 
 /// For each member of the object of this name, how a constructor comes by its value.
-pub(super) fn given(model: &Model, rules: &Rules, key: &str, object: &Object) -> Vec<Given> {
+pub(super) fn given(
+    model: &Model,
+    rules: &HeldRules<'_>,
+    key: &str,
+    object: &Object,
+) -> Vec<Given> {
     let mut given: Vec<Given> = (object.members.iter())
         .map(|member| match member.presence {
             Presence::Required => {
@@ -31,7 +36,7 @@ pub(super) fn given(model: &Model, rules: &Rules, key: &str, object: &Object) ->
 }
 
 /// Gives a word to one of any two texts that stand side by side.
-fn tell_apart(model: &Model, rules: &Rules, object: &Object, given: &mut [Given]) {
+fn tell_apart(model: &Model, rules: &HeldRules<'_>, object: &Object, given: &mut [Given]) {
     let mut taken: Vec<(&Member, &mut Taken)> = (object.members.iter().zip(given))
         .filter_map(|(member, given)| match given {
             Given::Taken(taken) => Some((member, taken)),
@@ -57,7 +62,7 @@ fn tell_apart(model: &Model, rules: &Rules, object: &Object, given: &mut [Given]
 
 fn start(
     model: &Model,
-    rules: &Rules,
+    rules: &HeldRules<'_>,
     key: &str,
     wire: &str,
     ty: &Ty,
@@ -70,7 +75,7 @@ fn start(
 }
 
 /// Whether a value is one of the type.
-fn fits(model: &Model, rules: &Rules, ty: &Ty, value: &Value, depth: usize) -> bool {
+fn fits(model: &Model, rules: &HeldRules<'_>, ty: &Ty, value: &Value, depth: usize) -> bool {
     match (model.resolve(ty), value) {
         (Ty::String, Value::String(_)) | (Ty::Boolean, Value::Bool(_)) => true,
         (Ty::Integer, Value::Number(number)) => number.is_i64(),

@@ -7,9 +7,10 @@ use super::given::given;
 use super::union::{self, Plans};
 use super::{blank, boxes, variants};
 use crate::Error;
-use crate::decision::{Decision, Question, Scope, Settle};
+use crate::decision::{Decision, Question, Scope};
+use crate::draft::{since, type_rule};
 use crate::model::{Built, Shape, Ty};
-use crate::rules::Rules;
+use crate::rules::HeldRules;
 
 /// Fills in how unions are read, where a `Box` is needed, how constructors come by values, and the file of each type.
 ///
@@ -18,7 +19,7 @@ use crate::rules::Rules;
 pub(crate) fn decide(
     mut built: Built,
     scope: &Scope,
-    rules: &Rules,
+    rules: &HeldRules<'_>,
     areas: &Areas,
 ) -> Result<Built, Error> {
     let model = &built.model;
@@ -75,6 +76,14 @@ pub(crate) fn decide(
             Shape::StringEnum(_) | Shape::Newtype(_) | Shape::Alias(_) => {}
         }
     }
+    if let Scope::Revision(id) = scope {
+        // What is asked for says where it begins; where releases follow, it has to say where it ends.
+        let lines = rules.order().lines(id);
+        for decision in &mut built.decisions {
+            let stub = &mut decision.settle.stub;
+            *stub = stub.replace(&since(scope), &lines);
+        }
+    }
     built.decisions.sort();
     Ok(built)
 }
@@ -89,6 +98,6 @@ fn renamed_variant(scope: &Scope, place: &str, of: &str, name: &str, wanted: &st
             "expected variants whose names differ and are free, found `{wanted}` for one that another has"
         ),
         answer: format!("the variant of `{of}` is called `{name}`"),
-        settle: Settle::of("names.toml", format!("[types]\n{of:?} = {name:?}\n")),
+        settle: type_rule(scope, of, name),
     }
 }

@@ -13,7 +13,7 @@ use crate::Error;
 use crate::decision::{Decision, Scope};
 use crate::model::{Built, Model, Shape, Ty, TypeDef};
 use crate::naming::is_path;
-use crate::rules::{Rules, ShapeAs};
+use crate::rules::{HeldRules, ShapeAs};
 use crate::schema::{Additional, JsonType, Node, Schema, Unsupported};
 use hoist::Hoisted;
 
@@ -27,7 +27,7 @@ const MAX_DEPTH: usize = 64;
 pub(super) fn shaped(
     schema: &Schema,
     scope: &Scope,
-    rules: &Rules,
+    rules: &HeldRules<'_>,
     prose: &SortedMap<String, String>,
 ) -> Result<Built, Error> {
     let (names, mut decisions) = Names::of(schema, scope, rules);
@@ -64,7 +64,7 @@ pub(super) fn shaped(
 pub(super) struct Builder<'s> {
     pub(super) schema: &'s Schema,
     pub(super) scope: &'s Scope,
-    pub(super) rules: &'s Rules,
+    pub(super) rules: &'s HeldRules<'s>,
     upstream: &'s SortedMap<String, String>,
     names: Names,
     /// Definitions that are done, or on their way.

@@ -22,13 +22,13 @@ use crate::sorted::SortedMap;
 use crate::Error;
 use crate::decision::Scope;
 use crate::model::Built;
-use crate::rules::Rules;
+use crate::rules::HeldRules;
 use crate::schema::Schema;
 use crate::spec::methods::MethodRules;
 
 pub(crate) use cycles::cycles;
 pub(crate) use finite::ranks;
-pub(crate) use open::opaque_rule;
+pub(crate) use open::{opaque_rule, since, type_rule};
 
 /// Names and shapes what a schema defines; `prose` is the schema's own, by JSON pointer.
 ///
@@ -37,7 +37,7 @@ pub(crate) use open::opaque_rule;
 pub(crate) fn draft(
     schema: &Schema,
     scope: &Scope,
-    rules: &Rules,
+    rules: &HeldRules<'_>,
     methods: &MethodRules,
     prose: &SortedMap<String, String>,
 ) -> Result<Built, Error> {
@@ -46,13 +46,5 @@ pub(crate) fn draft(
     finite::open_endless(&mut built, scope);
     opaque::settle_namesakes(&mut built, scope);
     methods::pair(&mut built, scope, methods);
-    if let Scope::Revision(id) = scope {
-        // What is asked for says where it begins; where releases follow, it has to say where it ends.
-        let lines = methods.order.lines(id);
-        for decision in &mut built.decisions {
-            let stub = &mut decision.settle.stub;
-            *stub = stub.replace(&open::since(scope), &lines);
-        }
-    }
     Ok(built)
 }

@@ -3,10 +3,10 @@
 use crate::sorted::SortedMap;
 
 use super::opaque;
-use super::open::renamed;
+use super::open::{renamed, type_rule};
 use crate::decision::{Decision, Scope};
 use crate::naming::{self, taken};
-use crate::rules::Rules;
+use crate::rules::HeldRules;
 use crate::schema::Schema;
 
 /// Names of definitions, given before any of them is looked into.
@@ -18,7 +18,11 @@ pub(super) struct Names {
 
 impl Names {
     /// Names all definitions of a schema; what Rust or another definition has taken is named apart.
-    pub(super) fn of(schema: &Schema, scope: &Scope, rules: &Rules) -> (Self, Vec<Decision>) {
+    pub(super) fn of(
+        schema: &Schema,
+        scope: &Scope,
+        rules: &HeldRules<'_>,
+    ) -> (Self, Vec<Decision>) {
         let mut names = Self {
             by_definition: SortedMap::new(),
             given: SortedMap::new(),
@@ -37,9 +41,9 @@ impl Names {
                 None => wanted,
                 Some(why) => {
                     let name = names.free(&plain(&wanted));
-                    let stub = format!("[types]\n{definition:?} = {name:?}\n");
+                    let settle = type_rule(scope, definition, &name);
                     let pointer = &node.pointer;
-                    decisions.push(renamed(scope, pointer, &wanted, why, &name, stub));
+                    decisions.push(renamed(scope, pointer, &wanted, why, &name, settle));
                     name
                 }
             };
@@ -87,7 +91,7 @@ pub(super) fn unsupported(name: &str) -> Option<&'static str> {
 }
 
 /// The Rust name that a definition, or the definition-like name of an inline schema, asks for.
-pub(super) fn rust_name(rules: &Rules, definition: &str) -> String {
+pub(super) fn rust_name(rules: &HeldRules<'_>, definition: &str) -> String {
     match rules.type_name(definition) {
         Some(name) => name.to_owned(),
         None => naming::type_name(definition),

@@ -3,7 +3,8 @@
 use crate::sorted::SortedMap;
 
 use super::definitions::{Builder, constant, is_null};
-use super::open::renamed;
+use super::open::{file_of, renamed, since};
+use crate::decision::Settle;
 use crate::model::{Given, Member, Object, Presence, Rest};
 use crate::naming::{is_identifier, numbered, plain, snake_case};
 use crate::schema::{Additional, Constraints, Node, Unsupported};
@@ -47,12 +48,14 @@ impl Builder<'_> {
                 let stem = format!("{}_", plain(&member.field).trim_end_matches('_'));
                 let field = numbered(&stem, |field| fields.contains_key(field));
                 let why = format!("is what {taken_by}, and what `{wire}` would have");
+                let whole = quoted(&format!("{place}.{wire}"));
                 let stub = format!(
-                    "[members]\n{} = {field:?}\n",
-                    quoted(&format!("{place}.{wire}"))
+                    "[[member]]\nat = {whole}\nname = \"{field}\"\n{}",
+                    since(self.scope)
                 );
+                let settle = Settle::of(file_of(self.scope, "names.toml"), stub);
                 let at = &property.pointer;
-                let decision = renamed(self.scope, at, &member.field, &why, &field, stub);
+                let decision = renamed(self.scope, at, &member.field, &why, &field, settle);
                 self.decide(decision);
                 member.field = field;
             }

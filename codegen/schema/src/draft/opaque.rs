@@ -1,9 +1,8 @@
 //! Definitions that are read as opaque JSON, since their content cannot be typed.
 
-use super::open::opaque_rule;
-use crate::decision::{Question, Scope, Settle};
+use super::open::{opaque_rule, type_rule};
+use crate::decision::{Question, Scope};
 use crate::model::{Built, Shape, Ty};
-use crate::naming::type_name;
 
 /// The hand-written types of opaque JSON, by the name that a rule may give to a definition, too.
 const OPAQUE: [(&str, Ty); 3] = [
@@ -30,7 +29,7 @@ pub(super) fn opaque(built: &mut Built, scope: &Scope, name: &str, ty: Ty, open:
     def.shape = Shape::Alias(ty);
     let at = def.doc_key.clone();
     let answer = format!("`{at}` is {what}, kept as text");
-    let settle = opaque_rule(&at, word);
+    let settle = opaque_rule(scope, &at, word);
     (built.decisions).push(scope.asks(Question::Shape, def.at(), open, answer, settle));
 }
 
@@ -54,16 +53,7 @@ pub(super) fn settle_namesakes(built: &mut Built, scope: &Scope) {
             // Under another name it is what the schema says.
             let definition = built.model.get(name).and_then(|def| def.definition.clone());
             if let (Some(definition), Some(decision)) = (definition, built.decisions.last_mut()) {
-                let row = format!("{definition:?} = \"{name}Type\"");
-                decision.settle = Settle::of(
-                    "names.toml",
-                    match type_name(&definition) == name {
-                        true => format!("[types]\n{row}\n"),
-                        false => {
-                            format!("# in the place of the line that calls it `{name}`: {row}\n")
-                        }
-                    },
-                );
+                decision.settle = type_rule(scope, &definition, &format!("{name}Type"));
             }
         }
     }

@@ -7,6 +7,7 @@ use crate::pointer::unescaped;
 use crate::schema::{KNOWN, Schema, Unsupported};
 use crate::spec::ERRATA;
 use crate::spec::extensions::FOLDER;
+use crate::spec::sheet::quoted;
 
 impl Unsupported {
     /// The failure that it is where there is no such answer; `file` is the schema.
@@ -19,15 +20,23 @@ impl Unsupported {
     pub(super) fn opaque(self, scope: &Scope, place: &str) -> Decision {
         let open = format!("expected {}, found {}", self.expected, self.found);
         let answer = format!("`{place}` is any JSON, kept as text");
-        let settle = opaque_rule(place, "json");
+        let settle = opaque_rule(scope, place, "json");
         scope.asks(Question::Shape, self.pointer, open, answer, settle)
     }
 }
 
 /// The rule by which a place is read as opaque JSON: `json`, or `object`.
-pub(crate) fn opaque_rule(place: &str, word: &str) -> Settle {
-    let row = format!("[[shape]]\nat = {place:?}\nas = {word:?}\nreason = \"\"\n");
-    Settle::of("shapes.toml", row)
+pub(crate) fn opaque_rule(scope: &Scope, place: &str, word: &str) -> Settle {
+    let (place, since) = (quoted(place), since(scope));
+    let row = format!("[[shape]]\nat = {place}\nas = \"{word}\"\n{since}reason = \"\"\n");
+    Settle::of(file_of(scope, "shapes.toml"), row)
+}
+
+/// The rule by which a definition has another name in Rust.
+pub(crate) fn type_rule(scope: &Scope, definition: &str, name: &str) -> Settle {
+    let (definition, since) = (quoted(definition), since(scope));
+    let row = format!("[[type]]\ndefinition = {definition}\nname = \"{name}\"\n{since}");
+    Settle::of(file_of(scope, "names.toml"), row)
 }
 
 /// Lists unknown keywords: each has no effect, by the rules of JSON Schema.
@@ -45,28 +54,32 @@ pub(super) fn unknown(schema: &Schema, scope: &Scope) -> Vec<Decision> {
     schema.unknown.iter().map(of).collect()
 }
 
-/// A name that is taken: the one that was given instead, and the line of `names.toml` that says another.
+/// A name that is taken: the one that was given instead, and the row of `names.toml` that says another.
 pub(super) fn renamed(
     scope: &Scope,
     pointer: &str,
     taken: &str,
     why: &str,
     given: &str,
-    stub: String,
+    settle: Settle,
 ) -> Decision {
     let (open, answer) = (
         format!("`{taken}` {why}"),
         format!("it is called `{given}`"),
     );
-    let settle = Settle::of("names.toml", stub);
     scope.asks(Question::Name, pointer.to_owned(), open, answer, settle)
 }
 
-/// The file of the errata of a schema: one for all revisions, one for each extension.
+/// The file of the errata of a schema.
 pub(super) fn errata_file(scope: &Scope) -> String {
+    file_of(scope, ERRATA)
+}
+
+/// The rule file of that name for a schema: one for all revisions, one in the folder of each extension.
+pub(super) fn file_of(scope: &Scope, name: &str) -> String {
     match scope {
-        Scope::Extension { name, .. } => format!("{FOLDER}/{name}/{ERRATA}"),
-        Scope::Revision(_) | Scope::Schema(_) | Scope::Pair(_) => ERRATA.to_owned(),
+        Scope::Extension { name: of, .. } => format!("{FOLDER}/{of}/{name}"),
+        Scope::Revision(_) | Scope::Schema(_) | Scope::Pair(_) => name.to_owned(),
     }
 }
 
@@ -88,7 +101,7 @@ pub(super) fn erratum(scope: &Scope, at: &str, expect: Option<&str>, rest: &str)
 }
 
 /// Returns the `since` line of a row for the revision that needs it; a schema without a revision gets an empty text.
-pub(super) fn since(scope: &Scope) -> String {
+pub(crate) fn since(scope: &Scope) -> String {
     match scope {
         Scope::Revision(id) => format!("since = {id:?}\n"),
         Scope::Extension { .. } | Scope::Schema(_) | Scope::Pair(_) => String::new(),

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toml::Spanned;
 
-use super::{placed, rows};
+use super::{labelled, rows};
 
 /// The name of the file below the spec directory.
 pub(super) const FILE: &str = "constructors.toml";
@@ -26,6 +26,8 @@ pub(super) struct Constructors {
 pub(super) struct ValueRule {
     pub(super) at: String,
     pub(super) start: Start,
+    pub(super) since: Option<String>,
+    pub(super) until: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -34,6 +36,8 @@ struct Row {
     at: String,
     value: Option<Value>,
     is: Option<Stated>,
+    since: Option<String>,
+    until: Option<String>,
     #[allow(dead_code, reason = "a rule must say why, for people")]
     reason: String,
 }
@@ -59,7 +63,14 @@ impl TryFrom<Row> for ValueRule {
     type Error = String;
 
     fn try_from(row: Row) -> Result<Self, String> {
-        let Row { at, value, is, .. } = row;
+        let Row {
+            at,
+            value,
+            is,
+            since,
+            until,
+            ..
+        } = row;
         let start = match (value, is) {
             (Some(value), None) => Start::Value(value),
             (None, Some(Stated::ProtocolVersion)) => Start::ProtocolVersion,
@@ -67,15 +78,20 @@ impl TryFrom<Row> for ValueRule {
                 "`{at}` starts from either a `value` or what it `is`"
             ))?,
         };
-        Ok(Self { at, start })
+        Ok(Self {
+            at,
+            start,
+            since,
+            until,
+        })
     }
 }
 
 impl Constructors {
     /// Every rule, with where it stands and what it is called in errors.
     pub(super) fn all(&self) -> impl Iterator<Item = (usize, String)> {
-        placed("order of", &self.order, |name| name)
-            .chain(placed("value of", &self.value, |rule| &rule.at))
+        labelled(&self.order, |name| format!("order of `{name}`"))
+            .chain(labelled(&self.value, ValueRule::label))
             .chain(rows("word of", &self.word))
     }
 }

@@ -1,8 +1,11 @@
 //! Decisions about the Rust side that are data: names, opaque values, unions.
 //!
+//! A row with `since` holds from that revision on, up to and with `until` where that is given; one without holds for every
+//! revision that has its place. Rows in the folder of an extension hold for that extension, before all others.
 //! Every rule must be of use: [`Rules::unused`] reports those that no revision needed, with file and line.
 
 mod constructors;
+mod held;
 mod mistakes;
 mod pattern;
 pub(crate) mod source;
@@ -13,12 +16,16 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use crate::Error;
+use crate::decision::Scope;
 use crate::model::Model;
 use crate::naming::is_identifier;
 use crate::schema::JsonType;
-use crate::spec::rules::RuleTexts;
+use crate::spec::extensions::FOLDER;
+use crate::spec::range::Order;
+use crate::spec::rules::{RuleFile, RuleTexts};
 use constructors::Constructors;
 pub use constructors::Start;
+pub(crate) use held::HeldRules;
 use mistakes::MistakeRules;
 pub use mistakes::{Mistake, MistakeFate};
 pub use pattern::matches;
@@ -32,7 +39,36 @@ pub struct Rules {
     unions: Source<Unions>,
     constructors: Source<Constructors>,
     mistakes: Source<MistakeRules>,
+    order: Order,
+    /// The rules of extensions, by name.
+    extensions: SortedMap<String, Rules>,
 }
+
+/// A row that may hold for a range of revisions.
+trait Ranged {
+    /// The first and the last revision that it holds for, as it is written.
+    fn range(&self) -> [Option<&str>; 2];
+}
+
+macro_rules! ranged {
+    ($($row:ty),*) => {$(
+        impl Ranged for $row {
+            fn range(&self) -> [Option<&str>; 2] {
+                [self.since.as_deref(), self.until.as_deref()]
+            }
+        }
+    )*};
+}
+
+ranged!(
+    Inline,
+    TypeName,
+    MemberName,
+    Runtime,
+    ShapeRule,
+    UnionRule,
+    constructors::ValueRule
+);
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
@@ -45,6 +81,10 @@ struct Names {
     runtime: SortedMap<String, Spanned<Runtime>>,
     /// Wire name, or `Type.wire name`, to field name.
     members: SortedMap<String, Spanned<String>>,
+    /// Names of definitions for a range of revisions, before those of `types`.
+    r#type: Vec<Spanned<TypeName>>,
+    /// Names of fields for a range of revisions, before those of `members`.
+    member: Vec<Spanned<MemberName>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -52,6 +92,28 @@ struct Names {
 struct Inline {
     at: String,
     name: String,
+    since: Option<String>,
+    until: Option<String>,
+}
+
+/// The name of a definition in Rust.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TypeName {
+    definition: String,
+    name: String,
+    since: Option<String>,
+    until: Option<String>,
+}
+
+/// The field of a member, by wire name or by `Type.wire name`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MemberName {
+    at: String,
+    name: String,
+    since: Option<String>,
+    until: Option<String>,
 }
 
 /// A type of a hand-written crate that stands for a definition.
@@ -62,6 +124,8 @@ pub(crate) struct Runtime {
     pub(crate) path: String,
     /// The types that the definition must list, so that the stand-in stays true.
     pub(crate) stands_for: Vec<JsonType>,
+    since: Option<String>,
+    until: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -75,6 +139,8 @@ struct Shapes {
 struct ShapeRule {
     at: String,
     r#as: ShapeAs,
+    since: Option<String>,
+    until: Option<String>,
     #[allow(dead_code, reason = "a rule must say why, for people")]
     reason: String,
 }
@@ -102,6 +168,8 @@ struct Unions {
 struct UnionRule {
     at: String,
     decide: Decide,
+    since: Option<String>,
+    until: Option<String>,
     reason: String,
 }
 
@@ -135,15 +203,66 @@ impl Rules {
     /// # Errors
     /// What is not TOML, or not a rule, with file and line.
     pub fn read(texts: &RuleTexts) -> Result<Self, Error> {
+        let mut rules = Self::below(texts, "")?;
+        let folder = format!("{FOLDER}/");
+        for (path, _) in texts.iter() {
+            let own = path
+                .strip_prefix(&folder)
+                .and_then(|rest| rest.split_once('/'));
+            if let Some((name, _)) = own.filter(|(name, _)| !rules.extensions.contains_key(*name)) {
+                let of_extension = Self::below(texts, &format!("{folder}{name}/"))?;
+                rules.extensions.insert(name.to_owned(), of_extension);
+            }
+        }
+        Ok(rules)
+    }
+
+    /// Reads the rule files of one folder, which is named with its `/`; an empty name is the spec directory itself.
+    fn below(texts: &RuleTexts, folder: &str) -> Result<Self, Error> {
+        let file = |name: &str| texts.get(&format!("{folder}{name}"));
         let rules = Self {
-            names: Source::of(texts.get("names.toml"))?,
-            shapes: Source::of(texts.get("shapes.toml"))?,
-            unions: Source::of(texts.get("unions.toml"))?,
-            constructors: Source::of(texts.get(constructors::FILE))?,
-            mistakes: Source::of(texts.get(mistakes::FILE))?,
+            names: Source::of(file("names.toml"))?,
+            shapes: Source::of(file("shapes.toml"))?,
+            unions: Source::of(file("unions.toml"))?,
+            constructors: Source::of(file(constructors::FILE))?,
+            mistakes: Source::of(file(mistakes::FILE))?,
+            order: texts.order.clone(),
+            extensions: SortedMap::new(),
         };
         Error::check(rules.unnameable())?;
+        Error::check(rules.out_of_range())?;
         Ok(rules)
+    }
+
+    /// Returns the rules that hold for the schema of a scope.
+    pub(crate) fn of<'r>(&'r self, scope: &'r Scope) -> HeldRules<'r> {
+        HeldRules::new(self, scope)
+    }
+
+    /// Returns rows whose `since` and `until` are no range of revisions.
+    fn out_of_range(&self) -> Vec<Error> {
+        let (names, order) = (&self.names, &self.order);
+        let (shapes, unions, constructors) = (&self.shapes, &self.unions, &self.constructors);
+        let runtime = names.rules.runtime.iter();
+        let runtime = runtime.flat_map(|(of, row)| {
+            faults(&names.file, order, std::slice::from_ref(row), |_| {
+                format!("runtime type `{of}`")
+            })
+        });
+        let all = [
+            faults(&names.file, order, &names.rules.inline, Inline::label),
+            faults(&names.file, order, &names.rules.r#type, TypeName::label),
+            faults(&names.file, order, &names.rules.member, MemberName::label),
+            faults(&shapes.file, order, &shapes.rules.shape, ShapeRule::label),
+            faults(&unions.file, order, &unions.rules.union, UnionRule::label),
+            faults(
+                &constructors.file,
+                order,
+                &constructors.rules.value,
+                constructors::ValueRule::label,
+            ),
+        ];
+        all.into_iter().flatten().chain(runtime).collect()
     }
 
     /// Names that Rust does not take.
@@ -172,88 +291,19 @@ impl Rules {
                 )
             }));
         }
+        let rows = names.rules.r#type.iter();
+        let rows = rows.map(|row| (row.span().start, row.get_ref().label(), &row.get_ref().name));
+        let of_members = names.rules.member.iter();
+        let of_members =
+            of_members.map(|row| (row.span().start, row.get_ref().label(), &row.get_ref().name));
+        let odd = rows
+            .chain(of_members)
+            .filter(|(.., name)| !is_identifier(name));
+        errors.extend(odd.map(|(at, label, name)| {
+            let problem = format!("`{name}` is not a name that Rust takes");
+            names.file.error(at, label, problem, "", help)
+        }));
         errors
-    }
-
-    /// The Rust name of a definition, where a rule gives one.
-    pub(crate) fn type_name(&self, definition: &str) -> Option<&str> {
-        let rule = self.names.rules.types.get(definition)?;
-        Some(self.names.mark(rule).as_str())
-    }
-
-    /// The definition-like names of an inline schema, where rules give any: the next one where the one before is that
-    /// of something else in a revision. The first is of use; [`Rules::uses_inline`] says that a later one is.
-    pub(crate) fn inline_names(&self, place: &str) -> Vec<&str> {
-        let rules = self.names.rules.inline.iter();
-        let rules = rules.filter(|rule| matches(&rule.get_ref().at, place));
-        rules.map(|rule| rule.get_ref().name.as_str()).collect()
-    }
-
-    /// A name for an inline schema was needed.
-    pub(crate) fn uses_inline(&self, place: &str, name: &str) {
-        let mut rules = self.names.rules.inline.iter();
-        let rule = rules.find(|rule| {
-            let Inline { at, name: given } = rule.get_ref();
-            given == name && matches(at, place)
-        });
-        rule.map(|rule| self.names.mark(rule));
-    }
-
-    /// The hand-written type that stands for a definition.
-    pub(crate) fn runtime(&self, definition: &str) -> Option<&Runtime> {
-        let rule = self.names.rules.runtime.get(definition)?;
-        Some(self.names.mark(rule))
-    }
-
-    /// The field name of a member, where a rule gives one.
-    pub(crate) fn field_name(&self, doc_key: &str, wire: &str) -> Option<&str> {
-        let members = &self.names.rules.members;
-        let rule = members
-            .get(&format!("{doc_key}.{wire}"))
-            .or_else(|| members.get(wire))?;
-        Some(self.names.mark(rule).as_str())
-    }
-
-    /// What the schema at this place is read as, where a rule says so; `bare` is an object that names no member.
-    pub(crate) fn shape(&self, place: &str, bare: bool) -> Option<ShapeAs> {
-        let rule = find(&self.shapes.rules.shape, place, |rule| &rule.at)?;
-        if rule.get_ref().r#as == ShapeAs::Map && !bare {
-            return None;
-        }
-        Some(self.shapes.mark(rule).r#as)
-    }
-
-    /// How the union at this place is decided, where a rule says so.
-    pub(crate) fn decide(&self, place: &str) -> Option<&Decide> {
-        let rule = find(&self.unions.rules.union, place, |rule| &rule.at)?;
-        Some(&self.unions.mark(rule).decide)
-    }
-
-    /// Where a member stands among those that a constructor takes; `decides` says that it takes others, too.
-    pub(crate) fn rank(&self, wire: &str, decides: bool) -> usize {
-        let order = &self.constructors.rules.order;
-        let Some((rank, name)) =
-            (order.iter().enumerate()).find(|(_, name)| name.get_ref() == wire)
-        else {
-            return order.len();
-        };
-        if decides {
-            self.constructors.mark(name);
-        }
-        rank
-    }
-
-    /// The word for a text that stands beside another one.
-    pub(crate) fn word(&self, wire: &str) -> Option<&str> {
-        let word = self.constructors.rules.word.get(wire)?;
-        Some(self.constructors.mark(word).as_str())
-    }
-
-    /// What a member that must be there starts from, where a rule has a value that fits.
-    pub(crate) fn start(&self, place: &str, fits: impl Fn(&Start) -> bool) -> Option<Start> {
-        let rules = &self.constructors.rules.value;
-        let rule = find(rules, place, |rule| &rule.at)?;
-        fits(&rule.get_ref().start).then(|| self.constructors.mark(rule).start.clone())
     }
 
     /// What stands for mistakes in members of some models, in the order of the rules.
@@ -267,45 +317,66 @@ impl Rules {
         rules.collect()
     }
 
-    /// What is wrong with the rule of a union, if there is one.
-    pub(crate) fn union_error(&self, place: &str, problem: &str) -> Option<Error> {
-        let rule = find(&self.unions.rules.union, place, |rule| &rule.at)?;
-        let UnionRule { at, reason, .. } = rule.get_ref();
-        let (offset, of) = (rule.span().start, format!("union `{at}`"));
-        let help = "mend the rule: one row for each variant, with a member that the variant has";
-        Some((self.unions.file).error(offset, of, problem, reason.as_str(), help))
-    }
-
-    /// What is wrong with the rule of a hand-written type.
-    pub(crate) fn runtime_error(&self, definition: &str, problem: &str) -> Error {
-        let rule = self.names.rules.runtime.get(definition);
-        let offset = rule.map_or(0, |rule| rule.span().start);
-        let of = format!("runtime type `{definition}`");
-        let reason =
-            "a hand-written type that says something else than the schema loses wire facts";
-        let help = "remove the rule, or teach the hand-written type";
-        self.names.file.error(offset, of, problem, reason, help)
-    }
-
     /// Rules that no revision needed, each an error with its file and line.
     #[must_use]
     pub fn unused(&self) -> Vec<Error> {
         let (names, constructors) = (&self.names, &self.constructors);
-        let inline = placed("inline schema", &names.rules.inline, |rule| &rule.at);
-        let shape = placed("shape", &self.shapes.rules.shape, |rule| &rule.at);
-        let union = placed("union", &self.unions.rules.union, |rule| &rule.at);
+        let inline = labelled(&names.rules.inline, Inline::label);
+        let shape = labelled(&self.shapes.rules.shape, ShapeRule::label);
+        let union = labelled(&self.unions.rules.union, UnionRule::label);
         let all = [
             names.unused(NO_USE, rows("type", &names.rules.types)),
             names.unused(NO_USE, inline),
             names.unused(NO_USE, rows("runtime type", &names.rules.runtime)),
             names.unused(NO_USE, rows("member", &names.rules.members)),
+            names.unused(NO_USE, labelled(&names.rules.r#type, TypeName::label)),
+            names.unused(NO_USE, labelled(&names.rules.member, MemberName::label)),
             self.shapes.unused(NO_USE, shape),
             self.unions.unused(NO_USE, union),
             constructors.unused(NO_USE, constructors.rules.all()),
             self.mistakes.unused(NO_USE, self.mistakes.rules.all()),
         ];
-        all.into_iter().flatten().collect()
+        let own = self.extensions.values().flat_map(Self::unused);
+        all.into_iter().flatten().chain(own).collect()
     }
+}
+
+macro_rules! labelled {
+    ($($row:ty, $of:ident: $what:literal);* $(;)?) => {$(
+        impl $row {
+            /// Returns what the row is called in errors.
+            fn label(&self) -> String {
+                format!(concat!($what, " `{}`"), self.$of)
+            }
+        }
+    )*};
+}
+
+labelled! {
+    Inline, at: "inline schema";
+    TypeName, definition: "type";
+    MemberName, at: "member";
+    ShapeRule, at: "shape";
+    UnionRule, at: "union";
+    constructors::ValueRule, at: "value of";
+}
+
+/// Returns the rows of a list whose range is none, each an error with its line.
+fn faults<T: Ranged>(
+    file: &RuleFile,
+    order: &Order,
+    rows: &[Spanned<T>],
+    label: impl Fn(&T) -> String,
+) -> Vec<Error> {
+    let fault = |row: &Spanned<T>| {
+        let problem = match row.get_ref().range() {
+            [Some(since), until] => order.range(since, until).err()?,
+            [None, Some(_)] => "`until` is the end of a range that begins with `since`".to_owned(),
+            [None, None] => return None,
+        };
+        Some(file.error(row.span().start, label(row.get_ref()), problem, "", ""))
+    };
+    rows.iter().filter_map(fault).collect()
 }
 
 /// What is wrong with a rule that no revision needed.
@@ -328,20 +399,10 @@ fn rows<T>(
     (rules.iter()).map(move |(at, rule)| row(what, at, rule))
 }
 
-/// The rows of rules that name the places that they are of.
-fn placed<T>(
-    what: &str,
-    rules: &[Spanned<T>],
-    at: fn(&T) -> &String,
+/// The rows of a list, with what each is called in errors.
+fn labelled<T>(
+    rows: &[Spanned<T>],
+    label: impl Fn(&T) -> String,
 ) -> impl Iterator<Item = (usize, String)> {
-    (rules.iter()).map(move |rule| row(what, at(rule.get_ref()), rule))
-}
-
-/// The first rule whose pattern meets the place.
-fn find<'r, T>(
-    rules: &'r [Spanned<T>],
-    place: &str,
-    at: impl Fn(&T) -> &str,
-) -> Option<&'r Spanned<T>> {
-    rules.iter().find(|rule| matches(at(rule.get_ref()), place))
+    (rows.iter()).map(move |row| (row.span().start, label(row.get_ref())))
 }

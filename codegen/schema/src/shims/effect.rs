@@ -75,7 +75,7 @@ fn is_plain(body: &Body, from: &End) -> bool {
                 && *from != End::Opaque
                 && plan.fields.iter().all(|field| match &field.source {
                     Source::Same(same) => {
-                        !field.renamed
+                        field.was.is_none()
                             && same.missing.is_none()
                             && same.implied.is_none()
                             && same.null.is_none()

@@ -189,11 +189,20 @@ pub struct FieldPlan {
     pub boxed: bool,
     /// Where the value comes from.
     pub source: Source,
-    /// Whether the source has it under another name, so that an unknown member of this one is something else.
-    pub renamed: bool,
+    /// The other name that the source has for it, so that an unknown member of this one is something else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub was: Option<String>,
     /// What makes it fit where the target limits it more.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fitted: Vec<Fitted>,
+}
+
+impl FieldPlan {
+    /// Returns the name that the source has for it: losses point into the source.
+    #[must_use]
+    pub fn source_wire(&self) -> &str {
+        self.was.as_deref().unwrap_or(&self.wire)
+    }
 }
 
 /// A place in a member that the target limits more, and the rule that sees to it.

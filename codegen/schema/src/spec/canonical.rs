@@ -3,6 +3,7 @@
 //! Prose goes (`description`, `title`, `examples`, `$comment` where they are annotations, not where they name members),
 //! keys are sorted, and so are the lists whose order says nothing (`required`, `enum`, a list-valued `type`);
 //! `definitions` becomes `$defs`, choices that are fixed strings become `enum`; the dialect is 2020-12.
+//! What has two spellings gets one: an `enum` of one value is `const`, and a `oneOf` whose choices exclude each other `anyOf`.
 //! A keyword that would change its meaning on the way from one dialect to the other is an error: it is never translated by guess.
 //! What other generators of schemas spell out without effect is left out: see `restated`.
 //! Keywords unknown here are kept as they are: which keywords a schema may use is decided where the schema is loaded.
@@ -13,6 +14,7 @@ use super::json::shown;
 use crate::{Error, pointer};
 
 mod choices;
+mod exclusive;
 mod reference;
 mod restated;
 mod text;
@@ -110,6 +112,7 @@ pub fn canonicalize(upstream: &Value, file: &str) -> Result<Value, Error> {
     if walk.states_again {
         restated::by_name(&mut canonical);
     }
+    exclusive::respelled(&mut canonical);
     if let Value::Object(root) = &mut canonical {
         root.insert("$schema".into(), DIALECT.into());
     }
@@ -227,6 +230,7 @@ impl Walk<'_> {
             }
         }
         choices::joined(&mut canonical);
+        choices::only(&mut canonical);
         Ok(canonical.into())
     }
 

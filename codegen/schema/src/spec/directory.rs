@@ -13,7 +13,7 @@ use super::range::Order;
 use super::revisions::{self, Row};
 use super::rules::RuleFile;
 use super::sheet::{self, Entry};
-use super::{ERRATA, REVISIONS, Spec};
+use super::{ERRATA, REVISIONS, Spec, outlived};
 use crate::Error;
 use crate::files::write_file;
 
@@ -102,7 +102,14 @@ impl Directory {
     /// What the list says.
     pub(super) fn order(&self) -> Result<(Order, Vec<Row>), Error> {
         let rows = revisions::read(&self.list()?)?;
-        Ok((Order::of(&rows), rows))
+        let drafts = rows.iter().filter(|row| row.is_draft());
+        let order = drafts.fold(Order::of(&rows), |order, draft| {
+            match outlived(self, &rows, draft) {
+                Some(release) => order.with_outlived(draft.id(), release.id()),
+                None => order,
+            }
+        });
+        Ok((order, rows))
     }
 
     /// The errata of all revisions.

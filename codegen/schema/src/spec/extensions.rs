@@ -17,7 +17,7 @@ use super::roles::lists;
 use super::rules::RuleFile;
 use super::{Directory, ERRATA, Revision, Spec, Status, canonical, revisions};
 use crate::Error;
-use crate::pointer::escaped;
+use crate::pointer::{escaped, of_fragment, unescaped};
 
 /// The folder of the extensions, below the spec directory.
 pub(crate) const FOLDER: &str = "extensions";
@@ -154,7 +154,10 @@ impl Extension {
             let problem = format!("no revision `{}`", rows.revision.get_ref());
             return Err(facts.error(at, rule, problem, "", known(revisions)));
         };
-        let raw_on = on(&raw, base);
+        let mut raw_on = on(&raw, base);
+        let replaced = errata.iter().filter_map(|erratum| erratum.replace.as_ref());
+        let named: SortedSet<String> = replaced.flat_map(referred).collect();
+        with_definitions(&mut raw_on, base, named);
         let errata::Applied { schema, errata, .. } =
             errata::apply(&raw_on, &errata, &errata_file, name, Status::Released)?;
         let mut errors = faults(&facts, &rows, &schema, revisions);
@@ -260,18 +263,6 @@ pub(super) fn names(directory: &Directory) -> SortedSet<String> {
     directory.files.keys().filter_map(inner).collect()
 }
 
-/// Returns the first extension that rests on a revision, or was in its core.
-pub(super) fn resting_on(directory: &Directory, id: &str) -> Result<Option<String>, Error> {
-    for name in names(directory) {
-        let rows: Rows = (directory.file(&format!("{FOLDER}/{name}/{FACTS}"))).parse()?;
-        let core = rows.core.as_ref().map(|core| core.revision.get_ref());
-        if rows.revision.get_ref() == id || core.is_some_and(|core| core == id) {
-            return Ok(Some(name));
-        }
-    }
-    Ok(None)
-}
-
 /// The schema of an extension on its revision: a definition that repeats one of the revision is that one, with its errata.
 pub(crate) fn on(raw: &Value, base: &Revision) -> Value {
     let mut schema = raw.clone();
@@ -283,6 +274,45 @@ pub(crate) fn on(raw: &Value, base: &Revision) -> Value {
         definitions.extend(repeated);
     }
     schema
+}
+
+/// Adds definitions of the revision that a schema does not repeat, with all that they refer to: an erratum names them.
+fn with_definitions(schema: &mut Value, base: &Revision, named: SortedSet<String>) {
+    let Some(Value::Object(definitions)) = schema.get_mut("$defs") else {
+        return;
+    };
+    let mut open: Vec<String> = named.into_iter().collect();
+    while let Some(name) = open.pop() {
+        if !definitions.contains_key(&name)
+            && let Some(own) = base.definition(&name)
+        {
+            open.extend(referred(own));
+            definitions.insert(name, own.clone());
+        }
+    }
+}
+
+/// The names of the definitions that a schema refers to.
+fn referred(schema: &Value) -> SortedSet<String> {
+    let mut names = SortedSet::new();
+    let mut open = vec![schema];
+    while let Some(value) = open.pop() {
+        match value {
+            Value::Object(members) => {
+                let target = members.get("$ref").and_then(Value::as_str);
+                let target = target.and_then(|target| of_fragment(target.strip_prefix('#')?));
+                let name = target.as_deref().and_then(|at| at.strip_prefix("/$defs/"));
+                names.extend(
+                    name.filter(|name| !name.contains('/'))
+                        .map(|name| unescaped(name).into_owned()),
+                );
+                open.extend(members.values());
+            }
+            Value::Array(values) => open.extend(values),
+            _ => {}
+        }
+    }
+    names
 }
 
 /// The definitions of a schema that have the name of one of a revision: the name, the schema's and the revision's.

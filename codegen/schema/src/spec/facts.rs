@@ -101,7 +101,7 @@ impl Directory {
             let RuleFile { path, text, .. } = self.file(&held.file);
             let text = match change {
                 Change::Begins(id) => sheet::edited(&text, held.begins(&text, &id)),
-                Change::Ends(id) => held.ending(&text, id.as_deref()),
+                Change::Ends(id) => held.ending(&text, &id),
                 Change::Goes => sheet::without(&path, &text, &held.entries)?,
             };
             self.files.insert(held.file, text);
@@ -172,9 +172,7 @@ impl Held {
     }
 
     pub(super) fn covers(&self, order: &Order, id: &str) -> bool {
-        let span = order.span(&self.since, self.until.as_deref()).ok();
-        let within = |at: usize| span.is_some_and(|(from, to)| (from..=to).contains(&at));
-        order.at(id).is_some_and(within)
+        order.holds(&self.since, self.until.as_deref(), id)
     }
 
     /// What becomes of it if it does not hold for a revision: it ends before that, or begins after it.
@@ -188,7 +186,8 @@ impl Held {
             return Some(next.map_or(Change::Goes, |next| Change::Begins(next.to_owned())));
         }
         let before = order.before(id).map(str::to_owned);
-        (next > to || order.only_drafts(next)).then_some(Change::Ends(before))
+        let is_last = next > to || order.only_drafts(next);
+        before.filter(|_| is_last).map(Change::Ends)
     }
 
     /// Whether a diagnostic is about one of its lines in the text of its file.
@@ -225,50 +224,29 @@ impl Held {
         headers
     }
 
-    /// The text in which it ends with another revision, or with none.
-    pub(super) fn ending(&self, text: &str, until: Option<&str>) -> String {
+    /// The text in which it ends with another revision.
+    pub(super) fn ending(&self, text: &str, until: &str) -> String {
         let Some(first) = self.entries.first() else {
             return text.to_owned();
         };
         let header = first.header(text);
-        let (stands, below) = match self.is_of_lines() {
-            false => (first.place_of(UNTIL), first.place_of(SINCE)),
-            true => {
-                let mut own = self.entries.iter().filter(|entry| entry.name == UNTIL);
-                let stands = own.find_map(|entry| entry.place_of(UNTIL));
-                let line = until.map(|id| format!("{UNTIL} = {}\n", sheet::quoted(id)));
-                match (&stands, line) {
-                    // The header goes with it, if nothing but the header of members is left below.
-                    (Some(place), None) if bare(text, &header, place) => {
-                        let range = header.start..sheet::line_end(text, place.end);
-                        return sheet::edited(text, vec![(range, String::new())]);
-                    }
-                    // The header of the table is made where only its members have one.
-                    (None, Some(line))
-                        if text[header.clone()].trim_end().ends_with(".members]") =>
-                    {
-                        let own = text[header.clone()].replace(".members]", "]");
-                        let at = header.start..header.start;
-                        return sheet::edited(text, vec![(at, format!("{own}{line}"))]);
-                    }
-                    _ => {}
-                }
-                (stands, Some(header.start..header.start))
+        let (stands, below) = if self.is_of_lines() {
+            let mut own = self.entries.iter().filter(|entry| entry.name == UNTIL);
+            let stands = own.find_map(|entry| entry.place_of(UNTIL));
+            // The header of the table is made where only its members have one.
+            if stands.is_none() && text[header.clone()].trim_end().ends_with(".members]") {
+                let own = text[header.clone()].replace(".members]", "]");
+                let line = format!("{own}{UNTIL} = {}\n", sheet::quoted(until));
+                return sheet::edited(text, vec![(header.start..header.start, line)]);
             }
+            (stands, Some(header.start..header.start))
+        } else {
+            (first.place_of(UNTIL), first.place_of(SINCE))
         };
         let below = below.map_or(text.len(), |place| place.end);
-        let until = until.map(sheet::quoted);
-        sheet::with_value(text, (UNTIL, stands), below, until.as_deref())
+        let until = sheet::quoted(until);
+        sheet::with_value(text, (UNTIL, stands), below, Some(&until))
     }
-}
-
-/// Whether a line is all that stands between a header and the header of the members below it.
-fn bare(text: &str, header: &Range<usize>, line: &Range<usize>) -> bool {
-    let own = text.get(header.clone()).unwrap_or_default().trim_end();
-    let below = text.get(sheet::line_end(text, line.end)..);
-    let between = text.get(header.end..line.start).unwrap_or_default();
-    let members = format!("{}.members]", own.trim_end_matches(']'));
-    !between.contains('\n') && below.is_some_and(|below| below.starts_with(&members))
 }
 
 /// What becomes of a fact.
@@ -276,8 +254,8 @@ fn bare(text: &str, header: &Range<usize>, line: &Range<usize>) -> bool {
 pub(super) enum Change {
     /// It begins with another revision.
     Begins(String),
-    /// It ends with a revision, or goes on.
-    Ends(Option<String>),
+    /// It ends with a revision.
+    Ends(String),
     /// It goes.
     Goes,
 }

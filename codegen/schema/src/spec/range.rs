@@ -12,6 +12,8 @@ pub(crate) struct Order {
     ids: Vec<String>,
     /// How many of them are no drafts, which stand last.
     firm: usize,
+    /// The places of drafts that are still a release which others came after, each with the place of that release.
+    outlived: Vec<(usize, usize)>,
 }
 
 impl Order {
@@ -19,12 +21,40 @@ impl Order {
         Self {
             ids: rows.iter().map(|row| row.id().to_owned()).collect(),
             firm: rows.iter().filter(|row| !row.is_draft()).count(),
+            outlived: Vec::new(),
         }
+    }
+
+    /// Adds that a draft is still a release which others came after: what holds for that one holds for the draft.
+    pub(super) fn with_outlived(mut self, draft: &str, release: &str) -> Self {
+        self.outlived.extend(self.at(draft).zip(self.at(release)));
+        self
+    }
+
+    /// Whether a range of places holds for the revision at a place.
+    ///
+    /// A draft that is still an earlier release has what that one has, and what begins with the draft itself.
+    fn is_within(&self, (from, to): (usize, usize), at: usize) -> bool {
+        let mut outlived = self.outlived.iter();
+        let stands_for = outlived.find_map(|(draft, release)| (*draft == at).then_some(*release));
+        let within = |at: usize| (from..=to).contains(&at);
+        from == at || within(stands_for.unwrap_or(at))
+    }
+
+    /// Returns whether a range holds for a revision.
+    pub(crate) fn holds(&self, since: &str, until: Option<&str>, id: &str) -> bool {
+        let span = self.span(since, until).ok().zip(self.at(id));
+        span.is_some_and(|(span, at)| self.is_within(span, at))
     }
 
     /// Returns the place of a revision, from 0.
     pub(super) fn at(&self, id: &str) -> Option<usize> {
         self.ids.iter().position(|other| other == id)
+    }
+
+    /// Returns the last revision; `None` for an empty list.
+    pub(crate) fn last(&self) -> Option<&str> {
+        self.ids.last().map(String::as_str)
     }
 
     /// Returns the id at a place.
@@ -79,8 +109,10 @@ impl Order {
     /// # Errors
     /// As [`Order::span`].
     pub(crate) fn range(&self, since: &str, until: Option<&str>) -> Result<Vec<String>, String> {
-        let (from, to) = self.span(since, until)?;
-        Ok(self.ids.get(from..=to).unwrap_or_default().to_vec())
+        let span = self.span(since, until)?;
+        let all = self.ids.iter().enumerate();
+        let held = all.filter(|(at, _)| self.is_within(span, *at));
+        Ok(held.map(|(_, id)| id.clone()).collect())
     }
 }
 

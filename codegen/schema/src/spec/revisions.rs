@@ -250,12 +250,29 @@ pub(crate) fn with_row(
     Ok(sheet::with_block(text, at, &block))
 }
 
-/// The text of the file with another digest in an entry.
-pub(crate) fn with_sha256(file: &RuleFile, row: &Row, sha256: &str) -> String {
-    let stands = row.sha256.as_ref().map(Spanned::span);
-    let value = sheet::quoted(sha256);
-    let below = row.id.span().end;
-    sheet::with_value(&file.text, ("sha256", stands), below, Some(&value))
+/// Returns the text of the file with other facts in the row of a revision, as far as values are given.
+///
+/// # Errors
+/// A list that is not TOML.
+pub(crate) fn with_facts<'f>(
+    file: &RuleFile,
+    row: &Row,
+    facts: impl IntoIterator<Item = (&'f str, &'f Option<String>)>,
+) -> Result<String, Error> {
+    let mut edited = file.clone();
+    for (key, value) in facts {
+        let Some(value) = value else { continue };
+        let Some(entry) = entry(&edited, row.id())? else {
+            continue;
+        };
+        let (stands, value) = (entry.place_of(key), sheet::quoted(value));
+        let below = entry
+            .place_of("id")
+            .map_or(entry.span.end, |place| place.end);
+        let text = sheet::with_value(&edited.text, (key, stands), below, Some(&value));
+        edited = RuleFile::new(edited.path, text);
+    }
+    Ok(edited.text)
 }
 
 /// Writes into the row of a revision which facts are confirmed; `None` for all of them.

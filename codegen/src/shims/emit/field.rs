@@ -40,6 +40,7 @@ impl Emitter {
             Source::Custom { field: from, hook } => {
                 let from = format_ident!("{from}");
                 let (call, question) = (call(hook, quote!(value)), question(&hook.path));
+                let wire = plan.source_wire();
                 quote!(cx.member(#wire, #from, |value, cx| #call) #question)
             }
             Source::Derived(_) => {
@@ -75,16 +76,16 @@ impl Emitter {
                 in_box(value, plan.boxed)
             }
         };
-        let value = match plan.renamed {
-            true => quote!({ cx.foreign(#wire, &mut extra); #value }),
-            false => value,
+        let value = match plan.was {
+            Some(_) => quote!({ cx.foreign(#wire, &mut extra); #value }),
+            None => value,
         };
         assign(&field, &value)
     }
 
     /// A member that source and target have.
     fn same(&self, plan: &FieldPlan, same: &SameMember) -> TokenStream {
-        let (wire, transfer) = (&*plan.wire, &reduced(&same.transfer, &self.moved));
+        let (wire, transfer) = (plan.source_wire(), &reduced(&same.transfer, &self.moved));
         let optional = [same.optional, plan.optional];
         let boxed = [same.boxed, plan.boxed];
         let from = &format_ident!("{}", same.field);
@@ -154,7 +155,7 @@ impl Emitter {
                         let empty = reduced(empty, &self.moved);
                         self.member(&empty, wire, quote!(Default::default()))
                     }
-                    None => added(missing, wire),
+                    None => added(missing, &plan.wire),
                 });
                 quote!(match #from { Some(value) => #value, None => #fill })
             }
@@ -176,7 +177,7 @@ impl Emitter {
 
     /// A member whose text is read again, or whose value has no counterpart and is lost.
     fn recast(&self, plan: &FieldPlan, recast: &Recast, is_lost: bool) -> TokenStream {
-        let (wire, rule) = (&plan.wire, rule(&recast.rule));
+        let (wire, rule) = (plan.source_wire(), rule(&recast.rule));
         let field = format_ident!("{}", recast.field);
         let given = option(&field, recast.optional, recast.boxed);
         if plan.optional && is_lost {
@@ -201,7 +202,7 @@ impl Emitter {
             (false, false) => required(quote!(#field)),
             (true, _) => {
                 let then = required(quote!(value));
-                let fill = (recast.missing.as_ref()).map(|missing| added(missing, wire));
+                let fill = (recast.missing.as_ref()).map(|missing| added(missing, &plan.wire));
                 quote!(match #given { Some(value) => #then, None => #fill })
             }
         }

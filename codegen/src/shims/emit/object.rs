@@ -43,7 +43,7 @@ impl Emitter {
             );
             plan.action == Action::Pass || plan.carried && !stops
         };
-        let changes = (fields.iter()).any(|field| field.renamed || adopts(field))
+        let changes = (fields.iter()).any(|field| field.was.is_some() || adopts(field))
             || dropped.iter().any(carries)
             || !plan.foreign.is_empty();
         let extra = if changes {

@@ -1,6 +1,6 @@
 //! Names outside ASCII, with blanks, with what a JSON pointer or a URI escapes.
 
-use mcp_odd_names::{ABCD, Größe, RecordStringInteger, Uses};
+use mcp_odd_names::{ABCD, Größe, Quoted, RecordStringInteger, Uses};
 
 use crate::{again, refusal};
 
@@ -20,4 +20,12 @@ fn the_wire_keeps_them_and_rust_gets_what_it_takes() {
     );
     assert_eq!(again::<Uses>(r#"{"record":{}}"#), r#"{"record":{}}"#);
     assert!(refusal::<Größe>(r#"{"größe":"x"}"#).starts_with("at /größe: "));
+}
+
+#[test]
+fn a_name_or_a_constant_that_needs_escapes_is_written_with_them() {
+    let text = r#"{"c":"x\"y","e\u0001":1,"a\"b":1,"d\\":"\\"}"#;
+    let quoted = Quoted::new(1).with_d("\\");
+    assert_eq!(mcp_wire::to_string(&quoted), text);
+    assert_eq!(again::<Quoted>(text), text);
 }

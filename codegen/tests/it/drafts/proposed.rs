@@ -86,11 +86,11 @@ fn every_kind_of_row_that_a_schema_asks_for_is_taken_as_it_is_proposed() {
         [
             "[[erratum]]",
             "[[inline]]",
+            "[[member]]",
             "[[result]]",
             "[[shape]]",
-            "[areas]",
-            "[members]",
-            "[types]"
+            "[[type]]",
+            "[areas]"
         ]
     );
 }

@@ -94,7 +94,7 @@ fn no_names_of_members_and_definitions_make_us_panic() {
 #[test]
 fn a_member_without_a_name_in_rust() {
     for member in ["extra", "½"] {
-        let stub = format!("add to spec/names.toml:\n    [members]\n    \"A.{member}\" = ");
+        let stub = format!("add to spec/names.toml:\n    [[member]]\n    at = \"A.{member}\"\n");
         let said = refused(&json!({"A": object(&[(member, string())], &[])}));
         assert!(said.contains(&stub), "{said}");
     }
@@ -123,7 +123,7 @@ fn names_that_generated_code_or_its_user_needs() {
         refused_at(
             &definitions.into(),
             &at,
-            "add to spec/names.toml:\n    [types]\n",
+            "add to spec/names.toml:\n    [[type]]\n",
         );
     }
     // The tag-less union of a request called like the case for what is unknown.

@@ -84,69 +84,7 @@ fn stubs_fail_until_they_are_written() {
         "{said:?}"
     );
 
-    directory.remove("new").unwrap();
-    same(directory.files(), &before);
-}
-
-/// A release that took over the rules of a draft takes its own with it when it is removed, and no others.
-#[test]
-fn the_rules_of_a_release_are_none_of_the_draft_that_comes_back() {
-    let mut directory = crate::specs::twin_directory();
-    let mut schema = crate::specs::latest(&directory.spec().unwrap()).raw.clone();
-    let member = |name: &str| format!("put Tool/properties/{name} {{\"type\": \"string\"}}");
-    let upstream_of = |schema: &serde_json::Value| upstream(&schema.to_string());
-    let scaffold = |directory: &mut Directory| {
-        let mut open = Open::of(&directory.spec().unwrap());
-        open.undocumented.clear();
-        directory.scaffold(&open).unwrap();
-    };
-    let fill_in = |directory: &mut Directory| {
-        let mut files = directory.files().clone();
-        for (file, text) in files.iter_mut() {
-            if file.contains("next") || file.ends_with("..draft.toml") {
-                *text = crate::specs::filled(text);
-            }
-        }
-        *directory = Directory::from_files(files);
-        let open = Open::of(&directory.spec().unwrap());
-        assert!(
-            open.decisions.is_empty() && open.problems.is_empty(),
-            "{open:?}"
-        );
-    };
-    crate::changes::apply(&mut schema, &member("shelf"));
-    directory
-        .import(&upstream_of(&schema), &again("draft"))
-        .unwrap();
-    scaffold(&mut directory);
-    fill_in(&mut directory);
-    let before = directory.files().clone();
-    crate::changes::apply(&mut schema, &member("kind"));
-    let options = ImportOptions {
-        from: Some("draft".to_owned()),
-        lifecycle: Some(Lifecycle::PerRequest),
-        ..new("next")
-    };
-    // Whether anybody has filled in what was proposed or not.
-    for is_filled_in in [false, true] {
-        let mut directory = Directory::from_files(before.clone());
-        directory.import(&upstream_of(&schema), &options).unwrap();
-        scaffold(&mut directory);
-        if is_filled_in {
-            fill_in(&mut directory);
-        }
-        says(
-            text_of(&directory, "shims/2026-07-28..next.toml"),
-            "id = \"tool-kind\"",
-        );
-        let removed = directory.remove("next").unwrap();
-        let mut unused = removed.unused.iter();
-        assert!(
-            unused.any(|rule| rule.ends_with("tool-kind")),
-            "{removed:?}"
-        );
-        same(directory.files(), &before);
-    }
+    keeps_every_line(&directory, &before);
 }
 
 /// A row that makes a type opaque leaves no doc line to be written about it.
@@ -179,12 +117,12 @@ fn doc_lines_are_asked_for_as_the_proposed_rows_leave_the_types() {
     assert_eq!(of_docs, [""; 0]);
 }
 
-/// A file may have a table once.
+/// What is proposed for a new revision says so: the types of a release are called as before.
 #[test]
-fn the_stub_of_a_name_is_written_into_the_table_that_stands_there() {
+fn the_name_that_is_proposed_for_a_new_revision_is_no_name_of_another() {
     let mut files = made_up().files().clone();
     let named = "[types]\nWall = \"Fence\"\n".to_owned();
-    files.insert("names.toml".to_owned(), named);
+    files.insert("names.toml".to_owned(), named.clone());
     let mut directory = Directory::from_files(files);
     let vec = "\"Vec\": {\"type\": \"object\"}, \"Wall\": {";
     let text = schema("integer", true).replace("\"Wall\": {", vec);
@@ -192,6 +130,11 @@ fn the_stub_of_a_name_is_written_into_the_table_that_stands_there() {
     let open = Open::of(&directory.spec().unwrap());
     directory.scaffold(&open).unwrap();
     let names = text_of(&directory, "names.toml");
-    says(names, "\n\"Vec\" = \"VecType\"\n");
-    assert_eq!(names.matches("[types]").count(), 1, "{names}");
+    assert!(names.starts_with(&named), "{names}");
+    says(
+        names,
+        "[[type]]\ndefinition = \"Vec\"\nname = \"VecType\"\nsince = \"new\"\n",
+    );
+    let facts = directory.facts("new").unwrap();
+    assert!(facts.contains(&"names/type/Vec".to_owned()), "{facts:?}");
 }

@@ -16,7 +16,8 @@ use crate::{
 
 mcp_wire::record! {
     CancelTaskRequestParams open {
-        0 "taskId": required task_id;
+        0 "_meta": required meta;
+        1 "taskId": required task_id;
     }
 }
 
@@ -29,7 +30,8 @@ mcp_wire::record! {
 
 mcp_wire::record! {
     GetTaskRequestParams open {
-        0 "taskId": required task_id;
+        0 "_meta": required meta;
+        1 "taskId": required task_id;
     }
 }
 
@@ -236,8 +238,9 @@ mcp_wire::record! {
 
 mcp_wire::record! {
     UpdateTaskRequestParams open {
-        0 "inputResponses": required input_responses;
-        1 "taskId": required task_id;
+        0 "_meta": required meta;
+        1 "inputResponses": required input_responses;
+        2 "taskId": required task_id;
     }
 }
 

@@ -8,7 +8,9 @@ pub(crate) mod rules;
 pub(crate) mod up;
 
 use mcp_convert::Adapter;
-use mcp_convert::dynamic::{Pair, MethodFate, MethodStep, RenamedMethod};
+use mcp_convert::dynamic::{
+    Pair, ErrorFate, ErrorStep, MethodFate, MethodStep, RenamedMethod,
+};
 use mcp_wire::Direction;
 
 /// What the tables know of the pair.
@@ -151,7 +153,22 @@ pub(crate) const PAIR: Pair = Pair {
             new: "notifications/tasks",
         },
     ],
-    errors: &[],
+    errors: &[
+        ErrorStep {
+            codes: (-32002, -32002),
+            methods: &["tasks/cancel", "tasks/get", "tasks/result"],
+            rule: &rules::TASK_NOT_FOUND,
+            up: Some(ErrorFate::Code(-32602)),
+            down: None,
+        },
+        ErrorStep {
+            codes: (-32099, -32020),
+            methods: &[],
+            rule: &rules::RESERVED_CODE,
+            up: Some(ErrorFate::Code(-32603)),
+            down: None,
+        },
+    ],
     instead: &[],
     open_results: None,
     rules: rules::ALL,

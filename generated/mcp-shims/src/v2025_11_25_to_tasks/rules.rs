@@ -26,6 +26,20 @@ pub(crate) static CANCELLED_TASK_NOTE: Rule = Rule::new(
     )
     .losing(LossKind::Cosmetic);
 
+/// `client-capabilities`
+pub(crate) static CLIENT_CAPABILITIES: Rule = Rule::new(
+        "client-capabilities",
+        "the handshake settles them once; what it settled counts for more than a key in a request",
+    )
+    .losing(LossKind::Cosmetic);
+
+/// `client-info`
+pub(crate) static CLIENT_INFO: Rule = Rule::new(
+        "client-info",
+        "the handshake says it once; what it said counts for more than a key in a request",
+    )
+    .losing(LossKind::Cosmetic);
+
 /// `fetch-result`
 pub(crate) static FETCH_RESULT: Rule = Rule::new(
     "fetch-result",
@@ -38,6 +52,12 @@ pub(crate) static HANDLE: Rule = Rule::new(
         "the members of the task stand in the handle itself, and `resultType` tells it from a result",
     )
     .losing(LossKind::Semantic);
+
+/// `log-level-request`
+pub(crate) static LOG_LEVEL_REQUEST: Rule = Rule::new(
+    "log-level-request",
+    "the older revision sets the level of a session, not of a request",
+);
 
 /// `no-list`
 pub(crate) static NO_LIST: Rule = Rule::new(
@@ -57,12 +77,25 @@ pub(crate) static NO_TASKS_OF_CLIENTS: Rule = Rule::new(
     "only servers have tasks in the extension",
 );
 
+/// `protocol-version`
+pub(crate) static PROTOCOL_VERSION: Rule = Rule::new(
+        "protocol-version",
+        "the claim says of which revision the request is; a session says it once, in its handshake",
+    )
+    .losing(LossKind::Cosmetic);
+
 /// `request-meta`
 pub(crate) static REQUEST_META: Rule = Rule::new(
         "request-meta",
-        "the schema of the extension names no `_meta` in its requests; what each must say of its sender there, the connection says",
+        "every request of the newer revision has it; what it must hold comes from the handshake",
     )
     .losing(LossKind::Cosmetic);
+
+/// `reserved-code`
+pub(crate) static RESERVED_CODE: Rule = Rule::new(
+    "reserved-code",
+    "codes that anybody could use belong to the specification now, which gives them a meaning that an older server did not have in mind",
+);
 
 /// `server-info`
 pub(crate) static SERVER_INFO: Rule = Rule::new(
@@ -84,6 +117,12 @@ pub(crate) static TASK_ERROR: Rule = Rule::new(
         "2025-11-25 has the error in the answer to `tasks/result`, and calls a tool failed that reports one in its result",
     )
     .losing(LossKind::Semantic);
+
+/// `task-not-found`
+pub(crate) static TASK_NOT_FOUND: Rule = Rule::new(
+    "task-not-found",
+    "the revision that the extension rests on gives the code up; a task that is not there is answered with invalid params",
+);
 
 /// `task-questions`
 pub(crate) static TASK_QUESTIONS: Rule = Rule::new(
@@ -138,15 +177,21 @@ pub(crate) const ALL: &[&Rule] = &[
     &ANSWERS,
     &CANCELLED_TASK,
     &CANCELLED_TASK_NOTE,
+    &CLIENT_CAPABILITIES,
+    &CLIENT_INFO,
     &FETCH_RESULT,
     &HANDLE,
+    &LOG_LEVEL_REQUEST,
     &NO_LIST,
     &NO_STATUS_OF_CLIENTS,
     &NO_TASKS_OF_CLIENTS,
+    &PROTOCOL_VERSION,
     &REQUEST_META,
+    &RESERVED_CODE,
     &SERVER_INFO,
     &SUBSCRIPTION_ID,
     &TASK_ERROR,
+    &TASK_NOT_FOUND,
     &TASK_QUESTIONS,
     &TASK_RESULT,
     &TIMES,

@@ -9,29 +9,44 @@ use crate::schema::below;
 
 /// Where a schema moves to.
 pub(super) struct Schema {
-    place: &'static str,
+    place: String,
     /// The keyword that gives a schema a base of its own.
     id: &'static str,
 }
 
 impl Schema {
     /// To this place of the document that it becomes a part of.
-    pub(super) const fn at(place: &'static str) -> Self {
-        Self { place, id: "$id" }
+    pub(super) fn at(place: &str) -> Self {
+        Self {
+            place: place.to_owned(),
+            id: "$id",
+        }
     }
 
     /// As the dialect has it that the schema states.
     pub(super) fn of_dialect(self, dialect: Option<&Value>) -> Self {
-        let is_old = |dialect: &str| {
-            ["draft-03", "draft-04"]
-                .iter()
-                .any(|old| dialect.contains(old))
-        };
-        match dialect.and_then(Value::as_str).is_some_and(is_old) {
-            true => Self { id: "id", ..self },
-            false => self,
+        if is_one_of(dialect, &["draft-03", "draft-04"]) {
+            Self { id: "id", ..self }
+        } else {
+            self
         }
     }
+}
+
+/// Returns the keyword under which schemas of a dialect keep definitions: others find none there, nor the `$id`s in them.
+pub(super) fn definitions(dialect: Option<&Value>) -> &'static str {
+    let old = ["draft-03", "draft-04", "draft-05", "draft-06", "draft-07"];
+    if is_one_of(dialect, &old) {
+        "definitions"
+    } else {
+        "$defs"
+    }
+}
+
+/// Whether a schema states one of these dialects.
+fn is_one_of(dialect: Option<&Value>, names: &[&str]) -> bool {
+    let stated = dialect.and_then(Value::as_str).unwrap_or_default();
+    names.iter().any(|name| stated.contains(name))
 }
 
 /// The schema with its references to places in itself pointing there.
@@ -43,7 +58,7 @@ pub(super) fn moved(mut schema: Value, to: &Schema) -> Value {
     }
     for place in places(&schema, to.id) {
         if let Some(Value::Object(members)) = schema.pointer_mut(&place) {
-            redirect(members, to.place);
+            redirect(members, &to.place);
         }
     }
     schema

@@ -9,7 +9,7 @@ use mcp_convert::Ruled;
 use mcp_wire::{Json, JsonObject, Kind, Map};
 use serde_json::{Value, json};
 
-use super::references::{Schema, moved};
+use super::references::{Schema, definitions, moved};
 use crate::marks::{RESULT, WRAPPED, mark, read_mark, unwrapped};
 use crate::spelled;
 
@@ -199,7 +199,7 @@ impl Takes {
         let dialect = inner
             .as_object_mut()
             .and_then(|schema| schema.remove("$schema"));
-        let to = |place| Schema::at(place).of_dialect(dialect.as_ref());
+        let to = |place: &str| Schema::at(place).of_dialect(dialect.as_ref());
         let mut whole = match self {
             Self::Objects => inner,
             Self::Others => json!({
@@ -208,18 +208,22 @@ impl Takes {
                 "required": [RESULT],
             }),
             // An object is still there as it was, anything else as `result`.
-            Self::Both => json!({
-                "type": "object",
-                "anyOf": [
-                    { "$ref": "#/$defs/value" },
-                    {
-                        "properties": { RESULT: { "$ref": "#/$defs/value" } },
-                        "required": [RESULT],
-                        "additionalProperties": false,
-                    },
-                ],
-                "$defs": { "value": moved(inner, &to("#/$defs/value")) },
-            }),
+            Self::Both => {
+                let definitions = definitions(dialect.as_ref());
+                let place = format!("#/{definitions}/value");
+                json!({
+                    "type": "object",
+                    "anyOf": [
+                        { "$ref": place },
+                        {
+                            "properties": { RESULT: { "$ref": place } },
+                            "required": [RESULT],
+                            "additionalProperties": false,
+                        },
+                    ],
+                    definitions: { "value": moved(inner, &to(&place)) },
+                })
+            }
         };
         if let (Some(dialect), Some(whole)) = (dialect, whole.as_object_mut()) {
             whole.insert("$schema".to_owned(), dialect);

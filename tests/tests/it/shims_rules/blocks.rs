@@ -8,7 +8,7 @@ fn audio_becomes_a_resource_that_holds_the_same_bytes() {
     let down = of_type("CallToolResult", V2025_03_26, V2024_11_05, text);
     says(
         &down,
-        r#"{"content":[{"type":"resource","resource":{"uri":"urn:mcp-revisions:audio","mimeType":"audio/wav","blob":"AAEC/+8="}}]}"#,
+        r#"{"content":[{"type":"resource","resource":{"uri":"urn:mcp-revisions:audio:f5786d6b149e8fc2","mimeType":"audio/wav","blob":"AAEC/+8="}}]}"#,
         &[("audio-block", "/content/0", Semantic, Replaced)],
     );
     let lost = down.losses()[0].value().unwrap();
@@ -16,6 +16,18 @@ fn audio_becomes_a_resource_that_holds_the_same_bytes() {
         lost.text(),
         r#"{"type":"audio","data":"AAEC/+8=","mimeType":"audio/wav"}"#
     ));
+}
+
+/// A client that keeps resources by their URI has both.
+#[test]
+fn two_sounds_of_one_result_are_two_resources() {
+    let sound =
+        |data: &str| format!(r#"{{"type":"audio","data":"{data}","mimeType":"audio/wav"}}"#);
+    let text = format!(r#"{{"content":[{},{}]}}"#, sound("AAEC"), sound("AAED"));
+    let down = of_type("CallToolResult", V2025_03_26, V2024_11_05, &text);
+    let result: serde_json::Value = serde_json::from_str(&down.value().unwrap()).unwrap();
+    let uri = |at: usize| result["content"][at]["resource"]["uri"].as_str().unwrap();
+    assert_ne!(uri(0), uri(1));
 }
 
 #[test]

@@ -215,3 +215,27 @@ fn numbers_of_a_schema_that_is_wrapped_are_spelled_as_they_were() {
         "{schema}"
     );
 }
+
+/// A validator of an older dialect looks for definitions, and for the `$id`s in them, under `definitions`.
+#[test]
+fn an_output_schema_of_an_older_dialect_keeps_its_definitions_where_that_has_them() {
+    for (dialect, keyword) in [
+        ("http://json-schema.org/draft-04/schema#", "definitions"),
+        ("http://json-schema.org/draft-06/schema#", "definitions"),
+        ("http://json-schema.org/draft-07/schema#", "definitions"),
+        ("https://json-schema.org/draft/2019-09/schema", "$defs"),
+        ("https://json-schema.org/draft/2020-12/schema", "$defs"),
+    ] {
+        let text = format!(
+            r##"{{"name":"t","inputSchema":{{"type":"object"}},"outputSchema":{{"$schema":"{dialect}","definitions":{{"a":{{"type":"string"}}}},"anyOf":[{{"$ref":"#/definitions/a"}},{{"type":"object"}}]}}}}"##
+        );
+        let down = of_type("Tool", V2026_07_28, V2025_11_25, &text);
+        let tool: serde_json::Value = serde_json::from_str(&down.value().unwrap()).unwrap();
+        let schema = &tool["outputSchema"];
+        assert_eq!(schema["$schema"], dialect);
+        let moved = &schema[keyword]["value"];
+        let target = format!("#/{keyword}/value/definitions/a");
+        assert_eq!(moved["anyOf"][0]["$ref"], target, "{dialect}: {schema}");
+        assert_eq!(schema["anyOf"][0]["$ref"], format!("#/{keyword}/value"));
+    }
+}

@@ -4,13 +4,13 @@ use std::path::Path;
 
 use anyhow::Context;
 
-use crate::generate::root;
 use crate::interop::peers::{Installed, copy};
 use crate::process::{cargo, output};
+use crate::workspace::root;
 
 /// Puts the program that goes through a plan beside what was installed; returns it, and whether it speaks HTTP.
 pub(super) fn prepare(mut client: Installed) -> anyhow::Result<(Installed, bool)> {
-    let scripts = root().join("tests/interop");
+    let scripts = root()?.join("tests/interop");
     let Some(script) = client.arguments.first_mut() else {
         // target/debug/client, below the folder of the crate
         let folder = client.program.ancestors().nth(3).context("no folder")?;

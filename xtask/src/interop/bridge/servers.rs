@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 
 use super::Programs;
 use super::clients::has_http;
-use crate::generate::root;
 use crate::interop::peers::{self, Peer, copy};
 use crate::process::npm_install;
+use crate::workspace::root;
 
 /// A server, and what a client does with it.
 pub(super) struct Server {
@@ -71,7 +71,7 @@ fn old(peer: &Peer, programs: &Programs) -> anyhow::Result<Server> {
         false => "typescript-1-server.mjs",
     };
     let to = script.with_file_name(server);
-    copy(&root().join("tests/interop/bridge").join(server), &to)?;
+    copy(&root()?.join("tests/interop/bridge").join(server), &to)?;
     let port = free_port()?;
     let command = |more: &[&str]| {
         let program = [&installed.program, &to].map(|it| it.to_string_lossy().into_owned());

@@ -12,7 +12,7 @@ use crate::Error;
 use crate::decision::{Decision, Question, Scope, Settle};
 use crate::draft::opaque_rule;
 use crate::model::{Case, KindCase, Model, Plan, Shape, Ty, TypeDef, Union};
-use crate::rules::{Decide, PresentRow, Rules};
+use crate::rules::{Decide, HeldRules, PresentRow};
 use crate::schema::JsonType;
 
 /// How the unions of a draft are read.
@@ -30,7 +30,7 @@ pub(crate) struct Plans {
 ///
 /// # Errors
 /// Rules that do not hold.
-pub(crate) fn plans(model: &Model, scope: &Scope, rules: &Rules) -> Result<Plans, Error> {
+pub(crate) fn plans(model: &Model, scope: &Scope, rules: &HeldRules<'_>) -> Result<Plans, Error> {
     let mut done = Plans::default();
     let mut errors = Vec::new();
     // What is opaque may be any JSON, which may leave a union open that holds it.
@@ -73,11 +73,11 @@ fn open(model: &Model, scope: &Scope, def: &TypeDef, union: &Union, problem: &st
             .map(|def| format!("{{ variant = {:?}, member = \"\" }}", def.doc_key))
     };
     let rows: Option<Vec<String>> = union.types().map(row).collect();
-    let opaque = opaque_rule(at, "json");
+    let opaque = opaque_rule(scope, at, "json");
     let settle = match rows {
         Some(rows) => Settle {
             stub: format!(
-                "# or, where a member of each tells them apart, in unions.toml:\n# [[union]]\n# at = {at:?}\n# decide = {{ present = [{}] }}\n# reason = \"\"\n{}",
+                "# or, where a member of each tells them apart, in unions.toml, with the range of this row:\n# [[union]]\n# at = {at:?}\n# decide = {{ present = [{}] }}\n# reason = \"\"\n{}",
                 rows.join(", "),
                 opaque.stub
             ),
@@ -98,7 +98,7 @@ fn open(model: &Model, scope: &Scope, def: &TypeDef, union: &Union, problem: &st
 fn plan(
     model: &Model,
     opaque: &Opaque,
-    rules: &Rules,
+    rules: &HeldRules<'_>,
     place: &str,
     union: &Union,
 ) -> Result<Plan, String> {

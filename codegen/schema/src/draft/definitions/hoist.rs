@@ -1,11 +1,13 @@
 //! Inline schemas that need a name: which one they get, and how it is taken back.
 
 use super::super::names::{rust_name, unsupported};
-use super::super::open::renamed;
+use super::super::open::{file_of, renamed, since};
 use super::Builder;
+use crate::decision::Settle;
 use crate::model::{Shape, Ty};
 use crate::naming::pascal_case;
 use crate::schema::{Node, Unsupported};
+use crate::spec::sheet::quoted;
 
 /// How many definitions are read ahead, one for the sake of the other.
 const MAX_AHEAD: usize = 4;
@@ -69,14 +71,16 @@ impl Builder<'_> {
             return self.hoist(node, place, others);
         }
         let given = self.names.free(&rust_name(self.rules, &own));
-        let stub = format!("[[inline]]\nat = {place:?}\nname = {given:?}\n");
+        let (at, since) = (quoted(place), since(self.scope));
+        let stub = format!("[[inline]]\nat = {at}\nname = \"{given}\"\n{since}");
+        let settle = Settle::of(file_of(self.scope, "names.toml"), stub);
         self.decide(renamed(
             self.scope,
             &node.pointer,
             &name,
             &why,
             &given,
-            stub,
+            settle,
         ));
         let shape = match self.shape(node, &given)? {
             Shape::Alias(ty) => return Ok(ty),

@@ -61,7 +61,7 @@ impl<'m> Planner<'m> {
                 optional: target.presence == Presence::Optional,
                 boxed: target.boxed,
                 source,
-                renamed: renamed.is_some(),
+                was: renamed.map(|source| source.wire.clone()),
                 fitted,
             });
         }
@@ -70,7 +70,7 @@ impl<'m> Planner<'m> {
             let kept = kept.contains(&&*source.wire) || to.member(&source.wire).is_some();
             if !constant && !kept {
                 // One alike that only the target has may be the same under another name.
-                let new = fields.iter().filter(|field| !field.renamed);
+                let new = fields.iter().filter(|field| field.was.is_none());
                 let mut alike = new
                     .filter_map(|field| to.member(&field.wire))
                     .filter(|new| {

@@ -19,7 +19,10 @@ impl<'m> Planner<'m> {
             }
             _ => match self.split(def, &held) {
                 Some(plan) => Body::Split(plan),
-                None => self.refused(def, &format!("it became several of `{to}`")),
+                None => {
+                    self.unsupported.extend(self.rules.not_split(&def.name));
+                    self.refused(def, &format!("it became several of `{to}`"))
+                }
             },
         }
     }

@@ -118,6 +118,17 @@ impl PairRules {
         row.is_some()
     }
 
+    /// Returns what is wrong with the row by which a type became several, where no member tells them apart.
+    pub(super) fn not_split(&self, old: &str) -> Option<Error> {
+        let mut rows = placed(&self.rows.rename);
+        let is_it = |row: &Rename| row.old == old && row.new.all().len() > 1;
+        let (offset, row) = rows.find(|(_, row)| is_it(row))?;
+        let problem = format!("`{old}` has no member whose value says which of them it becomes");
+        let help = "remove the row: the member that held the one type and holds a choice now is then converted by a [[rule]] with `custom`";
+        let of = format!("rule `{}`", row.id());
+        Some((self.file).error(offset, of, problem, row.reason.as_str(), help))
+    }
+
     /// The rows about names, with the place of each and every newer name that it gives.
     fn names(&self) -> impl Iterator<Item = (usize, usize, &Rename, &str)> {
         placed(&self.rows.rename).flat_map(|(offset, row)| {

@@ -1,4 +1,4 @@
-//! Strings to choose from have one spelling: `enum`, however a schema says it.
+//! Values to choose from have one spelling: `enum` for several strings, `const` for one value, however a schema says it.
 
 use serde_json::{Map, Value, json};
 
@@ -21,6 +21,20 @@ pub(super) fn joined(schema: &mut Map<String, Value>) {
             schema.remove(keyword);
             schema.extend(only);
         }
+    }
+}
+
+/// Spells an `enum` of one value as `const`, beside which it says nothing.
+pub(super) fn only(schema: &mut Map<String, Value>) {
+    let Some(Value::Array(values)) = schema.get("enum") else {
+        return;
+    };
+    if let [value] = values.as_slice()
+        && schema.get("const").is_none_or(|other| other == value)
+    {
+        let value = value.clone();
+        schema.remove("enum");
+        schema.insert("const".to_owned(), value);
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::super::diagnostics::placed;
 use super::super::facts::Left;
-use super::super::remove::{Named, converts, entries_of, pair, prune};
 use super::Directory;
+use super::prune::{Named, entries_of, prune};
 use crate::Error;
 use crate::Models;
 use crate::shims::Pair;
@@ -12,10 +12,7 @@ use crate::shims::rules::PairRules;
 /// Take out the rules of conversions to and from a revision that match nothing, or not what they are for.
 ///
 /// Of a file that does not hold by itself, such as one with stubs, only the rules that match nothing are taken.
-pub(in crate::spec) fn without_use(
-    directory: &mut Directory,
-    id: &str,
-) -> Result<Vec<Left>, Error> {
+pub(super) fn without_use(directory: &mut Directory, id: &str) -> Result<Vec<Left>, Error> {
     let names = directory.files.keys().filter(|name| converts(name, id));
     let names: Vec<String> = names.cloned().collect();
     let left = prune(directory, |directory| faults(directory, &names))?;
@@ -50,4 +47,15 @@ fn faults(directory: &Directory, names: &[String]) -> Result<Vec<Named>, Error> 
         directory,
         &placed(names.iter().filter_map(planned).collect()),
     )
+}
+
+/// A file of rules for a pair with that revision.
+pub(super) fn converts(name: &str, id: &str) -> bool {
+    pair(name).is_some_and(|(old, new)| old == id || new == id)
+}
+
+/// Returns the two adjacent revisions of a file of rules.
+pub(super) fn pair(name: &str) -> Option<(&str, &str)> {
+    let pair = name.strip_prefix("shims/")?.strip_suffix(".toml")?;
+    pair.split_once("..")
 }

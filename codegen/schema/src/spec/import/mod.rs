@@ -1,7 +1,8 @@
 //! Import: an upstream schema.json becomes the schema of a revision, in canonical form, with its digest on record.
 
-pub(super) mod conversions;
+mod conversions;
 mod extension;
+mod prune;
 mod source;
 mod upstream;
 
@@ -11,11 +12,11 @@ use super::facts::{Change, Fact, Held, Left};
 use super::range::Order;
 use super::revisions::{self, Lifecycle, Row, Status};
 use super::rules::RuleFile;
-use super::{ERRATA, REVISIONS, canonical, errata, remove, schema_name};
+use super::{ERRATA, REVISIONS, canonical, errata, schema_name};
 use crate::{Diagnostic, Error};
 
 pub use extension::{ExtensionOptions, ImportedExtension};
-use source::source;
+use source::{handed_on, source};
 pub use upstream::{Upstream, sha256};
 
 /// How revisions.toml begins where there is none yet.
@@ -26,7 +27,8 @@ const HEADER: &str = "\
 
 /// What is to be imported as which revision.
 ///
-/// A revision that is listed already keeps its facts: an option that says otherwise is refused.
+/// A revision that is listed already keeps its facts: an option that says otherwise is refused. A draft moves, and takes
+/// another version string, lifecycle, source and reference.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ImportOptions {
     /// The id.
@@ -103,7 +105,16 @@ impl Directory {
         let new_list = match row {
             Some(row) => {
                 keeps_its_facts(row, options)?;
-                revisions::with_sha256(&list, row, &upstream.sha256)
+                let lifecycle = options.lifecycle.map(|of| of.as_str().to_owned());
+                let facts = [
+                    ("wire", &options.wire),
+                    ("lifecycle", &lifecycle),
+                    ("source", &options.source),
+                    ("reference", &options.reference),
+                    ("sha256", &Some(upstream.sha256.clone())),
+                ];
+                let moves = |(key, _): &(&str, &Option<String>)| row.is_draft() || *key == "sha256";
+                revisions::with_facts(&list, row, facts.into_iter().filter(moves))?
             }
             None => added(&list, &rows, options, &upstream.sha256)?,
         };
@@ -177,7 +188,7 @@ impl Import<'_> {
         let Some(from) = from else {
             return Ok(());
         };
-        remove::handed_on(self.directory, from, self.id)?;
+        handed_on(self.directory, from, self.id)?;
         let begins = self.directory.ranged()?.into_iter();
         let begins = begins.filter(|held| held.since == from);
         let begins = begins.map(|held| (held, Change::Begins(self.id.to_owned())));
@@ -192,7 +203,7 @@ impl Import<'_> {
         let at = |id: &str| self.order.at(id);
         let me = at(self.id);
         let between = |name: &&String| {
-            remove::pair(name).is_some_and(|(old, new)| at(old) < me && me < at(new))
+            conversions::pair(name).is_some_and(|(old, new)| at(old) < me && me < at(new))
         };
         (self.directory.files.keys().filter(between).cloned()).collect()
     }
@@ -253,7 +264,7 @@ impl Import<'_> {
 
     /// Takes out what only the schema before had use for.
     fn without_use(&mut self) -> Result<(), Error> {
-        (self.left).extend(remove::prune(self.directory, remove::needless)?);
+        (self.left).extend(prune::prune(self.directory, prune::needless)?);
         (self.left).extend(conversions::without_use(self.directory, self.id)?);
         Ok(())
     }
@@ -308,13 +319,20 @@ fn keeps_its_facts(row: &Row, options: &ImportOptions) -> Result<(), Error> {
     let lifecycle = options.lifecycle.is_some_and(|it| it != row.lifecycle);
     let status = options.status.is_some_and(|it| it != row.status);
     let (source, reference) = (row.source.as_deref(), row.reference.as_deref());
+    let is_firm = !row.is_draft();
     let differing = [
-        ("--wire", differs(&options.wire, Some(row.wire()))),
-        ("--lifecycle", lifecycle),
+        (
+            "--wire",
+            is_firm && differs(&options.wire, Some(row.wire())),
+        ),
+        ("--lifecycle", is_firm && lifecycle),
         ("--status", status),
         ("--after", options.after.is_some()),
-        ("--source", differs(&options.source, source)),
-        ("--reference", differs(&options.reference, reference)),
+        ("--source", is_firm && differs(&options.source, source)),
+        (
+            "--reference",
+            is_firm && differs(&options.reference, reference),
+        ),
     ];
     let what = format!("revision `{}` is listed", row.id());
     let help = "leave the option out, or change the entry in revisions.toml by hand";

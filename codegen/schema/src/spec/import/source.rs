@@ -1,8 +1,8 @@
-//! Whether a new revision is the one that began as the revision after it, a draft.
+//! The draft that a new revision began as: which one it is, and what of it becomes the revision's.
 
-use super::super::remove::own_draft;
 use super::super::revisions::{self, Row};
-use super::super::schema_name;
+use super::super::{facts, schema_name, sheet};
+use super::conversions::pair;
 use super::{Directory, ImportOptions};
 use crate::Error;
 
@@ -38,4 +38,47 @@ pub(super) fn source(
             },
         )),
     }
+}
+
+/// The revision after one, if it is a draft with another schema than the revision before.
+fn own_draft<'r>(directory: &Directory, rows: &'r [Row], at: usize) -> Option<&'r Row> {
+    let text = |row: &Row| directory.files.get(&schema_name(row.id()));
+    let before = at.checked_sub(1).and_then(|before| rows.get(before));
+    let next = rows.get(at + 1).filter(|next| next.is_draft())?;
+    let is_own = before.is_none_or(|before| text(before) != text(next));
+    is_own.then_some(next)
+}
+
+/// Gives the rules of conversions to a revision, and the rows that name it, to another one that has its place.
+pub(super) fn handed_on(directory: &mut Directory, from: &str, to: &str) -> Result<(), Error> {
+    let names: Vec<String> = directory.files.keys().cloned().collect();
+    for file in names.iter().filter(|file| facts::shared(file).is_some()) {
+        let text = directory.text(file);
+        let mut edits = Vec::new();
+        for entry in directory.entries(file)? {
+            if facts::names(&entry, from) {
+                let mut row = entry.text(text).to_owned();
+                for (before, after) in [("\"", "\""), ("..", "\"")] {
+                    let named = |id: &str| format!("{before}{id}{after}");
+                    row = row.replace(&named(from), &named(to));
+                }
+                edits.push((entry.span.clone(), row));
+            }
+        }
+        let text = sheet::edited(text, edits);
+        directory.files.insert(file.clone(), text);
+    }
+    for name in names {
+        let Some((old, _)) = pair(&name).filter(|(_, new)| *new == from) else {
+            continue;
+        };
+        let target = format!("shims/{old}..{to}");
+        if let Some(text) = directory.files.remove(&name) {
+            let heading = |new: &str| format!("between {old} and {new}");
+            let text = text.replacen(&heading(from), &heading(to), 1);
+            let target_file = directory.files.entry(format!("{target}.toml"));
+            target_file.or_insert(text);
+        }
+    }
+    Ok(())
 }

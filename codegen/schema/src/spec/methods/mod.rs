@@ -8,7 +8,7 @@ use mcp_wire::Direction;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-use super::range::{Faults, Order};
+use super::range::Faults;
 pub(crate) use super::roles::{messages, methods, takes};
 use super::{Extension, Spec};
 use crate::Error;
@@ -20,7 +20,6 @@ pub(crate) use results::{Answer, answer};
 #[derive(Clone, Debug, Default)]
 pub struct MethodRules {
     results: Vec<ResultRule>,
-    pub(crate) order: Order,
     areas: SortedMap<String, String>,
     /// The definition of the result that asks for input first.
     pub(crate) input_required: Option<String>,
@@ -101,10 +100,7 @@ impl MethodRules {
         let rows: Rows = file.parse()?;
         let order = &spec.rules.order;
         let mut faults = Faults::new(&file, spec);
-        let mut rules = Self {
-            order: order.clone(),
-            ..Self::default()
-        };
+        let mut rules = Self::default();
         for row in rows.result {
             let offset = row.method.span().start;
             let label = format!("result of `{}`", row.method.get_ref());

@@ -64,6 +64,36 @@ impl Größe {
     }
 }
 
+/// `Quoted`, which has no doc line yet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Quoted {
+    /// No doc line yet.
+    pub a_b: Integer,
+    /// No doc line yet.
+    pub d: Option<String>,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl Quoted {
+    /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
+    pub fn new(a_b: impl Into<Integer>) -> Self {
+        Self {
+            a_b: a_b.into(),
+            d: None,
+            extra: Map::new(),
+        }
+    }
+
+    /// Sets `d\`.
+    #[must_use]
+    pub fn with_d(mut self, d: impl Into<String>) -> Self {
+        self.d = Some(d.into());
+        self
+    }
+}
+
 /// `Record<string,integer>`, which has no doc line yet.
 pub type RecordStringInteger = Map<Integer>;
 

@@ -7,16 +7,18 @@ mod shared;
 mod tasks;
 
 mcp_convert::steps! {
-    "CancelTaskRequestParams" => "CancelTaskRequestParams" lossy tasks::cancel_task_request_params_down;
+    "CancelTaskRequestParams" => "CancelTaskRequestParams" fallible tasks::cancel_task_request_params_down;
     "CancelTaskResult" => "CancelTaskResult" fallible tasks::cancel_task_result_down;
     "CreateTaskResult" => "CreateTaskResult" lossy shared::create_task_result_down;
-    "GetTaskRequestParams" => "GetTaskRequestParams" lossy tasks::get_task_request_params_down;
+    "GetTaskRequestParams" => "GetTaskRequestParams" fallible tasks::get_task_request_params_down;
     "GetTaskResult" => "GetTaskResult" fallible tasks::get_task_result_down;
     "GetTaskResultCancelled" => "GetTaskResult" fallible tasks::get_task_result_cancelled_down;
     "GetTaskResultCompleted" => "GetTaskResult" lossy tasks::get_task_result_completed_down;
     "GetTaskResultFailed" => "GetTaskResult" fallible tasks::get_task_result_failed_down;
     "GetTaskResultInputRequired" => "GetTaskResult" fallible tasks::get_task_result_input_required_down;
     "GetTaskResultWorking" => "GetTaskResult" fallible tasks::get_task_result_working_down;
+    "ProgressToken" => "ProgressToken" exact shared::progress_token_down;
+    "RequestMetaObject" => "RequestMetaObject" fallible shared::request_meta_object_down;
     "TaskStatusNotificationParams" => "TaskStatusNotificationParams" fallible tasks::task_status_notification_params_down;
     "TaskStatusNotificationParamsCancelled" => "TaskStatusNotificationParams" fallible tasks::task_status_notification_params_cancelled_down;
     "TaskStatusNotificationParamsCompleted" => "TaskStatusNotificationParams" lossy tasks::task_status_notification_params_completed_down;

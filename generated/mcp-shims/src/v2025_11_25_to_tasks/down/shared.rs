@@ -5,7 +5,7 @@
 
 use mcp_2025_11_25 as old;
 use mcp_ext_tasks as new;
-use mcp_convert::Context;
+use mcp_convert::{Adapter, Context, Stop};
 use mcp_hooks::v2025_11_25_to_tasks as hooks;
 use mcp_wire::Extra;
 
@@ -31,6 +31,51 @@ pub(crate) fn notification_meta_object_to_map_down(
         subscription_id,
     );
     extra
+}
+
+/// `ProgressToken` to `ProgressToken`.
+pub(crate) fn progress_token_down(value: new::ProgressToken) -> old::ProgressToken {
+    match value {
+        new::ProgressToken::Integer(value) => old::ProgressToken::Integer(value),
+        new::ProgressToken::String(value) => old::ProgressToken::String(value),
+    }
+}
+
+/// `RequestMetaObject` to `RequestMetaObject`.
+pub(crate) fn request_meta_object_down(
+    value: new::RequestMetaObject,
+    cx: &mut Context,
+) -> Result<old::RequestMetaObject, Stop> {
+    let new::RequestMetaObject {
+        client_capabilities,
+        client_info,
+        log_level,
+        progress_token,
+        protocol_version,
+        extra,
+    } = value;
+    cx.leave_to_session(
+        &rules::CLIENT_CAPABILITIES,
+        "io.modelcontextprotocol/clientCapabilities",
+        Some(client_capabilities),
+    );
+    cx.leave_to_session(
+        &rules::CLIENT_INFO,
+        "io.modelcontextprotocol/clientInfo",
+        client_info,
+    );
+    if log_level.is_some() {
+        return Err(cx.needs(&rules::LOG_LEVEL_REQUEST, Adapter::LogLevel));
+    }
+    cx.leave_to_session(
+        &rules::PROTOCOL_VERSION,
+        "io.modelcontextprotocol/protocolVersion",
+        Some(protocol_version),
+    );
+    Ok(old::RequestMetaObject {
+        progress_token: progress_token.map(progress_token_down),
+        extra,
+    })
 }
 
 /// `ResultMetaObject` to `Map`.

@@ -11,23 +11,24 @@ use mcp_hooks::v2025_11_25_to_tasks as hooks;
 use super::super::rules;
 
 use super::{
-    shared::notification_meta_object_to_map_down, shared::result_meta_object_to_map_down,
+    shared::notification_meta_object_to_map_down, shared::request_meta_object_down,
+    shared::result_meta_object_to_map_down,
 };
 
 /// `CancelTaskRequestParams` to `CancelTaskRequestParams`.
 pub(crate) fn cancel_task_request_params_down(
     value: new::CancelTaskRequestParams,
     cx: &mut Context,
-) -> old::CancelTaskRequestParams {
-    let new::CancelTaskRequestParams { task_id, mut extra } = value;
-    old::CancelTaskRequestParams {
-        meta: {
-            cx.foreign("_meta", &mut extra);
-            None
-        },
+) -> Result<old::CancelTaskRequestParams, Stop> {
+    let new::CancelTaskRequestParams { meta, task_id, extra } = value;
+    Ok(old::CancelTaskRequestParams {
+        meta: Context::unless_implied(
+            cx.member("_meta", meta, request_meta_object_down)?,
+            "{}",
+        ),
         task_id,
         extra,
-    }
+    })
 }
 
 /// `CancelTaskResult` to `CancelTaskResult`.
@@ -69,16 +70,16 @@ pub(crate) fn cancel_task_result_down(
 pub(crate) fn get_task_request_params_down(
     value: new::GetTaskRequestParams,
     cx: &mut Context,
-) -> old::GetTaskRequestParams {
-    let new::GetTaskRequestParams { task_id, mut extra } = value;
-    old::GetTaskRequestParams {
-        meta: {
-            cx.foreign("_meta", &mut extra);
-            None
-        },
+) -> Result<old::GetTaskRequestParams, Stop> {
+    let new::GetTaskRequestParams { meta, task_id, extra } = value;
+    Ok(old::GetTaskRequestParams {
+        meta: Context::unless_implied(
+            cx.member("_meta", meta, request_meta_object_down)?,
+            "{}",
+        ),
         task_id,
         extra,
-    }
+    })
 }
 
 /// `GetTaskResult` to `GetTaskResult`.

@@ -7,16 +7,18 @@ mod shared;
 mod tasks;
 
 mcp_convert::steps! {
-    "CancelTaskRequestParams" => "CancelTaskRequestParams" lossy tasks::cancel_task_request_params_up;
+    "CancelTaskRequestParams" => "CancelTaskRequestParams" fallible tasks::cancel_task_request_params_up;
     "CancelTaskResult" => "CancelTaskResult" lossy tasks::cancel_task_result_up;
     "CreateTaskResult" => "CreateTaskResult" lossy shared::create_task_result_up;
-    "GetTaskRequestParams" => "GetTaskRequestParams" lossy tasks::get_task_request_params_up;
+    "GetTaskRequestParams" => "GetTaskRequestParams" fallible tasks::get_task_request_params_up;
     "GetTaskResult" => "GetTaskResult" fallible tasks::get_task_result_up;
     "GetTaskResult" => "GetTaskResultCancelled" fallible tasks::get_task_result_to_get_task_result_cancelled_up;
     "GetTaskResult" => "GetTaskResultCompleted" fallible tasks::get_task_result_to_get_task_result_completed_up;
     "GetTaskResult" => "GetTaskResultFailed" fallible tasks::get_task_result_to_get_task_result_failed_up;
     "GetTaskResult" => "GetTaskResultInputRequired" fallible tasks::get_task_result_to_get_task_result_input_required_up;
     "GetTaskResult" => "GetTaskResultWorking" fallible tasks::get_task_result_to_get_task_result_working_up;
+    "ProgressToken" => "ProgressToken" exact shared::progress_token_up;
+    "RequestMetaObject" => "RequestMetaObject" fallible shared::request_meta_object_up;
     "TaskStatusNotificationParams" => "TaskStatusNotificationParams" fallible tasks::task_status_notification_params_up;
     "TaskStatusNotificationParams" => "TaskStatusNotificationParamsCancelled" fallible tasks::task_status_notification_params_to_task_status_notification_params_cancelled_up;
     "TaskStatusNotificationParams" => "TaskStatusNotificationParamsCompleted" fallible tasks::task_status_notification_params_to_task_status_notification_params_completed_up;

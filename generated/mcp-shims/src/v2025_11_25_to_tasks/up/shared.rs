@@ -5,7 +5,7 @@
 
 use mcp_2025_11_25 as old;
 use mcp_ext_tasks as new;
-use mcp_convert::Context;
+use mcp_convert::{Context, Stop};
 use mcp_hooks::v2025_11_25_to_tasks as hooks;
 use mcp_wire::Extra;
 
@@ -17,6 +17,42 @@ pub(crate) fn create_task_result_up(
     cx: &mut Context,
 ) -> new::CreateTaskResult {
     hooks::handle_up(value, &mut cx.under(&rules::HANDLE))
+}
+
+/// `ProgressToken` to `ProgressToken`.
+pub(crate) fn progress_token_up(value: old::ProgressToken) -> new::ProgressToken {
+    match value {
+        old::ProgressToken::Integer(value) => new::ProgressToken::Integer(value),
+        old::ProgressToken::String(value) => new::ProgressToken::String(value),
+    }
+}
+
+/// `RequestMetaObject` to `RequestMetaObject`.
+pub(crate) fn request_meta_object_up(
+    value: old::RequestMetaObject,
+    cx: &mut Context,
+) -> Result<new::RequestMetaObject, Stop> {
+    let old::RequestMetaObject { progress_token, mut extra } = value;
+    Ok(new::RequestMetaObject {
+        client_capabilities: {
+            cx.foreign("io.modelcontextprotocol/clientCapabilities", &mut extra);
+            cx.session_capabilities(&rules::CLIENT_CAPABILITIES)?
+        },
+        client_info: {
+            cx.foreign("io.modelcontextprotocol/clientInfo", &mut extra);
+            cx.known(|session| &session.client_info)
+        },
+        log_level: {
+            cx.foreign("io.modelcontextprotocol/logLevel", &mut extra);
+            None
+        },
+        protocol_version: {
+            cx.foreign("io.modelcontextprotocol/protocolVersion", &mut extra);
+            cx.fill(&rules::PROTOCOL_VERSION, "\"2026-07-28\"")?
+        },
+        progress_token: progress_token.map(progress_token_up),
+        extra,
+    })
 }
 
 /// `Map` to `NotificationMetaObject`.

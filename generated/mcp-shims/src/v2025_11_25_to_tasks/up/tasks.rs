@@ -12,19 +12,23 @@ use super::super::rules;
 
 use super::{
     shared::map_to_notification_meta_object_up, shared::map_to_result_meta_object_up,
+    shared::request_meta_object_up,
 };
 
 /// `CancelTaskRequestParams` to `CancelTaskRequestParams`.
 pub(crate) fn cancel_task_request_params_up(
     value: old::CancelTaskRequestParams,
     cx: &mut Context,
-) -> new::CancelTaskRequestParams {
+) -> Result<new::CancelTaskRequestParams, Stop> {
     let old::CancelTaskRequestParams { meta, task_id, extra } = value;
-    cx.lose_member(&rules::REQUEST_META, "_meta", meta);
-    new::CancelTaskRequestParams {
+    Ok(new::CancelTaskRequestParams {
+        meta: match meta {
+            Some(value) => cx.member("_meta", value, request_meta_object_up)?,
+            None => cx.member("_meta", Default::default(), request_meta_object_up)?,
+        },
         task_id,
         extra,
-    }
+    })
 }
 
 /// `CancelTaskResult` to `CancelTaskResult`.
@@ -76,13 +80,16 @@ pub(crate) fn cancel_task_result_up(
 pub(crate) fn get_task_request_params_up(
     value: old::GetTaskRequestParams,
     cx: &mut Context,
-) -> new::GetTaskRequestParams {
+) -> Result<new::GetTaskRequestParams, Stop> {
     let old::GetTaskRequestParams { meta, task_id, extra } = value;
-    cx.lose_member(&rules::REQUEST_META, "_meta", meta);
-    new::GetTaskRequestParams {
+    Ok(new::GetTaskRequestParams {
+        meta: match meta {
+            Some(value) => cx.member("_meta", value, request_meta_object_up)?,
+            None => cx.member("_meta", Default::default(), request_meta_object_up)?,
+        },
         task_id,
         extra,
-    }
+    })
 }
 
 /// `GetTaskResult` to `GetTaskResult`.

@@ -2,7 +2,7 @@
 
 use mcp_wire::{Decode, Encode, Fault, Reader, Writer};
 
-use crate::{ABCD, Größe, Uses};
+use crate::{ABCD, Größe, Quoted, Uses};
 
 impl Decode for ABCD {
     fn blank() -> Self {
@@ -29,10 +29,19 @@ mcp_wire::record! {
 }
 
 mcp_wire::record! {
+    Quoted open {
+        const 0 "c": constant("x\"y");
+        const 1 "e\u{1}": constant_integer(1);
+        2 "a\"b": required a_b;
+        3 "d\\": optional d;
+    }
+}
+
+mcp_wire::record! {
     Uses open {
         0 "record": optional record;
         1 "text": optional text;
     }
 }
 
-mcp_wire::serde_bridge!(ABCD, Größe, Uses);
+mcp_wire::serde_bridge!(ABCD, Größe, Quoted, Uses);

@@ -1,0 +1,203 @@
+//! The rules that hold for one schema: of its revision by their ranges, and before them those of its extension.
+
+use toml::Spanned;
+
+use super::{Decide, Inline, Ranged, Rules, Runtime, ShapeAs, Start, UnionRule, matches};
+use crate::Error;
+use crate::decision::Scope;
+use crate::spec::range::Order;
+
+/// The rules of one schema. Of several rows for a place, one with a range goes before one without, then the first in the file.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct HeldRules<'r> {
+    /// Those of the extension, if the schema is one.
+    own: Option<&'r Rules>,
+    shared: &'r Rules,
+    /// The revision.
+    of: Option<&'r str>,
+}
+
+impl<'r> HeldRules<'r> {
+    /// Returns the rules of a scope. A schema without a revision is read like the last revision of the list.
+    pub(super) fn new(shared: &'r Rules, scope: &'r Scope) -> Self {
+        let (own, of) = match scope {
+            Scope::Revision(id) => (None, Some(id.as_str())),
+            Scope::Extension { name, revision } => {
+                (shared.extensions.get(name), Some(revision.as_str()))
+            }
+            Scope::Schema(_) | Scope::Pair(_) => (None, shared.order.last()),
+        };
+        Self { own, shared, of }
+    }
+
+    /// Returns the order of all revisions.
+    pub(crate) fn order(&self) -> &'r Order {
+        &self.shared.order
+    }
+
+    /// The rules in the order in which they are asked.
+    fn layers(&self) -> impl Iterator<Item = &'r Rules> + use<'r> {
+        self.own.into_iter().chain([self.shared])
+    }
+
+    fn holds(&self, row: &impl Ranged) -> bool {
+        let [since, until] = row.range();
+        since.is_none_or(|since| {
+            let holds = |of: &str| self.shared.order.holds(since, until, of);
+            self.of.is_some_and(holds)
+        })
+    }
+
+    /// The rows of a list that hold and are of a place, those with a range first.
+    fn rows<'l, T: Ranged>(
+        &self,
+        rows: &'l [Spanned<T>],
+        is_of: impl Fn(&T) -> bool,
+    ) -> Vec<&'l Spanned<T>> {
+        let held = rows.iter();
+        let held = held.filter(|row| self.holds(row.get_ref()) && is_of(row.get_ref()));
+        let (ranged, always): (Vec<_>, Vec<_>) =
+            held.partition(|row| row.get_ref().range() != [None, None]);
+        [ranged, always].concat()
+    }
+
+    /// The first of them.
+    fn row<'l, T: Ranged>(
+        &self,
+        rows: &'l [Spanned<T>],
+        is_of: impl Fn(&T) -> bool,
+    ) -> Option<&'l Spanned<T>> {
+        self.rows(rows, is_of).into_iter().next()
+    }
+
+    /// Returns the Rust name of a definition, where a rule gives one.
+    pub(crate) fn type_name(&self, definition: &str) -> Option<&'r str> {
+        self.layers().find_map(|Rules { names, .. }| {
+            if let Some(row) = self.row(&names.rules.r#type, |row| row.definition == definition) {
+                return Some(names.mark(row).name.as_str());
+            }
+            let rule = names.rules.types.get(definition)?;
+            Some(names.mark(rule).as_str())
+        })
+    }
+
+    /// Returns the definition-like names of an inline schema, where rules give any: the next one where the one before is
+    /// that of something else in a revision. The first is of use; [`HeldRules::uses_inline`] says that a later one is.
+    pub(crate) fn inline_names(&self, place: &str) -> Vec<&'r str> {
+        let named = self.layers().flat_map(|Rules { names, .. }| {
+            self.rows(&names.rules.inline, |row| matches(&row.at, place))
+        });
+        named.map(|row| row.get_ref().name.as_str()).collect()
+    }
+
+    /// Marks the rule that names an inline schema as needed.
+    pub(crate) fn uses_inline(&self, place: &str, name: &str) {
+        let is_it = |row: &Inline| row.name == name && matches(&row.at, place);
+        let mut rows = self.layers().filter_map(|Rules { names, .. }| {
+            let row = self.row(&names.rules.inline, is_it)?;
+            Some(names.mark(row))
+        });
+        rows.next();
+    }
+
+    /// Returns the hand-written type that stands for a definition.
+    pub(crate) fn runtime(&self, definition: &str) -> Option<&'r Runtime> {
+        self.layers().find_map(|Rules { names, .. }| {
+            let row = names.rules.runtime.get(definition)?;
+            self.holds(row.get_ref()).then(|| names.mark(row))
+        })
+    }
+
+    /// Returns the field name of a member, where a rule gives one.
+    pub(crate) fn field_name(&self, doc_key: &str, wire: &str) -> Option<&'r str> {
+        let whole = format!("{doc_key}.{wire}");
+        self.layers().find_map(|Rules { names, .. }| {
+            let row = self.row(&names.rules.member, |row| row.at == whole);
+            let row = row.or_else(|| self.row(&names.rules.member, |row| row.at == wire));
+            if let Some(row) = row {
+                return Some(names.mark(row).name.as_str());
+            }
+            let members = &names.rules.members;
+            let line = members.get(&whole).or_else(|| members.get(wire))?;
+            Some(names.mark(line).as_str())
+        })
+    }
+
+    /// Returns what the schema at this place is read as, where a rule says so; `bare` is an object that names no member.
+    pub(crate) fn shape(&self, place: &str, bare: bool) -> Option<ShapeAs> {
+        let found = self.layers().find_map(|Rules { shapes, .. }| {
+            let row = self.row(&shapes.rules.shape, |row| matches(&row.at, place))?;
+            Some((shapes, row))
+        });
+        let (shapes, row) = found?;
+        if row.get_ref().r#as == ShapeAs::Map && !bare {
+            return None;
+        }
+        Some(shapes.mark(row).r#as)
+    }
+
+    /// Returns how the union at this place is decided, where a rule says so.
+    pub(crate) fn decide(&self, place: &str) -> Option<&'r Decide> {
+        self.layers().find_map(|Rules { unions, .. }| {
+            let row = self.row(&unions.rules.union, |row| matches(&row.at, place))?;
+            Some(&unions.mark(row).decide)
+        })
+    }
+
+    /// Returns the place of a member among those that a constructor takes; `decides` says that it takes others, too.
+    pub(crate) fn rank(&self, wire: &str, decides: bool) -> usize {
+        let constructors = &self.shared.constructors;
+        let order = &constructors.rules.order;
+        let Some((rank, name)) =
+            (order.iter().enumerate()).find(|(_, name)| name.get_ref() == wire)
+        else {
+            return order.len();
+        };
+        if decides {
+            constructors.mark(name);
+        }
+        rank
+    }
+
+    /// Returns the word for a text that stands beside another one.
+    pub(crate) fn word(&self, wire: &str) -> Option<&'r str> {
+        let constructors = &self.shared.constructors;
+        let word = constructors.rules.word.get(wire)?;
+        Some(constructors.mark(word).as_str())
+    }
+
+    /// Returns what a member that must be there starts from, where a rule has a value that fits.
+    pub(crate) fn start(&self, place: &str, fits: impl Fn(&Start) -> bool) -> Option<Start> {
+        let found = self.layers().find_map(|Rules { constructors, .. }| {
+            let row = self.row(&constructors.rules.value, |row| matches(&row.at, place))?;
+            Some((constructors, row))
+        });
+        let (constructors, row) = found?;
+        fits(&row.get_ref().start).then(|| constructors.mark(row).start.clone())
+    }
+
+    /// Returns what is wrong with the rule of a union, if there is one.
+    pub(crate) fn union_error(&self, place: &str, problem: &str) -> Option<Error> {
+        self.layers().find_map(|Rules { unions, .. }| {
+            let row = self.row(&unions.rules.union, |row| matches(&row.at, place))?;
+            let UnionRule { at, reason, .. } = row.get_ref();
+            let (offset, of) = (row.span().start, format!("union `{at}`"));
+            let help =
+                "mend the rule: one row for each variant, with a member that the variant has";
+            Some((unions.file).error(offset, of, problem, reason.as_str(), help))
+        })
+    }
+
+    /// Returns what is wrong with the rule of a hand-written type.
+    pub(crate) fn runtime_error(&self, definition: &str, problem: &str) -> Error {
+        let has = |rules: &&Rules| rules.names.rules.runtime.contains_key(definition);
+        let Rules { names, .. } = self.layers().find(has).unwrap_or(self.shared);
+        let row = names.rules.runtime.get(definition);
+        let offset = row.map_or(0, |row| row.span().start);
+        let of = format!("runtime type `{definition}`");
+        let reason =
+            "a hand-written type that says something else than the schema loses wire facts";
+        let help = "end the rule before this revision with `since` and `until`, remove it, or teach the hand-written type";
+        names.file.error(offset, of, problem, reason, help)
+    }
+}

@@ -1,0 +1,228 @@
+//! Without the rules of its conversions, what is open of a revision is what those rules answer.
+//!
+//! On the spec of this workspace: for each revision, every file of rules for a pair that it is in is taken out.
+
+use mcp_schema::sorted::SortedMap;
+use std::collections::BTreeSet;
+
+use mcp_schema::Models;
+use mcp_schema::open::Open;
+use mcp_schema::shims::rules::{Action, PairRules};
+use mcp_schema::shims::{Pair, Way};
+use mcp_schema::spec::Spec;
+
+use super::*;
+use crate::specs;
+
+/// The spec of this workspace, and the files of rules that are taken out of it.
+struct Removed {
+    files: SortedMap<String, String>,
+    spec: Spec,
+    rules: Vec<String>,
+}
+
+impl Removed {
+    fn of(id: &str) -> Self {
+        let files = specs::directory().files().clone();
+        let is_of = |name: &&String| {
+            let pair = name
+                .strip_prefix("shims/")
+                .and_then(|it| it.strip_suffix(".toml"));
+            let ends = pair.and_then(|pair| pair.split_once(".."));
+            // The new end of another pair is an extension.
+            let is_revision = |id: &str| specs::spec().revision(id).is_ok();
+            ends.is_some_and(|(old, new)| (old == id || new == id) && is_revision(new))
+        };
+        Self {
+            rules: files.keys().filter(is_of).cloned().collect(),
+            spec: specs::spec().clone(),
+            files,
+        }
+    }
+
+    /// The files without those rules, and without the changes of the prose that ask for them.
+    fn without_rules(&self) -> SortedMap<String, String> {
+        let mut files = self.files.clone();
+        files.retain(|name, _| !self.rules.contains(name));
+        let mut changes: toml::Table = files["changes.toml"].parse().unwrap();
+        let rows = changes.get_mut("change").unwrap().as_array_mut().unwrap();
+        rows.retain(|row| {
+            let between = row["between"].as_str().unwrap();
+            !self.rules.iter().any(|name| pair_of(name) == between)
+        });
+        files.insert("changes.toml".to_owned(), changes.to_string());
+        files
+    }
+}
+
+/// The files of conversions that are taken out.
+fn removed_rules(removed: &Removed) -> Vec<&str> {
+    removed.rules.iter().map(String::as_str).collect()
+}
+
+#[test]
+fn without_its_rules_what_is_open_is_what_they_answer() {
+    std::thread::scope(|scope| {
+        for revision in &specs::spec().revisions {
+            scope.spawn(|| {
+                let id = &revision.id;
+                let removed = Removed::of(id);
+                let bare = Directory::from_files(removed.without_rules());
+                let open = Open::of(&bare.spec().unwrap());
+                assert!(open.problems.is_empty(), "{id}: {:?}", open.problems);
+                // What a draft of the day has left open is open either way.
+                let ever = Open::of(&removed.spec);
+                changes_are_open_as_removed(id, &removed, [&ever, &open]);
+            });
+        }
+    });
+}
+
+/// Each place that is open is one that a removed rule speaks of, or lies in what one took as a whole on some way; and each place
+/// that a removed rule answers is open.
+fn changes_are_open_as_removed(id: &str, anew: &Removed, [ever, open]: [&Open; 2]) {
+    let spec = &anew.spec;
+    let models = Models::build(spec).unwrap();
+    let mut converted: BTreeSet<(String, String)> = BTreeSet::new();
+    let mut spoken: BTreeSet<(String, String)> = BTreeSet::new();
+    let mut answered: BTreeSet<(String, String)> = BTreeSet::new();
+    for name in removed_rules(anew) {
+        let (old, new) = pair_of(name).split_once("..").unwrap();
+        let pair = Pair::new(old, new);
+        let rules = PairRules::of(&pair, spec).unwrap();
+        let plan = models.plan_pair(&pair, spec.rules.get(name)).unwrap();
+        let [up, down] = Way::BOTH.map(|way| -> BTreeSet<String> {
+            let ends = plan.way(way).iter().flat_map(|one| [&one.from, &one.to]);
+            ends.map(|end| end.name().to_owned()).collect()
+        });
+        let pair = pair.to_string();
+        let both = up.intersection(&down);
+        converted.extend(both.map(|name| (pair.clone(), name.clone())));
+        let mut says = |place: &str, answers: bool| {
+            let row = (pair.clone(), place.to_owned());
+            if answers {
+                answered.insert(row.clone());
+            }
+            spoken.insert(row);
+        };
+        for rule in rules.rules() {
+            let actions = Way::BOTH.into_iter().filter_map(|way| rule.action(way));
+            // A function may do more than a difference of types asks for.
+            let asked = |action: &Action| !action.is_hook() && !matches!(action, Action::Custom(_));
+            let answers = actions.clone().any(asked);
+            for at in rule.at.all() {
+                says(at, answers);
+                for covered in &rule.covers {
+                    says(&format!("{at}.{covered}"), true);
+                }
+            }
+        }
+        let file: toml::Table = anew.files[name].parse().unwrap();
+        let renames = file.get("rename").and_then(toml::Value::as_array);
+        for rename in renames.into_iter().flatten() {
+            // What holds both types has a variant for each, unless they are one.
+            for name in [&rename["old"], &rename["new"]] {
+                let name = name.as_str().unwrap();
+                let variant = name.strip_suffix("Reference").unwrap_or(name);
+                says(name, false);
+                says(&format!("*|{variant}"), false);
+            }
+        }
+        for rule in rules.methods() {
+            for name in rule.name.all() {
+                says(name, rule.action.is_some());
+            }
+        }
+        for rule in rules.errors() {
+            let single = rule.code.from == rule.code.to && rule.method.is_none();
+            says(&format!("error {}", rule.code.from), single);
+        }
+    }
+    let ever = places(ever);
+    let places = |open: &Open| &places(open) - &ever;
+    let mut found = places(open);
+    assert_eq!(found.is_empty(), spoken.is_empty(), "{id}");
+    // What lies in a type that became another one is asked for once it is said that the two are one.
+    loop {
+        let next = places(&Open::of(&answered_so_far(anew, &found)));
+        let before = found.len();
+        found.extend(next);
+        if found.len() == before {
+            break;
+        }
+    }
+    for (pair, place) in &found {
+        let mut of = spoken.iter().filter(|(of, _)| pair.contains(of.as_str()));
+        let owner = place.split(['.', '|']).next().unwrap();
+        assert!(
+            of.any(|(_, at)| speaks_of(place, at))
+                || !converted
+                    .iter()
+                    .any(|(of, name)| pair.contains(of.as_str()) && name == owner),
+            "{id}: nothing that was removed answered {place} of {pair}"
+        );
+    }
+    for (pair, at) in &answered {
+        let mut of = found.iter().filter(|(of, _)| of.contains(pair.as_str()));
+        assert!(
+            of.any(|(_, place)| speaks_of(place, at)),
+            "{id}: {at} of {pair} was removed, and is not open"
+        );
+    }
+}
+
+/// The pairs and the places that are open.
+fn places(open: &Open) -> BTreeSet<(String, String)> {
+    let decisions = open.decisions.iter();
+    decisions
+        .map(|open| (open.scope.to_string(), open.place.clone()))
+        .collect()
+}
+
+/// The pair of a file of conversions.
+fn pair_of(file: &str) -> &str {
+    let name = file.strip_prefix("shims/").unwrap();
+    name.strip_suffix(".toml").unwrap()
+}
+
+/// Whether a rule about a place, or about `*` and the rest of one, is about this one.
+fn speaks_of(place: &str, pattern: &str) -> bool {
+    match pattern.strip_prefix('*') {
+        Some(rest) => place.ends_with(rest),
+        None => place == pattern,
+    }
+}
+
+/// Without decisions, but for those that speak of what was found open, of which types are one, and of what adapters convert.
+fn answered_so_far(anew: &Removed, found: &BTreeSet<(String, String)>) -> Spec {
+    let mut files = anew.without_rules();
+    for name in removed_rules(anew) {
+        let mut file: toml::Table = anew.files[name].parse().unwrap();
+        for (kind, rows) in &mut file {
+            let Some(rows) = rows.as_array_mut() else {
+                continue;
+            };
+            let spoken = |row: &toml::Value| {
+                let at = ["at", "name", "code"].iter().find_map(|key| row.get(key));
+                let at = at.map(|at| at.as_array().cloned().unwrap_or_else(|| vec![at.clone()]));
+                at.into_iter().flatten().any(|at| {
+                    let at = at
+                        .as_str()
+                        .map_or_else(|| format!("error {at}"), str::to_owned);
+                    let mut found = found
+                        .iter()
+                        .filter(|(pair, _)| pair.contains(pair_of(name)));
+                    found.any(|(_, place)| speaks_of(place, &at))
+                })
+            };
+            rows.retain(|row| kind == "rename" || kind == "also" || spoken(row));
+            // What a rule relies on may not be there yet.
+            let rules = rows.iter_mut().filter(|_| kind == "rule");
+            for row in rules.filter_map(toml::Value::as_table_mut) {
+                row.remove("with");
+            }
+        }
+        files.insert(name.to_owned(), file.to_string());
+    }
+    Directory::from_files(files).spec().unwrap()
+}

@@ -1,0 +1,74 @@
+//! What a generation may not change: the public items of released revisions.
+
+use mcp_codegen::generate::{Generated, generate};
+use mcp_codegen::surface;
+use mcp_schema::sorted::SortedMap;
+use mcp_schema::spec::{Directory, ImportOptions, Lifecycle, Status, Upstream};
+
+use crate::says;
+use crate::specs::{directory, spec};
+
+/// What the generator makes of files, with what would stand on disk after it.
+fn made(files: SortedMap<String, String>) -> Generated {
+    generate(&Directory::from_files(files).spec().unwrap()).unwrap()
+}
+
+/// Checks what was made of files against what stands.
+fn checked(stands: &Generated, files: SortedMap<String, String>) -> Result<(), String> {
+    let spec = Directory::from_files(files.clone()).spec().unwrap();
+    let crates = stands.crates.iter();
+    let crates = crates.map(|one| (one.package.clone(), one.files.clone()));
+    let packages = surface::packages(&spec);
+    let stands = crates.filter(|(package, _)| packages.contains(package));
+    surface::check(&spec, &stands.collect(), &made(files)).map_err(|error| error.to_string())
+}
+
+/// The files of the workspace with another row in `shapes.toml`.
+fn with_shape(row: &str) -> SortedMap<String, String> {
+    let mut files = directory().files().clone();
+    let shapes = files.get_mut("shapes.toml").unwrap();
+    *shapes = format!("{row}\n{shapes}");
+    let docs = files.get_mut("docs.toml").unwrap();
+    let (before, after) = docs.split_once("\n[IconTheme]\n").unwrap();
+    let after = after.split_once("\n\n").unwrap().1;
+    *docs = format!("{before}\n{after}");
+    files
+}
+
+#[test]
+fn a_row_for_every_revision_that_changes_a_release_is_refused_by_its_items() {
+    let stands = made(directory().files().clone());
+    assert_eq!(checked(&stands, directory().files().clone()), Ok(()));
+    let row = "[[shape]]\nat = \"Icon.theme\"\nas = \"json\"\nreason = \"x\"\n";
+    let refused = checked(&stands, with_shape(row)).unwrap_err();
+    says(
+        &refused,
+        "mcp-2025-11-25: Icon.theme was `Option<IconTheme>`, and is `Option<Json>`",
+    );
+    says(&refused, "mcp-2026-07-28: IconTheme is gone");
+    says(&refused, "says `since = \"ID\"`");
+}
+
+/// A release that is the same as the one before moves types into the shared crate, and nothing of them changes.
+#[test]
+fn a_new_release_moves_types_between_crates_and_changes_none() {
+    let stands = made(directory().files().clone());
+    let mut next = directory();
+    let latest = crate::specs::latest(spec());
+    let options = ImportOptions {
+        revision: "next".to_owned(),
+        lifecycle: Some(Lifecycle::PerRequest),
+        status: Some(Status::Released),
+        ..ImportOptions::default()
+    };
+    let schema = Upstream::of_text("next", &latest.raw.to_string()).unwrap();
+    next.import(&schema, &options).unwrap();
+    let mut files = next.files().clone();
+    let shapes = files.get_mut("shapes.toml").unwrap();
+    shapes.push_str(
+        "\n[[shape]]\nat = \"Icon.sizes\"\nas = \"json\"\nsince = \"next\"\nreason = \"x\"\n",
+    );
+    let rule = "[[rule]]\nid = \"sizes\"\nat = \"Icon.sizes\"\nup = \"drop\"\ndown = \"drop\"\nloss = \"cosmetic\"\nreason = \"x\"\nsource = \"x\"\nexample = [\n  { type = \"Icon\", way = \"up\", input = '{\"src\":\"a\",\"sizes\":[\"1x1\"]}', output = '{\"src\":\"a\"}', loses = [\"/sizes\"] },\n  { type = \"Icon\", way = \"down\", input = '{\"src\":\"a\",\"sizes\":[\"1x1\"]}', output = '{\"src\":\"a\"}', loses = [\"/sizes\"] },\n]\n";
+    files.insert(format!("shims/{}..next.toml", latest.id), rule.to_owned());
+    assert_eq!(checked(&stands, files), Ok(()));
+}
