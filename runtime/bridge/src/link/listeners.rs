@@ -20,7 +20,7 @@ struct State {
     early: Early,
 }
 
-/// Notifications that came before there was anyone to receive them: the server is told `initialized` before its client says it.
+/// Notifications that come before a session is open to receive them: the bridge sends `initialized` before its client does.
 enum Early {
     Kept {
         notices: Vec<(String, Json)>,

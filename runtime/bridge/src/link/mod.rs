@@ -48,7 +48,7 @@ impl Link {
     /// Connects to the server, on behalf of a client, and finds out which revision to speak with it, and what it is.
     ///
     /// # Errors
-    /// A server that cannot be used, or does not say what it is: no client is told more than is known of it.
+    /// A server that cannot be used, or does not say what it is: clients get nothing that is made up.
     pub(crate) async fn negotiate(
         settings: &Arc<Settings>,
         caller: &Caller,

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use mcp_bridge::{Bridge, Error, Upstream};
 use mcp_revisions::mcp_wire::Json;
+use mcp_revisions::mcp_wire::service::Caller as _;
 use mcp_revisions::sansio::server::{Profile, Server};
 use mcp_revisions::service::client::Http;
 use mcp_revisions::{Lifecycle, Revision, RevisionSet, http};
@@ -234,7 +235,7 @@ async fn sessions_of_all_revisions_share_the_room_for_servers() {
     {
         let revision = Revision::from_protocol_version(version).unwrap();
         let client = client(revision).http(Http::in_process(service.clone()));
-        let listed = mcp_revisions::mcp_wire::service::Caller::request(&client, "tools/list", None);
+        let listed = client.request("tools/list", None);
         assert_eq!(listed.await.is_ok(), place < 2, "{version}");
         clients.push(client);
     }
