@@ -215,7 +215,7 @@ impl Inner {
     /// Whether requests of a session are served here: once the service is closing, those that belong to its open calls.
     pub(super) fn serves(&self, session: &str) -> bool {
         let sessions = lock(&self.sessions);
-        let driver = sessions.get(session).map(|driver| Arc::clone(driver));
+        let driver = sessions.get(session).map(Arc::clone);
         drop(sessions);
         let serves = |driver: &Arc<ServerDriver>| !self.is_closing() || driver.is_at_work();
         driver.is_some_and(|driver| !driver.was_closed() && serves(&driver))

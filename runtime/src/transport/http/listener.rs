@@ -196,7 +196,7 @@ impl Drain for Undrained<'_> {
 /// How long connections stay open after the last one was accepted.
 const LINGER: Duration = Duration::from_millis(250);
 
-/// How long what is said last may take to be sent.
+/// How long the errors of calls that are not done may take to be sent.
 const LAST_WORD: Duration = Duration::from_secs(2);
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;

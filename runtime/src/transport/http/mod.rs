@@ -295,7 +295,7 @@ impl Options {
         self
     }
 
-    /// Sets how long [`serve_until`] and [`serve_layered`] take calls after they were told to stop, while the
+    /// Sets how long [`serve_until`] and [`serve_layered`] take calls after their stop signal, while the
     /// [readiness](Self::with_readiness) says 503; no time by default. Set it to what the balancer needs to notice: the interval
     /// of its checks times the number of failures that it waits for, and a second.
     #[must_use]

@@ -1,10 +1,10 @@
-//! The signals by which a process is told to end.
+//! The signals that end a process.
 
 use std::io;
 
 use crate::transport::spawn::{Boxed, boxed};
 
-/// Returns a future that is ready once the process is told to end: by Ctrl-C, or on Unix by SIGTERM, which service managers,
+/// Returns a future that is ready once a signal ends the process: Ctrl-C, or on Unix SIGTERM, which service managers,
 /// containers and orchestrators send. From this call on, the signal does not end the process by itself; a process with the id 1
 /// ignores it otherwise.
 ///

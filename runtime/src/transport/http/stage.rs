@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Stage {
-    /// Calls are served, and balancers are told to send them elsewhere.
+    /// Calls are served, and the readiness says that balancers are to send them elsewhere.
     LameDuck = 1,
     /// New calls are refused, and what belongs to open ones is served.
     Closing,

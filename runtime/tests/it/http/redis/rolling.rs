@@ -231,7 +231,7 @@ async fn work(number: usize, url: String, tally: Arc<Tally>) {
         tally.calls.fetch_add(1, Ordering::SeqCst);
         if came.as_deref() != Ok(expected) || !is_whole {
             let took = begun.elapsed();
-            let failed = format!("{revision} {tool} after {took:?}: {came:?}, {progress} told");
+            let failed = format!("{revision} {tool} after {took:?}: {came:?}, {progress} steps");
             tally.failed.lock().unwrap().push(failed);
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
