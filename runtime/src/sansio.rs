@@ -9,7 +9,7 @@ pub use crate::protocol::client;
 pub use crate::protocol::server::{self, Server};
 pub use crate::protocol::{
     Answer, Answered, Caller, Cancelled, Connection, CustomNotification, CustomRequest, Event,
-    Exchange, Failure, Fate, Ignored, IncomingRequest, InputRequired, LogLevel, NeedsAdapter,
-    Notification, OutgoingRequest, Output, Profile, Question, Refused, Retry, Role, Said,
-    ServerFacts, TaskState, TaskStatus, To, Token, negotiate,
+    Exchange, Failure, Fate, Ignored, IncomingRequest, InputRequired, LogLevel, Mended,
+    MistakeOutcome, NeedsAdapter, Notification, OutgoingRequest, Output, PeerMistake, Profile,
+    Question, Refused, Retry, Role, Said, ServerFacts, TaskState, TaskStatus, To, Token, negotiate,
 };

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_protocol::UnknownFields;
-use mcp_revisions::sansio::client::ServerFacts;
+use mcp_protocol::{Revision, UnknownFields};
+use mcp_revisions::sansio::PeerMistake;
+use mcp_revisions::sansio::client::{Client, Options, ServerFacts};
 use mcp_revisions::sansio::server::{Server, TaskOptions};
 use mcp_revisions::{Limits, RevisionSet, http};
 use mcp_wire::Json;
+use tracing::warn;
 
-use crate::losses::Losses;
+use crate::losses::{End, Losses};
 use crate::{Error, Upstream, identity};
 
 /// What a bridge was set to.
@@ -59,7 +61,13 @@ impl Settings {
             .serving(self.client_revisions)
             .with_unknown_fields(self.policy)
             .with_other_methods()
+            .on_mistake(|mistake| tell(End::Client, mistake))
             .on_loss(move |lost| settings.losses.report_of_server(lost)))
+    }
+
+    /// The end towards the upstream server.
+    pub(crate) fn client(app: Revision, options: Options) -> Client {
+        Client::new(app, options).on_mistake(|mistake| tell(End::Server, mistake))
     }
 
     pub(crate) fn unusable(&self, why: &dyn std::fmt::Display) -> Error {
@@ -68,4 +76,13 @@ impl Settings {
             why: why.to_string(),
         }
     }
+}
+
+/// Logs the mistake of a peer.
+fn tell(end: End, mistake: &PeerMistake<'_>) {
+    let peer = match end {
+        End::Client => "a client",
+        End::Server => "the server",
+    };
+    warn!("a mistake of {peer}: {mistake}");
 }

@@ -1,11 +1,15 @@
 //! Requests of an application, and their outcomes.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
 use mcp_protocol::{Loss, RequiresState, Revision};
-use mcp_wire::{Decode, Encode, Error, ErrorObject, Json, Peeked, Raw, Request, RequestId};
+use mcp_wire::{
+    Decode, Encode, Error, ErrorObject, Integer, Json, Map, Peeked, Raw, Request, RequestId,
+};
 
+use super::mistakes::shown;
 use super::profile::Profile;
 use crate::methods;
 
@@ -243,8 +247,8 @@ pub enum Failure {
     NoCommonRevision(Vec<String>),
     /// The server refused `initialize`.
     HandshakeRefused(ErrorObject),
-    /// An HTTP answer without a message that answers.
-    Http(u16),
+    /// An HTTP response without a message that answers: its status, and how its body begins, at most 100 characters.
+    Http(u16, String),
     /// The request did not reach the server, or its answer did not arrive; why, as the transport says.
     Transport(String),
     /// The connection, the server or the stream ended first.
@@ -286,7 +290,12 @@ impl fmt::Display for Failure {
                     error.message, error.code
                 )
             }
-            Self::Http(status) => write!(f, "HTTP status {status} without an answer"),
+            Self::Http(status, body) if body.is_empty() => {
+                write!(f, "HTTP status {status} without an answer")
+            }
+            Self::Http(status, body) => {
+                write!(f, "HTTP status {status} without an answer: {body:?}")
+            }
             Self::Transport(why) => write!(f, "no answer of the server arrived: {why}"),
             Self::Closed => f.write_str("the connection ended before the answer"),
             Self::Cancelled => f.write_str("cancelled"),
@@ -329,21 +338,86 @@ impl std::error::Error for Refused {}
 pub(crate) fn outcome(message: &Peeked<'_>) -> Result<Json, ErrorObject> {
     match (message.result.map(Raw::to_json), message.error) {
         (Some(result), _) => Ok(result),
-        (None, error) => Err(error
-            .and_then(|error| mcp_wire::from_str(error.text()).ok())
-            .unwrap_or_else(no_error)),
+        (None, Some(error)) => Err(read_error(error).0),
+        (None, None) => Err(ErrorObject::new(ErrorObject::INTERNAL_ERROR, NO_MESSAGE)),
     }
 }
 
-/// An error of a peer that is no error object.
-pub(crate) fn no_error() -> ErrorObject {
-    ErrorObject::new(ErrorObject::INTERNAL_ERROR, "an error that is none")
+/// The message of an error whose peer gave none.
+const NO_MESSAGE: &str = "an error without a message";
+
+/// Reads the error of a peer, and says what is wrong with it if it is not an error object.
+///
+/// The words of the peer are kept. A code that is the string of an integer is that integer; any other code that is not an
+/// integer becomes -32603 and is quoted in the message. The message is `message`, of whichever kind; else `data` if that is
+/// a string; else the error itself if it is not an object.
+pub(crate) fn read_error(error: Raw<'_>) -> (ErrorObject, Option<String>) {
+    match mcp_wire::from_str(error.text()) {
+        Ok(error) => (error, None),
+        Err(why) => {
+            let why = why.to_string();
+            let why = why.strip_prefix("at ").unwrap_or(&why);
+            (
+                meant_error(error.to_json()),
+                Some(format!("at /error, {why}")),
+            )
+        }
+    }
 }
 
-/// The number of an id that this end gave out.
+/// Returns the error object that another value is meant to be.
+#[cold]
+fn meant_error(error: Json) -> ErrorObject {
+    let internal = ErrorObject::INTERNAL_ERROR;
+    let Ok(mut members) = error.read::<Map<Json>>() else {
+        return ErrorObject::new(
+            internal,
+            words(&error).unwrap_or_else(|| NO_MESSAGE.to_owned()),
+        );
+    };
+    let (code, message) = (members.remove("code"), members.remove("message"));
+    let data = members.remove("data");
+    let number = code.as_ref().and_then(|code| {
+        let spelled = code.as_str();
+        let text = spelled.as_deref().map_or(code.text(), str::trim);
+        mcp_wire::from_str::<Integer>(text).ok()
+    });
+    let string_of = |data: &Json| data.as_str().map(Cow::into_owned);
+    let message = (message.as_ref().and_then(words))
+        .or_else(|| data.as_ref().and_then(string_of))
+        .unwrap_or_else(|| NO_MESSAGE.to_owned());
+    let message = match code.filter(|code| number.is_none() && !code.is_null()) {
+        Some(code) => format!("{message} (code {code})"),
+        None => message,
+    };
+    ErrorObject {
+        code: number.unwrap_or_else(|| internal.into()),
+        message,
+        data,
+        extra: members,
+    }
+}
+
+/// Returns a value as words: a string, else its JSON text; `None` for `null`.
+fn words(value: &Json) -> Option<String> {
+    let text = value.as_str().map(Cow::into_owned);
+    text.or_else(|| (!value.is_null()).then(|| value.text().to_owned()))
+}
+
+/// The number of an id that this end gave out, be it spelled as a string.
 pub(crate) fn own_id(id: &RequestId) -> Option<i64> {
     match id {
         RequestId::Integer(id) => id.as_i64(),
-        RequestId::String(_) => None,
+        RequestId::String(id) => mcp_wire::from_str::<Integer>(id.trim()).ok()?.as_i64(),
     }
+}
+
+/// The number of an id, and what is wrong with its spelling.
+pub(crate) fn spelled_id(id: &RequestId) -> Option<(i64, Option<String>)> {
+    let number = own_id(id)?;
+    let why = match id {
+        RequestId::Integer(_) => None,
+        RequestId::String(_) => Some(format!("at /id: expected {number}, found {}", shown(id))),
+    };
+    Some((number, why))
 }

@@ -33,6 +33,10 @@ pub trait Role: Sized + sealed::Sealed {
     /// The state of a connection on which nothing has been said.
     #[doc(hidden)]
     fn begin(&self) -> Self::State;
+
+    /// Reports an event that is a mistake of the peer.
+    #[doc(hidden)]
+    fn report(&self, event: &Event);
 }
 
 pub(super) mod sealed {
@@ -79,6 +83,9 @@ impl<R: Role> Connection<R> {
     }
 
     pub(super) fn tell(&mut self, event: Event) {
+        if matches!(event, Event::Ignored(_) | Event::Mended(_)) {
+            self.role.report(&event);
+        }
         self.put(Output::Event(event));
     }
 }

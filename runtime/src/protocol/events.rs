@@ -88,6 +88,8 @@ pub enum Event {
     NeedsAdapter(NeedsAdapter),
     /// Something came that is of no use, and was left out.
     Ignored(Ignored),
+    /// The peer made a mistake in a message, which was taken as it was meant.
+    Mended(Mended),
 }
 
 impl Event {
@@ -126,12 +128,31 @@ pub struct Cancelled {
     pub reason: Option<String>,
 }
 
+/// A mistake of the peer in a message that was taken as it was meant.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Mended {
+    /// The method of the message, or of the request that it answers; empty if the message does not say.
+    pub method: String,
+    /// The mistake: where it is, what was expected, and what was found.
+    pub why: String,
+}
+
+impl Mended {
+    pub(super) fn new(method: impl Into<String>, why: impl Into<String>) -> Self {
+        Self {
+            method: method.into(),
+            why: why.into(),
+        }
+    }
+}
+
 /// Something of no use.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Ignored {
-    /// Bytes that are no message.
-    Unreadable(Unreadable),
+    /// Bytes that are no message, and how they begin: at most 100 characters.
+    Unreadable(Unreadable, String),
     /// A message of more bytes than [`Limits::max_message_bytes`](crate::Limits::max_message_bytes).
     TooLong(usize),
     /// A batch from a peer that may not send one, or of too many messages.
@@ -148,6 +169,18 @@ pub enum Ignored {
     Invalid(String, String),
     /// An HTTP status in answer to a notification or an answer.
     Status(u16),
+    /// A message about a request that was cancelled or is answered, which may have crossed that on its way; its method, or
+    /// `a response`.
+    Late(String),
+}
+
+impl Ignored {
+    /// Returns whether the peer made a mistake: `false` for what the other revision does not have, which is reported as a
+    /// loss, and for what is late.
+    #[must_use]
+    pub fn is_mistake(&self) -> bool {
+        !matches!(self, Self::Dropped(..) | Self::Late(_))
+    }
 }
 
 /// A request of a peer, in the words of the application's revision.

@@ -13,6 +13,9 @@ mod events;
 pub(crate) mod input_required;
 pub(crate) mod json;
 pub(crate) mod lost;
+#[cfg(feature = "sansio-client")]
+mod mend;
+pub(crate) mod mistakes;
 mod needs;
 pub mod negotiate;
 #[allow(
@@ -40,15 +43,19 @@ pub(crate) mod subscriptions;
 pub(crate) mod tasks;
 pub(crate) mod translate;
 pub(crate) mod unread;
+mod withdrawn;
 
+#[cfg(feature = "client-http")]
+pub(crate) use ask::own_id;
 pub use ask::{
     Answer, Answered, Failure, InputRequired, OutgoingRequest, Question, Refused, Retry, Token,
 };
 pub use connection::{Connection, Role};
 pub use events::{
     Caller, Cancelled, CustomNotification, CustomRequest, Event, Exchange, Fate, Ignored,
-    IncomingRequest, LogLevel, Notification, Output, Said, ServerFacts, TaskState, To,
+    IncomingRequest, LogLevel, Mended, Notification, Output, Said, ServerFacts, TaskState, To,
 };
+pub use mistakes::{MistakeOutcome, PeerMistake};
 pub use needs::NeedsAdapter;
 pub use profile::Profile;
 pub use tasks::TaskStatus;

@@ -1,23 +1,41 @@
 //! Texts that are no message: the request that each of them was to answer, and why it does not.
 
-use mcp_wire::{Members, Reader, RequestId};
+use mcp_wire::{Members, Peeked, Reader, RequestId, Unreadable, peek};
 
 use crate::protocol::Ignored;
 use crate::protocol::ask::own_id;
+use crate::protocol::mistakes::{batch, quotable};
 
-/// How a text begins that says in which order its bytes are, which JSON must not.
+/// Number of bytes at the beginning of a text that are quoted.
+const BEGINNING: usize = 400;
+/// How a text begins that says in which order its bytes are.
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 /// How many bytes at the end of a text that was cut are looked at.
 const TAIL: usize = 128;
 
+/// Looks at a text.
+///
+/// # Errors
+/// A text that is not a message.
+pub(crate) fn look(bytes: &[u8]) -> Result<Peeked<'_>, Ignored> {
+    peek(bytes).map_err(|error| unreadable(bytes, error))
+}
+
+/// A text that is not a message, with its beginning.
+#[cold]
+pub(crate) fn unreadable(bytes: &[u8], error: Unreadable) -> Ignored {
+    let beginning = bytes.get(..BEGINNING).unwrap_or(bytes);
+    Ignored::Unreadable(error, quotable(&String::from_utf8_lossy(beginning)))
+}
+
 /// Why a text is no answer; none of what answers nothing.
-pub(crate) fn why(ignored: &Ignored, bytes: &[u8], limit: usize) -> Option<String> {
+pub(crate) fn why(ignored: &Ignored, limit: usize) -> Option<String> {
     match ignored {
-        Ignored::Unreadable(_) if bytes.starts_with(BYTE_ORDER_MARK.as_bytes()) => {
-            Some("it begins with a byte order mark, which JSON must not".to_owned())
+        Ignored::Unreadable(unreadable, beginning) => {
+            Some(format!("{unreadable}; it begins with \"{beginning}\""))
         }
-        Ignored::Unreadable(unreadable) => Some(unreadable.to_string()),
         Ignored::TooLong(_) => Some(format!("it is longer than {limit} bytes")),
+        Ignored::Batch(length) => Some(format!("it is {}", batch(*length))),
         _ => None,
     }
 }

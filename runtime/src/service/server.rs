@@ -12,7 +12,8 @@ use super::custom::Custom;
 use super::{Error, RequestContext};
 use crate::protocol::server;
 use crate::protocol::server::{
-    CustomNotification, CustomRequest, IncomingRequest, Lost, Notification, Profile, ProfileError,
+    CustomNotification, CustomRequest, IncomingRequest, Lost, Notification, PeerMistake, Profile,
+    ProfileError,
 };
 use crate::serve::{Budget, Handler, Peer, Permit, Session, Share};
 use crate::transport::panics::guarded;
@@ -219,6 +220,15 @@ impl<App: Spoken> McpServer<App> {
     #[must_use]
     pub fn on_loss(mut self, hook: impl Fn(&Lost<'_>) + Send + Sync + 'static) -> Self {
         self.server = self.server.on_loss(guarded(hook));
+        self
+    }
+
+    /// Sets a hook that is called with each mistake of a client in a message that is not answered: it was left out because
+    /// it is not valid or fits nothing, or it was taken as it was meant. Of one kind the first five are reported, and after
+    /// that those whose count is a power of two.
+    #[must_use]
+    pub fn on_mistake(mut self, hook: impl Fn(&PeerMistake<'_>) + Send + Sync + 'static) -> Self {
+        self.server = self.server.on_mistake(hook);
         self
     }
 

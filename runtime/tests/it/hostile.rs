@@ -38,7 +38,7 @@ fn what_is_no_message_is_refused_with_the_right_code_and_the_session_lives_on() 
             null.clone(),
         ),
         (b"{}{}", -32700, null.clone()),
-        (b"\xEF\xBB\xBF{}", -32700, null.clone()),
+        (b"\xEF\xBB\xBF{}", -32600, null.clone()),
         (
             b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"pi\xFFng\"}",
             -32700,

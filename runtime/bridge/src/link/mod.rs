@@ -27,6 +27,7 @@ use crate::losses::{End, LossReport};
 use crate::settings::Settings;
 pub(crate) use asked::Asked;
 use listeners::Listeners;
+use notices::not_valid;
 
 /// How long a server may take to end.
 const SLOW: Duration = Duration::from_secs(10);
@@ -50,7 +51,7 @@ impl Link {
         caller: &Caller,
     ) -> Result<(Self, ServerFacts), Error> {
         let options = negotiate::options(settings, caller, settings.upstream_revisions);
-        Self::connect(settings, Client::new(Revision::LATEST, options)).await
+        Self::connect(settings, Settings::client(Revision::LATEST, options)).await
     }
 
     /// Connects to a server of the revision `app`, on behalf of a client.
@@ -61,7 +62,7 @@ impl Link {
     ) -> Result<Self, Error> {
         let options = negotiate::options(settings, caller, RevisionSet::none().with(app));
         let options = options.with_verdict(Verdict(app));
-        let (link, _) = Self::connect(settings, Client::new(app, options)).await?;
+        let (link, _) = Self::connect(settings, Settings::client(app, options)).await?;
         Ok(link.serving(app, caller))
     }
 
@@ -94,7 +95,7 @@ impl Link {
     pub(crate) fn serving(self, app: Revision, caller: &Caller) -> Self {
         let spoken = self.spoken;
         let options = negotiate::options(&self.settings, caller, RevisionSet::none().with(spoken));
-        self.handle.continue_as(Client::new(app, options));
+        self.handle.continue_as(Settings::client(app, options));
         let named = caller
             .info
             .as_ref()
@@ -136,10 +137,17 @@ impl Link {
                 }
                 Some(Reply::Notification(told, params)) => {
                     let room = tokio::time::timeout(patience, peer.notify(&told, Some(&params)));
-                    if room.await.is_err() {
-                        warn!(method, told, "lost: the client does not read its call");
-                        // One that was waited for in vain gets what it has room for.
-                        patience = Duration::ZERO;
+                    match room.await {
+                        Ok(fate) => {
+                            if let Some(ignored) = not_valid(&told, &fate) {
+                                self.handle.leave_out(ignored);
+                            }
+                        }
+                        Err(_) => {
+                            warn!(method, told, "lost: the client does not read its call");
+                            // One that was waited for in vain gets what it has room for.
+                            patience = Duration::ZERO;
+                        }
                     }
                 }
             }

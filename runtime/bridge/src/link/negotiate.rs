@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_revisions::RevisionSet;
-use mcp_revisions::client_transport::{Handle, Incoming, drive};
-use mcp_revisions::sansio::client::{Client, Options, ServerFacts};
+use mcp_revisions::client_transport::{Handle, Incoming, NotConnected, drive};
+use mcp_revisions::sansio::client::{Client, Failure, Options, ServerFacts};
 use mcp_revisions::sansio::server::Caller;
 use mcp_wire::{peek, printable};
 use serde_json::Value;
@@ -47,9 +47,27 @@ pub(super) async fn connect(
         Ok(facts) => Ok((handle, facts)),
         Err(unconnected) => {
             let _ = handle.close().await;
-            let seen = unconnected.last.as_ref().and_then(seen);
-            Err(settings.unusable(&seen.unwrap_or(unconnected.why)))
+            Err(settings.unusable(&cause(&unconnected)))
         }
+    }
+}
+
+/// Describes, for people, why the server cannot be used.
+fn cause(unconnected: &NotConnected) -> String {
+    let NotConnected { why, last, failure } = unconnected;
+    let last = last.as_ref();
+    match failure.as_deref() {
+        // The mistake in its answer says more than the answer.
+        Some(Failure::InvalidResult(_)) => why.clone(),
+        Some(_) => last.and_then(seen).unwrap_or_else(|| why.clone()),
+        None => match last {
+            Some(Incoming::Message { text, .. }) => {
+                let text = String::from_utf8_lossy(text);
+                let excerpt: String = printable(text.trim()).chars().take(EXCERPT).collect();
+                format!("{why}; the last line that it wrote: {excerpt}")
+            }
+            last => last.and_then(seen).unwrap_or_else(|| why.clone()),
+        },
     }
 }
 

@@ -4,7 +4,7 @@
 //! of the per-request lifecycle only in its calls, and on streams for what those name.
 
 use mcp_revisions::methods;
-use mcp_revisions::sansio::client::{Notification, Token};
+use mcp_revisions::sansio::client::{Fate, Ignored, Notification, Token};
 use mcp_wire::{Json, Map};
 use tracing::{debug, warn};
 
@@ -25,7 +25,9 @@ impl Proxied {
             // The client named its request in its own words.
             let of = about.and_then(|token| server.calls().get(&token));
             let named = of.and_then(|open| open.call.progress_token.clone());
-            let Some(named) = named else { return };
+            let Some(named) = named else {
+                return server.leave_out_progress(&params);
+            };
             let Ok(mut members) = params.read::<Map<Json>>() else {
                 return;
             };
@@ -56,9 +58,20 @@ impl Proxied {
                 for session in self.listeners.all() {
                     let fate = session.notify(method, Some(&params));
                     debug!(method, ?fate, "sent to the client");
+                    if let Some(ignored) = not_valid(method, &fate) {
+                        server.leave_out(ignored);
+                    }
                 }
             }
         }
+    }
+}
+
+/// Returns what to report of a notification of the server that could not be carried over to a client.
+pub(super) fn not_valid(method: &str, fate: &Fate) -> Option<Ignored> {
+    match fate {
+        Fate::Refused(error) => Some(Ignored::Invalid(method.to_owned(), error.message.clone())),
+        _ => None,
     }
 }
 

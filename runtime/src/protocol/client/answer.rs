@@ -3,22 +3,26 @@
 use std::time::Duration;
 
 use mcp_protocol::{Adapter, Lifecycle, ProtocolRule, Revision};
-use mcp_wire::{ErrorObject, Json, Map, MessageKind, Peeked, RawId, RequestId, Unreadable, peek};
+use mcp_wire::{
+    ErrorObject, Json, JsonObject, Map, MessageKind, Peeked, Raw, RawId, RequestId, Unreadable,
+    peek,
+};
 
 use super::tools::RefusedCall;
 use super::{Client, Pending, Purpose, Waiting};
 use crate::RevisionSet;
 use crate::errors::UNSUPPORTED_PROTOCOL_VERSION;
 use crate::methods;
-use crate::protocol::ask::own_id;
-use crate::protocol::ask::{no_error, outcome};
+use crate::protocol::ask::{outcome, own_id, read_error, spelled_id};
 use crate::protocol::client::requests::TaskStage;
 use crate::protocol::lost::Stopped;
+use crate::protocol::mistakes::shown;
 use crate::protocol::negotiate::lifecycle::{Evidence, choose, supported};
 use crate::protocol::revisions::same;
 use crate::protocol::tasks::{Form, RESULT_TYPE, plain_tools};
 use crate::protocol::translate::Way;
-use crate::protocol::{Answer, Connection, Event, Exchange, Failure, Ignored};
+use crate::protocol::unread;
+use crate::protocol::{Answer, Connection, Event, Exchange, Failure, Ignored, Mended, Output};
 
 /// A message, alone or of a batch; or the text that is none, and what is wrong with it.
 pub(in crate::protocol) type Element<'a> = Result<Peeked<'a>, (&'a str, Unreadable)>;
@@ -36,7 +40,7 @@ impl Connection<Client> {
                     match message {
                         Ok(message) => self.take_message(exchange, &message, now),
                         Err((text, unreadable)) => {
-                            let ignored = Ignored::Unreadable(unreadable);
+                            let ignored = unread::unreadable(text.as_bytes(), unreadable);
                             self.take_unreadable(exchange, text.as_bytes(), ignored, now);
                         }
                     }
@@ -56,7 +60,7 @@ impl Connection<Client> {
         if bytes.len() > limits.max_message_bytes {
             return Err(Ignored::TooLong(bytes.len()));
         }
-        let message = peek(bytes).map_err(Ignored::Unreadable)?;
+        let message = unread::look(bytes)?;
         if message.kind != MessageKind::Batch {
             return Ok(vec![Ok(message)]);
         }
@@ -98,32 +102,28 @@ impl Connection<Client> {
         now: Duration,
     ) {
         let said = message.id.and_then(RawId::to_id);
-        let id = match message.id {
-            Some(_) => said.as_ref().and_then(own_id),
-            // An error that could not read the id belongs to the POST that it answers.
-            None => {
-                exchange.and_then(|exchange| self.state.exchanges.get(&exchange).copied().flatten())
-            }
+        let answered = self.request_of(exchange, message);
+        let found = answered.and_then(|(id, why)| Some((id, why, self.state.pending.remove(&id)?)));
+        let Some((id, misnamed, pending)) = found else {
+            return self.answers_nothing(said, message);
         };
-        // Over HTTP a POST answers its own request and no other.
-        let is_its_own =
-            |pending: &Pending| exchange.is_none_or(|exchange| pending.exchange == exchange);
-        let id = id.filter(|id| self.state.pending.get(id).is_some_and(is_its_own));
-        let found = id.and_then(|id| self.state.pending.remove(&id));
-        let Some(Pending {
+        let Pending {
             purpose,
             revision,
             exchange: sent_in,
-        }) = found
-        else {
-            return match (message.id, message.error) {
-                (None, Some(_)) => {
-                    let error = outcome(message).err().unwrap_or_else(no_error);
-                    self.ignore(Ignored::Error(error));
-                }
-                _ => self.ignore(Ignored::AnswerToNothing(said)),
-            };
-        };
+            ..
+        } = pending;
+        let malformed = message.error.and_then(|error| read_error(error).1);
+        if exchange.is_none()
+            && misnamed.is_some()
+            && self.state.exchanges.remove(&sent_in).is_some()
+        {
+            // The transport did not see that this is the answer.
+            self.put(Output::Close(sent_in));
+        }
+        for why in misnamed.into_iter().chain(malformed) {
+            self.tell(Event::Mended(Mended::new(purpose.method(), why)));
+        }
         if let Some(posted) = self.state.exchanges.get_mut(&sent_in) {
             *posted = None;
         }
@@ -145,12 +145,86 @@ impl Connection<Client> {
             (Purpose::Task { token, look }, result) => {
                 self.looked_at_task(token, look, result, now);
             }
-            (Purpose::Listen, result) => {
-                if let Some(id) = id {
-                    self.listened(id, result.err(), now);
+            (Purpose::Listen, result) => self.listened(id, result.err(), now),
+            (Purpose::Probe | Purpose::LogLevel | Purpose::Adapter, _) => {}
+        }
+    }
+
+    /// Returns the request that an answer is for, and what is wrong with the id by which it says so.
+    ///
+    /// An id that is not the one of the request is taken where it can be only one request's: another spelling of the number;
+    /// any id in the response to a POST, unless another request has it; and in a stream of all responses one that this end never
+    /// gave out, if one request waits for its answer and the answer can be to nothing else.
+    pub(in crate::protocol) fn request_of(
+        &self,
+        exchange: Option<Exchange>,
+        message: &Peeked<'_>,
+    ) -> Option<(i64, Option<String>)> {
+        let pending = &self.state.pending;
+        let said = message.id.and_then(RawId::to_id);
+        let named = said.as_ref().and_then(spelled_id);
+        let waits = named.filter(|(id, _)| pending.contains_key(id));
+        let foreign = |id: i64| {
+            let found = said.as_ref().map_or_else(|| "nothing".to_owned(), shown);
+            Some((id, Some(format!("at /id: expected {id}, found {found}"))))
+        };
+        match exchange {
+            Some(exchange) => {
+                // A POST answers its own request and no other.
+                let posted = self.state.exchanges.get(&exchange).copied().flatten()?;
+                pending.get(&posted)?;
+                match waits {
+                    Some((id, why)) => (id == posted).then_some((id, why)),
+                    // An error that could not read the id has none.
+                    None if message.id.is_none() => Some((posted, None)),
+                    None => foreign(posted),
                 }
             }
-            (Purpose::Probe | Purpose::LogLevel | Purpose::Adapter, _) => {}
+            None => waits.or_else(|| {
+                let is_stale = said.as_ref().and_then(own_id);
+                let is_stale = is_stale.is_some_and(|id| (1..=self.state.next_id).contains(&id));
+                let id = self.only_request().filter(|_| !is_stale)?;
+                self.is_only_for(id, message).then(|| foreign(id)).flatten()
+            }),
+        }
+    }
+
+    /// Returns the only request that waits for its answer.
+    pub(in crate::protocol) fn only_request(&self) -> Option<i64> {
+        let mut waiting = self.state.pending.iter();
+        let (id, _) = waiting.next()?;
+        waiting.next().is_none().then_some(*id)
+    }
+
+    /// Whether an answer can be for nothing but this request, the only one that waits: servers also answer requests that were
+    /// withdrawn, and some answer notifications, with an error or with nothing in the result.
+    pub(in crate::protocol) fn is_only_for(&self, id: i64, message: &Peeked<'_>) -> bool {
+        let purpose = self.state.pending.get(&id).map(|pending| &pending.purpose);
+        let names_itself = |member| {
+            let result = message.result.map(Raw::to_json);
+            result.is_some_and(|result| result.get(member).is_some())
+        };
+        match purpose {
+            Some(Purpose::Initialize) if names_itself("protocolVersion") => return true,
+            Some(Purpose::Probe) if names_itself("supportedVersions") => return true,
+            _ => {}
+        }
+        let has_content = message.result.is_some_and(|result| {
+            let object = JsonObject::from_text(result.text());
+            object.is_ok_and(|object| !object.is_empty())
+        });
+        self.state.withdrawn.is_empty() && (has_content || !self.state.has_notified)
+    }
+
+    /// An answer that is for no request: one that crossed the withdrawal of its request, or a mistake.
+    fn answers_nothing(&mut self, id: Option<RequestId>, message: &Peeked<'_>) {
+        let number = id.as_ref().and_then(own_id);
+        if number.is_some_and(|number| self.state.withdrawn.remove(&number)) {
+            return self.ignore(Ignored::Late("a response".to_owned()));
+        }
+        match (message.id, message.error) {
+            (None, Some(error)) => self.ignore(Ignored::Error(read_error(error).0)),
+            _ => self.ignore(Ignored::AnswerToNothing(id)),
         }
     }
 

@@ -10,7 +10,7 @@ use super::state::State;
 use super::{Client, Post, Refused, Retry, Verdict, Waiting};
 use crate::protocol::connection::sealed::Sealed;
 use crate::protocol::negotiate::client::Stage;
-use crate::protocol::{Answer, Answered, Connection, Event, OutgoingRequest, Role, Token};
+use crate::protocol::{Answer, Answered, Connection, Event, Failure, OutgoingRequest, Role, Token};
 
 impl Sealed for Client {}
 
@@ -23,6 +23,10 @@ impl Role for Client {
             stage: Stage::Unknown(self.options.verdict),
             ..State::default()
         }
+    }
+
+    fn report(&self, event: &Event) {
+        self.on_mistake.report(event);
     }
 }
 
@@ -83,6 +87,12 @@ impl Connection<Client> {
         }
         self.start(now);
         Ok(())
+    }
+
+    /// Returns why the revision was not settled, the last time that it was not.
+    #[must_use]
+    pub fn failure(&self) -> Option<&Failure> {
+        self.state.unsettled.as_ref()
     }
 
     /// Continues the connection as `client`, whose application may speak another revision: what was negotiated with the

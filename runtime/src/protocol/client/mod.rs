@@ -55,7 +55,7 @@ use mcp_wire::Direction;
 pub use super::negotiate::lifecycle;
 pub use super::{
     Answer, Answered, Caller, Cancelled, Connection, CustomNotification, CustomRequest, Event,
-    Exchange, Failure, Fate, Ignored, IncomingRequest, InputRequired, Notification,
+    Exchange, Failure, Fate, Ignored, IncomingRequest, InputRequired, Mended, Notification,
     OutgoingRequest, Output, Profile, Question, Refused, Retry, Said, ServerFacts, TaskState,
     TaskStatus, To, Token,
 };
@@ -64,6 +64,8 @@ pub use output::Post;
 
 use crate::protocol::lost::LossHook;
 pub use crate::protocol::lost::{Lost, Undelivered};
+use crate::protocol::mistakes::MistakeHook;
+pub use crate::protocol::mistakes::{MistakeOutcome, PeerMistake};
 use crate::protocol::translate::Translator;
 use crate::{Limits, RevisionSet};
 use requests::{Called, Pending, Purpose, Waiting};
@@ -73,6 +75,7 @@ use requests::{Called, Pending, Purpose, Waiting};
 pub struct Client {
     pub(super) options: Options,
     pub(super) translator: Translator,
+    pub(super) on_mistake: MistakeHook,
 }
 
 impl Client {
@@ -91,6 +94,7 @@ impl Client {
         Self {
             translator,
             options,
+            on_mistake: MistakeHook::default(),
         }
     }
 
@@ -99,6 +103,19 @@ impl Client {
     #[must_use]
     pub fn on_loss(self, hook: impl Fn(&Lost<'_>) + Send + Sync + 'static) -> Self {
         self.with_loss_hook(LossHook::new(hook))
+    }
+
+    /// Sets a hook that is called with each mistake of the server: a message that was left out because it is not valid or
+    /// fits nothing, or that was taken as it was meant. Of one kind the first five are reported, and after that those whose
+    /// count is a power of two.
+    #[must_use]
+    pub fn on_mistake(self, hook: impl Fn(&PeerMistake<'_>) + Send + Sync + 'static) -> Self {
+        self.with_mistake_hook(MistakeHook::new(hook))
+    }
+
+    pub(crate) fn with_mistake_hook(mut self, on_mistake: MistakeHook) -> Self {
+        self.on_mistake = on_mistake;
+        self
     }
 
     pub(crate) fn with_loss_hook(mut self, on_loss: LossHook) -> Self {

@@ -12,12 +12,13 @@ use crate::methods;
 use crate::protocol::ask::own_id;
 use crate::protocol::json::object;
 use crate::protocol::lost::Stopped;
+use crate::protocol::mistakes::quotable;
 use crate::protocol::revisions::known;
 use crate::protocol::tasks::NOTIFICATIONS_TASKS;
 use crate::protocol::translate::{Way, no_params};
 use crate::protocol::{
     Answer, Caller, Cancelled, Connection, CustomNotification, Event, Exchange, Fate, Ignored,
-    IncomingRequest, Notification, Said, Token,
+    IncomingRequest, Mended, Notification, Said, Token,
 };
 
 impl Connection<Client> {
@@ -216,7 +217,10 @@ impl Connection<Client> {
         if self.is_acknowledgement(method, listening) {
             return;
         }
-        let about = self.about(method, params.as_ref(), exchange);
+        let mut about = self.about(method, params.as_ref(), exchange);
+        if method == methods::NOTIFICATIONS_PROGRESS && about.is_none() {
+            about = self.by_other_spelling(params.as_ref());
+        }
         if method == methods::NOTIFICATIONS_CANCELLED {
             if revision.lifecycle() == Lifecycle::PerRequest {
                 return self.stream_taken_down(params.as_ref(), now);
@@ -281,11 +285,12 @@ impl Connection<Client> {
         };
         let pending = id.and_then(|id| self.state.pending.get(&id));
         let (Some(id), true) = (id, pending.is_some_and(|it| is_stream(&it.purpose))) else {
+            let method = methods::NOTIFICATIONS_CANCELLED.to_owned();
+            if id.is_some_and(|id| (1..=self.state.next_id).contains(&id)) {
+                return self.ignore(Ignored::Late(method));
+            }
             let why = "it names no stream of this client".to_owned();
-            return self.ignore(Ignored::Invalid(
-                methods::NOTIFICATIONS_CANCELLED.to_owned(),
-                why,
-            ));
+            return self.ignore(Ignored::Invalid(method, why));
         };
         let Some(Pending {
             purpose, exchange, ..
@@ -325,6 +330,51 @@ impl Connection<Client> {
         }
     }
 
+    /// The request whose progress goes by this token.
+    fn by_progress_token(&self, wanted: &Json) -> Option<Token> {
+        let mut pending = self.state.pending.values();
+        let found = pending.find_map(|pending| match &pending.purpose {
+            Purpose::Application(request) if request.progress_token.as_ref() == Some(wanted) => {
+                Some(request.token)
+            }
+            _ => None,
+        });
+        found.or_else(|| self.state.polls.by_progress_token(wanted))
+    }
+
+    /// Returns the request whose progress token is the same number in another spelling, and reports that.
+    fn by_other_spelling(&mut self, params: Option<&Json>) -> Option<Token> {
+        let wanted = params?.get("progressToken")?;
+        let spelled = [
+            numbered(&wanted).map(Json::from),
+            Some(Json::of(wanted.text())),
+        ];
+        let mut spelled = spelled.iter().flatten();
+        let (token, sent) =
+            spelled.find_map(|other| Some((self.by_progress_token(other)?, other.text())))?;
+        let (sent, found) = (quotable(sent), quotable(wanted.text()));
+        let why = format!("at /params/progressToken: expected {sent}, found {found}");
+        let method = methods::NOTIFICATIONS_PROGRESS;
+        self.tell(Event::Mended(Mended::new(method, why)));
+        Some(token)
+    }
+
+    /// Reports a notification of progress that names no request and is of no use to the application. One about a request
+    /// that is over may have crossed that on its way, and is no mistake.
+    pub fn leave_out_progress(&mut self, params: &Json) {
+        let method = methods::NOTIFICATIONS_PROGRESS.to_owned();
+        let token = params.get("progressToken");
+        let number = token.as_ref().and_then(numbered);
+        self.ignore(match number {
+            Some(id) if (1..=self.state.next_id).contains(&id) => Ignored::Late(method),
+            _ => {
+                let found = token.map_or_else(|| "nothing".to_owned(), |it| quotable(it.text()));
+                let why = "at /params/progressToken: expected the token of a request that waits";
+                Ignored::Invalid(method, format!("{why}, found {found}"))
+            }
+        });
+    }
+
     /// The request that a message of the server belongs to.
     fn about(
         &self,
@@ -338,17 +388,7 @@ impl Connection<Client> {
             _ => None,
         };
         if method == methods::NOTIFICATIONS_PROGRESS {
-            let wanted = params?.get("progressToken")?;
-            let mut pending = self.state.pending.values();
-            let found = pending.find_map(|pending| match &pending.purpose {
-                Purpose::Application(request)
-                    if request.progress_token.as_ref() == Some(&wanted) =>
-                {
-                    Some(request.token)
-                }
-                _ => None,
-            });
-            return found.or_else(|| self.state.polls.by_progress_token(&wanted));
+            return self.by_progress_token(&params?.get("progressToken")?);
         }
         if let Some(call) = self.state.polls.by_related_task(params) {
             return Some(call);
@@ -372,6 +412,11 @@ fn requested(params: Option<&Json>) -> Option<RequestId> {
 fn subscription(params: Option<&Json>) -> Option<i64> {
     let meta = params?.get("_meta")?;
     own_id(&meta.read_member(crate::meta::SUBSCRIPTION_ID)?)
+}
+
+/// The number of a progress token, be it spelled as a string.
+fn numbered(token: &Json) -> Option<i64> {
+    token.read().ok().as_ref().and_then(own_id)
 }
 
 /// The name of a method, as the tables have it.

@@ -3,15 +3,24 @@
 use std::time::Duration;
 
 use mcp_protocol::Lifecycle;
-use mcp_wire::{MessageKind, Peeked};
+use mcp_wire::{Peeked, peek};
 
 use super::answer::MOST_SENDS;
 use super::{Channel, Client, Pending, Purpose};
 use crate::RevisionSet;
-use crate::protocol::ask::own_id;
+use crate::protocol::mend::MendedText;
+use crate::protocol::mistakes::quotable;
+use crate::protocol::negotiate::client::Stage;
 use crate::protocol::negotiate::lifecycle::{Evidence, Finding, judge};
-use crate::protocol::unread::why;
+use crate::protocol::negotiate::statuses::is_session_lost;
+use crate::protocol::unread::{unreadable as unreadable_text, why};
 use crate::protocol::{Answer, Connection, Exchange, Failure, Ignored};
+
+/// Number of bytes at the beginning of a body that are quoted.
+const BEGINNING: usize = 400;
+
+/// Number of sessions that one request is sent in: the server may have lost one.
+const MOST_SESSIONS: u8 = 2;
 
 impl Connection<Client> {
     /// Takes the HTTP answer to a POST: its status, its `Mcp-Session-Id`, and its whole body; `None` if it is a stream of
@@ -46,57 +55,94 @@ impl Connection<Client> {
             Ok(messages) => (messages, None),
             Err(ignored) => (Vec::new(), Some(ignored)),
         };
-        // The status says more than a page that goes with it.
         let limit = self.role.options.limits.max_message_bytes;
-        let mut broken = ignored
-            .as_ref()
-            .and_then(|ignored| why(ignored, body, limit));
+        let mut broken = ignored.as_ref().and_then(|ignored| why(ignored, limit));
+        if let Some(ignored) = &ignored {
+            for mended in self.mended(Some(exchange), body, ignored) {
+                broken = self.take_of_body(exchange, status, &mended, now);
+            }
+        }
         for message in messages {
             match message {
-                Ok(message) => match message.kind {
-                    MessageKind::Response | MessageKind::Error if self.answers(&message, id) => {
-                        self.take_http_answer(exchange, status, &message, now);
+                Ok(message) if self.answers(exchange, &message) => {
+                    self.take_http_answer(exchange, (status, body), &message, now);
+                }
+                Ok(message) => {
+                    broken = Some(match &message.method {
+                        Some(method) => no_response(method),
+                        None => "its id is that of another request that waits".to_owned(),
+                    });
+                    if success || id.is_some() || message.method.is_some() {
+                        self.take_message(Some(exchange), &message, now);
                     }
-                    _ if success => self.take_message(Some(exchange), &message, now),
-                    _ => {}
-                },
+                }
                 Err((text, unreadable)) => {
-                    broken = why(&Ignored::Unreadable(unreadable), text.as_bytes(), limit);
+                    let ignored = unreadable_text(text.as_bytes(), unreadable);
+                    broken = why(&ignored, limit);
+                    for mended in self.mended(Some(exchange), text.as_bytes(), &ignored) {
+                        broken = self.take_of_body(exchange, status, &mended, now);
+                    }
                 }
             }
         }
-        if let Some(ignored) = ignored.filter(|_| success && id.is_none()) {
+        if let Some(ignored) = ignored.filter(|_| success && id.is_none() && broken.is_some()) {
             self.ignore(ignored);
         }
+        let is_open = matches!(self.state.exchanges.get(&exchange), Some(Some(_)));
         match broken.filter(|_| success) {
-            Some(why) if matches!(self.state.exchanges.get(&exchange), Some(Some(_))) => {
+            Some(why) if is_open => {
                 self.state.exchanges.remove(&exchange);
                 if let Some(id) = id {
                     self.end_unanswered(id, Some(status), &Failure::InvalidResult(why), now);
                 }
             }
-            _ => self.unanswered(exchange, Some(status), &Failure::Http(status), now),
+            _ => {
+                // The status says more than a page that goes with it.
+                let beginning = body.get(..BEGINNING).unwrap_or(body);
+                let beginning = quotable(String::from_utf8_lossy(beginning).trim());
+                let failure = Failure::Http(status, beginning);
+                self.unanswered(exchange, Some((status, body)), &failure, now);
+            }
         }
     }
 
-    /// Whether a message is the answer to this request, or an error that does not say to which.
-    fn answers(&self, message: &Peeked<'_>, id: Option<i64>) -> bool {
-        let Some(id) = id else { return false };
-        match message.id {
-            Some(found) => found.to_id().as_ref().and_then(own_id) == Some(id),
-            None => self.state.pending.contains_key(&id),
+    /// Whether a message is the response to the request of a POST.
+    fn answers(&self, exchange: Exchange, message: &Peeked<'_>) -> bool {
+        message.method.is_none() && self.request_of(Some(exchange), message).is_some()
+    }
+
+    /// Takes a message of a body that was not one as it stood. Returns why it is not the answer, if it is not.
+    fn take_of_body(
+        &mut self,
+        exchange: Exchange,
+        status: u16,
+        mended: &MendedText,
+        now: Duration,
+    ) -> Option<String> {
+        let MendedText { text, why, .. } = mended;
+        let message = peek(text.as_bytes()).ok()?;
+        self.tell_mended(Some(exchange), &message, why);
+        match &message.method {
+            Some(method) => {
+                self.take_message(Some(exchange), &message, now);
+                Some(no_response(method))
+            }
+            None => {
+                self.take_http_answer(exchange, (status, text.as_bytes()), &message, now);
+                None
+            }
         }
     }
 
     fn take_http_answer(
         &mut self,
         exchange: Exchange,
-        status: u16,
+        (status, body): (u16, &[u8]),
         message: &Peeked<'_>,
         now: Duration,
     ) {
         // A request that did not reach the server's handlers may be sent again.
-        if !(200..300).contains(&status) && self.stale(exchange, status, Some(message)) {
+        if !(200..300).contains(&status) && self.stale(exchange, (status, body), Some(message)) {
             return self.send_again(exchange, now);
         }
         self.take_answer(Some(exchange), Some(status), message, now);
@@ -116,7 +162,7 @@ impl Connection<Client> {
     fn unanswered(
         &mut self,
         exchange: Exchange,
-        status: Option<u16>,
+        response: Option<(u16, &[u8])>,
         failure: &Failure,
         now: Duration,
     ) {
@@ -124,14 +170,14 @@ impl Connection<Client> {
             self.state.exchanges.remove(&exchange);
             return;
         };
-        if let Some(status) = status
+        if let Some((status, body)) = response
             && !(200..300).contains(&status)
-            && self.stale(exchange, status, None)
+            && self.stale(exchange, (status, body), None)
         {
             return self.send_again(exchange, now);
         }
         self.state.exchanges.remove(&exchange);
-        self.end_unanswered(id, status, failure, now);
+        self.end_unanswered(id, response.map(|(status, _)| status), failure, now);
     }
 
     /// A request has no answer, and will have none.
@@ -168,8 +214,14 @@ impl Connection<Client> {
         }
     }
 
-    /// Whether this answer says that what was settled does not hold any more: a session that ended, or a verdict that was handed in.
-    fn stale(&self, exchange: Exchange, status: u16, message: Option<&Peeked<'_>>) -> bool {
+    /// Whether this response says that what was settled does not hold any more: a session that the server has lost, or a
+    /// verdict that was handed in. The request was refused before it ran, and may be sent again.
+    fn stale(
+        &self,
+        exchange: Exchange,
+        (status, body): (u16, &[u8]),
+        message: Option<&Peeked<'_>>,
+    ) -> bool {
         let id = self.state.exchanges.get(&exchange).copied().flatten();
         let Some(pending) = id.and_then(|id| self.state.pending.get(&id)) else {
             return false;
@@ -177,39 +229,48 @@ impl Connection<Client> {
         let Purpose::Application(request) = &pending.purpose else {
             return false;
         };
-        let Some(settled) = self.state.stage.settled() else {
-            return false;
-        };
-        if request.sent >= MOST_SENDS || settled.revision != pending.revision {
-            return false;
+        let is_handshake = pending.revision.lifecycle() == Lifecycle::Handshake;
+        if is_handshake {
+            return request.sent < MOST_SESSIONS
+                && pending.session > 0
+                && is_session_lost(status, body);
         }
-        match settled.revision.lifecycle() {
-            Lifecycle::Handshake => status == 404 && settled.session.is_some(),
-            Lifecycle::PerRequest => {
-                !settled.confirmed
-                    && judge(Evidence::Answer {
-                        status: Some(status),
-                        message,
-                    }) == Finding::Handshake
-            }
-        }
+        let settled = self.state.stage.settled();
+        settled.is_some_and(|settled| {
+            let finding = judge(Evidence::Answer {
+                status: Some(status),
+                message,
+            });
+            request.sent < MOST_SENDS
+                && settled.revision == pending.revision
+                && !settled.confirmed
+                && finding == Finding::Handshake
+        })
     }
 
     /// Starts over, and sends the request of this POST again.
     fn send_again(&mut self, exchange: Exchange, now: Duration) {
         let id = self.state.exchanges.remove(&exchange).flatten();
-        let Some(Pending {
-            purpose, revision, ..
-        }) = id.and_then(|id| self.state.pending.remove(&id))
-        else {
+        let Some(pending) = id.and_then(|id| self.state.pending.remove(&id)) else {
             return;
         };
-        if let Purpose::Application(request) = purpose {
-            self.send_later(*request);
-            match revision.lifecycle() {
-                Lifecycle::Handshake => self.initialize(revision, RevisionSet::none()),
-                Lifecycle::PerRequest => self.start_over(now),
+        let Purpose::Application(request) = pending.purpose else {
+            return;
+        };
+        self.send_later(*request);
+        let revision = pending.revision;
+        match (&self.state.stage, revision.lifecycle()) {
+            (_, Lifecycle::PerRequest) => self.start_over(now),
+            // Another request of the lost session was refused first.
+            (Stage::Initializing { .. }, _) => {}
+            (Stage::Settled(settled), _) if settled.number != pending.session => {
+                self.send_waiting();
             }
+            _ => self.initialize(revision, RevisionSet::none()),
         }
     }
+}
+
+fn no_response(method: &str) -> String {
+    format!("it is `{}` and no response", quotable(method))
 }

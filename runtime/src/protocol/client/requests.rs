@@ -3,6 +3,7 @@
 use mcp_protocol::{Loss, Revision};
 use mcp_wire::{Json, RequestId};
 
+use crate::methods;
 use crate::protocol::json::with_members;
 use crate::protocol::translate::no_params;
 use crate::protocol::{Exchange, OutgoingRequest, Token};
@@ -68,6 +69,8 @@ pub(in crate::protocol) struct Pending {
     /// The revision that it was written in.
     pub(in crate::protocol) revision: Revision,
     pub(in crate::protocol) exchange: Exchange,
+    /// Number of the session that it was sent in; 0 without one.
+    pub(in crate::protocol) session: u64,
 }
 
 #[derive(Debug, Clone)]
@@ -87,6 +90,21 @@ pub(in crate::protocol) enum Purpose {
         look: Look,
     },
     Application(Box<Waiting>),
+}
+
+impl Purpose {
+    /// Returns the method of the request, as far as that needs no look at a subscription.
+    pub(in crate::protocol) fn method(&self) -> &str {
+        match self {
+            Self::Probe => methods::SERVER_DISCOVER,
+            Self::Initialize => methods::INITIALIZE,
+            Self::LogLevel => methods::LOGGING_SET_LEVEL,
+            Self::Listen => methods::SUBSCRIPTIONS_LISTEN,
+            Self::Relist => methods::TOOLS_LIST,
+            Self::Adapter | Self::Task { .. } => "",
+            Self::Application(request) => &request.ask.method,
+        }
+    }
 }
 
 /// How far a call of the application is with a task.

@@ -205,12 +205,15 @@ impl Connection<Client> {
             params.as_ref().map(Json::text),
         );
         let exchange = self.post(text, headers, MessageKind::Request, Some(id), false);
+        let settled = self.state.stage.settled().filter(|_| !initialize);
+        let session = settled.map_or(0, |settled| settled.number);
         self.state.pending.insert(
             id,
             Pending {
                 purpose,
                 revision,
                 exchange,
+                session,
             },
         );
     }
@@ -344,7 +347,9 @@ impl Connection<Client> {
             purpose,
             revision,
             exchange,
+            ..
         } = self.state.pending.remove(&id)?;
+        self.state.withdrawn.insert(id);
         match (self.role.options.channel, revision.lifecycle()) {
             (Channel::Http, Lifecycle::PerRequest) => {
                 self.state.exchanges.remove(&exchange);
@@ -405,6 +410,7 @@ impl Connection<Client> {
         ends_handshake: bool,
     ) -> Exchange {
         self.state.last_exchange += 1;
+        self.state.has_notified |= kind != MessageKind::Request;
         let exchange = Exchange(self.state.last_exchange);
         if self.role.options.channel == Channel::Http {
             self.state.exchanges.insert(exchange, id);

@@ -9,12 +9,15 @@ use crate::protocol::negotiate::client::Stage;
 use crate::protocol::numbered::Numbered;
 use crate::protocol::subscriptions::client::Changes;
 use crate::protocol::tasks::client::Polls;
-use crate::protocol::{Exchange, Token};
+use crate::protocol::withdrawn::Withdrawn;
+use crate::protocol::{Exchange, Failure, Token};
 
 /// What changes while a client's end of a conversation runs.
 #[derive(Debug, Default)]
 pub struct State {
     pub(in crate::protocol) stage: Stage,
+    /// Why the revision was not settled, the last time.
+    pub(in crate::protocol) unsettled: Option<Failure>,
     pub(in crate::protocol) last_token: u64,
     pub(in crate::protocol) next_id: i64,
     pub(in crate::protocol) last_exchange: u64,
@@ -22,11 +25,17 @@ pub struct State {
     pub(in crate::protocol) waiting: VecDeque<Waiting>,
     /// Requests on their way, by JSON-RPC id.
     pub(in crate::protocol) pending: Numbered<i64, Pending>,
+    /// Requests that were withdrawn and may yet be answered, the latest of them.
+    pub(in crate::protocol) withdrawn: Withdrawn,
+    /// Whether anything was sent but requests: some servers answer that, too.
+    pub(in crate::protocol) has_notified: bool,
     /// Over HTTP, what each open POST carries.
     pub(in crate::protocol) exchanges: HashMap<Exchange, Option<i64>>,
     /// Calls of the server that the application has not answered.
     pub(in crate::protocol) calls: Numbered<Token, Called>,
     pub(in crate::protocol) log_level: Option<String>,
+    /// Number of sessions that were opened.
+    pub(in crate::protocol) sessions: u64,
     /// The `Mcp-Session-Id` that came with the answer to `initialize`, until that is read.
     pub(in crate::protocol) session_to_be: Option<String>,
     /// Requests whose server asks back.

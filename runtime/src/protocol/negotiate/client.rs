@@ -13,6 +13,7 @@ use crate::protocol::ask::outcome;
 use crate::protocol::client::requests::{Purpose, Waiting};
 use crate::protocol::client::{Channel, Client, Verdict};
 use crate::protocol::json::object;
+use crate::protocol::mistakes::quotable;
 use crate::protocol::translate::{Way, no_params};
 use crate::protocol::{Answer, Connection, Event, Failure, Output, ServerFacts};
 
@@ -39,6 +40,8 @@ pub(in crate::protocol) struct Settled {
     pub(in crate::protocol) revision: Revision,
     /// The `Mcp-Session-Id` of a handshake server.
     pub(in crate::protocol) session: Option<String>,
+    /// The number of that session; 0 without one.
+    pub(in crate::protocol) number: u64,
     /// Whether the server itself said so; a verdict that was handed in is not.
     pub(in crate::protocol) confirmed: bool,
     /// Whether a handshake server has the `logging` capability.
@@ -52,6 +55,7 @@ impl Settled {
         Self {
             revision,
             session: None,
+            number: 0,
             confirmed: true,
             logging: false,
             log_level: None,
@@ -160,7 +164,7 @@ impl Connection<Client> {
                     Evidence::Answer {
                         status: Some(status),
                         ..
-                    } => Failure::Http(status),
+                    } => Failure::Http(status, String::new()),
                     _ => Failure::Closed,
                 };
                 self.fail_waiting(&failure);
@@ -256,9 +260,14 @@ impl Connection<Client> {
 
     /// Forgets the probe or `initialize`; an answer that still comes is one to nothing.
     fn drop_settling(&mut self) {
-        self.state
-            .pending
-            .retain(|_, pending| !matches!(pending.purpose, Purpose::Probe | Purpose::Initialize));
+        let withdrawn = &mut self.state.withdrawn;
+        self.state.pending.retain(|id, pending| {
+            let settles = matches!(pending.purpose, Purpose::Probe | Purpose::Initialize);
+            if settles {
+                withdrawn.insert(*id);
+            }
+            !settles
+        });
     }
 
     /// The handshake with the latest revision that has one.
@@ -291,13 +300,14 @@ impl Connection<Client> {
 
     /// The result of `initialize`.
     pub(in crate::protocol) fn initialized(&mut self, result: &Json) {
-        let version = result.read_member::<String>("protocolVersion");
-        let Some(version) = version else {
-            let failure = Failure::InvalidResult(
-                "the answer to `initialize` names no protocolVersion".to_owned(),
-            );
-            return self.unsettle(&failure);
+        let version = result.get("protocolVersion");
+        let Some(version) = version.as_ref().and_then(Json::as_str) else {
+            let found = version.map_or_else(|| "nothing".to_owned(), |it| quotable(it.text()));
+            return self.unsettle(&Failure::InvalidResult(format!(
+                "at /result/protocolVersion of the answer to `initialize`: expected a string, found {found}"
+            )));
         };
+        let version = version.into_owned();
         let known = self.role.options.revisions.iter().find(|revision| {
             revision.lifecycle() == Lifecycle::Handshake && revision.protocol_version() == version
         });
@@ -309,8 +319,11 @@ impl Connection<Client> {
             .get("capabilities")
             .is_some_and(|it| it.get("logging").is_some());
         let session = self.state.session_to_be.take();
+        self.state.sessions += u64::from(session.is_some());
+        let number = session.as_ref().map_or(0, |_| self.state.sessions);
         self.state.stage = Stage::Settled(Settled {
             session,
+            number,
             logging,
             ..Settled::on(revision)
         });
@@ -384,6 +397,7 @@ impl Connection<Client> {
     }
 
     fn fail_waiting(&mut self, failure: &Failure) {
+        self.state.unsettled = Some(failure.clone());
         let waiting = std::mem::take(&mut self.state.waiting);
         self.fail(waiting, failure);
     }

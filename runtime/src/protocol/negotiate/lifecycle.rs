@@ -11,6 +11,7 @@ use crate::RevisionSet;
 use crate::errors::{HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_PROTOCOL_VERSION};
 use crate::protocol::ask::outcome;
 use crate::protocol::client::Channel;
+use crate::protocol::negotiate::statuses::is_evidence;
 
 /// What was seen after the probe was sent.
 #[derive(Debug, Clone, Copy)]
@@ -56,10 +57,6 @@ pub fn judge(evidence: Evidence<'_>) -> Finding {
         Evidence::Silence(Channel::Stdio) | Evidence::Ended(Channel::Stdio) => Finding::Handshake,
         Evidence::Silence(Channel::Http) | Evidence::Ended(Channel::Http) => Finding::Nothing,
         Evidence::Answer {
-            status: Some(401 | 403),
-            ..
-        } => Finding::Nothing,
-        Evidence::Answer {
             status: Some(status),
             ..
         } if !is_evidence(status) => Finding::Nothing,
@@ -69,10 +66,6 @@ pub fn judge(evidence: Evidence<'_>) -> Finding {
         } => judge_message(status, message),
         Evidence::Answer { message: None, .. } => Finding::Handshake,
     }
-}
-
-fn is_evidence(status: u16) -> bool {
-    (200..300).contains(&status) || (400..500).contains(&status)
 }
 
 fn judge_message(status: Option<u16>, message: &Peeked<'_>) -> Finding {

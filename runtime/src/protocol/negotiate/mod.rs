@@ -8,6 +8,8 @@ mod ladder;
 pub mod lifecycle;
 #[cfg(feature = "sansio-server")]
 mod server;
+#[cfg(feature = "sansio-client")]
+pub(crate) mod statuses;
 
 pub use crate::protocol::revisions::find_method;
 #[cfg(feature = "sansio-server")]

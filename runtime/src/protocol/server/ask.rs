@@ -184,6 +184,7 @@ impl Connection<Server> {
         let Some(asked) = self.state.asked.remove(&id) else {
             return;
         };
+        self.state.withdrawn.insert(id);
         let reason = reason.unwrap_or("the answer is not waited for any more");
         let params = cancelled(&RequestId::from(id), Some(reason));
         let method = (self.role.translator).peer_name(methods::NOTIFICATIONS_CANCELLED, asked.peer);

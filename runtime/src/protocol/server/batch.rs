@@ -9,7 +9,8 @@ use super::requests::{Batch, Pending};
 use super::state::State;
 use crate::errors::{self, Refusal};
 use crate::protocol::negotiate;
-use crate::protocol::{Connection, Exchange, Ignored};
+use crate::protocol::unread;
+use crate::protocol::{Connection, Exchange};
 use mcp_wire::envelope::write;
 use mcp_wire::{Unreadable, peek};
 
@@ -77,7 +78,7 @@ impl Connection<Server> {
         };
         let refused = write::error(id, &refusal.error);
         let (why, limit) = (
-            Ignored::Unreadable(unreadable),
+            unread::unreadable(text.as_bytes(), unreadable),
             self.role.limits.max_message_bytes,
         );
         let unlooked = Unlooked::new(why, text.as_bytes(), limit);

@@ -12,7 +12,7 @@ use super::{Outgoing, Server};
 use crate::Headers;
 use crate::methods;
 use crate::protocol::connection::sealed::Sealed;
-use crate::protocol::{Caller, Connection, Exchange, Role, Token};
+use crate::protocol::{Caller, Connection, Event, Exchange, Role, Token};
 
 impl Sealed for Server {}
 
@@ -22,6 +22,10 @@ impl Role for Server {
 
     fn begin(&self) -> State {
         State::default()
+    }
+
+    fn report(&self, event: &Event) {
+        self.on_mistake.report(event);
     }
 }
 

@@ -29,9 +29,9 @@ pub(in crate::protocol) struct Unlooked {
 
 impl Unlooked {
     pub(in crate::protocol) fn new(why: Ignored, bytes: &[u8], limit: usize) -> Self {
-        let reason = unread::why(&why, bytes, limit);
+        let reason = unread::why(&why, limit);
         let instead = unread::answered(bytes).zip(reason);
-        let is_json = matches!(why, Ignored::Unreadable(Unreadable::NotAMessage { .. }));
+        let is_json = matches!(why, Ignored::Unreadable(Unreadable::NotAMessage { .. }, _));
         Self {
             is_answer: is_json && unread::is_answer(bytes),
             why,

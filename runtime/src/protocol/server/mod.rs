@@ -65,7 +65,7 @@ pub use super::tasks::server::{
 };
 pub use super::{
     Answer, Answered, Caller, Cancelled, Connection, CustomNotification, CustomRequest, Event,
-    Exchange, Fate, Ignored, IncomingRequest, LogLevel, NeedsAdapter, Notification,
+    Exchange, Fate, Ignored, IncomingRequest, LogLevel, Mended, NeedsAdapter, Notification,
     OutgoingRequest, Output, Profile, Said, TaskStatus, To, Token,
 };
 pub use crate::protocol::sessions::{NewSession, Owner, Sessions, SessionsFull};
@@ -80,6 +80,8 @@ use crate::protocol::input_required::server::seal::Seal;
 use crate::protocol::json::declares;
 use crate::protocol::lost::LossHook;
 pub use crate::protocol::lost::{Lost, Undelivered};
+use crate::protocol::mistakes::MistakeHook;
+pub use crate::protocol::mistakes::{MistakeOutcome, PeerMistake};
 use crate::protocol::tasks::server::ServedTasks;
 use crate::protocol::translate::Translator;
 
@@ -95,6 +97,7 @@ pub struct Server {
     pub(crate) tasks: ServedTasks,
     /// Whether the application is of the lifecycle without a handshake.
     pub(super) is_per_request: bool,
+    pub(super) on_mistake: MistakeHook,
 }
 
 impl Server {
@@ -113,6 +116,7 @@ impl Server {
             takes_others: false,
             tasks: ServedTasks::default(),
             is_per_request: app.lifecycle() == Lifecycle::PerRequest,
+            on_mistake: MistakeHook::default(),
         })
     }
 
@@ -178,6 +182,15 @@ impl Server {
     #[must_use]
     pub fn on_loss(mut self, hook: impl Fn(&Lost<'_>) + Send + Sync + 'static) -> Self {
         self.translator.on_loss = LossHook::new(hook);
+        self
+    }
+
+    /// Sets a hook that is called with each mistake of a client in a message that is not answered: it was left out because
+    /// it is not valid or fits nothing, or it was taken as it was meant. Of one kind the first five are reported, and after
+    /// that those whose count is a power of two.
+    #[must_use]
+    pub fn on_mistake(mut self, hook: impl Fn(&PeerMistake<'_>) + Send + Sync + 'static) -> Self {
+        self.on_mistake = MistakeHook::new(hook);
         self
     }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mcp_protocol::{Lifecycle, Revision};
-use mcp_wire::{MessageKind, RequestId, Unreadable, peek};
+use mcp_wire::{MessageKind, RequestId, Unreadable};
 
 use super::Server;
 use super::incoming::{Incoming, Looked, Seen, Unlooked};
@@ -12,6 +12,7 @@ use crate::Headers;
 use crate::RevisionSet;
 use crate::errors::{self, Refusal};
 use crate::protocol::negotiate::{self, Settled};
+use crate::protocol::unread;
 use crate::protocol::{Connection, Event, Exchange, Ignored};
 
 impl Server {
@@ -43,7 +44,7 @@ impl Server {
         let limit = self.limits.max_message_bytes;
         let message = match bytes.len() > limit {
             true => Err(Ignored::TooLong(bytes.len())),
-            false => peek(bytes).map_err(Ignored::Unreadable),
+            false => unread::look(bytes),
         };
         Looked(match message {
             Ok(message) => Ok(Seen {
@@ -63,10 +64,12 @@ impl Server {
                 let refusal = errors::message_too_large(*bytes, self.limits.max_message_bytes);
                 Reply::refused(None, &refusal)
             }
-            Ignored::Unreadable(it @ Unreadable::NotAMessage { id, .. }) => {
+            Ignored::Unreadable(it @ Unreadable::NotAMessage { id, .. }, _) => {
                 Reply::refused(id.as_deref(), &invalid(it))
             }
-            Ignored::Unreadable(it) => Reply::refused(None, &errors::parse_error(&it.to_string())),
+            Ignored::Unreadable(it, _) => {
+                Reply::refused(None, &errors::parse_error(&it.to_string()))
+            }
             _ => Reply::refused(None, &errors::invalid_request("not a message")),
         }
     }
@@ -120,6 +123,10 @@ impl Connection<Server> {
             Ok(seen) => seen,
             Err(unlooked) => {
                 let refused = self.role.refuse_unlooked(&unlooked);
+                if unlooked.is_answer && unlooked.instead.is_none() {
+                    // It is not answered: nothing else says that it was left out.
+                    self.tell(Event::Ignored(unlooked.why));
+                }
                 self.unanswered(unlooked.instead);
                 return single(exchange, refused);
             }

@@ -17,6 +17,7 @@ use crate::protocol::numbered::Numbered;
 use crate::protocol::subscriptions::listen::Listening;
 use crate::protocol::subscriptions::streams::Stream;
 use crate::protocol::translate::no_params;
+use crate::protocol::withdrawn::Withdrawn;
 use crate::protocol::{Exchange, IncomingRequest, Token};
 
 /// What changes while a server's end of a conversation runs.
@@ -30,6 +31,8 @@ pub struct State {
     ids: BTreeMap<RequestId, Token>,
     pub(in crate::protocol) batches: Numbered<Exchange, Batch>,
     pub(in crate::protocol) asked: Numbered<i64, Asked>,
+    /// Requests to the peer that were withdrawn and may yet be answered, the latest of them.
+    pub(in crate::protocol) withdrawn: Withdrawn,
     /// Whether no adapter does anything.
     pub(in crate::protocol) is_bare: bool,
     /// Calls whose handlers ask for input in a result, and whose client is asked by requests.

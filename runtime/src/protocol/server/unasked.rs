@@ -8,12 +8,14 @@ use mcp_wire::{Direction, ErrorObject, Json, MethodKind, RequestId};
 use super::Server;
 use super::reply::Reply;
 use super::requests::{Asked, AskedBy};
-use crate::protocol::ask::{outcome, own_id};
+use crate::protocol::ask::{outcome, own_id, read_error, spelled_id};
 use crate::protocol::lost::Stopped;
 use crate::protocol::negotiate::is_handshake;
 use crate::protocol::revisions::{find_method, known};
 use crate::protocol::translate::{Way, no_params};
-use crate::protocol::{Answered, Connection, CustomNotification, Event, Ignored, Notification};
+use crate::protocol::{
+    Answered, Connection, CustomNotification, Event, Ignored, Mended, Notification,
+};
 use crate::{errors, methods};
 use mcp_wire::{Peeked, Raw};
 
@@ -79,13 +81,8 @@ impl Connection<Server> {
         let id = message.param("requestId").map(|id| id.read::<RequestId>());
         let Some(token) = id.and_then(|id| self.state.token_of(&id.ok()?)) else {
             // It may have crossed the answer on its way.
-            return self.put_aside(
-                Ignored::Invalid(
-                    methods::NOTIFICATIONS_CANCELLED.to_owned(),
-                    "no such request waits".to_owned(),
-                ),
-                202,
-            );
+            let method = methods::NOTIFICATIONS_CANCELLED.to_owned();
+            return self.put_aside(Ignored::Late(method), 202);
         };
         let reason = message.param("reason").and_then(|it| it.read().ok());
         let _ = self.give_up(token, reason, now);
@@ -97,10 +94,25 @@ impl Connection<Server> {
         message: &Peeked<'_>,
         id: Option<RequestId>,
     ) -> Reply {
-        let number = id.as_ref().and_then(own_id);
-        let Some(asked) = number.and_then(|number| self.state.asked.remove(&number)) else {
-            return self.put_aside(Ignored::AnswerToNothing(id), 202);
+        let named = id.as_ref().and_then(spelled_id);
+        let found = named.and_then(|(id, why)| Some((self.state.asked.remove(&id)?, why)));
+        let Some((asked, misspelled)) = found else {
+            let number = id.as_ref().and_then(own_id);
+            let is_late = number.is_some_and(|number| self.state.withdrawn.remove(&number));
+            let ignored = match message.error {
+                Some(error) if id.is_none() => Ignored::Error(read_error(error).0),
+                _ if is_late => Ignored::Late("a response".to_owned()),
+                _ => Ignored::AnswerToNothing(id),
+            };
+            return self.put_aside(ignored, 202);
         };
+        let malformed = message.error.and_then(|error| read_error(error).1);
+        for why in misspelled.into_iter().chain(malformed) {
+            self.tell(Event::Mended(Mended::new(
+                asked.method.unwrap_or_default(),
+                why,
+            )));
+        }
         self.answered(asked, id.as_ref(), outcome(message));
         Reply::Empty(202)
     }

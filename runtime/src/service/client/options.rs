@@ -10,6 +10,7 @@ use mcp_wire::{Direction, Encode, Json, JsonObject};
 use super::{Client, ClientContext, How, handlers};
 use crate::protocol::client::{self, Channel, Options, Profile, Verdict};
 use crate::protocol::lost::{LossHook, Lost};
+use crate::protocol::mistakes::{MistakeHook, PeerMistake};
 use crate::service::Error;
 use crate::service::capabilities::declared;
 use crate::service::custom::Custom;
@@ -36,6 +37,7 @@ struct Told {
     capabilities: Option<Json>,
     options: Options,
     on_loss: LossHook,
+    on_mistake: MistakeHook,
 }
 
 impl<App: Spoken> ClientBuilder<App, ()> {
@@ -47,6 +49,7 @@ impl<App: Spoken> ClientBuilder<App, ()> {
             capabilities: None,
             options: Options::new(Channel::Stdio, profile).with_tasks(),
             on_loss: LossHook::default(),
+            on_mistake: MistakeHook::default(),
         };
         Self {
             told,
@@ -94,6 +97,14 @@ impl<App: Spoken, H> ClientBuilder<App, H> {
     /// was refused or dropped.
     pub fn on_loss(mut self, hook: impl Fn(&Lost<'_>) + Send + Sync + 'static) -> Self {
         self.told.on_loss = LossHook::new(guarded(hook));
+        self
+    }
+
+    /// Sets a hook that is called with each mistake of the server: a message that was left out because it is not valid or
+    /// fits nothing, or that was taken as it was meant. Of one kind the first five are reported, and after that those whose
+    /// count is a power of two.
+    pub fn on_mistake(mut self, hook: impl Fn(&PeerMistake<'_>) + Send + Sync + 'static) -> Self {
+        self.told.on_mistake = MistakeHook::new(hook);
         self
     }
 
@@ -225,13 +236,16 @@ where
             capabilities,
             options,
             on_loss,
+            on_mistake,
         } = self.told;
         let implemented =
             <App::Protocol as Serves<ClientSide, H, ClientContext<App>>>::implemented();
         let capabilities = capabilities
             .unwrap_or_else(|| declared(App::REVISION, Direction::ServerToClient, &implemented));
         let options = options.over(channel, Profile::new(&info, &capabilities));
-        let endpoint = client::Client::new(App::REVISION, options).with_loss_hook(on_loss);
+        let endpoint = client::Client::new(App::REVISION, options)
+            .with_loss_hook(on_loss)
+            .with_mistake_hook(on_mistake);
         Client {
             handle: handlers::start(endpoint, carrier, self.handlers, self.custom),
             how: How::default(),

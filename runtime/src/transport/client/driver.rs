@@ -12,7 +12,7 @@ use tokio::task::AbortHandle;
 use super::handle::{Command, Handle, Held, NotConnected, Reply, WeakHandle};
 use super::{Incoming, Transport};
 use crate::protocol::client::{
-    Answered, Client, Connection, Event, Output, Refused, ServerFacts, To, Token,
+    Answered, Client, Connection, Event, Ignored, Output, Refused, ServerFacts, To, Token,
 };
 use crate::transport::panics::caught;
 use crate::transport::queue::{Receiver, Sender, queue};
@@ -248,6 +248,16 @@ impl<C: Send + 'static> Driver<C> {
         open.is_some_and(|open| open.replies.try_push(reply))
     }
 
+    /// Reports a message of the server that the application cannot use.
+    pub fn leave_out(&mut self, ignored: Ignored) {
+        self.connection.leave_out(ignored);
+    }
+
+    /// Reports a notification of progress that names no request.
+    pub fn leave_out_progress(&mut self, params: &Json) {
+        self.connection.leave_out_progress(params);
+    }
+
     /// Answers a request of the server once `answer` is ready; `of` is the request in whose work the server made it.
     pub fn answer_with(
         &mut self,
@@ -382,10 +392,14 @@ impl<C: Send + 'static> Driver<C> {
                     }
                 }
                 Err(refused) => {
-                    let (why, last) = (refused.to_string(), None);
-                    let _ = done.send(Err(NotConnected { why, last }));
+                    let _ = done.send(Err(NotConnected {
+                        why: refused.to_string(),
+                        last: None,
+                        failure: None,
+                    }));
                 }
             },
+            Command::LeaveOut(ignored) => self.leave_out(ignored),
             Command::ContinueAs(client) => self.connection.continue_as(*client),
             Command::Close(_) => {}
         }
@@ -411,6 +425,7 @@ impl<C: Send + 'static> Driver<C> {
     fn receive(&mut self, incoming: Incoming) {
         let now = self.now();
         if let Some(connecting) = &mut self.connecting
+            && !matches!(incoming, Incoming::Misframed(_))
             && !incoming.is_an_end()
         {
             connecting.last = Some(incoming.clone());
@@ -431,6 +446,7 @@ impl<C: Send + 'static> Driver<C> {
             Incoming::Ended(exchange) => connection.ended(exchange, now),
             #[cfg(feature = "client-http")]
             Incoming::Failed { exchange, why } => connection.failed(exchange, why, now),
+            Incoming::Misframed(why) => connection.misframed(why),
             Incoming::Closed => connection.closed(now),
         }
     }
@@ -447,9 +463,12 @@ impl<C: Send + 'static> Driver<C> {
             return;
         };
         let is_idle = self.connection.pending() == 0 && self.connection.wake_at().is_none();
+        let failure = self.connection.failure().cloned().map(Box::new);
         let why = if self.is_over {
             let status = self.exit().await;
             format!("it ended before it said which revision it speaks{status}")
+        } else if is_idle && let Some(failure) = &failure {
+            failure.to_string()
         } else if is_idle {
             "it does not say which revision it speaks, or speaks none that is wanted".to_owned()
         } else if until <= self.now() {
@@ -459,7 +478,7 @@ impl<C: Send + 'static> Driver<C> {
             return;
         };
         if let Some(Connecting { done, last, .. }) = self.connecting.take() {
-            let _ = done.send(Err(NotConnected { why, last }));
+            let _ = done.send(Err(NotConnected { why, last, failure }));
         }
     }
 }

@@ -9,7 +9,8 @@ use tokio::sync::{oneshot, watch};
 
 use super::Incoming;
 use crate::protocol::client::{
-    Answered, Client, Fate, OutgoingRequest, Refused, Said, ServerFacts, TaskState, Token,
+    Answered, Client, Failure, Fate, Ignored, OutgoingRequest, Refused, Said, ServerFacts,
+    TaskState, Token,
 };
 use crate::transport::queue::{Queued, Receiver, Sender, WeakSender, queue};
 
@@ -34,6 +35,7 @@ pub(super) enum Command<C> {
         done: oneshot::Sender<Result<ServerFacts, NotConnected>>,
     },
     ContinueAs(Box<Client>),
+    LeaveOut(Ignored),
     Close(oneshot::Sender<io::Result<()>>),
 }
 
@@ -131,6 +133,8 @@ pub struct NotConnected {
     pub why: String,
     /// What the server did last.
     pub last: Option<Incoming>,
+    /// What failed, if the server answered.
+    pub failure: Option<Box<Failure>>,
 }
 
 /// A handle to a driven connection; clones share it. The connection ends when the last handle is dropped.
@@ -193,13 +197,19 @@ impl<C> Handle<C> {
         self.commands.push(Command::Connect { within, done });
         connected.await.unwrap_or_else(|_| {
             let why = "the connection has been closed".to_owned();
-            Err(NotConnected { why, last: None })
+            let (last, failure) = (None, None);
+            Err(NotConnected { why, last, failure })
         })
     }
 
     /// Continues the connection as this client; see [`Connection::continue_as`](crate::sansio::Connection::continue_as).
     pub fn continue_as(&self, client: Client) {
         self.requests.push(Command::ContinueAs(Box::new(client)));
+    }
+
+    /// Reports a message of the server that the application cannot use.
+    pub fn leave_out(&self, ignored: Ignored) {
+        self.commands.push(Command::LeaveOut(ignored));
     }
 
     /// Returns what the server said of itself; `None` before its revision is known.

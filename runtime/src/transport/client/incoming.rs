@@ -39,6 +39,8 @@ pub enum Incoming {
         /// Why, for people.
         why: String,
     },
+    /// The server writes its messages otherwise than one per line, and how; they are read all the same.
+    Misframed(String),
     /// Nothing more comes at all.
     Closed,
 }

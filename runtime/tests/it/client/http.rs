@@ -261,7 +261,73 @@ fn a_server_that_forgets_every_session_is_not_asked_forever() {
         answers[0].1.read::<Json>(),
         Err("HTTP status 404 without an answer".to_owned())
     );
-    assert_eq!(calls, 3);
+    assert_eq!(calls, 2, "once more, in a new session");
+}
+
+#[test]
+fn calls_whose_session_is_lost_are_made_again_in_one_new_session() {
+    let lost: [(u16, &str); 5] = [
+        (404, ""),
+        (
+            400,
+            r#"{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"},"id":null}"#,
+        ),
+        (
+            400,
+            r#"{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: Server not initialized"},"id":null}"#,
+        ),
+        (
+            400,
+            r#"{"jsonrpc":"2.0","id":"server-error","error":{"code":-32600,"message":"Bad Request: Missing session ID"}}"#,
+        ),
+        (400, "Invalid or missing session ID"),
+    ];
+    for (status, body) in lost {
+        let mut client = handshake("2025-06-18", Some("s"));
+        for _ in 0..3 {
+            client.ask(call("add"), NOW).unwrap();
+        }
+        let sent = hear(&mut client).sent;
+        let refuse = |client: &mut End, index: usize| {
+            let exchange = sent[index].exchange;
+            client.answered(exchange, status, None, Some(body.as_bytes()), NOW);
+            hear(client)
+        };
+        // One refusal before the new session is there, one while it is opened, and one after that.
+        let initialize = refuse(&mut client, 0);
+        assert_eq!(initialize.methods(), ["initialize"], "{body}");
+        assert!(refuse(&mut client, 1).sent.is_empty(), "{body}");
+        let (post, message) = initialize.only();
+        let opened = result(&message["id"], initialized("2025-06-18"));
+        answer(&mut client, post.exchange, Some("t"), &opened);
+        let mut again = hear(&mut client);
+        again.sent.extend(refuse(&mut client, 2).sent);
+        let calls: Vec<_> = (again.sent.iter().zip(again.messages()))
+            .filter(|(_, message)| message["method"] == "tools/call")
+            .collect();
+        assert_eq!(calls.len(), 3, "{body}: {:?}", again.methods());
+        assert!(
+            !again.methods().contains(&"initialize".to_owned()),
+            "{body}"
+        );
+        for (send, message) in calls {
+            assert_eq!(header(send, "Mcp-Session-Id"), Some("t"), "{body}");
+            let done = result(&message["id"], json!({"content": []}));
+            answer(&mut client, send.exchange, None, &done);
+            assert!(hear(&mut client).answer().is_ok(), "{body}");
+        }
+    }
+}
+
+#[test]
+fn a_status_that_names_no_session_is_no_reason_for_a_new_one() {
+    let mut client = handshake("2025-06-18", Some("s"));
+    client.ask(call("add"), NOW).unwrap();
+    let (post, _) = hear(&mut client).only();
+    client.answered(post.exchange, 400, None, Some(b"quota is used up"), NOW);
+    let heard = hear(&mut client);
+    assert!(heard.sent.is_empty());
+    assert!(heard.answer().unwrap_err().contains("quota is used up"));
 }
 
 #[test]
@@ -424,9 +490,10 @@ fn one_post_cannot_answer_for_another() {
     );
     let answers = hear(&mut client).answers();
     assert_eq!(answers.len(), 2, "{answers:?}");
-    assert_eq!(
-        answers[0].1.read::<Json>(),
-        Err("HTTP status 200 without an answer".to_owned())
+    let failed = answers[0].1.read::<Json>().unwrap_err();
+    assert!(
+        failed.contains("its id is that of another request"),
+        "{failed}"
     );
     assert!(answers[1].1.read::<Json>().is_ok());
 }

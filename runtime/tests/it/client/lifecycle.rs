@@ -196,7 +196,10 @@ fn http_each_answer_to_the_probe() {
         (403, failed(-32022), Nothing),
         (401, String::new(), Nothing),
         (403, String::new(), Nothing),
-        (500, failed(-32603), Nothing),
+        // Servers of the handshake lifecycle fail at a method that they do not know.
+        (500, failed(-32603), Handshake),
+        (500, String::new(), Handshake),
+        (501, "Unsupported method ('POST')".to_owned(), Handshake),
         (502, String::new(), Nothing),
         (503, "busy".to_owned(), Nothing),
         (301, String::new(), Nothing),

@@ -5,6 +5,7 @@ mod answers;
 mod http;
 mod lifecycle;
 mod multi;
+mod odd;
 mod once;
 mod peer;
 mod relist;

@@ -147,7 +147,7 @@ impl fmt::Display for Unreadable {
 
 impl std::error::Error for Unreadable {}
 
-/// Looks at a message.
+/// Looks at a message. A byte order mark before it is skipped: programs on Windows write one.
 ///
 /// ```
 /// use mcp_wire::{MessageKind, peek};
@@ -163,6 +163,25 @@ impl std::error::Error for Unreadable {}
 /// # Errors
 /// A text that is not JSON, or no message.
 pub fn peek(bytes: &[u8]) -> Result<Peeked<'_>, Unreadable> {
+    match peek_plain(bytes) {
+        Err(error) => behind_mark(bytes, error),
+        seen => seen,
+    }
+}
+
+#[cold]
+fn behind_mark(bytes: &[u8], error: Unreadable) -> Result<Peeked<'_>, Unreadable> {
+    match bytes.strip_prefix(BYTE_ORDER_MARK) {
+        Some(rest) => peek_plain(rest),
+        None => Err(error),
+    }
+}
+
+/// How a text begins that says in which order its bytes are.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
+#[inline(always)]
+fn peek_plain(bytes: &[u8]) -> Result<Peeked<'_>, Unreadable> {
     let text = match str::from_utf8(bytes) {
         Ok(text) => text,
         Err(_) => return Err(not_utf8(bytes)),

@@ -42,12 +42,20 @@ pub fn response(id: &RequestId, result: &str) -> String {
 /// An id that could not be read is left out, as the schemas of MCP have it: `null` is none of its ids.
 #[must_use]
 pub fn error(id: Option<&RequestId>, error: &ErrorObject) -> String {
-    let mut text = opened(error.message.len());
+    failure(id, &crate::to_string(error))
+}
+
+/// Returns the response to a request that failed, with the text of its error.
+///
+/// An id that could not be read is left out, as the schemas of MCP have it: `null` is none of its ids.
+#[must_use]
+pub fn failure(id: Option<&RequestId>, error: &str) -> String {
+    let mut text = opened(error.len());
     if let Some(id) = id {
         push_id(&mut text, id);
     }
     text.push_str(",\"error\":");
-    write_to(error, &mut text);
+    text.push_str(error);
     text.push('}');
     text
 }

@@ -15,6 +15,7 @@ use super::request::{Pace, Requests};
 use crate::headers::{PROTOCOL_VERSION, SESSION_ID};
 use crate::methods::INITIALIZE;
 use crate::protocol::client::{Exchange, Post};
+use crate::protocol::negotiate::statuses::may_be_http_sse;
 use crate::transport::client::Incoming;
 use crate::transport::queue::Sender;
 use crate::{MessageKind, peek};
@@ -48,7 +49,7 @@ pub(super) async fn run(
             return;
         }
     };
-    if begins && may_be_older(response.status()) {
+    if begins && may_be_http_sse(response.status().as_u16()) {
         match only.open(&requests, &tell).await {
             Ok(Some(session)) => {
                 let opened = Incoming::Answered {
@@ -95,17 +96,6 @@ pub(super) async fn run(
         stream(&requests, exchange, headers, response.into_body(), &tell).await;
         tell.send(Incoming::Ended(exchange)).await;
     }
-}
-
-/// Whether this answer to `initialize` is that of a server which speaks HTTP+SSE, if it speaks anything: one that says who
-/// may use it, or how fast, has understood the request.
-fn may_be_older(status: StatusCode) -> bool {
-    let others = [
-        StatusCode::UNAUTHORIZED,
-        StatusCode::FORBIDDEN,
-        StatusCode::TOO_MANY_REQUESTS,
-    ];
-    status.is_client_error() && !others.contains(&status)
 }
 
 /// Whether the revision of a request with these headers has streams that can be resumed. Where it is not named, it is one

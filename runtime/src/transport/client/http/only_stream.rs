@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use ::http::{Method, Uri};
 use bytes::Bytes;
-use mcp_wire::{RawId, RequestId};
+use mcp_wire::RawId;
 use tokio::task::AbortHandle;
 
 use super::events::Events;
 use super::request::{Requests, place};
 use crate::headers::SESSION_ID;
 use crate::protocol::client::{Exchange, Post};
+use crate::protocol::own_id;
 use crate::transport::client::Incoming;
 use crate::transport::panics::lock;
 use crate::transport::queue::Sender;
@@ -47,7 +48,7 @@ struct Open {
     /// Where messages are sent to.
     endpoint: Uri,
     /// What the stream has yet to answer.
-    waiting: HashMap<RequestId, Exchange>,
+    waiting: HashMap<i64, Exchange>,
     reader: AbortHandle,
 }
 
@@ -114,7 +115,7 @@ impl OnlyStream {
         } = post;
         let id = match peek(text.as_bytes()) {
             Ok(message) if message.kind == MessageKind::Request => {
-                message.id.and_then(RawId::to_id)
+                message.id.and_then(RawId::to_id).as_ref().and_then(own_id)
             }
             _ => None,
         };
@@ -124,7 +125,7 @@ impl OnlyStream {
             session: None,
             body: Some(body),
         };
-        let Some(endpoint) = self.begin(id.as_ref(), exchange) else {
+        let Some(endpoint) = self.begin(id, exchange) else {
             // As any session that the server does not know any more: its client opens another one.
             tell.send(answered(404, Vec::new())).await;
             return;
@@ -147,16 +148,16 @@ impl OnlyStream {
             }
         };
         // It may have been answered in the stream all the same.
-        if id.is_none_or(|id| self.forget(&id).is_some()) {
+        if id.is_none_or(|id| self.forget(id).is_some()) {
             tell.send(came).await;
         }
     }
 
     /// Returns where to send a message, and waits for its answer from now on; `None` after the end of the stream.
-    fn begin(&self, id: Option<&RequestId>, exchange: Exchange) -> Option<Uri> {
+    fn begin(&self, id: Option<i64>, exchange: Exchange) -> Option<Uri> {
         match &mut lock(&self.0).stage {
             Stage::Open(open) => {
-                open.waiting.extend(id.map(|id| (id.clone(), exchange)));
+                open.waiting.extend(id.map(|id| (id, exchange)));
                 Some(open.endpoint.clone())
             }
             Stage::Unknown | Stage::Over => None,
@@ -164,15 +165,15 @@ impl OnlyStream {
     }
 
     /// The answer to a request is not waited for any more: what it was sent in, if it was waited for.
-    fn forget(&self, id: &RequestId) -> Option<Exchange> {
+    fn forget(&self, id: i64) -> Option<Exchange> {
         match &mut lock(&self.0).stage {
-            Stage::Open(open) => open.waiting.remove(id),
+            Stage::Open(open) => open.waiting.remove(&id),
             Stage::Unknown | Stage::Over => None,
         }
     }
 
     /// The stream of this number has ended; what it has not answered.
-    fn end(&self, number: u64) -> HashMap<RequestId, Exchange> {
+    fn end(&self, number: u64) -> HashMap<i64, Exchange> {
         let mut state = lock(&self.0);
         if state.opened != number || !matches!(state.stage, Stage::Open(_)) {
             return HashMap::new();
@@ -195,7 +196,7 @@ async fn read(stream: Arc<OnlyStream>, number: u64, mut events: Events, tell: Se
         if events.was_endpoint() {
             continue;
         }
-        let exchange = answers(&text).and_then(|id| stream.forget(&id));
+        let exchange = answers(&text).and_then(|id| stream.forget(id));
         if !tell.send(Incoming::Message { exchange, text }).await {
             return;
         }
@@ -206,14 +207,14 @@ async fn read(stream: Arc<OnlyStream>, number: u64, mut events: Events, tell: Se
     ended(stream.end(number), &tell).await;
 }
 
-/// The request that a message answers.
-fn answers(text: &[u8]) -> Option<RequestId> {
+/// The request that a message answers, be its id spelled as a string.
+fn answers(text: &[u8]) -> Option<i64> {
     let message = peek(text).ok()?;
     let is_answer = matches!(message.kind, MessageKind::Response | MessageKind::Error);
-    message.id.filter(|_| is_answer)?.to_id()
+    own_id(&message.id.filter(|_| is_answer)?.to_id()?)
 }
 
-async fn ended(waiting: HashMap<RequestId, Exchange>, tell: &Sender<Incoming>) {
+async fn ended(waiting: HashMap<i64, Exchange>, tell: &Sender<Incoming>) {
     for exchange in waiting.into_values() {
         tell.send(Incoming::Ended(exchange)).await;
     }

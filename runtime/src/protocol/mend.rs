@@ -1,0 +1,179 @@
+//! Messages with a mistake in what is around their params or result, as they were meant. Read after a text was refused.
+
+use std::borrow::Cow;
+
+use mcp_wire::envelope::write;
+use mcp_wire::{JsonArray, JsonObject, MessageKind, Reader, RequestId, peek};
+
+use super::mistakes::quotable;
+
+/// Maximum number of places of a text at which a message is looked for.
+const PLACES: usize = 16;
+
+/// The members of a message.
+const MEMBERS: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
+
+/// A message as it was meant.
+pub(super) struct MendedText {
+    /// The message, without the mistake.
+    pub(super) text: String,
+    /// The mistakes; empty if the message has none.
+    pub(super) why: String,
+    /// Whether the message names the request that it answers, or is none that answers.
+    pub(super) names_request: bool,
+    /// Whether the text has nothing but messages.
+    pub(super) is_clean: bool,
+}
+
+/// The request that a text answers, as far as its place says.
+#[derive(Clone, Copy)]
+pub(super) struct Expected {
+    pub(super) id: Option<i64>,
+    /// Whether the text is the response to the POST of that request.
+    pub(super) is_posted: bool,
+}
+
+/// Returns the messages in a text that is not one message: one with a mistake in its envelope, in an array of one, beside
+/// text that is not JSON, or behind another message.
+pub(super) fn messages(bytes: &[u8], expected: Expected) -> Vec<MendedText> {
+    let text = String::from_utf8_lossy(bytes);
+    let mut mistakes = Vec::new();
+    if let Cow::Owned(_) = text {
+        mistakes.push("bytes that are not UTF-8, which are read as U+FFFD".to_owned());
+    }
+    if let Ok(array) = JsonArray::from_text(&text) {
+        let mut elements = array.iter();
+        let (first, second) = (elements.next(), elements.next());
+        mistakes.push("expected a message, found an array (a batch) of one message".to_owned());
+        let only = first.filter(|_| second.is_none());
+        let message = only.and_then(|only| envelope(only, expected, mistakes));
+        return message.into_iter().collect();
+    }
+    let (mut found, mut beside) = (Vec::new(), String::new());
+    let mut at = 0;
+    for _ in 0..PLACES {
+        let rest = text.get(at..).unwrap_or_default();
+        let Some(start) = rest.find('{') else { break };
+        let behind = rest.get(start..).unwrap_or_default();
+        let value = Reader::new(behind).text_of_value().ok();
+        let message = value.and_then(|value| envelope(value, expected, mistakes.clone()));
+        let skipped = match message {
+            Some(_) => start,
+            None => start + value.map_or(1, str::len),
+        };
+        beside.push_str(rest.get(..skipped).unwrap_or_default());
+        at += start + value.map_or(1, str::len);
+        found.extend(message);
+    }
+    beside.push_str(text.get(at..).unwrap_or_default());
+    let beside = beside.trim();
+    for message in &mut found {
+        message.is_clean = beside.is_empty();
+        if !beside.is_empty() {
+            let why = "expected nothing but one message, found text beside it";
+            add(
+                &mut message.why,
+                &format!("{why}: \"{}\"", quotable(beside)),
+            );
+        }
+    }
+    if let [_, _, ..] = found.as_slice() {
+        for message in &mut found {
+            add(
+                &mut message.why,
+                "expected one message, found several in one line",
+            );
+        }
+    }
+    found
+}
+
+/// Returns the message that an object is meant to be; `None` if its parts contradict each other, or it is none.
+fn envelope(value: &str, expected: Expected, mut mistakes: Vec<String>) -> Option<MendedText> {
+    let mended = |text: String, mistakes: Vec<String>, names_request| MendedText {
+        text,
+        why: mistakes.join("; "),
+        names_request,
+        is_clean: true,
+    };
+    if peek(value.as_bytes()).is_ok_and(|message| message.kind != MessageKind::Batch) {
+        return Some(mended(value.to_owned(), mistakes, true));
+    }
+    let object = JsonObject::from_text(value).ok()?;
+    let mut members: [Option<&str>; MEMBERS.len()] = Default::default();
+    for (key, text) in object.iter() {
+        let Some(index) = MEMBERS.iter().position(|name| *name == key) else {
+            continue;
+        };
+        let member = members.get_mut(index)?;
+        match member.replace(text) {
+            None => {}
+            Some(before) if before == text => {
+                mistakes.push(format!(
+                    "at /{key}: expected each member once, found a second one"
+                ));
+            }
+            Some(_) => return None,
+        }
+    }
+    let [version, id, method, params, result, error] = members;
+    if version != Some("\"2.0\"") {
+        let found = version.map_or_else(|| "nothing".to_owned(), quotable);
+        mistakes.push(format!("at /jsonrpc: expected \"2.0\", found {found}"));
+    }
+    let name: Option<RequestId> = id.and_then(|id| mcp_wire::from_str(id).ok());
+    if let Some(method) = method.filter(|method| *method != "null") {
+        let method: String = mcp_wire::from_str(method).ok()?;
+        if result.is_some() || error.is_some() || id.is_some() != name.is_some() {
+            return None;
+        }
+        let text = match &name {
+            Some(id) => write::request(id, &method, params),
+            None => write::notification(&method, params),
+        };
+        return Some(mended(text, mistakes, true));
+    }
+    let error = error.filter(|error| *error != "null");
+    let says_so = version.is_some() || id.is_some();
+    let is_meant = match (result, error) {
+        (Some(_), None) => says_so || expected.is_posted,
+        (Some("null") | None, Some(error)) => says_so || is_error(error),
+        _ => false,
+    };
+    if !is_meant {
+        return None;
+    }
+    let names_request = name.is_some() || error.is_some();
+    let is_unusable = name.is_none() && id.is_some_and(|id| id != "null");
+    if is_unusable || !names_request {
+        let found = id.map_or_else(|| "nothing".to_owned(), quotable);
+        mistakes.push(format!(
+            "at /id: expected the id of the request, found {found}"
+        ));
+    }
+    let text = match (result, error) {
+        (None, Some(error)) => write::failure(name.as_ref(), error),
+        (Some(_), Some(error)) => {
+            mistakes.push("at /result: expected no result beside an error, found null".to_owned());
+            write::failure(name.as_ref(), error)
+        }
+        (result, None) => {
+            let id = name.or_else(|| expected.id.map(RequestId::from));
+            write::response(&id?, result?)
+        }
+    };
+    Some(mended(text, mistakes, names_request))
+}
+
+/// Whether a text is an error object of JSON-RPC, and not the error of another protocol.
+fn is_error(text: &str) -> bool {
+    JsonObject::from_text(text)
+        .is_ok_and(|it| it.get("code").is_some() || it.get("message").is_some())
+}
+
+fn add(mistakes: &mut String, mistake: &str) {
+    if !mistakes.is_empty() {
+        mistakes.push_str("; ");
+    }
+    mistakes.push_str(mistake);
+}
