@@ -20,22 +20,26 @@ pub async fn read_line(
         if chunk.is_empty() {
             return Ok(!bytes.is_empty());
         }
-        let end = memchr::memchr(b'\n', chunk);
-        let (taken, used) = match end {
-            Some(end) => (end, end + 1),
-            None => (chunk.len(), chunk.len()),
-        };
-        bytes.extend_from_slice(chunk.get(..taken).unwrap_or_default());
+        let (used, is_whole) = add_line(chunk, bytes, limit);
         input.consume(used);
-        let most = limit.saturating_add(1);
-        if let Some(over) = bytes.len().checked_sub(most).filter(|over| *over > 0) {
-            let kept = most - TAIL.min(most / 2);
-            bytes.drain(kept..kept + over);
-        }
-        if end.is_some() {
+        if is_whole {
             return Ok(true);
         }
     }
+}
+
+/// Adds what a chunk has of a line, as [`read_line`] does. Returns how much of the chunk that is, its line end included, and
+/// whether the line ends there.
+pub(super) fn add_line(chunk: &[u8], bytes: &mut Vec<u8>, limit: usize) -> (usize, bool) {
+    let end = memchr::memchr(b'\n', chunk);
+    let taken = end.unwrap_or(chunk.len());
+    bytes.extend_from_slice(chunk.get(..taken).unwrap_or_default());
+    let most = limit.saturating_add(1);
+    if let Some(over) = bytes.len().checked_sub(most).filter(|over| *over > 0) {
+        let kept = most - TAIL.min(most / 2);
+        bytes.drain(kept..kept + over);
+    }
+    (taken + usize::from(end.is_some()), end.is_some())
 }
 
 #[cfg(test)]

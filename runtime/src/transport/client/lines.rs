@@ -7,10 +7,10 @@ use tokio::io::{AsyncBufRead, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinHandle;
 
+use super::framing::Framing;
 use super::incoming::{HEARD_BYTES, Incoming};
 use crate::MessageKind;
 use crate::protocol::client::Post;
-use crate::transport::line::read_line;
 use crate::transport::queue::{Queued, Receiver, Sender, cost, queue};
 use crate::transport::spawn::spawn;
 
@@ -110,27 +110,18 @@ impl Lines {
 }
 
 async fn read(input: impl AsyncRead + Unpin, tell: Sender<Incoming>, limit: usize) {
-    let mut input = BufReader::new(input);
+    let mut messages = Framing::new(BufReader::new(input), limit);
     tokio::select! {
-        () = hear(&mut input, &tell, limit) => {}
+        () = hear(&mut messages, &tell) => {}
         () = tell.closed() => {}
     }
     let mut nowhere = tokio::io::sink();
-    let last_words = tokio::io::copy_buf(&mut input, &mut nowhere);
+    let last_words = tokio::io::copy_buf(messages.input(), &mut nowhere);
     let _ = tokio::time::timeout(LAST_WORDS, last_words).await;
 }
 
-async fn hear(input: &mut (impl AsyncBufRead + Unpin), tell: &Sender<Incoming>, limit: usize) {
-    let mut bytes = Vec::new();
-    while let Ok(true) = read_line(input, &mut bytes, limit).await {
-        if bytes.trim_ascii().is_empty() {
-            continue;
-        }
-        let text = std::mem::take(&mut bytes);
-        let message = Incoming::Message {
-            exchange: None,
-            text,
-        };
+async fn hear(messages: &mut Framing<impl AsyncBufRead + Unpin>, tell: &Sender<Incoming>) {
+    while let Some(message) = messages.next().await {
         if !tell.send(message).await {
             return;
         }

@@ -4,6 +4,7 @@
 #[cfg(feature = "client-stdio")]
 mod child;
 mod driver;
+mod framing;
 mod handle;
 #[cfg(feature = "client-http")]
 mod http;

@@ -1,6 +1,7 @@
 //! The client's transports, against servers that answer, and against servers that die, hang, flood and send away.
 
 mod child;
+mod framing;
 mod http;
 mod http_sse;
 mod lines;
