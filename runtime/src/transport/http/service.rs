@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use http::header::{ACCEPT, ALLOW, CONTENT_TYPE};
+use http::header::{ACCEPT, ALLOW, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 
@@ -20,6 +20,7 @@ use super::{Body, Options, text};
 use crate::backplane::Unavailable;
 use crate::errors::Refusal;
 use crate::headers;
+use crate::protocol::mistakes::quotable;
 use crate::protocol::negotiate;
 use crate::protocol::server::{Owner, Server};
 use crate::serve::{Handler, Outbox, Permit, ServerDriver, outbox};
@@ -179,6 +180,14 @@ impl Inner {
             let why = "a message comes as application/json";
             return Err(refused(StatusCode::UNSUPPORTED_MEDIA_TYPE, why).into());
         }
+        if let Some(coding) = coding(&head.headers) {
+            let why = format!(
+                "a message comes without a coding, not as `Content-Encoding: {}`: turn off compression of requests",
+                quotable(coding)
+            );
+            return Err(refused(StatusCode::UNSUPPORTED_MEDIA_TYPE, &why).into());
+        }
+        self.fits(&head.headers)?;
         let who = owner(&head);
         let names_session = self.uri_names_session(&mut head);
         // A session that does not run here may do so at another replica.
@@ -210,6 +219,19 @@ impl Inner {
                 Err(refused(StatusCode::SERVICE_UNAVAILABLE, why).into())
             }
             false => Ok(()),
+        }
+    }
+
+    /// Refuses a message that is too long, as far as its head says, before anything of it is read.
+    fn fits(&self, headers: &HeaderMap) -> Answered<()> {
+        let limit = self.server.limits().max_message_bytes;
+        let length = text(headers, CONTENT_LENGTH.as_str()).and_then(|it| it.trim().parse().ok());
+        match length.filter(|length| *length > limit) {
+            None => Ok(()),
+            Some(length) => {
+                let too_large = crate::errors::message_too_large(length, limit);
+                Err(refusal(None, &too_large).into())
+            }
         }
     }
 
@@ -361,7 +383,12 @@ impl Options {
         let has_session = headers.contains_key(headers::SESSION_ID);
         let is_http_sse = || self.sessions && self.serves_http_sse(path);
         match head.method {
-            Method::POST if !has_session && is_json(headers) && accepts_answers(headers) => {
+            Method::POST
+                if !has_session
+                    && is_json(headers)
+                    && coding(headers).is_none()
+                    && accepts_answers(headers) =>
+            {
                 Wanted::Message
             }
             Method::GET if !has_session && is_http_sse() => Wanted::Session,
@@ -406,6 +433,13 @@ fn accepts(headers: &HeaderMap, kind: &str, sub: &str) -> bool {
         let is = |said: &str, wanted: &str| said == "*" || said.eq_ignore_ascii_case(wanted);
         !refused && is(one, kind) && is(other, sub)
     })
+}
+
+/// Returns the coding of a body, if it has one.
+fn coding(headers: &HeaderMap) -> Option<&str> {
+    let value = headers.get(CONTENT_ENCODING)?;
+    let coding = value.to_str().unwrap_or(headers::UNREADABLE).trim();
+    (!coding.eq_ignore_ascii_case("identity") && !coding.is_empty()).then_some(coding)
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

@@ -1,5 +1,8 @@
 //! What is answered with which status and headers, revision by revision.
 
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
 use http::{Method, StatusCode};
 use http_body_util::BodyExt;
 use mcp_revisions::http::{Options, Service};
@@ -396,4 +399,59 @@ async fn a_session_operation_in_a_version_that_is_not_served_is_refused_and_chan
     }
     let ended = asked(&Method::DELETE, "2025-11-25").await.unwrap();
     assert_eq!(ended.status(), StatusCode::NO_CONTENT);
+}
+
+#[tokio::test]
+async fn a_message_in_a_coding_is_refused_as_such() {
+    let service = Service::new(server(), handlers::handle);
+    let post = || Post::per_request("tools/list", json!({}));
+    let plain = post().with("Content-Encoding", "identity");
+    assert_eq!(plain.to(&service).await.status(), StatusCode::OK);
+    let response = post().with("Content-Encoding", "gzip").to(&service).await;
+    assert_eq!(response.status(), StatusCode::UNSUPPORTED_MEDIA_TYPE);
+    let why = body(response).await;
+    assert!(why.contains("Content-Encoding: gzip"), "{why}");
+}
+
+/// A body that never comes.
+struct Unsent;
+
+impl http_body::Body for Unsent {
+    type Data = bytes::Bytes;
+    type Error = std::convert::Infallible;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<http_body::Frame<bytes::Bytes>, Self::Error>>> {
+        Poll::Pending
+    }
+}
+
+#[tokio::test]
+async fn a_message_whose_head_says_that_it_is_too_long_is_refused_before_it_is_read() {
+    let limits = Limits {
+        max_message_bytes: 1_000,
+        ..Limits::default()
+    };
+    let service = Service::new(server().with_limits(limits), handlers::handle);
+    let head = Post::per_request("tools/list", json!({})).with("Content-Length", "1001");
+    let (head, _) = head.request(Method::POST).into_parts();
+    let body = Unsent;
+    let request = http::Request::from_parts(head, body);
+    let answered = service.clone().oneshot(request);
+    let response = tokio::time::timeout(std::time::Duration::from_secs(10), answered).await;
+    let status = response.expect("the body is waited for").unwrap().status();
+    assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE);
+}
+
+#[tokio::test]
+async fn a_byte_order_mark_before_a_message_is_skipped() {
+    let service = Service::new(server(), handlers::handle);
+    let mut post = Post::per_request("tools/list", json!({}));
+    post.body.insert(0, '\u{feff}');
+    assert_eq!(post.to(&service).await.status(), StatusCode::OK);
+    let mut post = initialize("2025-06-18");
+    post.body.insert(0, '\u{feff}');
+    assert_eq!(post.to(&service).await.status(), StatusCode::OK);
 }

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use ::http::header::{
-    ACCEPT, AUTHORIZATION, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, LOCATION, RETRY_AFTER,
-    TE, TRAILER, TRANSFER_ENCODING, UPGRADE, WWW_AUTHENTICATE,
+    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH,
+    CONTENT_TYPE, HOST, LOCATION, RETRY_AFTER, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
+    WWW_AUTHENTICATE,
 };
 use ::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri};
 use bytes::Bytes;
@@ -16,6 +17,7 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use super::body::{Body, boxed, is_stream, whole};
 use super::options::Http;
 use crate::headers;
+use crate::protocol::mistakes::quotable;
 use crate::protocol::params;
 
 #[cfg(feature = "client-tls")]
@@ -133,7 +135,7 @@ impl Requests {
                         .unwrap_or_default();
                     match &self.http.authorize {
                         Some(authorize) if authorize.challenged(challenge).await => {}
-                        _ => return Ok(response),
+                        _ => return plain(response),
                     }
                 }
                 StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT
@@ -142,10 +144,10 @@ impl Requests {
                     redirects += 1;
                     match elsewhere(&url, response.headers()) {
                         Some(to) => url = to,
-                        None => return Ok(response),
+                        None => return plain(response),
                     }
                 }
-                _ => return Ok(response),
+                _ => return plain(response),
             }
         }
     }
@@ -174,6 +176,8 @@ impl Requests {
         *request.method_mut() = method.clone();
         *request.uri_mut() = url.clone();
         *request.headers_mut() = headers;
+        let accepted = HeaderValue::from_static(IDENTITY);
+        request.headers_mut().insert(ACCEPT_ENCODING, accepted);
         if let Some(service) = &self.http.service {
             // Over a socket the connection adds it.
             if let Some(host) = url.host().and_then(|host| host.parse().ok()) {
@@ -206,6 +210,27 @@ impl Requests {
         let _ = getrandom::fill(&mut chance);
         let more = doubled.mul_f64(f64::from(chance[0]) / 512.0);
         wanted.unwrap_or(doubled + more).min(LONGEST_PAUSE)
+    }
+}
+
+/// The only coding of a body that is asked for and read.
+const IDENTITY: &str = "identity";
+
+/// Returns a response whose body can be read as it is.
+///
+/// # Errors
+/// A body in a coding that was not asked for.
+fn plain(response: Response<Body>) -> Result<Response<Body>, String> {
+    let coding = super::body::header(&response, CONTENT_ENCODING.as_str());
+    match coding.filter(|coding| !coding.trim().eq_ignore_ascii_case(IDENTITY)) {
+        None => Ok(response),
+        Some(coding) => {
+            let (status, coding) = (response.status().as_u16(), quotable(&coding));
+            Err(format!(
+                "the server answered with HTTP status {status} and `Content-Encoding: {coding}`, where the request \
+                 accepts only `{IDENTITY}`: turn off compression in the server, or in the proxy before it"
+            ))
+        }
     }
 }
 
@@ -309,6 +334,7 @@ pub(super) fn check_header(name: &str, value: &str) -> Result<(), String> {
     let (name, _) = header(name, value)?;
     let own = [
         ACCEPT.as_str(),
+        ACCEPT_ENCODING.as_str(),
         CONTENT_LENGTH.as_str(),
         CONTENT_TYPE.as_str(),
         CONNECTION.as_str(),

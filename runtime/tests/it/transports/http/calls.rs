@@ -433,3 +433,23 @@ async fn connections_that_a_client_does_not_need_are_closed() {
     at_most(0).await;
     serving.abort();
 }
+
+#[tokio::test]
+async fn a_body_in_a_coding_that_was_not_asked_for_is_named_with_what_to_do() {
+    let packed: Fault = Arc::new(|_, request| {
+        let accepted = request.headers().get("accept-encoding");
+        assert_eq!(accepted.unwrap(), "identity");
+        let coding = ("content-encoding", "gzip".to_owned());
+        Some(status(
+            200,
+            &[("content-type", "application/json".to_owned()), coding],
+        ))
+    });
+    let url = serve(spoken_over_http(), packed).await;
+    let client = client().http(quick(&url));
+    let failed = call(&client, "hello").await.unwrap_err().to_string();
+    assert!(
+        failed.contains("Content-Encoding: gzip") && failed.contains("turn off compression"),
+        "{failed}"
+    );
+}
