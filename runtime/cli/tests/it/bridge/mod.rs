@@ -6,6 +6,8 @@ mod isolation;
 mod judged;
 mod losses;
 mod matrix;
+#[cfg(unix)]
+mod mistakes;
 mod others;
 #[cfg(unix)]
 mod replicas;
