@@ -1,8 +1,8 @@
 //! The server over stdio: one message a line, whatever the lines bring.
 
 use crate::support::{handlers, profile_text};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use mcp_revisions::mcp_wire::Json;
@@ -102,6 +102,25 @@ async fn every_request_has_its_line_whatever_comes_between() {
     let refused = |code: i64| answers.iter().filter(move |it| it["error"]["code"] == code);
     assert_eq!(refused(-32700).count(), 1);
     assert_eq!(refused(-32600).count(), 1, "behind its mark it is JSON");
+}
+
+#[tokio::test]
+async fn mistakes_of_a_client_that_are_not_answered_are_reported() {
+    let reports = Arc::new(Mutex::new(Vec::new()));
+    let report = Arc::clone(&reports);
+    let server = handlers::server().unwrap();
+    let server = server.on_mistake(move |it| report.lock().unwrap().push(it.to_string()));
+    let input = r#"{"jsonrpc":"2.0","id":77,"result":{}}"#;
+    assert!(
+        lines(server, handlers::handle, input.as_bytes())
+            .await
+            .is_empty()
+    );
+    let reports = reports.lock().unwrap();
+    assert!(
+        reports.len() == 1 && reports[0].contains("77"),
+        "{reports:?}"
+    );
 }
 
 #[tokio::test]
