@@ -186,7 +186,7 @@ impl Shared {
         }
         let (head, body) = request.into_parts();
         match self.settings.http.wanted(&head) {
-            Wanted::Message => self.first(head, body).await,
+            Wanted::Message if !is_too_long(&head) => self.first(head, body).await,
             // A client over HTTP+SSE names itself in the session that it opens.
             Wanted::Session => match self.start(anyone()).await {
                 Ok(started) => answered(&started.service, Request::from_parts(head, body)).await,
@@ -318,4 +318,11 @@ where
     fn call(&mut self, request: Request<B>) -> Self::Future {
         Arc::clone(&self.0).respond(request.map(received))
     }
+}
+
+/// Whether the head of a message says that it is longer than may be: that is refused before it is read.
+fn is_too_long(head: &Parts) -> bool {
+    let length = head.headers.get(http::header::CONTENT_LENGTH);
+    let length = length.and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
+    length.is_some_and(|length| length > Limits::default().max_message_bytes)
 }
