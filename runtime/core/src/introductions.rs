@@ -62,6 +62,8 @@ impl Introductions {
             revision: own,
             members,
         } = profile;
+        // A gateway hands on what it received, mistakes and all; those of an application are refused.
+        let is_handed_on = own.is_some() || !members.is_empty();
         let app = own.unwrap_or(app);
         let introduce = |revision| {
             let mut mistakes = Vec::new();
@@ -71,7 +73,14 @@ impl Introductions {
                     .into_iter()
                     .filter(|loss| loss.kind() == LossKind::Invalid);
                 mistakes.extend(invalid);
-                Ok(json)
+                match mistakes.first() {
+                    Some(mistake) if !is_handed_on => Err(ProfileError {
+                        part,
+                        revision,
+                        why: mistake.to_string(),
+                    }),
+                    _ => Ok(json),
+                }
             };
             let capabilities = said("ServerCapabilities", &capabilities)?;
             let info = said("Implementation", &info)?;

@@ -58,7 +58,7 @@ fn initialize_with_params_that_are_none_is_refused_and_opens_nothing() {
     let cases = [
         json!({}),
         json!({"protocolVersion": 5, "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}),
-        json!({"protocolVersion": "2025-11-25", "clientInfo": {"name": "c", "version": "1"}}),
+        json!({"protocolVersion": "2025-11-25", "capabilities": {}}),
         json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c"}}),
     ];
     for params in cases {

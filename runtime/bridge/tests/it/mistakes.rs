@@ -175,8 +175,9 @@ async fn one_bad_tool_does_not_hide_the_good_ones() {
 }
 
 #[tokio::test]
-async fn a_null_list_is_empty_and_one_that_is_left_out_as_well() {
-    for list in [json!({ "resources": null }), json!({})] {
+async fn a_null_list_is_an_empty_one() {
+    {
+        let list = json!({ "resources": null });
         let sends = Sends::new(OLD, vec![("resources/list", list.clone())]);
         for revision in others(OLD) {
             let (service, told) = sends.bridged();
