@@ -37,7 +37,7 @@ impl Connection<Server> {
     pub fn wake_at(&self) -> Option<Duration> {
         let rounds = self.state.rounds.values().map(|round| round.until);
         let suspended = self.state.suspended.values().map(|call| call.until);
-        let listening = self.state.listening.iter().filter_map(|it| it.until);
+        let listening = (self.state.listening.iter()).filter_map(|it| it.deadline());
         rounds.chain(suspended).chain(listening).min()
     }
 
@@ -45,7 +45,7 @@ impl Connection<Server> {
     pub fn wake(&mut self, now: Duration) {
         self.late_rounds(now);
         self.late_suspended(now);
-        self.late_subscriptions(now);
+        self.wake_listening(now);
     }
 
     /// Hands a request to the adapter of a rule. Returns false if none takes it.
