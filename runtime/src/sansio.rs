@@ -10,6 +10,6 @@ pub use crate::protocol::server::{self, Server};
 pub use crate::protocol::{
     Answer, Answered, Caller, Cancelled, Connection, CustomNotification, CustomRequest, Event,
     Exchange, Failure, Fate, Ignored, IncomingRequest, InputRequired, LogLevel, NeedsAdapter,
-    Notification, OutgoingRequest, Output, Profile, Question, Refused, Retry, Role, Said,
+    Notification, OutgoingRequest, Output, Profile, Question, Refused, Reopened, Retry, Role, Said,
     ServerFacts, TaskState, TaskStatus, To, Token, negotiate,
 };

@@ -56,6 +56,8 @@ pub enum Event {
     Answered(Answered),
     /// At a server: `initialize` opened a session of this revision.
     Opened(Revision),
+    /// At a server: the client of the session wants log notifications from this level on.
+    LogLevel(LogLevel),
     /// At a server: the client has read the answer to `initialize`, so that it may be sent anything from now on.
     Initialized,
     /// At a server: a client of the per-request lifecycle has opened a stream that an adapter serves, and can be notified.
@@ -84,6 +86,8 @@ pub enum Event {
     },
     /// At a client: the revision to speak with the server is settled, or has changed.
     Settled(ServerFacts),
+    /// At a client: something that the server had ended or lost is open again. What may have changed meanwhile is notified.
+    Reopened(Reopened),
     /// Something came that needs an adapter which is not plugged in; a request was answered with an error.
     NeedsAdapter(NeedsAdapter),
     /// Something came that is of no use, and was left out.
@@ -104,6 +108,15 @@ impl Event {
         };
         Self::Ignored(Ignored::Invalid(method.into(), why))
     }
+}
+
+/// What is open again at a client, in the place of what the server had ended or lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reopened {
+    /// The session, with the subscriptions and the log level that the application had asked for in it.
+    Session,
+    /// The stream of changes that an adapter listens to.
+    Changes,
 }
 
 /// The task that a server makes of a call, as the server describes it.
@@ -405,6 +418,9 @@ mcp_wire::strings! {
 }
 
 impl LogLevel {
+    /// The level that a server of the per-request lifecycle is asked for on behalf of a client which leaves it to the server.
+    pub const DEFAULT: Self = Self::Info;
+
     /// Returns the level of this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {

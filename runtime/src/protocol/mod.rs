@@ -47,7 +47,7 @@ pub use ask::{
 pub use connection::{Connection, Role};
 pub use events::{
     Caller, Cancelled, CustomNotification, CustomRequest, Event, Exchange, Fate, Ignored,
-    IncomingRequest, LogLevel, Notification, Output, Said, ServerFacts, TaskState, To,
+    IncomingRequest, LogLevel, Notification, Output, Reopened, Said, ServerFacts, TaskState, To,
 };
 pub use needs::NeedsAdapter;
 pub use profile::Profile;

@@ -360,6 +360,120 @@ fn a_stream_that_nobody_listens_to_any_more_is_over_for_its_handler() {
     assert_eq!((late.fate, late.send.len()), (Fate::Unknown, 0));
 }
 
+/// Says how the handlers end the call by which a session listens.
+#[test]
+fn a_stream_of_changes_that_ends_is_opened_again_and_the_client_hears_that_all_may_have_changed() {
+    let end = Json::from_text(r#"{"resultType":"complete"}"#).unwrap();
+    for result in [Ok(end), Err(mcp_revisions::errors::internal("cut").error)] {
+        let profile = profile_text(r#"{"tools":{"listChanged":true}}"#);
+        let server = Server::new(Revision::V2026_07_28, profile).unwrap();
+        let mut channel = Channel::new();
+        let initialize = crate::support::initialize("2025-06-18");
+        get(&server, &mut channel, &initialize);
+        let note = br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+        let mut call = calls(&server.receive(&mut channel, None, note, NOW)).remove(0);
+        let mut pause = NOW;
+        for round in 0..3 {
+            let acknowledged = "notifications/subscriptions/acknowledged";
+            let said = server.notify(
+                &mut channel,
+                To::Request(call.token),
+                acknowledged,
+                Some(&call.params),
+                NOW,
+            );
+            let told = said.send.iter();
+            let told: Vec<Value> = told
+                .map(|text| serde_json::from_str(&text.body).unwrap())
+                .collect();
+            let expected = ["notifications/tools/list_changed"];
+            assert_eq!(
+                told.iter().map(|it| &it["method"]).collect::<Vec<_>>(),
+                expected[..usize::from(round > 0)]
+            );
+            server.answer(&mut channel, call.token, result.clone(), NOW);
+            let again = channel.wake_at().unwrap();
+            assert!(again > pause, "the pauses grow");
+            pause = again;
+            let events = server.tick(&mut channel, again).events;
+            let next = events.into_iter().find_map(|event| match event {
+                Event::Request(next) => Some(next),
+                _ => None,
+            });
+            let next = next.unwrap();
+            assert_eq!((next.method, &next.params), (call.method, &call.params));
+            call = next;
+        }
+    }
+}
+
+#[test]
+fn a_subscription_that_the_handlers_decline_or_do_not_acknowledge_is_refused() {
+    for is_declined in [true, false] {
+        let profile = profile_text(r#"{"resources":{"subscribe":true}}"#);
+        let server = Server::new(Revision::V2026_07_28, profile).unwrap();
+        let mut channel = open(&server, "2025-06-18");
+        let subscribe =
+            r#"{"jsonrpc":"2.0","id":5,"method":"resources/subscribe","params":{"uri":"a:1"}}"#;
+        let received = server.receive(&mut channel, None, subscribe.as_bytes(), NOW);
+        let call = calls(&received).remove(0);
+        let output = if is_declined {
+            let none = Json::from_text(r#"{"notifications":{}}"#).unwrap();
+            let acknowledged = "notifications/subscriptions/acknowledged";
+            let to = To::Request(call.token);
+            server.notify(&mut channel, to, acknowledged, Some(&none), NOW)
+        } else {
+            let until = channel.wake_at().unwrap();
+            server.tick(&mut channel, until)
+        };
+        let answer = text_of(&output);
+        assert_eq!(
+            (&answer["id"], &answer["error"]["code"]),
+            (&json!(5), &json!(-32603))
+        );
+    }
+}
+
+/// The subscriptions before a refused one go on.
+#[test]
+fn a_refused_subscription_costs_no_other_one() {
+    let profile = profile_text(r#"{"resources":{"subscribe":true}}"#);
+    let server = Server::new(Revision::V2026_07_28, profile).unwrap();
+    let mut channel = open(&server, "2025-06-18");
+    let mut calls_of = Vec::new();
+    for (id, uri) in [(1, "a:1"), (2, "a:2")] {
+        let params = json!({"uri": uri});
+        let text =
+            json!({"jsonrpc": "2.0", "id": id, "method": "resources/subscribe", "params": params});
+        let received = server.receive(&mut channel, None, text.to_string().as_bytes(), NOW);
+        let call = calls(&received).remove(0);
+        if id == 1 {
+            let acknowledged = "notifications/subscriptions/acknowledged";
+            let to = To::Request(call.token);
+            server.notify(&mut channel, to, acknowledged, Some(&call.params), NOW);
+        }
+        calls_of.push(call.token);
+    }
+    let refusal = mcp_revisions::errors::invalid_params("no such resource").error;
+    let refused = server.answer(&mut channel, calls_of[1], Err(refusal), NOW);
+    let answer = text_of(&refused);
+    assert_eq!(
+        (&answer["id"], &answer["error"]["code"]),
+        (&json!(2), &json!(-32602))
+    );
+    let updated = Json::from_text(r#"{"uri":"a:1"}"#).unwrap();
+    let to = To::Request(calls_of[0]);
+    let told = server.notify(
+        &mut channel,
+        to,
+        "notifications/resources/updated",
+        Some(&updated),
+        NOW,
+    );
+    assert_eq!(text_of(&told)["params"]["uri"], "a:1");
+    assert_eq!(channel.wake_at(), None);
+}
+
 #[test]
 fn nothing_but_logs_before_the_client_is_initialized() {
     let server = server(Revision::V2025_11_25);

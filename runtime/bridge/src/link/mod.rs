@@ -16,7 +16,7 @@ use mcp_revisions::client_transport::{Handle, Reply};
 use mcp_revisions::sansio::client::{
     Answer, Answered, Client, Failure, OutgoingRequest, ServerFacts, Verdict,
 };
-use mcp_revisions::sansio::server::Caller;
+use mcp_revisions::sansio::server::{Caller, LogLevel};
 use mcp_revisions::serve::Session;
 use mcp_revisions::{RevisionSet, errors};
 use mcp_wire::{ErrorObject, Json};
@@ -156,6 +156,11 @@ impl Link {
             }
             Err(refused) => debug!(method, "not sent: {refused}"),
         }
+    }
+
+    /// Asks the server for log messages from this level on.
+    pub(crate) async fn set_log_level(&self, level: LogLevel) {
+        self.handle.set_log_level(level.as_str()).await;
     }
 
     /// Adds a session that takes notifications.

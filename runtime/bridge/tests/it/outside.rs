@@ -22,7 +22,7 @@ use crate::{client, greets, in_process, names, server, text};
 
 const UPSTREAM: Revision = Revision::V2025_11_25;
 
-async fn within<T>(work: impl Future<Output = T>) -> T {
+pub(crate) async fn within<T>(work: impl Future<Output = T>) -> T {
     let done = tokio::time::timeout(Duration::from_secs(20), work).await;
     done.unwrap()
 }
@@ -228,7 +228,7 @@ async fn a_call_that_waits_for_the_one_before_is_made_once_that_is_answered() {
 }
 
 /// A server over two streams that answers each message by these, or ends.
-fn scripted(
+pub(crate) fn scripted(
     answers: impl Fn(&Value) -> Option<Vec<Value>> + Clone + Send + Sync + 'static,
 ) -> Upstream {
     Upstream::streams("scripted", move || {
@@ -253,7 +253,7 @@ fn scripted(
     })
 }
 
-fn result(to: &Value, result: &Value) -> Vec<Value> {
+pub(crate) fn result(to: &Value, result: &Value) -> Vec<Value> {
     vec![json!({ "jsonrpc": "2.0", "id": to["id"], "result": result })]
 }
 
@@ -277,14 +277,14 @@ fn opens(message: &Value, revision: Revision) -> Vec<Value> {
 }
 
 /// A client over two streams that writes what it likes.
-struct Raw {
+pub(crate) struct Raw {
     input: DuplexStream,
     output: Lines<BufReader<DuplexStream>>,
     served: JoinHandle<Result<(), Error>>,
 }
 
 impl Raw {
-    fn of(bridge: Bridge) -> Self {
+    pub(crate) fn of(bridge: Bridge) -> Self {
         let (input, output) = (tokio::io::duplex(1 << 16), tokio::io::duplex(1 << 16));
         let served = tokio::spawn(bridge.serve_stdio(input.0, output.0, std::future::pending()));
         Self {
@@ -294,18 +294,28 @@ impl Raw {
         }
     }
 
-    async fn says(&mut self, line: impl std::fmt::Display) {
+    pub(crate) async fn says(&mut self, line: impl std::fmt::Display) {
         let line = format!("{line}\n");
         self.input.write_all(line.as_bytes()).await.unwrap();
     }
 
-    async fn hears(&mut self) -> Value {
+    /// Hears messages until this request is answered.
+    pub(crate) async fn hears_answer(&mut self, id: i64) -> Value {
+        loop {
+            let message = self.hears().await;
+            if message["id"] == id && message["method"].is_null() {
+                return message;
+            }
+        }
+    }
+
+    pub(crate) async fn hears(&mut self) -> Value {
         let line = within(self.output.next_line()).await.unwrap();
         serde_json::from_str(&line.unwrap()).unwrap()
     }
 }
 
-fn initialize(version: &str, capabilities: &Value) -> Value {
+pub(crate) fn initialize(version: &str, capabilities: &Value) -> Value {
     let info = json!({ "name": "myhost", "version": "1" });
     let params =
         json!({ "protocolVersion": version, "capabilities": capabilities, "clientInfo": info });

@@ -142,7 +142,10 @@ impl Connection<Client> {
         failure: &Failure,
         now: Duration,
     ) {
-        let Some(Pending { purpose, .. }) = self.state.pending.remove(&id) else {
+        let Some(Pending {
+            purpose, revision, ..
+        }) = self.state.pending.remove(&id)
+        else {
             return;
         };
         match purpose {
@@ -158,7 +161,9 @@ impl Connection<Client> {
                 ),
             },
             Purpose::Initialize => self.unsettle(failure),
-            Purpose::LogLevel | Purpose::Adapter => {}
+            Purpose::Adapter => {}
+            Purpose::LogLevel => self.end_level_wait(None),
+            Purpose::Restore(uri) => self.restored(uri, None, revision),
             Purpose::Listen => self.listened(id, None, now),
             Purpose::Relist => self.tell_refused(),
             Purpose::Task { token, .. } => self.not_looked_at_task(token, failure, now),
@@ -207,7 +212,10 @@ impl Connection<Client> {
         if let Purpose::Application(request) = purpose {
             self.send_later(*request);
             match revision.lifecycle() {
-                Lifecycle::Handshake => self.initialize(revision, RevisionSet::none()),
+                Lifecycle::Handshake => {
+                    self.lose_session(now);
+                    self.initialize(revision, RevisionSet::none());
+                }
                 Lifecycle::PerRequest => self.start_over(now),
             }
         }

@@ -79,6 +79,8 @@ pub(in crate::protocol) enum Purpose {
     Adapter,
     /// The request by which an adapter listens.
     Listen,
+    /// A subscription to this resource, of a session that took the place of a lost one.
+    Restore(String),
     /// A list of tools, for calls that were refused.
     Relist,
     /// A look at the task of a call.

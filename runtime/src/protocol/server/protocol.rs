@@ -8,7 +8,7 @@ use super::reply::Reply;
 use crate::errors::{self, Refusal};
 use crate::methods;
 use crate::protocol::negotiate::is_handshake;
-use crate::protocol::{Connection, LogLevel};
+use crate::protocol::{Connection, Event, LogLevel};
 
 /// The result that says nothing.
 pub(in crate::protocol) const EMPTY: &str = "{}";
@@ -51,6 +51,7 @@ impl Connection<Server> {
             .ok_or_else(|| errors::invalid_params("`level` is none of the eight of RFC 5424"))?;
         if let Some(session) = &mut self.state.session {
             session.log_level = Some(level);
+            self.tell(Event::LogLevel(level));
         }
         Ok(())
     }

@@ -10,16 +10,13 @@ use std::time::Duration;
 use mcp_protocol::Revision;
 use mcp_wire::{ErrorObject, Json};
 
-use super::{Backoff, Filter, LISTS, is_refusal};
+use super::{Backoff, Filter, LISTS, TAKES_UP, covers, declined, is_refusal, unacknowledged};
 use crate::errors;
 use crate::methods;
 use crate::protocol::server::Server;
 use crate::protocol::server::requests::About;
 use crate::protocol::translate::{Way, no_params};
 use crate::protocol::{Connection, Token};
-
-/// How long a subscription waits until the handlers have acknowledged it; after that it is refused.
-const TAKES_UP: Duration = Duration::from_secs(10);
 
 /// The notifications for which the client of a session is registered.
 #[derive(Debug, Default)]
@@ -167,11 +164,7 @@ impl Connection<Server> {
         listening.is_taken_up = listening.current.is_some();
         let (goes_on, waits) = (listening.is_taken_up, !listening.waiting.is_empty());
         let is_refused = result.is_err_and(is_refusal) && !listening.was_taken_up;
-        let ended = || {
-            let why = "the server has ended the subscription without an acknowledgement";
-            errors::internal(why).error
-        };
-        let error = result.err().cloned().unwrap_or_else(ended);
+        let error = result.err().cloned().unwrap_or_else(unacknowledged);
         let error = match listening.peer {
             Some(peer) => {
                 let method = methods::SUBSCRIPTIONS_LISTEN;
@@ -235,11 +228,9 @@ impl Connection<Server> {
                 self.cancel_own(before);
             }
             let is_acknowledged = method == methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED;
-            self.answer_subscriptions(|uri| {
-                match is_acknowledged && !Filter::covers(params, uri) {
-                    true => Err(declined(uri)),
-                    false => Ok(()),
-                }
+            self.answer_subscriptions(|uri| match is_acknowledged && !covers(Some(params), uri) {
+                true => Err(declined(uri)),
+                false => Ok(()),
             });
             self.tell_missed();
         }
@@ -293,13 +284,4 @@ pub(crate) fn change(method: &str) -> Option<&'static str> {
     lists
         .chain([methods::NOTIFICATIONS_RESOURCES_UPDATED])
         .find(|known| *known == method)
-}
-
-/// The error for a subscription that an acknowledgement does not name.
-fn declined(uri: &str) -> ErrorObject {
-    let uri = errors::shortened(uri);
-    errors::internal(&format!(
-        "the server has declined the subscription to {uri}"
-    ))
-    .error
 }

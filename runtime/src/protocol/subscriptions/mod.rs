@@ -77,6 +77,33 @@ const REFUSALS: [i64; 3] = [
     ErrorObject::INVALID_REQUEST,
 ];
 
+/// How long a subscription waits until it is acknowledged; after that it is refused.
+const TAKES_UP: Duration = Duration::from_secs(10);
+
+/// Returns whether an acknowledgement with these params covers a resource. One without a filter, which the specification
+/// requires, covers all.
+fn covers(params: Option<&Json>, uri: &str) -> bool {
+    let Some(agreed) = params.and_then(|params| params.get("notifications")) else {
+        return true;
+    };
+    let uris: Option<Vec<String>> = agreed.read_member("resourceSubscriptions");
+    uris.is_some_and(|uris| uris.iter().any(|one| one == uri))
+}
+
+/// The error for a subscription that an acknowledgement does not name.
+fn declined(uri: &str) -> ErrorObject {
+    let uri = errors::shortened(uri);
+    errors::internal(&format!(
+        "the server has declined the subscription to {uri}"
+    ))
+    .error
+}
+
+/// The error for a subscription that no acknowledgement came for.
+fn unacknowledged() -> ErrorObject {
+    errors::internal("the server has not acknowledged the subscription").error
+}
+
 /// The changes that a stream reports.
 #[derive(Debug, Default)]
 pub(crate) struct Filter {
@@ -141,16 +168,6 @@ impl Filter {
             let method = methods::NOTIFICATIONS_RESOURCES_UPDATED;
             (method, about(Some(uri)))
         }))
-    }
-
-    /// Returns whether an acknowledgement with these params covers a resource. One without a filter, which the
-    /// specification requires, covers all.
-    fn covers(params: &Json, uri: &str) -> bool {
-        let Some(agreed) = params.get("notifications") else {
-            return true;
-        };
-        let uris: Option<Vec<String>> = agreed.read_member("resourceSubscriptions");
-        uris.is_some_and(|uris| uris.iter().any(|one| one == uri))
     }
 
     /// Whether nothing is asked for.

@@ -386,6 +386,7 @@ impl<C: Send + 'static> Driver<C> {
                     let _ = done.send(Err(NotConnected { why, last }));
                 }
             },
+            Command::SetLogLevel(level) => self.connection.set_log_level(Some(&level)),
             Command::ContinueAs(client) => self.connection.continue_as(*client),
             Command::Close(_) => {}
         }
@@ -431,6 +432,8 @@ impl<C: Send + 'static> Driver<C> {
             Incoming::Ended(exchange) => connection.ended(exchange, now),
             #[cfg(feature = "client-http")]
             Incoming::Failed { exchange, why } => connection.failed(exchange, why, now),
+            #[cfg(feature = "client-http")]
+            Incoming::SessionLost(id) => connection.session_lost(&id, now),
             Incoming::Closed => connection.closed(now),
         }
     }

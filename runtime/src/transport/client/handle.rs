@@ -34,6 +34,7 @@ pub(super) enum Command<C> {
         done: oneshot::Sender<Result<ServerFacts, NotConnected>>,
     },
     ContinueAs(Box<Client>),
+    SetLogLevel(String),
     Close(oneshot::Sender<io::Result<()>>),
 }
 
@@ -200,6 +201,12 @@ impl<C> Handle<C> {
     /// Continues the connection as this client; see [`Connection::continue_as`](crate::sansio::Connection::continue_as).
     pub fn continue_as(&self, client: Client) {
         self.requests.push(Command::ContinueAs(Box::new(client)));
+    }
+
+    /// Asks for log messages from this level on, of every request that follows; see
+    /// [`Connection::set_log_level`](crate::sansio::Connection::set_log_level).
+    pub async fn set_log_level(&self, level: impl Into<String>) {
+        self.requests.send(Command::SetLogLevel(level.into())).await;
     }
 
     /// Returns what the server said of itself; `None` before its revision is known.

@@ -39,6 +39,9 @@ pub enum Incoming {
         /// Why, for people.
         why: String,
     },
+    /// The server does not know the session of this id any more.
+    #[cfg(feature = "client-http")]
+    SessionLost(String),
     /// Nothing more comes at all.
     Closed,
 }
