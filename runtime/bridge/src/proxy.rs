@@ -110,6 +110,7 @@ impl Handler for Proxy {
             caller,
             log_level,
             progress_token,
+            takes_task,
             losses,
             ..
         } = call;
@@ -129,7 +130,7 @@ impl Handler for Proxy {
         // A client of the server's revision answers questions under the keys that the server gives them, and has its tasks.
         if revision.same_types(self.revision) {
             ask = ask.with_questions_in_result().with_task_in_result();
-        } else if identity::takes_tasks(&caller) {
+        } else if takes_task || identity::takes_tasks(&caller) {
             ask = ask.with_task_preferred();
         }
         for (name, value) in repeated(&peer) {

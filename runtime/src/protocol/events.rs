@@ -188,6 +188,8 @@ pub struct IncomingRequest<Method = &'static str> {
     pub log_level: Option<LogLevel>,
     /// The token for progress notifications, if the peer wants any.
     pub progress_token: Option<Json>,
+    /// Whether the peer takes a task in the place of the result.
+    pub takes_task: bool,
     /// What the way to the application's revision lost.
     pub losses: Vec<Loss>,
 }
@@ -212,6 +214,7 @@ impl<Method> IncomingRequest<Method> {
             about: None,
             log_level: None,
             progress_token: None,
+            takes_task: false,
             losses: Vec::new(),
         }
     }

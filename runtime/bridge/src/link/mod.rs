@@ -34,6 +34,11 @@ const SLOW: Duration = Duration::from_secs(10);
 /// How long a client may take to make room for a notification in its call.
 const MAKES_ROOM: Duration = Duration::from_secs(10);
 
+/// Returns the params of a message; `None` for those that stand for none.
+fn given(params: &Json) -> Option<&Json> {
+    Some(params).filter(|params| params.text() != "{}")
+}
+
 /// The end towards a server; clones are the same one.
 #[derive(Clone)]
 pub(crate) struct Link {
@@ -135,7 +140,7 @@ impl Link {
                     }
                 }
                 Some(Reply::Notification(told, params)) => {
-                    let room = tokio::time::timeout(patience, peer.notify(&told, Some(&params)));
+                    let room = tokio::time::timeout(patience, peer.notify(&told, given(&params)));
                     if room.await.is_err() {
                         warn!(method, told, "lost: the client does not read its call");
                         // One that was waited for in vain gets what it has room for.

@@ -30,7 +30,7 @@ pub(super) fn options(settings: &Settings, caller: &Caller, revisions: RevisionS
         .with_unknown_fields(settings.policy)
         .with_revisions(revisions)
         .with_other_methods()
-        .with_tasks()
+        .with_tasks_on_request()
 }
 
 /// Connects to the server, and asks it which revision it speaks.

@@ -9,6 +9,7 @@ use mcp_wire::{Json, Map};
 use tracing::{debug, warn};
 
 use super::asked::Server;
+use super::given;
 use super::proxied::Proxied;
 use crate::identity::is_per_request;
 
@@ -54,7 +55,7 @@ impl Proxied {
             }
             None => {
                 for session in self.listeners.all() {
-                    let fate = session.notify(method, Some(&params));
+                    let fate = session.notify(method, given(&params));
                     debug!(method, ?fate, "sent to the client");
                 }
             }

@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use anyhow::Context as _;
 use mcp_bridge::{End, LossReport};
 use mcp_revisions::sansio::server::Undelivered;
+use mcp_revisions::{Change, Loss};
 use mcp_wire::{Json, Map};
 
 /// Where the lines are written; nowhere if it is off.
@@ -40,17 +41,23 @@ impl LossLog {
             ("end", Json::of(end)),
             ("revision", Json::of(report.revision.id())),
             ("method", Json::of(report.method)),
-            ("request", Json::of(&report.request)),
         ];
-        let lost = report.losses.iter().map(crate::loss::row);
+        let request = report.request.map(|id| ("request", Json::of(id)));
+        let told = report.losses.iter().filter(|loss| is_told(loss));
+        let lost = told.map(crate::loss::row);
         let mut to = to.lock().unwrap_or_else(PoisonError::into_inner);
         for more in lost.chain(report.undelivered.and_then(undelivered)) {
-            let mut row: Map<Json> = about.iter().cloned().collect();
+            let mut row: Map<Json> = about.iter().cloned().chain(request.clone()).collect();
             row.extend(more);
             // A log that cannot be written stops no message.
             let _ = writeln!(to, "{}", mcp_wire::to_string(&row));
         }
     }
+}
+
+/// Whether a loss changes the message for its receiver: not what the session says, or what a member says by its absence.
+fn is_told(loss: &Loss) -> bool {
+    loss.is_loss() || matches!(loss.change, Change::Carried | Change::Reshaped)
 }
 
 /// Why a message was not delivered, as members of its line.

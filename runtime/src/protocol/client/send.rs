@@ -11,7 +11,7 @@ use super::requests::TaskStage;
 use super::stamp::may_name;
 use super::stamp::{Claim, headers, progress_token, stamped, take_log_level};
 use super::translate::without_claims;
-use super::{Channel, Client, Pending, Purpose, Waiting};
+use super::{Channel, Client, Options, Pending, Purpose, Waiting};
 use crate::methods;
 use crate::protocol::events::cancelled;
 use crate::protocol::lost::Translated;
@@ -100,7 +100,7 @@ impl Connection<Client> {
             Some(resumed) => Some(resumed.put_into(params)),
             None => params,
         };
-        Ok((Self::with_task(request, params), log_level))
+        Ok((Self::with_task(request, params, revision), log_level))
     }
 
     /// Whether a method is none of any revision, and goes through as it is.
@@ -151,7 +151,15 @@ impl Connection<Client> {
         revision: Revision,
     ) {
         let id = self.fresh_id();
+        let takes_task = request.ask.prefers_task || request.task == TaskStage::Asked;
         let claim = self.claim(revision, log_level, request.ask.behalf.as_deref());
+        let claim = claim.map(|claim| match takes_task && self.role.options.takes_tasks {
+            true => Claim {
+                capabilities: Options::extended(&claim.capabilities),
+                ..claim
+            },
+            false => claim,
+        });
         let wanted = request.ask.progress.then_some(id);
         let params = stamped(params, claim, wanted);
         let progress_token = progress_token(params.as_ref());
