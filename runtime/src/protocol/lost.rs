@@ -94,6 +94,25 @@ impl LossHook {
         })
     }
 
+    /// Tells what a message lost that was carried over.
+    pub(crate) fn tell_losses(
+        &self,
+        method: &str,
+        peer: Revision,
+        request: Option<&RequestId>,
+        losses: &[Loss],
+    ) {
+        if let Some(hook) = self.0.as_ref().filter(|_| !losses.is_empty()) {
+            hook(&Lost {
+                method,
+                peer,
+                request,
+                losses,
+                undelivered: None,
+            });
+        }
+    }
+
     /// Tells what a conversion came to, if that is worth telling.
     pub(crate) fn tell<T>(
         &self,

@@ -1,11 +1,13 @@
 //! What a session carries beside calls: levels, progress, cancellation, and requests of the server.
 
+use std::sync::{Arc, Mutex};
+
 use crate::support::{
     Channel, NOW, Server, calls, claim, get, open, profile_text, server, text_of,
 };
 use mcp_revisions::Revision;
 use mcp_revisions::mcp_wire::{self, Json};
-use mcp_revisions::sansio::server::{Answer, Event, Fate, Ignored, LogLevel, To};
+use mcp_revisions::sansio::server::{Answer, Event, Fate, Ignored, LogLevel, Profile, To};
 use serde_json::{Value, json};
 
 #[test]
@@ -472,6 +474,63 @@ fn a_refused_subscription_costs_no_other_one() {
     );
     assert_eq!(text_of(&told)["params"]["uri"], "a:1");
     assert_eq!(channel.wake_at(), None);
+}
+
+/// A per-request client shares a server with those that say the same of themselves: the end of its subscription goes there.
+#[test]
+fn a_stream_that_is_closed_ends_its_subscriptions_on_behalf_of_the_client_that_opened_it() {
+    let profile = profile_text(r#"{"resources":{"subscribe":true}}"#);
+    let server = Server::new(Revision::V2025_11_25, profile).unwrap();
+    let mut channel = Channel::new();
+    let filter = json!({"notifications": {"resourceSubscriptions": ["a:1"]}});
+    let listen = claim("subscriptions/listen", filter);
+    let opened = server.receive(&mut channel, None, listen.as_bytes(), NOW);
+    let subscribed = calls(&opened).remove(0);
+    assert_eq!(subscribed.method, "resources/subscribe");
+    let empty = Json::from_text("{}").unwrap();
+    server.answer(&mut channel, subscribed.token, Ok(empty), NOW);
+    let id = serde_json::from_str::<Value>(&listen).unwrap()["id"].clone();
+    let cancelled =
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}});
+    let closed = server.receive(&mut channel, None, cancelled.to_string().as_bytes(), NOW);
+    let ended = calls(&closed).remove(0);
+    assert_eq!(ended.method, "resources/unsubscribe");
+    assert_eq!(ended.caller, subscribed.caller);
+    assert!(ended.caller.capabilities.is_some());
+}
+
+#[test]
+fn what_an_older_client_is_not_told_of_its_server_is_a_loss() {
+    let info = json!({"name": "s", "title": "S", "version": "1"});
+    let capabilities = json!({"completions": {}, "tools": {}});
+    let profile = Profile::new(&Json::from(info), &Json::from(capabilities));
+    let members = [("_meta", json!({"a/b": 1})), ("more", json!(1))];
+    let members = members.map(|(name, value)| (name, Json::from(value)));
+    let profile = profile.with_members(members.into_iter().collect());
+    let lost = Arc::new(Mutex::new(Vec::new()));
+    let told = Arc::clone(&lost);
+    let server = Server::new(Revision::V2025_11_25, profile)
+        .unwrap()
+        .told(|server| {
+            server.on_loss(move |report| {
+                let pointers = report.losses.iter().map(|loss| loss.pointer());
+                told.lock().unwrap().extend(pointers);
+            })
+        });
+    let mut channel = Channel::new();
+    let initialize = crate::support::initialize("2024-11-05");
+    let result = get(&server, &mut channel, &initialize)["result"].clone();
+    assert_eq!(result["_meta"], json!({"a/b": 1}));
+    assert_eq!(result["serverInfo"], json!({"name": "s", "version": "1"}));
+    assert_eq!(result["protocolVersion"], "2024-11-05");
+    let lost = lost.lock().unwrap();
+    for pointer in ["/serverInfo/title", "/capabilities/completions"] {
+        assert!(lost.iter().any(|one| one == pointer), "{pointer}: {lost:?}");
+    }
+    assert_eq!(
+        result.get("more").is_none(),
+        lost.iter().any(|one| one == "/more")
+    );
 }
 
 #[test]

@@ -11,7 +11,7 @@ use super::requests::TaskStage;
 use super::stamp::may_name;
 use super::stamp::{Claim, headers, progress_token, stamped, take_log_level};
 use super::translate::without_claims;
-use super::{Channel, Client, Options, Pending, Purpose, Waiting};
+use super::{Channel, Client, Pending, Purpose, Waiting};
 use crate::methods;
 use crate::protocol::events::cancelled;
 use crate::protocol::lost::Translated;
@@ -153,13 +153,10 @@ impl Connection<Client> {
         let id = self.fresh_id();
         let takes_task = request.ask.prefers_task || request.task == TaskStage::Asked;
         let claim = self.claim(revision, log_level, request.ask.behalf.as_deref());
-        let claim = claim.map(|claim| match takes_task && self.role.options.takes_tasks {
-            true => Claim {
-                capabilities: Options::extended(&claim.capabilities),
-                ..claim
-            },
+        let claim = match takes_task && self.role.options.takes_tasks {
+            true => claim.map(Claim::of_task),
             false => claim,
-        });
+        };
         let wanted = request.ask.progress.then_some(id);
         let params = stamped(params, claim, wanted);
         let progress_token = progress_token(params.as_ref());
@@ -262,6 +259,17 @@ impl Connection<Client> {
         behalf: Option<&Profile>,
     ) -> Option<Json> {
         stamped(params, self.claim(revision, None, behalf), None)
+    }
+
+    /// Returns the same for a request about a task.
+    pub(in crate::protocol) fn stamped_of_task(
+        &self,
+        params: Option<Json>,
+        revision: Revision,
+        behalf: Option<&Profile>,
+    ) -> Option<Json> {
+        let claim = self.claim(revision, None, behalf).map(Claim::of_task);
+        stamped(params, claim, None)
     }
 
     /// Sends a notification, in the words of the application's revision.

@@ -1,10 +1,10 @@
 //! What a client translates beside its messages: who it is, and why a request or its response got no further.
 
 use mcp_protocol::{Loss, Revision, Subject};
-use mcp_wire::{Json, RequestId};
+use mcp_wire::Json;
 
 use crate::meta;
-use crate::protocol::lost::{LossHook, Lost, Stopped};
+use crate::protocol::lost::Stopped;
 use crate::protocol::revisions::same;
 use crate::protocol::translate::{Translator, Way};
 use crate::protocol::{Failure, Profile};
@@ -56,27 +56,6 @@ impl Translator {
         let context = self.context(self.session.as_ref());
         let carried = self.convert(context, way, Subject::Type(name), value.text(), peer);
         carried.ok().map(|(json, _)| json)
-    }
-}
-
-impl LossHook {
-    /// Tells what a message lost that was carried over.
-    pub(crate) fn tell_losses(
-        &self,
-        method: &str,
-        peer: Revision,
-        request: Option<&RequestId>,
-        losses: &[Loss],
-    ) {
-        if let Some(hook) = self.0.as_ref().filter(|_| !losses.is_empty()) {
-            hook(&Lost {
-                method,
-                peer,
-                request,
-                losses,
-                undelivered: None,
-            });
-        }
     }
 }
 

@@ -51,6 +51,9 @@ impl Connection<Server> {
         let Some(result) = self.role.introductions.handshake(revision) else {
             return Reply::refused(Some(id), &errors::internal("no profile for this revision"));
         };
+        let lost = self.role.introductions.losses(revision);
+        let on_loss = &self.role.translator.on_loss;
+        on_loss.tell_losses(methods::INITIALIZE, revision, Some(id), lost);
         self.state.session = Some(Box::new(self.role.opened(revision, caller)));
         self.tell(Event::Opened(revision));
         Reply::answered(id, result.text())

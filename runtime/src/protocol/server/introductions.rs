@@ -1,10 +1,11 @@
 //! A server's profile in the words of each revision.
 
-use mcp_protocol::{Context, Outcome, Revision, Subject, UnknownFields};
-use mcp_wire::{Json, Map};
+use mcp_protocol::{Context, Lifecycle, Loss, Outcome, Part, Revision, Subject, UnknownFields};
+use mcp_wire::{Direction, Json, Map};
 
 use crate::RevisionSet;
 use crate::meta;
+use crate::methods;
 use crate::protocol::Profile;
 use crate::protocol::revisions::same;
 
@@ -31,6 +32,8 @@ struct Introduction {
     capabilities: Json,
     logs: bool,
     members: Map<Json>,
+    /// What this revision has no words for.
+    losses: Vec<Loss>,
 }
 
 impl Introductions {
@@ -43,19 +46,13 @@ impl Introductions {
             members,
         } = profile;
         let app = own.unwrap_or(app);
-        let introduce = |revision| {
-            let capabilities = said_in("ServerCapabilities", &capabilities, app, revision)?;
-            Ok(Introduction {
-                revision,
-                info: said_in("Implementation", &info, app, revision)?,
-                logs: capabilities.get("logging").is_some(),
-                capabilities,
-                members: match same(app, revision) {
-                    true => members.clone(),
-                    false => Map::new(),
-                },
-            })
+        let own = Own {
+            info,
+            capabilities,
+            members,
+            revision: app,
         };
+        let introduce = |revision| own.introduction(revision);
         let all = RevisionSet::all()
             .iter()
             .map(introduce)
@@ -73,6 +70,11 @@ impl Introductions {
 
     fn in_revision(&self, revision: Revision) -> Option<&Introduction> {
         self.all.iter().find(|one| same(one.revision, revision))
+    }
+
+    /// What a revision has no words for.
+    pub(crate) fn losses(&self, revision: Revision) -> &[Loss] {
+        self.in_revision(revision).map_or(&[], |one| &one.losses)
     }
 
     /// `ServerCapabilities` in a revision.
@@ -135,22 +137,92 @@ impl Introduction {
     }
 }
 
-fn said_in(
-    part: &'static str,
-    json: &Json,
-    app: Revision,
+/// The profile of a server in its own words.
+struct Own {
+    info: Json,
+    capabilities: Json,
+    members: Map<Json>,
     revision: Revision,
-) -> Result<Json, ProfileError> {
+}
+
+impl Own {
+    fn introduction(&self, revision: Revision) -> Result<Introduction, ProfileError> {
+        let (info, capabilities) = ("serverInfo", "capabilities");
+        let part = |name, ty, json: &Json| {
+            let cx = Context::new(UnknownFields::Drop).within(name);
+            said_in(Subject::Type(ty), json, (self.revision, revision), cx)
+        };
+        let mut all = Introduction {
+            revision,
+            info: self.info.clone(),
+            capabilities: self.capabilities.clone(),
+            logs: false,
+            members: self.members.clone(),
+            losses: Vec::new(),
+        };
+        if !same(self.revision, revision) {
+            let lifecycles = (self.revision.lifecycle(), revision.lifecycle());
+            let has_whole = lifecycles == (Lifecycle::Handshake, Lifecycle::Handshake);
+            if let Some(whole) = has_whole.then(|| self.handshake(revision)) {
+                // A mistake in another member costs no more than the other members.
+                if whole.is_ok() {
+                    return whole;
+                }
+                all.members = Map::new();
+            }
+            let (said, lost) = part(info, "Implementation", &self.info)?;
+            (all.info, all.losses) = (said, lost);
+            let (said, lost) = part(capabilities, "ServerCapabilities", &self.capabilities)?;
+            all.capabilities = said;
+            all.losses.extend(lost);
+        }
+        all.logs = all.capabilities.get("logging").is_some();
+        Ok(all)
+    }
+
+    /// The result of `initialize` as another revision with that has it.
+    fn handshake(&self, revision: Revision) -> Result<Introduction, ProfileError> {
+        let mut result = self.members.clone();
+        let version = Json::of(self.revision.protocol_version());
+        result.insert("protocolVersion", version);
+        result.insert("serverInfo", self.info.clone());
+        result.insert("capabilities", self.capabilities.clone());
+        let sender = Some(Direction::ClientToServer);
+        let subject = Subject::Method(methods::INITIALIZE, Part::Result, sender);
+        let ends = (self.revision, revision);
+        let cx = Context::new(UnknownFields::Drop);
+        let (said, losses) = said_in(subject, &Json::of(&result), ends, cx)?;
+        let mut members: Map<Json> = said.read().unwrap_or_default();
+        let capabilities = members.remove("capabilities").unwrap_or_default();
+        Ok(Introduction {
+            revision,
+            info: members.remove("serverInfo").unwrap_or_default(),
+            logs: capabilities.get("logging").is_some(),
+            capabilities,
+            members,
+            losses,
+        })
+    }
+}
+
+fn said_in(
+    part: Subject<'_>,
+    json: &Json,
+    (own, revision): (Revision, Revision),
+    cx: Context,
+) -> Result<(Json, Vec<Loss>), ProfileError> {
     let error = |why: String| ProfileError {
-        part,
+        part: match part {
+            Subject::Type("Implementation") => "Implementation",
+            Subject::Type(_) => "ServerCapabilities",
+            Subject::Method(..) => "InitializeResult",
+        },
         revision,
         why,
     };
-    let cx = Context::new(UnknownFields::Drop);
-    match mcp_protocol::convert(Subject::Type(part), app, revision, json.text(), cx) {
-        Ok(Outcome::Exact(json) | Outcome::Reversible(json, _) | Outcome::Lossy(json, _)) => {
-            Ok(json)
-        }
+    match mcp_protocol::convert(part, own, revision, json.text(), cx) {
+        Ok(Outcome::Exact(json)) => Ok((json, Vec::new())),
+        Ok(Outcome::Reversible(json, losses) | Outcome::Lossy(json, losses)) => Ok((json, losses)),
         Ok(Outcome::Rejected(problem)) => Err(error(problem.error.message)),
         Ok(Outcome::RequiresState(needs)) => Err(error(needs.to_string())),
         Ok(Outcome::Dropped(dropped)) => Err(error(dropped.to_string())),

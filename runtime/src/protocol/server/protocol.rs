@@ -26,6 +26,8 @@ impl Connection<Server> {
             methods::PING => Some(Reply::answered(id, EMPTY)),
             methods::SERVER_DISCOVER => {
                 let result = self.role.introductions.discovery(peer, self.role.served)?;
+                let lost = self.role.introductions.losses(peer);
+                (self.role.translator.on_loss).tell_losses(method, peer, Some(id), lost);
                 Some(Reply::answered(id, result.text()))
             }
             methods::LOGGING_SET_LEVEL => Some(match self.set_level(message, peer) {

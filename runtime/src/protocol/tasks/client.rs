@@ -217,7 +217,7 @@ impl Connection<Client> {
         let (id, revision) = (Json::of(&poll.id), poll.revision);
         let behalf = poll.request.ask.behalf.clone();
         let params = Some(with_members(&object([(TASK_ID, id)]), members));
-        let params = self.stamped(params, revision, behalf.as_deref());
+        let params = self.stamped_of_task(params, revision, behalf.as_deref());
         let purpose = match look {
             Some(look) => Purpose::Task { token, look },
             None => Purpose::Adapter,
@@ -473,7 +473,7 @@ impl Connection<Client> {
                 self.role.options.takes_tasks
                     && request.task == TaskStage::None
                     && Form::of(revision) == Some(Form::Extension)
-                    && required.is_some_and(|required| declares_extension(&required))
+                    && required.is_none_or(|required| declares_extension(&required))
             }
             _ => false,
         }
