@@ -11,5 +11,5 @@ pub use crate::protocol::{
     Answer, Answered, Caller, Cancelled, Connection, CustomNotification, CustomRequest, Event,
     Exchange, Failure, Fate, Ignored, IncomingRequest, InputRequired, LogLevel, Mended,
     MistakeOutcome, NeedsAdapter, Notification, OutgoingRequest, Output, PeerMistake, Profile,
-    Question, Refused, Retry, Role, Said, ServerFacts, TaskState, TaskStatus, To, Token,
+    Question, Refused, Reopened, Retry, Role, Said, ServerFacts, TaskState, TaskStatus, To, Token,
 };

@@ -333,7 +333,8 @@ fn error_row(row: &ErrorRule) -> TokenStream {
     };
     let [up, down] = [&row.up, &row.down].map(|way| optional(way.as_ref().map(fate)));
     let rule = rule(&row.id);
-    quote!(ErrorStep { codes: (#from, #to), methods: &[#(#methods),*], rule: #rule, up: #up, down: #down },)
+    let data = optional(row.data.as_ref().map(|member| quote!(#member)));
+    quote!(ErrorStep { codes: (#from, #to), methods: &[#(#methods),*], data: #data, rule: #rule, up: #up, down: #down },)
 }
 
 /// Returns the types of each revision that take part in conversions, and those of methods that only it has.

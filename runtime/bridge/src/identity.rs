@@ -78,6 +78,16 @@ fn bridge() -> Json {
     Json::from(json!({ "name": "mcp-bridge", "version": env!("CARGO_PKG_VERSION") }))
 }
 
+/// Members of the result of `initialize` or `server/discover` that are about the exchange, and not about the server.
+const OWN_MEMBERS: [&str; 6] = [
+    "protocolVersion",
+    "supportedVersions",
+    "resultType",
+    "ttlMs",
+    "cacheScope",
+    "instructions",
+];
+
 /// What the bridge says of itself to clients: what its server says, in the server's own words.
 pub(crate) fn introduction(facts: ServerFacts) -> Profile {
     let result = facts.result.map(|result| result.read::<Map<Json>>());
@@ -86,6 +96,18 @@ pub(crate) fn introduction(facts: ServerFacts) -> Profile {
     let named = meta.and_then(|meta| JsonObject::try_from(meta).ok()?.get(meta::SERVER_INFO));
     let info = members.remove("serverInfo").or(named);
     let capabilities = members.remove("capabilities");
+    // The endpoint says these itself.
+    for own in OWN_MEMBERS {
+        members.remove(own);
+    }
+    // Where nothing else is in it, there was nothing else.
+    if let Some(meta) = members.remove("_meta") {
+        let rest = meta::without(
+            &Json::of(&Map::from_iter([("_meta", meta)])),
+            meta::SERVER_INFO,
+        );
+        members.extend(rest.get("_meta").map(|meta| ("_meta", meta)));
+    }
     // What cannot be read in its own revision is told to nobody.
     let info = info.filter(|_| facts.info.is_some());
     let info = info.unwrap_or_else(bridge);

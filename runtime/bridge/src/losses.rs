@@ -114,7 +114,7 @@ impl Losses {
         let least = self.rejected?;
         let loss = losses
             .iter()
-            .find(|loss| loss.change.is_loss() && loss.kind() >= least)?;
+            .find(|loss| loss.is_loss() && loss.kind() >= least)?;
         let (step, rule) = (loss.step, loss.rule());
         let told = format!(
             "refused: {} at {} would be lost ({step}, rule {rule})",

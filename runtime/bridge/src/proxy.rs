@@ -6,12 +6,12 @@ use std::time::Instant;
 use mcp_protocol::{Lifecycle, Part, Revision, Subject};
 use mcp_revisions::sansio::client::{Answer, Answered, Failure, OutgoingRequest};
 use mcp_revisions::sansio::server::{
-    CustomNotification, CustomRequest, IncomingRequest, Notification,
+    CustomNotification, CustomRequest, IncomingRequest, LogLevel, Notification,
 };
 use mcp_revisions::serve::{Handler, Peer, Session};
-use mcp_revisions::{errors, headers};
-use mcp_wire::{Direction, ErrorObject, Json, JsonObject, meta};
-use tracing::debug;
+use mcp_revisions::{errors, headers, methods};
+use mcp_wire::{Direction, ErrorObject, Json, JsonObject, meta, printable};
+use tracing::{debug, warn};
 
 use crate::identity::{self, anyone};
 use crate::link::Asked;
@@ -21,6 +21,8 @@ use crate::settings::Settings;
 
 /// Arguments of tools that headers repeat.
 const PARAM: &str = "mcp-param-";
+/// How many characters of an error of a server are quoted.
+const EXCERPT: usize = 200;
 /// How much of the name of a tool tells it from others.
 const NAME: usize = 256;
 
@@ -110,6 +112,7 @@ impl Handler for Proxy {
             caller,
             log_level,
             progress_token,
+            takes_task,
             losses,
             ..
         } = call;
@@ -119,16 +122,17 @@ impl Handler for Proxy {
         }
         let kind = kind(method, &params);
         let mut ask = request(method, params, progress_token.as_ref());
-        // One of the handshake lifecycle has asked for it once and for all, by a request that went the same way.
-        let is_told_each_time = revision.lifecycle() == Lifecycle::PerRequest
-            || self.revision.lifecycle() == Lifecycle::PerRequest;
-        if let Some(level) = log_level.filter(|_| is_told_each_time) {
+        let lifecycles = (revision.lifecycle(), self.revision.lifecycle());
+        // A client that leaves the level to the server hears what such servers send unasked.
+        let is_left_to_server = lifecycles == (Lifecycle::Handshake, Lifecycle::PerRequest);
+        let level = log_level.or(is_left_to_server.then_some(LogLevel::DEFAULT));
+        if let Some(level) = level {
             ask = ask.with_log_level(level.as_str());
         }
         // A client of the server's revision answers questions under the keys that the server gives them, and has its tasks.
         if revision.same_types(self.revision) {
             ask = ask.with_questions_in_result().with_task_in_result();
-        } else if identity::takes_tasks(&caller) {
+        } else if takes_task || identity::takes_tasks(&caller) {
             ask = ask.with_task_preferred();
         }
         for (name, value) in repeated(&peer) {
@@ -138,7 +142,15 @@ impl Handler for Proxy {
         asked.progress_token = progress_token;
         asked.wants_logs = log_level.is_some();
         asked.kind = kind;
-        let (Answered { answer, losses, .. }, spoken) = self.ask(ask, asked).await?;
+        let answered = self.ask(ask, asked).await;
+        // No client waits for the end of a stream that the bridge listens to for a session.
+        if method == methods::SUBSCRIPTIONS_LISTEN && revision.lifecycle() == Lifecycle::Handshake {
+            warn!(
+                "the server's stream of changes has ended, and is opened again{}",
+                reason(&answered)
+            );
+        }
+        let (Answered { answer, losses, .. }, spoken) = answered?;
         let of_server = LossReport::of(End::Server, spoken, method, id.as_ref());
         self.settings.losses.tell(of_server, &losses);
         if let Some(error) = self.settings.losses.refuse(of_server, &losses) {
@@ -176,11 +188,29 @@ impl Handler for Proxy {
         self.pass_on(notice.method, notice.params, &session);
     }
 
+    fn on_log_level(&self, level: LogLevel, session: Session) {
+        self.with_server(&session, move |server| async move {
+            server.set_log_level(level).await;
+        });
+    }
+
     fn on_initialized(&self, session: Session) {
         let opened = session.clone();
         self.with_server(&session, move |server| async move {
             server.on_initialized(opened)
         });
+    }
+}
+
+/// Returns why the request by which the bridge listens has ended, for people; empty if its server gave no reason.
+fn reason(answered: &Result<(Answered, Revision), ErrorObject>) -> String {
+    match answered.as_ref().map(|(answered, _)| &answered.answer) {
+        Ok(Answer::Failed(failure)) => format!(": {failure}"),
+        Ok(Answer::Error(error)) | Err(error) => {
+            let excerpt: String = printable(&error.message).chars().take(EXCERPT).collect();
+            format!(": {excerpt}")
+        }
+        Ok(_) => String::new(),
     }
 }
 

@@ -335,8 +335,7 @@ fn report(conversion: Conversion<Json>, as_json: bool) -> Outcome {
     let mut note: String = losses.iter().map(|loss| format!("{loss}\n")).collect();
     let mut row = Map::default();
     row.insert("status", Json::of(status));
-    let (lost, reshaped): (Vec<&Loss>, Vec<&Loss>) =
-        losses.iter().partition(|loss| loss.change.is_loss());
+    let (lost, reshaped): (Vec<&Loss>, Vec<&Loss>) = losses.iter().partition(|loss| loss.is_loss());
     let rows = |of: Vec<&Loss>| of.into_iter().map(told).collect::<Vec<_>>();
     let (lost, reshaped) = (Json::of(&rows(lost)), Json::of(&rows(reshaped)));
     let mut value = None;

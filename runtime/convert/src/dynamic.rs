@@ -281,7 +281,7 @@ impl Tables {
                 continue;
             };
             let mut rows = pair.errors.iter();
-            let fate = rows.find_map(|row| Some((row.rule, row.fate(code, newer, up)?)));
+            let fate = rows.find_map(|row| Some((row.rule, row.fate(&error, newer, up)?)));
             match fate {
                 None => {}
                 Some((rule, ErrorFate::RequiresState(adapter))) => {

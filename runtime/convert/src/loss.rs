@@ -75,6 +75,13 @@ impl Loss {
         self.part.as_deref()
     }
 
+    /// Returns whether the way back does not undo it, and it says more than its absence.
+    #[must_use]
+    pub fn is_loss(&self) -> bool {
+        let is_removed = self.change == Change::Removed;
+        self.change.is_loss() && !(is_removed && self.rule.is_default(|| self.value()))
+    }
+
     /// Returns the value before; `None` if there was none, or if it was carried on.
     #[must_use]
     pub fn value(&self) -> Option<Json> {
@@ -120,7 +127,7 @@ impl fmt::Display for Loss {
         let Self {
             step, rule, change, ..
         } = self;
-        match change.is_loss() {
+        match self.is_loss() {
             true => write!(
                 f,
                 "{} loss at {place} ({step}, {}): {change}",

@@ -124,9 +124,14 @@ impl Rule {
         }
     }
 
+    /// Whether a value says no more than its absence.
+    pub(crate) fn is_default(&self, value: impl FnOnce() -> Option<Json>) -> bool {
+        // A value is spelled out only where there is something to compare it with.
+        !self.values.is_empty() && value().is_some_and(|value| self.values.contains(&value.text()))
+    }
+
     fn is_trivial(&self, value: &Json) -> bool {
-        let text = value.text();
-        if self.values.contains(&text) {
+        if self.values.contains(&value.text()) {
             return true;
         }
         let Some(names) = self.members else {

@@ -1,7 +1,9 @@
 //! The results of `initialize` and `server/discover`: a server's profile in the words of each revision.
 
-use mcp_protocol::{Context, Loss, LossKind, Outcome, Revision, Subject, UnknownFields};
-use mcp_wire::{Json, Map, meta};
+use mcp_protocol::{
+    Context, Lifecycle, Loss, LossKind, Outcome, Part, Revision, Subject, UnknownFields, methods,
+};
+use mcp_wire::{Direction, Json, Map, meta};
 
 use crate::RevisionSet;
 use crate::methods::same;
@@ -45,8 +47,8 @@ struct Introduction {
     capabilities: Json,
     logs: bool,
     members: Map<Json>,
-    /// What is not valid in the profile, and was mended.
-    mistakes: Vec<Loss>,
+    /// What this revision has no words for.
+    losses: Vec<Loss>,
 }
 
 impl Introductions {
@@ -65,36 +67,23 @@ impl Introductions {
         // A gateway hands on what it received, mistakes and all; those of an application are refused.
         let is_handed_on = own.is_some() || !members.is_empty();
         let app = own.unwrap_or(app);
+        let own = Own {
+            info,
+            capabilities,
+            members,
+            revision: app,
+        };
         let introduce = |revision| {
-            let mut mistakes = Vec::new();
-            let mut said = |part, json| {
-                let (json, losses) = said_in(part, json, app, revision)?;
-                let invalid = losses
-                    .into_iter()
-                    .filter(|loss| loss.kind() == LossKind::Invalid);
-                mistakes.extend(invalid);
-                match mistakes.first() {
-                    Some(mistake) if !is_handed_on => Err(ProfileError {
-                        part,
-                        revision,
-                        why: mistake.to_string(),
-                    }),
-                    _ => Ok(json),
-                }
-            };
-            let capabilities = said("ServerCapabilities", &capabilities)?;
-            let info = said("Implementation", &info)?;
-            Ok(Introduction {
-                revision,
-                info,
-                logs: capabilities.get("logging").is_some(),
-                capabilities,
-                members: match same(app, revision) {
-                    true => members.clone(),
-                    false => Map::new(),
-                },
-                mistakes,
-            })
+            let introduction = own.introduction(revision)?;
+            let mut losses = introduction.losses.iter();
+            match losses.find(|loss| loss.kind() == LossKind::Invalid) {
+                Some(mistake) if !is_handed_on => Err(ProfileError {
+                    part: Own::part_of(mistake),
+                    revision,
+                    why: mistake.to_string(),
+                }),
+                _ => Ok(introduction),
+            }
         };
         let all = RevisionSet::all()
             .iter()
@@ -114,16 +103,16 @@ impl Introductions {
         self.all.iter().find(|one| same(one.revision, revision))
     }
 
+    /// Returns what a revision has no words for, and what is not valid in the profile.
+    #[must_use]
+    pub fn losses(&self, revision: Revision) -> &[Loss] {
+        self.in_revision(revision).map_or(&[], |one| &one.losses)
+    }
+
     /// Returns the `ServerCapabilities` in a revision.
     #[must_use]
     pub fn capabilities(&self, revision: Revision) -> Option<&Json> {
         self.in_revision(revision).map(|one| &one.capabilities)
-    }
-
-    /// Returns what is not valid in the profile, as losses of its conversion to a revision.
-    #[must_use]
-    pub fn mistakes(&self, revision: Revision) -> &[Loss] {
-        self.in_revision(revision).map_or(&[], |one| &one.mistakes)
     }
 
     /// Returns whether the server declares log notifications in a revision.
@@ -185,19 +174,98 @@ impl Introduction {
     }
 }
 
-fn said_in(
-    part: &'static str,
-    json: &Json,
-    app: Revision,
+/// The profile of a server in its own words.
+struct Own {
+    info: Json,
+    capabilities: Json,
+    members: Map<Json>,
     revision: Revision,
+}
+
+impl Own {
+    /// Returns the type of the part that a loss is in.
+    fn part_of(loss: &Loss) -> &'static str {
+        match loss.pointer().starts_with("/capabilities") {
+            true => "ServerCapabilities",
+            false => "Implementation",
+        }
+    }
+
+    fn introduction(&self, revision: Revision) -> Result<Introduction, ProfileError> {
+        let (info, capabilities) = ("serverInfo", "capabilities");
+        let part = |name, ty, json: &Json| {
+            let cx = Context::new(UnknownFields::Drop).within(name);
+            said_in(Subject::Type(ty), json, (self.revision, revision), cx)
+        };
+        let mut all = Introduction {
+            revision,
+            info: self.info.clone(),
+            capabilities: self.capabilities.clone(),
+            logs: false,
+            members: self.members.clone(),
+            losses: Vec::new(),
+        };
+        if !same(self.revision, revision) {
+            let lifecycles = (self.revision.lifecycle(), revision.lifecycle());
+            let has_whole = lifecycles == (Lifecycle::Handshake, Lifecycle::Handshake);
+            if let Some(whole) = has_whole.then(|| self.handshake(revision)) {
+                // A mistake in another member costs no more than the other members.
+                if whole.is_ok() {
+                    return whole;
+                }
+                all.members = Map::new();
+            }
+            let (said, lost) = part(info, "Implementation", &self.info)?;
+            (all.info, all.losses) = (said, lost);
+            let (said, lost) = part(capabilities, "ServerCapabilities", &self.capabilities)?;
+            all.capabilities = said;
+            all.losses.extend(lost);
+        }
+        all.logs = all.capabilities.get("logging").is_some();
+        Ok(all)
+    }
+
+    /// The result of `initialize` as another revision with that has it.
+    fn handshake(&self, revision: Revision) -> Result<Introduction, ProfileError> {
+        let mut result = self.members.clone();
+        let version = Json::of(self.revision.protocol_version());
+        result.insert("protocolVersion", version);
+        result.insert("serverInfo", self.info.clone());
+        result.insert("capabilities", self.capabilities.clone());
+        let sender = Some(Direction::ClientToServer);
+        let subject = Subject::Method(methods::INITIALIZE, Part::Result, sender);
+        let ends = (self.revision, revision);
+        let cx = Context::new(UnknownFields::Drop);
+        let (said, losses) = said_in(subject, &Json::of(&result), ends, cx)?;
+        let mut members: Map<Json> = said.read().unwrap_or_default();
+        let capabilities = members.remove("capabilities").unwrap_or_default();
+        Ok(Introduction {
+            revision,
+            info: members.remove("serverInfo").unwrap_or_default(),
+            logs: capabilities.get("logging").is_some(),
+            capabilities,
+            members,
+            losses,
+        })
+    }
+}
+
+fn said_in(
+    part: Subject<'_>,
+    json: &Json,
+    (own, revision): (Revision, Revision),
+    cx: Context,
 ) -> Result<(Json, Vec<Loss>), ProfileError> {
     let error = |why: String| ProfileError {
-        part,
+        part: match part {
+            Subject::Type("Implementation") => "Implementation",
+            Subject::Type(_) => "ServerCapabilities",
+            Subject::Method(..) => "InitializeResult",
+        },
         revision,
         why,
     };
-    let cx = Context::new(UnknownFields::Drop);
-    match mcp_protocol::convert(Subject::Type(part), app, revision, json.text(), cx) {
+    match mcp_protocol::convert(part, own, revision, json.text(), cx) {
         Ok(Outcome::Exact(json)) => Ok((json, Vec::new())),
         Ok(Outcome::Reversible(json, losses) | Outcome::Lossy(json, losses)) => Ok((json, losses)),
         Ok(Outcome::Rejected(problem)) => Err(error(problem.error.message)),

@@ -3,7 +3,7 @@
 use mcp_2025_03_26 as old;
 use mcp_2025_06_18 as new;
 use mcp_convert::{Ruled, UnknownFields};
-use mcp_wire::{Json, JsonObject, Map};
+use mcp_wire::{Json, JsonObject, Kind, Map};
 
 use crate::marks::{WRAPPED, read_mark, unwrapped};
 
@@ -58,28 +58,77 @@ fn role(role: new::Role) -> old::Role {
     }
 }
 
-/// Converts structured content, which 2025-03-26 does not have, to a text block, unless one has it already.
+/// Converts structured content, which 2025-03-26 does not have, to a text block, unless the content says it already.
 ///
-/// What 2025-11-25 had to wrap into an object is said without the wrap.
+/// What 2025-11-25 had to wrap into an object is said without the wrap. Bytes that a block of the content carries are not
+/// repeated: the text names the block in their place.
 pub fn structured_to_text(result: &mut new::CallToolResult, cx: &mut Ruled<'_>) {
     let Some(structured) = &result.structured_content else {
         return;
     };
     let value = said_value(structured, result.meta.as_ref());
-    let said = result.content.iter().any(|block| match block {
-        new::ContentBlock::Text(block) => {
-            Json::from_text(&block.text).is_ok_and(|json| json == value)
-        }
-        _ => false,
-    });
-    if !said {
+    // Frameworks wrap what a function returns, and give its content without the wrap.
+    let inner = unwrapped(&value);
+    let is_said = std::iter::once(&value)
+        .chain(&inner)
+        .any(|value| content_says(&result.content, value));
+    if !is_said {
         cx.add(format!("/content/{}", result.content.len()));
-        let text = new::TextContent::new(value.into_text());
+        let text = new::TextContent::new(without_bytes(value.into_text(), &result.content));
         result.content.push(text.into());
     }
     if cx.policy() == UnknownFields::Drop {
         drop_mark(&mut result.meta, cx);
     }
+}
+
+/// Whether content says a value: in one block, or each element of a list in one.
+fn content_says(content: &[new::ContentBlock], value: &Json) -> bool {
+    let says = |value: &Json| content.iter().any(|block| block_says(block, value));
+    if says(value) {
+        return true;
+    }
+    let elements: Vec<Json> = value.read().unwrap_or_default();
+    !elements.is_empty() && elements.iter().all(says)
+}
+
+/// Whether a block says a value: in its text, as JSON or as the string that the value is, or by being the value.
+fn block_says(block: &new::ContentBlock, value: &Json) -> bool {
+    match block {
+        new::ContentBlock::Text(block) => {
+            let is_string = value.as_str().is_some_and(|text| text == block.text);
+            is_string || Json::from_text(&block.text).is_ok_and(|json| json == *value)
+        }
+        other => value.kind() == Kind::Object && Json::of(other) == *value,
+    }
+}
+
+/// Returns a text with the place of a block for each of its strings that is the bytes of the block.
+fn without_bytes(text: String, content: &[new::ContentBlock]) -> String {
+    let blocks = content.iter().enumerate();
+    let blocks = blocks.filter_map(|(place, block)| Some((place, bytes_of(block)?)));
+    blocks.fold(text, |text, (place, bytes)| {
+        // Base64 needs no escape in JSON.
+        let string = format!("\"{bytes}\"");
+        if !text.contains(&string) {
+            return text;
+        }
+        text.replace(&string, &format!("\"content[{place}]\""))
+    })
+}
+
+/// Returns the bytes that a block carries, in base64; `None` if it carries none.
+fn bytes_of(block: &new::ContentBlock) -> Option<&str> {
+    let bytes = match block {
+        new::ContentBlock::Image(image) => &image.data,
+        new::ContentBlock::Audio(audio) => &audio.data,
+        new::ContentBlock::Resource(embedded) => match &embedded.resource {
+            new::TextOrBlobContents::Blob(blob) => &blob.blob,
+            new::TextOrBlobContents::Text(_) => return None,
+        },
+        new::ContentBlock::Text(_) | new::ContentBlock::ResourceLink(_) => return None,
+    };
+    (!bytes.is_empty()).then_some(bytes)
 }
 
 /// What the author of a result said.

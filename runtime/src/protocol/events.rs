@@ -56,6 +56,8 @@ pub enum Event {
     Answered(Answered),
     /// At a server: `initialize` opened a session of this revision.
     Opened(Revision),
+    /// At a server: the client of the session wants log notifications from this level on.
+    LogLevel(LogLevel),
     /// At a server: the client has read the answer to `initialize`, so that it may be sent anything from now on.
     Initialized,
     /// At a server: a client of the per-request lifecycle has opened a stream that an adapter serves, and can be notified.
@@ -86,6 +88,8 @@ pub enum Event {
     Settled(ServerFacts),
     /// At a client: it is not known which revision to speak with the server, and why; the next request tries again.
     NotSettled(super::ask::Failure),
+    /// At a client: something that the server had ended or lost is open again. What may have changed meanwhile is notified.
+    Reopened(Reopened),
     /// Something came that needs an adapter which is not plugged in; a request was answered with an error.
     NeedsAdapter(NeedsAdapter),
     /// Something came that is of no use, and was left out.
@@ -108,6 +112,15 @@ impl Event {
         };
         Self::Ignored(Ignored::Invalid(method.into(), why))
     }
+}
+
+/// What is open again at a client, in the place of what the server had ended or lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reopened {
+    /// The session, with the subscriptions and the log level that the application had asked for in it.
+    Session,
+    /// The stream of changes that an adapter listens to.
+    Changes,
 }
 
 /// The task that a server makes of a call, as the server describes it.
@@ -210,6 +223,8 @@ pub struct IncomingRequest<Method = &'static str> {
     pub log_level: Option<LogLevel>,
     /// The token for progress notifications, if the peer wants any.
     pub progress_token: Option<Json>,
+    /// Whether the peer takes a task in the place of the result.
+    pub takes_task: bool,
     /// What the way to the application's revision lost.
     pub losses: Vec<Loss>,
 }
@@ -234,6 +249,7 @@ impl<Method> IncomingRequest<Method> {
             about: None,
             log_level: None,
             progress_token: None,
+            takes_task: false,
             losses: Vec::new(),
         }
     }
@@ -440,6 +456,9 @@ mcp_wire::strings! {
 }
 
 impl LogLevel {
+    /// The level that a server of the per-request lifecycle is asked for on behalf of a client which leaves it to the server.
+    pub const DEFAULT: Self = Self::Info;
+
     /// Returns the level of this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {

@@ -51,7 +51,8 @@ pub use ask::{
 pub use connection::{Connection, Role};
 pub use events::{
     Caller, Cancelled, CustomNotification, CustomRequest, Event, Exchange, Fate, Ignored,
-    IncomingRequest, LogLevel, Mended, Notification, Output, Said, ServerFacts, TaskState, To,
+    IncomingRequest, LogLevel, Mended, Notification, Output, Reopened, Said, ServerFacts,
+    TaskState, To,
 };
 pub use mcp_revisions_core::Profile;
 pub use mistakes::{MistakeOutcome, PeerMistake};

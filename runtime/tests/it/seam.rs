@@ -176,7 +176,7 @@ fn a_round_trip_adapter_asks_the_client_and_calls_again() {
 
 /// The handlers are told of it by a call that lasts, and do not say in time that they have taken it up.
 #[test]
-fn a_subscription_that_is_not_taken_up_is_answered_when_its_time_has_come() {
+fn a_subscription_that_is_not_taken_up_is_refused_when_its_time_has_come() {
     let profile = profile_text(r#"{"resources":{"subscribe":true}}"#);
     let server = Server::new(Revision::V2026_07_28, profile).unwrap();
     let mut channel = open(&server, "2025-06-18");
@@ -189,8 +189,10 @@ fn a_subscription_that_is_not_taken_up_is_answered_when_its_time_has_come() {
     let early = server.tick(&mut channel, until - Duration::from_millis(1));
     assert_eq!((early.send, channel.wake_at()), (Vec::new(), Some(until)));
     let output = server.tick(&mut channel, until);
-    let done = json!({"jsonrpc": "2.0", "id": 1, "result": {}});
-    assert_eq!((text_of(&output), channel.wake_at()), (done, None));
+    let answer = text_of(&output);
+    let code = &answer["error"]["code"];
+    assert_eq!((&answer["id"], code), (&json!(1), &json!(-32603)));
+    assert_eq!(channel.wake_at(), None);
 }
 
 #[test]

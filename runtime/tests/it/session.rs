@@ -1,11 +1,13 @@
 //! What a session carries beside calls: levels, progress, cancellation, and requests of the server.
 
+use std::sync::{Arc, Mutex};
+
 use crate::support::{
     Channel, NOW, Server, calls, claim, get, open, profile_text, server, text_of,
 };
 use mcp_revisions::Revision;
 use mcp_revisions::mcp_wire::{self, Json};
-use mcp_revisions::sansio::server::{Answer, Event, Fate, Ignored, LogLevel, To};
+use mcp_revisions::sansio::server::{Answer, Event, Fate, Ignored, LogLevel, Profile, To};
 use serde_json::{Value, json};
 
 #[test]
@@ -360,6 +362,177 @@ fn a_stream_that_nobody_listens_to_any_more_is_over_for_its_handler() {
     let end = Json::from_text(r#"{"resultType":"complete"}"#).unwrap();
     let late = server.answer(&mut channel, called[0].token, Ok(end), NOW);
     assert_eq!((late.fate, late.send.len()), (Fate::Unknown, 0));
+}
+
+/// Says how the handlers end the call by which a session listens.
+#[test]
+fn a_stream_of_changes_that_ends_is_opened_again_and_the_client_hears_that_all_may_have_changed() {
+    let end = Json::from_text(r#"{"resultType":"complete"}"#).unwrap();
+    for result in [Ok(end), Err(mcp_revisions::errors::internal("cut").error)] {
+        let profile = profile_text(r#"{"tools":{"listChanged":true}}"#);
+        let server = Server::new(Revision::V2026_07_28, profile).unwrap();
+        let mut channel = Channel::new();
+        let initialize = crate::support::initialize("2025-06-18");
+        get(&server, &mut channel, &initialize);
+        let note = br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+        let mut call = calls(&server.receive(&mut channel, None, note, NOW)).remove(0);
+        let mut pause = NOW;
+        for round in 0..3 {
+            let acknowledged = "notifications/subscriptions/acknowledged";
+            let said = server.notify(
+                &mut channel,
+                To::Request(call.token),
+                acknowledged,
+                Some(&call.params),
+                NOW,
+            );
+            let told = said.send.iter();
+            let told: Vec<Value> = told
+                .map(|text| serde_json::from_str(&text.body).unwrap())
+                .collect();
+            let expected = ["notifications/tools/list_changed"];
+            assert_eq!(
+                told.iter().map(|it| &it["method"]).collect::<Vec<_>>(),
+                expected[..usize::from(round > 0)]
+            );
+            server.answer(&mut channel, call.token, result.clone(), NOW);
+            let again = channel.wake_at().unwrap();
+            assert!(again > pause, "the pauses grow");
+            pause = again;
+            let events = server.tick(&mut channel, again).events;
+            let next = events.into_iter().find_map(|event| match event {
+                Event::Request(next) => Some(next),
+                _ => None,
+            });
+            let next = next.unwrap();
+            assert_eq!((next.method, &next.params), (call.method, &call.params));
+            call = next;
+        }
+    }
+}
+
+#[test]
+fn a_subscription_that_the_handlers_decline_or_do_not_acknowledge_is_refused() {
+    for is_declined in [true, false] {
+        let profile = profile_text(r#"{"resources":{"subscribe":true}}"#);
+        let server = Server::new(Revision::V2026_07_28, profile).unwrap();
+        let mut channel = open(&server, "2025-06-18");
+        let subscribe =
+            r#"{"jsonrpc":"2.0","id":5,"method":"resources/subscribe","params":{"uri":"a:1"}}"#;
+        let received = server.receive(&mut channel, None, subscribe.as_bytes(), NOW);
+        let call = calls(&received).remove(0);
+        let output = if is_declined {
+            let none = Json::from_text(r#"{"notifications":{}}"#).unwrap();
+            let acknowledged = "notifications/subscriptions/acknowledged";
+            let to = To::Request(call.token);
+            server.notify(&mut channel, to, acknowledged, Some(&none), NOW)
+        } else {
+            let until = channel.wake_at().unwrap();
+            server.tick(&mut channel, until)
+        };
+        let answer = text_of(&output);
+        assert_eq!(
+            (&answer["id"], &answer["error"]["code"]),
+            (&json!(5), &json!(-32603))
+        );
+    }
+}
+
+/// The subscriptions before a refused one go on.
+#[test]
+fn a_refused_subscription_costs_no_other_one() {
+    let profile = profile_text(r#"{"resources":{"subscribe":true}}"#);
+    let server = Server::new(Revision::V2026_07_28, profile).unwrap();
+    let mut channel = open(&server, "2025-06-18");
+    let mut calls_of = Vec::new();
+    for (id, uri) in [(1, "a:1"), (2, "a:2")] {
+        let params = json!({"uri": uri});
+        let text =
+            json!({"jsonrpc": "2.0", "id": id, "method": "resources/subscribe", "params": params});
+        let received = server.receive(&mut channel, None, text.to_string().as_bytes(), NOW);
+        let call = calls(&received).remove(0);
+        if id == 1 {
+            let acknowledged = "notifications/subscriptions/acknowledged";
+            let to = To::Request(call.token);
+            server.notify(&mut channel, to, acknowledged, Some(&call.params), NOW);
+        }
+        calls_of.push(call.token);
+    }
+    let refusal = mcp_revisions::errors::invalid_params("no such resource").error;
+    let refused = server.answer(&mut channel, calls_of[1], Err(refusal), NOW);
+    let answer = text_of(&refused);
+    assert_eq!(
+        (&answer["id"], &answer["error"]["code"]),
+        (&json!(2), &json!(-32602))
+    );
+    let updated = Json::from_text(r#"{"uri":"a:1"}"#).unwrap();
+    let to = To::Request(calls_of[0]);
+    let told = server.notify(
+        &mut channel,
+        to,
+        "notifications/resources/updated",
+        Some(&updated),
+        NOW,
+    );
+    assert_eq!(text_of(&told)["params"]["uri"], "a:1");
+    assert_eq!(channel.wake_at(), None);
+}
+
+/// A per-request client shares a server with those that say the same of themselves: the end of its subscription goes there.
+#[test]
+fn a_stream_that_is_closed_ends_its_subscriptions_on_behalf_of_the_client_that_opened_it() {
+    let profile = profile_text(r#"{"resources":{"subscribe":true}}"#);
+    let server = Server::new(Revision::V2025_11_25, profile).unwrap();
+    let mut channel = Channel::new();
+    let filter = json!({"notifications": {"resourceSubscriptions": ["a:1"]}});
+    let listen = claim("subscriptions/listen", filter);
+    let opened = server.receive(&mut channel, None, listen.as_bytes(), NOW);
+    let subscribed = calls(&opened).remove(0);
+    assert_eq!(subscribed.method, "resources/subscribe");
+    let empty = Json::from_text("{}").unwrap();
+    server.answer(&mut channel, subscribed.token, Ok(empty), NOW);
+    let id = serde_json::from_str::<Value>(&listen).unwrap()["id"].clone();
+    let cancelled =
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}});
+    let closed = server.receive(&mut channel, None, cancelled.to_string().as_bytes(), NOW);
+    let ended = calls(&closed).remove(0);
+    assert_eq!(ended.method, "resources/unsubscribe");
+    assert_eq!(ended.caller, subscribed.caller);
+    assert!(ended.caller.capabilities.is_some());
+}
+
+#[test]
+fn what_an_older_client_is_not_told_of_its_server_is_a_loss() {
+    let info = json!({"name": "s", "title": "S", "version": "1"});
+    let capabilities = json!({"completions": {}, "tools": {}});
+    let profile = Profile::new(&Json::from(info), &Json::from(capabilities));
+    let members = [("_meta", json!({"a/b": 1})), ("more", json!(1))];
+    let members = members.map(|(name, value)| (name, Json::from(value)));
+    let profile = profile.with_members(members.into_iter().collect());
+    let lost = Arc::new(Mutex::new(Vec::new()));
+    let told = Arc::clone(&lost);
+    let server = Server::new(Revision::V2025_11_25, profile)
+        .unwrap()
+        .told(|server| {
+            server.on_loss(move |report| {
+                let pointers = report.losses.iter().map(|loss| loss.pointer());
+                told.lock().unwrap().extend(pointers);
+            })
+        });
+    let mut channel = Channel::new();
+    let initialize = crate::support::initialize("2024-11-05");
+    let result = get(&server, &mut channel, &initialize)["result"].clone();
+    assert_eq!(result["_meta"], json!({"a/b": 1}));
+    assert_eq!(result["serverInfo"], json!({"name": "s", "version": "1"}));
+    assert_eq!(result["protocolVersion"], "2024-11-05");
+    let lost = lost.lock().unwrap();
+    for pointer in ["/serverInfo/title", "/capabilities/completions"] {
+        assert!(lost.iter().any(|one| one == pointer), "{pointer}: {lost:?}");
+    }
+    assert_eq!(
+        result.get("more").is_none(),
+        lost.iter().any(|one| one == "/more")
+    );
 }
 
 #[test]

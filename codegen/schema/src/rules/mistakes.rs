@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{matches, placed};
+use super::{labelled, matches};
 use crate::model::{Model, Shape, TypeDef};
 use crate::sorted::SortedSet;
 
@@ -119,7 +119,7 @@ impl TryFrom<MistakeToml> for MistakeRule {
 impl MistakeRules {
     /// Every rule, with where it stands and what it is called in errors.
     pub(super) fn all(&self) -> impl Iterator<Item = (usize, String)> {
-        placed("mistake", &self.mistake, |rule| &rule.at)
+        labelled(&self.mistake, |rule| format!("mistake of `{}`", rule.at))
     }
 }
 

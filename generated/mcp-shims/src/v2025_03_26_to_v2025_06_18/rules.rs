@@ -78,7 +78,7 @@ pub(crate) static STRUCTURED_CONTENT: Rule = Rule::new(
 /// `structured-content-text`
 pub(crate) static STRUCTURED_CONTENT_TEXT: Rule = Rule::new(
         "structured-content-text",
-        "the text is what a server should send beside structured content in any case, and all that an older client shows; a mark of what was wrapped goes with what it describes",
+        "the text is what a server should send beside structured content in any case, and all that an older client shows, unless the content says the same already: without the wrap of a framework, or each element in a block; a mark of what was wrapped goes with what it describes",
     )
     .losing(LossKind::Cosmetic)
     .lesser(LossKind::Cosmetic);

@@ -154,6 +154,7 @@ pub(crate) const PAIR: Pair = Pair {
         ErrorStep {
             codes: (-32042, -32042),
             methods: &[],
+            data: None,
             rule: &rules::URL_ELICITATION_REQUIRED,
             up: Some(ErrorFate::Code(-32603)),
             down: Some(ErrorFate::Code(-32603)),

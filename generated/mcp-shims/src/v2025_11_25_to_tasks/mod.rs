@@ -157,6 +157,7 @@ pub(crate) const PAIR: Pair = Pair {
         ErrorStep {
             codes: (-32002, -32002),
             methods: &["tasks/cancel", "tasks/get", "tasks/result"],
+            data: None,
             rule: &rules::TASK_NOT_FOUND,
             up: Some(ErrorFate::Code(-32602)),
             down: None,
@@ -164,6 +165,7 @@ pub(crate) const PAIR: Pair = Pair {
         ErrorStep {
             codes: (-32099, -32020),
             methods: &[],
+            data: None,
             rule: &rules::RESERVED_CODE,
             up: Some(ErrorFate::Code(-32603)),
             down: None,

@@ -347,8 +347,17 @@ pub(crate) const PAIR: Pair = Pair {
     renamed: &[],
     errors: &[
         ErrorStep {
+            codes: (-32602, -32602),
+            methods: &["resources/read"],
+            data: Some("uri"),
+            rule: &rules::RESOURCE_NOT_FOUND_AS_BEFORE,
+            up: None,
+            down: Some(ErrorFate::Code(-32002)),
+        },
+        ErrorStep {
             codes: (-32042, -32042),
             methods: &["tools/call", "prompts/get", "resources/read"],
+            data: None,
             rule: &rules::URL_ELICITATION_REQUIRED,
             up: Some(ErrorFate::RequiresState(Adapter::MultiRoundTrip)),
             down: None,
@@ -356,6 +365,7 @@ pub(crate) const PAIR: Pair = Pair {
         ErrorStep {
             codes: (-32002, -32002),
             methods: &["resources/read"],
+            data: None,
             rule: &rules::RESOURCE_NOT_FOUND,
             up: Some(ErrorFate::Code(-32602)),
             down: None,
@@ -363,6 +373,7 @@ pub(crate) const PAIR: Pair = Pair {
         ErrorStep {
             codes: (i64::MIN, i64::MAX),
             methods: &["elicitation/create", "roots/list", "sampling/createMessage"],
+            data: None,
             rule: &rules::REFUSED_QUESTION,
             up: Some(ErrorFate::RequiresState(Adapter::MultiRoundTrip)),
             down: None,
@@ -370,6 +381,7 @@ pub(crate) const PAIR: Pair = Pair {
         ErrorStep {
             codes: (-32042, -32042),
             methods: &[],
+            data: None,
             rule: &rules::URL_ELICITATION_ELSEWHERE,
             up: Some(ErrorFate::Code(-32603)),
             down: None,
@@ -377,6 +389,7 @@ pub(crate) const PAIR: Pair = Pair {
         ErrorStep {
             codes: (-32022, -32022),
             methods: &[],
+            data: None,
             rule: &rules::UNSUPPORTED_PROTOCOL_VERSION,
             up: None,
             down: Some(ErrorFate::Code(-32602)),
@@ -384,6 +397,7 @@ pub(crate) const PAIR: Pair = Pair {
         ErrorStep {
             codes: (-32021, -32021),
             methods: &[],
+            data: None,
             rule: &rules::MISSING_CLIENT_CAPABILITY,
             up: None,
             down: Some(ErrorFate::Code(-32602)),
@@ -391,6 +405,7 @@ pub(crate) const PAIR: Pair = Pair {
         ErrorStep {
             codes: (-32020, -32020),
             methods: &[],
+            data: None,
             rule: &rules::HEADER_MISMATCH,
             up: None,
             down: Some(ErrorFate::Code(-32603)),
@@ -398,6 +413,7 @@ pub(crate) const PAIR: Pair = Pair {
         ErrorStep {
             codes: (-32002, -32002),
             methods: &[],
+            data: None,
             rule: &rules::NOT_FOUND_ELSEWHERE,
             up: Some(ErrorFate::Code(-32603)),
             down: None,
@@ -405,6 +421,7 @@ pub(crate) const PAIR: Pair = Pair {
         ErrorStep {
             codes: (-32099, -32020),
             methods: &[],
+            data: None,
             rule: &rules::RESERVED_CODE,
             up: Some(ErrorFate::Code(-32603)),
             down: None,

@@ -196,6 +196,12 @@ pub(crate) static RESOURCE_NOT_FOUND: Rule = Rule::new(
     "the newer revision answers a resource that is not there with invalid params; its receivers still take the older code",
 );
 
+/// `resource-not-found-as-before`
+pub(crate) static RESOURCE_NOT_FOUND_AS_BEFORE: Rule = Rule::new(
+    "resource-not-found-as-before",
+    "an error whose data names the URI says that the resource is not there, for which the older revision has a code of its own",
+);
+
 /// `result-type`
 pub(crate) static RESULT_TYPE: Rule = Rule::new(
     "result-type",
@@ -392,6 +398,7 @@ pub(crate) const ALL: &[&Rule] = &[
     &REQUEST_STATE,
     &RESERVED_CODE,
     &RESOURCE_NOT_FOUND,
+    &RESOURCE_NOT_FOUND_AS_BEFORE,
     &RESULT_TYPE,
     &ROOTS_CAPABILITY,
     &ROOTS_CHANGED,

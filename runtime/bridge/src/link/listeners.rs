@@ -7,6 +7,8 @@ use mcp_revisions::serve::Session;
 use mcp_wire::Json;
 use tracing::{debug, warn};
 
+use super::given;
+
 /// How many bytes of notifications are kept for a client whose session is not open yet.
 const EARLY_BYTES: usize = 256 << 10;
 
@@ -50,7 +52,7 @@ impl Listeners {
         self.with(|state| {
             if let Early::Kept { notices, .. } = std::mem::replace(&mut state.early, Early::Over) {
                 for (method, params) in notices {
-                    let fate = session.notify(&method, Some(&params));
+                    let fate = session.notify(&method, given(&params));
                     debug!(method, ?fate, "sent to the client, which has come now");
                 }
             }
@@ -69,7 +71,7 @@ impl Listeners {
         self.with(|state| {
             let sessions = state.sessions.iter();
             let fates = sessions.map(|session| {
-                let fate = session.notify(method, Some(&params));
+                let fate = session.notify(method, given(&params));
                 debug!(method, ?fate, "sent to the client");
                 fate
             });

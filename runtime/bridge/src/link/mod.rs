@@ -16,7 +16,7 @@ use mcp_revisions::client_transport::{Handle, Reply};
 use mcp_revisions::sansio::client::{
     Answer, Answered, Client, Failure, OutgoingRequest, ServerFacts, Verdict,
 };
-use mcp_revisions::sansio::server::Caller;
+use mcp_revisions::sansio::server::{Caller, LogLevel};
 use mcp_revisions::serve::Session;
 use mcp_revisions::{RevisionSet, errors};
 use mcp_wire::{EXCERPT, ErrorObject, Json, excerpt};
@@ -34,6 +34,11 @@ const SLOW: Duration = Duration::from_secs(10);
 
 /// How long a client may take to make room for a notification in its call.
 const MAKES_ROOM: Duration = Duration::from_secs(10);
+
+/// Returns the params of a message; `None` for those that stand for none.
+fn given(params: &Json) -> Option<&Json> {
+    Some(params).filter(|params| params.text() != "{}")
+}
 
 /// The end towards a server; clones are the same one.
 #[derive(Clone)]
@@ -150,7 +155,7 @@ impl Link {
                     }
                 }
                 Some(Reply::Notification(told, params)) => {
-                    let room = tokio::time::timeout(patience, peer.notify(&told, Some(&params)));
+                    let room = tokio::time::timeout(patience, peer.notify(&told, given(&params)));
                     match room.await {
                         Ok(fate) => {
                             if let Some(ignored) = not_valid(&told, &fate) {
@@ -178,6 +183,11 @@ impl Link {
             }
             Err(refused) => debug!(method, "not sent: {refused}"),
         }
+    }
+
+    /// Asks the server for log messages from this level on.
+    pub(crate) async fn set_log_level(&self, level: LogLevel) {
+        self.handle.set_log_level(level.as_str()).await;
     }
 
     /// Adds a session that takes notifications.

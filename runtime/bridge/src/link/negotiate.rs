@@ -28,7 +28,7 @@ pub(super) fn options(settings: &Settings, caller: &Caller, revisions: RevisionS
         .with_own_revision(caller.revision)
         .with_start_timeout(settings.start_timeout)
         .with_other_methods()
-        .with_tasks()
+        .with_tasks_on_request()
 }
 
 /// Connects to the server, and asks it which revision it speaks.

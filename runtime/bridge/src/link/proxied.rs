@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use mcp_protocol::{Lifecycle, Loss, Revision};
 use mcp_revisions::client_transport::{Application, Held, Open};
-use mcp_revisions::sansio::client::{Answer, Answered, Event};
+use mcp_revisions::sansio::client::{Answer, Answered, Event, Reopened};
 use mcp_wire::RequestId;
-use tracing::{debug, error, warn};
+use tracing::{debug, error, info, warn};
 
 use super::asked::{Asked, Server};
 use super::listeners::Listeners;
@@ -72,6 +72,14 @@ impl Application for Proxied {
             Event::CustomNotification(notice) => self.notice(server, notice),
             Event::Cancelled(cancelled) => self.turns.forget(cancelled.token),
             Event::Ignored(ignored) => debug!(?ignored, "left out of what the server said"),
+            Event::Reopened(Reopened::Session) => info!(
+                "the server has lost a session: it is open again, with its subscriptions and log level"
+            ),
+            Event::Reopened(Reopened::Changes) => {
+                info!(
+                    "the stream of changes is open again: clients hear that all may have changed"
+                );
+            }
             Event::NeedsAdapter(needs) => warn!(%needs, "cannot be handed on"),
             _ => {}
         }

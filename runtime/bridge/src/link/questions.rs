@@ -16,6 +16,7 @@ use mcp_wire::{Direction, ErrorObject, Json};
 use tracing::warn;
 
 use super::asked::{Asked, Question, Server};
+use super::given;
 use super::proxied::Proxied;
 use super::turns::Decided;
 use crate::identity::{self, is_per_request};
@@ -31,9 +32,10 @@ enum Place {
 
 impl Place {
     async fn ask(self, method: &str, params: &Json) -> Result<Json, ErrorObject> {
+        let params = given(params);
         match self {
-            Self::InCall(peer) => peer.ask(method, Some(params)).await,
-            Self::AtLarge(session) => session.ask(method, Some(params)).await,
+            Self::InCall(peer) => peer.ask(method, params).await,
+            Self::AtLarge(session) => session.ask(method, params).await,
             Self::Nowhere => Err(errors::internal(
                 "it is not known in which call the client is to be asked",
             )

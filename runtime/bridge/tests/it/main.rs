@@ -6,6 +6,7 @@
     reason = "a test says what it found and stops"
 )]
 
+mod breaks;
 #[allow(
     dead_code,
     reason = "an example is a program, whose `main` is not called here"

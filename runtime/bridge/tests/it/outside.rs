@@ -299,6 +299,16 @@ impl Raw {
         self.input.write_all(line.as_bytes()).await.unwrap();
     }
 
+    /// Hears messages until this request is answered.
+    pub(crate) async fn hears_answer(&mut self, id: i64) -> Value {
+        loop {
+            let message = self.hears().await;
+            if message["id"] == id && message["method"].is_null() {
+                return message;
+            }
+        }
+    }
+
     pub(crate) async fn hears(&mut self) -> Value {
         let line = within(self.output.next_line()).await.unwrap();
         serde_json::from_str(&line.unwrap()).unwrap()

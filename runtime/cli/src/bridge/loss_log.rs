@@ -6,6 +6,7 @@ use std::time::Instant;
 use anyhow::Context as _;
 use mcp_bridge::{End, LossReport};
 use mcp_revisions::sansio::server::Undelivered;
+use mcp_revisions::{Change, Loss};
 use mcp_wire::{EXCERPT, Json, Map, RequestId, excerpt};
 
 use crate::background::{Background, Destination};
@@ -54,12 +55,13 @@ impl LossLog {
             ("end", Json::of(end)),
             ("revision", Json::of(report.revision.id())),
             ("method", Json::of(&*excerpt(report.method, EXCERPT))),
-            ("request", request_id(report.request)),
         ];
-        let lost = report.losses.iter().map(crate::loss::row);
+        let request = report.request.map(|id| ("request", request_id(Some(id))));
+        let told = report.losses.iter().filter(|loss| is_told(loss));
+        let lost = told.map(crate::loss::row);
         let mut lines = String::new();
         for more in lost.chain(report.undelivered.and_then(undelivered)) {
-            let mut row: Map<Json> = about.iter().cloned().collect();
+            let mut row: Map<Json> = about.iter().cloned().chain(request.clone()).collect();
             row.extend(more);
             lines.push_str(&mcp_wire::to_string(&row));
             lines.push('\n');
@@ -79,6 +81,11 @@ impl LossLog {
             _ => 0,
         }
     }
+}
+
+/// Whether a loss changes the message for its receiver: not what the session says, or what a member says by its absence.
+fn is_told(loss: &Loss) -> bool {
+    loss.is_loss() || matches!(loss.change, Change::Carried | Change::Reshaped)
 }
 
 /// Why a message was not delivered, as members of its line.

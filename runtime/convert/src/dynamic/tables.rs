@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use mcp_wire::{AnyValue, Decode, Direction, Encode, MethodInfo, TypeInfo};
+use mcp_wire::{AnyValue, Decode, Direction, Encode, ErrorObject, MethodInfo, TypeInfo};
 
 use super::{Subject, mistyped};
 use crate::adapter::Adapter;
@@ -165,6 +165,8 @@ pub struct ErrorStep {
     pub codes: (i64, i64),
     /// The methods that they answer, where they mean something else elsewhere; `None` for all.
     pub methods: &'static [&'static str],
+    /// The member that their data has, where they mean something else without it.
+    pub data: Option<&'static str>,
     /// The rule that says so.
     pub rule: &'static Rule,
     /// What they become on the way up; `None` if they stay.
@@ -175,10 +177,15 @@ pub struct ErrorStep {
 
 impl ErrorStep {
     /// What a code becomes that answers a method, on the way up or down.
-    pub(super) fn fate(&self, code: i64, method: &str, up: bool) -> Option<ErrorFate> {
+    pub(super) fn fate(&self, error: &ErrorObject, method: &str, up: bool) -> Option<ErrorFate> {
+        let code = error.code.as_i64()?;
         let (lowest, highest) = self.codes;
         let among = (lowest..=highest).contains(&code)
-            && (self.methods.is_empty() || self.methods.contains(&method));
+            && (self.methods.is_empty() || self.methods.contains(&method))
+            && self.data.is_none_or(|member| {
+                let data = error.data.as_ref();
+                data.is_some_and(|data| data.get(member).is_some())
+            });
         let fate = if up { self.up } else { self.down };
         fate.filter(|_| among)
     }

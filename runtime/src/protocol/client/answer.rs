@@ -136,6 +136,7 @@ impl Connection<Client> {
             (Purpose::Initialize, Err(error)) => self.handshake_refused(status, error, now),
             (Purpose::Application(request), Ok(result)) => {
                 self.state.stage.confirm();
+                self.note_session_request(&request.ask, revision);
                 self.take_result(*request, said.as_ref(), &result, revision, now);
             }
             (Purpose::Application(request), Err(error)) => {
@@ -146,7 +147,9 @@ impl Connection<Client> {
                 self.looked_at_task(token, look, result, now);
             }
             (Purpose::Listen, result) => self.listened(id, result.err(), now),
-            (Purpose::Probe | Purpose::LogLevel | Purpose::Adapter, _) => {}
+            (Purpose::LogLevel, result) => self.end_level_wait(result.err()),
+            (Purpose::Restore(uri), result) => self.restored(uri, result.err(), revision),
+            (Purpose::Probe | Purpose::Adapter, _) => {}
         }
     }
 

@@ -46,9 +46,15 @@ impl Connection<Client> {
             rounds,
             changes,
             polls,
+            session,
             ..
         } = &self.state;
-        let adapters = [rounds.deadline(), changes.deadline(), polls.deadline()];
+        let adapters = [
+            rounds.deadline(),
+            changes.deadline(),
+            polls.deadline(),
+            session.deadline(),
+        ];
         let negotiating = self.state.stage.deadline().into_iter();
         negotiating.chain(adapters.into_iter().flatten()).min()
     }
@@ -57,7 +63,8 @@ impl Connection<Client> {
     pub fn wake(&mut self, now: Duration) {
         self.late_start(now);
         self.late_rounds(now);
-        self.listen_again(now);
+        self.wake_changes(now);
+        self.wake_session(now);
         self.look_at_tasks(now);
     }
 
@@ -140,7 +147,7 @@ impl Connection<Client> {
     ///
     /// Towards a handshake server this sends `logging/setLevel`, which cannot be taken back.
     pub fn set_log_level(&mut self, level: Option<&str>) {
-        self.state.log_level = level.map(str::to_owned);
+        self.state.session.log_level = level.map(str::to_owned);
         self.apply_log_level(level);
     }
 

@@ -41,6 +41,7 @@ pub(super) mod peer;
 mod post;
 pub(super) mod requests;
 mod send;
+pub(super) mod session;
 pub(super) mod stamp;
 mod state;
 mod tools;
@@ -56,8 +57,8 @@ pub use super::negotiate::lifecycle;
 pub use super::{
     Answer, Answered, Caller, Cancelled, Connection, CustomNotification, CustomRequest, Event,
     Exchange, Failure, Fate, Ignored, IncomingRequest, InputRequired, Mended, Notification,
-    OutgoingRequest, Output, Profile, Question, Refused, Retry, Said, ServerFacts, TaskState,
-    TaskStatus, To, Token,
+    OutgoingRequest, Output, Profile, Question, Refused, Reopened, Retry, Said, ServerFacts,
+    TaskState, TaskStatus, To, Token,
 };
 pub use options::{Channel, Options, Verdict};
 pub use output::Post;

@@ -40,6 +40,8 @@ pub struct Options {
     pub(in crate::protocol) adapts: bool,
     pub(in crate::protocol) takes_others: bool,
     pub(crate) takes_tasks: bool,
+    /// Whether each request declares that, or only one that is to become a task.
+    pub(crate) declares_tasks: bool,
 }
 
 impl Options {
@@ -59,6 +61,7 @@ impl Options {
             adapts: true,
             takes_others: false,
             takes_tasks: false,
+            declares_tasks: false,
         }
     }
 
@@ -78,18 +81,35 @@ impl Options {
     pub fn with_tasks(self) -> Self {
         Self {
             takes_tasks: true,
+            declares_tasks: true,
+            ..self
+        }
+    }
+
+    /// Takes tasks as [`with_tasks`](Self::with_tasks) does, but declares the extension only in requests
+    /// [that prefer a task](super::OutgoingRequest::with_task_preferred), and again in one that the server refuses without it:
+    /// a server may run a tool as a task that sends progress otherwise.
+    #[must_use]
+    pub fn with_tasks_on_request(self) -> Self {
+        Self {
+            takes_tasks: true,
             ..self
         }
     }
 
     /// Client capabilities of a per-request revision, with the extension if tasks are taken.
     pub(in crate::protocol) fn with_extension(&self, capabilities: Json) -> Json {
-        if !self.takes_tasks {
+        if !self.declares_tasks {
             return capabilities;
         }
+        Self::extended(&capabilities)
+    }
+
+    /// Capabilities with the extension for tasks.
+    pub(in crate::protocol) fn extended(capabilities: &Json) -> Json {
         let extensions = capabilities.get("extensions").unwrap_or_else(no_params);
         let extensions = with_members(&extensions, &[(EXTENSION, Some(no_params()))]);
-        with_members(&capabilities, &[("extensions", Some(extensions))])
+        with_members(capabilities, &[("extensions", Some(extensions))])
     }
 
     /// Sets the revisions that it may speak. Default: all.

@@ -214,7 +214,7 @@ impl Connection<Client> {
         let method = self.role.translator.app_name(method, revision);
         let params = message.params.map(Raw::to_json);
         let listening = subscription(params.as_ref());
-        if self.is_acknowledgement(method, listening) {
+        if self.is_acknowledgement(method, listening, params.as_ref(), revision) {
             return;
         }
         let mut about = self.about(method, params.as_ref(), exchange);
@@ -249,27 +249,13 @@ impl Connection<Client> {
         let carried = translator.params_told(Way::In, method, &params, revision, None);
         match carried.and_then(|carried| Ok((named(method)?, carried))) {
             Ok((method, (params, losses))) => {
-                let streams = match about {
-                    Some(_) => Vec::new(),
-                    None => self.streams_for(method, &params),
-                };
-                let notice = Notification {
+                self.tell_notice(Notification {
                     method,
                     params,
                     peer: revision,
                     about,
                     losses,
-                };
-                for token in &streams {
-                    let about = Some(*token);
-                    self.tell(Event::Notification(Notification {
-                        about,
-                        ..notice.clone()
-                    }));
-                }
-                if streams.is_empty() {
-                    self.tell(Event::Notification(notice));
-                }
+                });
             }
             Err(stopped) => self.tell(Event::stopped(&stopped, method, revision)),
         }

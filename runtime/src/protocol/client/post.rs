@@ -187,7 +187,10 @@ impl Connection<Client> {
         failure: &Failure,
         now: Duration,
     ) {
-        let Some(Pending { purpose, .. }) = self.state.pending.remove(&id) else {
+        let Some(Pending {
+            purpose, revision, ..
+        }) = self.state.pending.remove(&id)
+        else {
             return;
         };
         match purpose {
@@ -209,7 +212,9 @@ impl Connection<Client> {
                 }
                 _ => self.unsettle(failure),
             },
-            Purpose::LogLevel | Purpose::Adapter => {}
+            Purpose::Adapter => {}
+            Purpose::LogLevel => self.end_level_wait(None),
+            Purpose::Restore(uri) => self.restored(uri, None, revision),
             Purpose::Listen => self.listened(id, None, now),
             Purpose::Relist => self.tell_refused(),
             Purpose::Task { token, .. } => self.not_looked_at_task(token, failure, now),
@@ -271,7 +276,10 @@ impl Connection<Client> {
             (Stage::Settled(settled), _) if settled.number != pending.session => {
                 self.send_waiting();
             }
-            _ => self.begin(revision, now),
+            _ => {
+                self.lose_session(now);
+                self.begin(revision, now);
+            }
         }
     }
 }

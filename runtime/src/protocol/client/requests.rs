@@ -82,6 +82,8 @@ pub(in crate::protocol) enum Purpose {
     Adapter,
     /// The request by which an adapter listens.
     Listen,
+    /// A subscription to this resource, of a session that took the place of a lost one.
+    Restore(String),
     /// A list of tools, for calls that were refused.
     Relist,
     /// A look at the task of a call.
@@ -100,6 +102,7 @@ impl Purpose {
             Self::Initialize => methods::INITIALIZE,
             Self::LogLevel => methods::LOGGING_SET_LEVEL,
             Self::Listen => methods::SUBSCRIPTIONS_LISTEN,
+            Self::Restore(_) => methods::RESOURCES_SUBSCRIBE,
             Self::Relist => methods::TOOLS_LIST,
             Self::Adapter | Self::Task { .. } => "",
             Self::Application(request) => &request.ask.method,

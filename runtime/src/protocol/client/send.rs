@@ -14,7 +14,6 @@ use super::translate::without_claims;
 use super::{Channel, Client, Pending, Purpose, Waiting};
 use crate::methods;
 use crate::protocol::events::cancelled;
-use crate::protocol::json::object;
 use crate::protocol::lost::Translated;
 use crate::protocol::params;
 use crate::protocol::tasks::Form;
@@ -29,6 +28,9 @@ impl Connection<Client> {
     /// Sends what waits, once it is known how.
     pub(in crate::protocol) fn send_waiting(&mut self) {
         while let Some(revision) = self.state.stage.revision() {
+            if self.state.session.waits_for_level() {
+                return;
+            }
             let Some(request) = self.state.waiting.pop_front() else {
                 return;
             };
@@ -47,6 +49,10 @@ impl Connection<Client> {
                 request.task = TaskStage::Asked;
             }
             match self.prepare(&mut request, revision) {
+                // The level is there before the request is handled.
+                Ok((_, level)) if self.applies_log_level(level.as_deref(), revision) => {
+                    self.state.waiting.push_front(request);
+                }
                 Ok((params, log_level)) => self.send_request(request, params, log_level, revision),
                 Err(failure) => self.tell_answer(request, Answer::Failed(failure)),
             }
@@ -71,7 +77,8 @@ impl Connection<Client> {
         let log_level = log_level
             .clone()
             .or(own_level)
-            .or_else(|| self.state.log_level.clone());
+            .or_else(|| self.state.session.log_level.clone())
+            .or_else(|| self.default_log_level(revision));
         let carried = self.carried(method, params, revision);
         if carried.is_err() {
             let translator = &self.role.translator;
@@ -93,7 +100,7 @@ impl Connection<Client> {
             Some(resumed) => Some(resumed.put_into(params)),
             None => params,
         };
-        Ok((Self::with_task(request, params), log_level))
+        Ok((Self::with_task(request, params, revision), log_level))
     }
 
     /// Whether a method is none of any revision, and goes through as it is.
@@ -143,11 +150,13 @@ impl Connection<Client> {
         log_level: Option<String>,
         revision: Revision,
     ) {
-        if revision.lifecycle() == Lifecycle::Handshake {
-            self.apply_log_level(log_level.as_deref());
-        }
         let id = self.fresh_id();
+        let takes_task = request.ask.prefers_task || request.task == TaskStage::Asked;
         let claim = self.claim(revision, log_level, request.ask.behalf.as_deref());
+        let claim = match takes_task && self.role.options.takes_tasks {
+            true => claim.map(Claim::of_task),
+            false => claim,
+        };
         let wanted = request.ask.progress.then_some(id);
         let params = stamped(params, claim, wanted);
         let progress_token = progress_token(params.as_ref());
@@ -255,6 +264,17 @@ impl Connection<Client> {
         stamped(params, self.claim(revision, None, behalf), None)
     }
 
+    /// Returns the same for a request about a task.
+    pub(in crate::protocol) fn stamped_of_task(
+        &self,
+        params: Option<Json>,
+        revision: Revision,
+        behalf: Option<&Profile>,
+    ) -> Option<Json> {
+        let claim = self.claim(revision, None, behalf).map(Claim::of_task);
+        stamped(params, claim, None)
+    }
+
     /// Sends a notification, in the words of the application's revision.
     pub fn notify(&mut self, _: To, method: &str, params: Option<&Json>, _: Duration) -> Said {
         let Some(revision) = self.state.stage.revision() else {
@@ -297,21 +317,6 @@ impl Connection<Client> {
             MessageKind::Notification,
             None,
             method == methods::NOTIFICATIONS_INITIALIZED,
-        );
-    }
-
-    /// Sends `logging/setLevel` if the session has another level.
-    pub(in crate::protocol) fn apply_log_level(&mut self, level: Option<&str>) {
-        let Some(level) = level else { return };
-        let Some(revision) = self.state.stage.new_log_level(level) else {
-            return;
-        };
-        let params = Some(object([("level", Json::of(level))]));
-        self.post_request(
-            methods::LOGGING_SET_LEVEL,
-            params,
-            revision,
-            Purpose::LogLevel,
         );
     }
 

@@ -3,6 +3,7 @@
 use mcp_protocol::{Lifecycle, ProtocolHeader, Revision};
 use mcp_wire::Json;
 
+use super::Options;
 use crate::headers::named_by;
 use crate::meta::{
     self, CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL, PROGRESS_TOKEN, PROTOCOL_VERSION,
@@ -16,6 +17,16 @@ pub(in crate::protocol) struct Claim {
     pub(in crate::protocol) capabilities: Json,
     pub(in crate::protocol) info: Option<Json>,
     pub(in crate::protocol) log_level: Option<String>,
+}
+
+impl Claim {
+    /// The claim of a client that takes a task.
+    pub(in crate::protocol) fn of_task(self) -> Self {
+        Self {
+            capabilities: Options::extended(&self.capabilities),
+            ..self
+        }
+    }
 }
 
 /// Returns params with the claim and the progress token of their request: the claim's keys replace those of the application.

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use super::requests::{Called, Pending, Waiting};
+use super::session::SessionRequests;
 use super::tools::Tools;
 use crate::protocol::input_required::client::Rounds;
 use crate::protocol::negotiate::client::Stage;
@@ -31,9 +32,10 @@ pub struct State {
     pub(in crate::protocol) exchanges: HashMap<Exchange, Option<i64>>,
     /// Calls of the server that the application has not answered.
     pub(in crate::protocol) calls: Numbered<Token, Called>,
-    pub(in crate::protocol) log_level: Option<String>,
     /// Number of sessions that were opened.
     pub(in crate::protocol) sessions: u64,
+    /// What the application has asked for in its session.
+    pub(in crate::protocol) session: SessionRequests,
     /// The `Mcp-Session-Id` that came with the answer to `initialize`, until that is read.
     pub(in crate::protocol) session_to_be: Option<String>,
     /// Requests whose server asks back.

@@ -393,6 +393,7 @@ impl Connection<Client> {
             })
             .collect();
         left.extend(self.state.changes.drain());
+        self.state.session.end();
         left.extend(self.end_rounds());
         left.extend(self.end_tasks());
         left.extend(self.state.tools.drain());
@@ -493,7 +494,10 @@ impl Connection<Client> {
 
     fn settled_now(&mut self, facts: ServerFacts) {
         self.tell(Event::Settled(facts));
-        let level = self.state.log_level.clone();
+        if let Some(revision) = self.state.stage.revision() {
+            self.restore_session(revision);
+        }
+        let level = self.state.session.log_level.clone();
         self.apply_log_level(level.as_deref());
         if self.role.options.adapts {
             self.listen();

@@ -36,9 +36,9 @@ impl Connection<Server> {
         let Some(result) = self.role.introductions.initialize_result(revision) else {
             return Reply::refused(Some(id), &errors::internal("no profile for this revision"));
         };
-        let mistakes = self.role.introductions.mistakes(revision);
+        let lost = self.role.introductions.losses(revision);
         let on_loss = &self.role.translator.on_loss;
-        for losses in [&losses, mistakes] {
+        for losses in [&losses, lost] {
             on_loss.tell_losses(methods::INITIALIZE, revision, Some(id), losses);
         }
         self.state.session = Some(Box::new(self.role.opened(revision, caller)));

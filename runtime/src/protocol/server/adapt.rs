@@ -37,7 +37,7 @@ impl Connection<Server> {
     pub fn wake_at(&self) -> Option<Duration> {
         let rounds = self.state.rounds.values().map(|round| round.until);
         let suspended = self.state.suspended.values().map(|call| call.until);
-        let listening = self.state.listening.iter().filter_map(|it| it.until);
+        let listening = (self.state.listening.iter()).filter_map(|it| it.deadline());
         rounds.chain(suspended).chain(listening).min()
     }
 
@@ -45,7 +45,7 @@ impl Connection<Server> {
     pub fn wake(&mut self, now: Duration) {
         self.late_rounds(now);
         self.late_suspended(now);
-        self.late_subscriptions(now);
+        self.wake_listening(now);
     }
 
     /// Hands a request to the adapter of a rule. Returns false if none takes it.
@@ -209,9 +209,20 @@ impl Connection<Server> {
         params: Json,
         peer: Revision,
     ) -> Token {
-        let session = self.state.session.as_deref().filter(|_| is_handshake(peer));
         let caller = self.opened_by().filter(|caller| caller.revision == peer);
         let caller = caller.unwrap_or_else(|| Arc::new(Caller::unknown(peer)));
+        self.own_call_of(&caller, method, params)
+    }
+
+    /// Calls the application on behalf of this client.
+    pub(in crate::protocol) fn own_call_of(
+        &mut self,
+        caller: &Arc<Caller>,
+        method: &'static str,
+        params: Json,
+    ) -> Token {
+        let peer = caller.revision;
+        let session = self.state.session.as_deref().filter(|_| is_handshake(peer));
         let mut params = params;
         if let (true, Some(session)) = (self.role.is_per_request, session) {
             let revision = Json::of(self.role.app().protocol_version());
@@ -233,7 +244,8 @@ impl Connection<Server> {
         }
         let token = self.state.new_token();
         self.state.own.insert(token, ());
-        let call = IncomingRequest::without_message(token, method, params, peer, caller);
+        let call =
+            IncomingRequest::without_message(token, method, params, peer, Arc::clone(caller));
         self.tell(Event::Request(call));
         token
     }

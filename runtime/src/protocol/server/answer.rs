@@ -38,7 +38,7 @@ impl Connection<Server> {
         now: Duration,
     ) -> Said {
         if self.state.own.remove(&token).is_some() {
-            self.own_ended(token, result.as_ref());
+            self.own_ended(token, result.as_ref(), now);
             return Said::of(Fate::Adapted);
         }
         if let Some(pending) = self
@@ -145,11 +145,10 @@ impl Connection<Server> {
         for token in self.state.endless() {
             let _ = self.give_up(token, None, now);
         }
-        let over = errors::internal("the client has ended").error;
+        self.state.listening = None;
         for (token, ()) in std::mem::take(&mut self.state.own).into_entries() {
             let reason = None;
             self.tell(Event::Cancelled(Cancelled { token, reason }));
-            self.own_ended(token, Err(&over));
         }
     }
 

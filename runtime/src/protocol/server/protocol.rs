@@ -7,7 +7,7 @@ use super::Server;
 use super::reply::Reply;
 use crate::errors::{self, Refusal};
 use crate::methods;
-use crate::protocol::{Connection, LogLevel};
+use crate::protocol::{Connection, Event, LogLevel};
 use mcp_revisions_core::is_handshake;
 
 /// The result that says nothing.
@@ -28,7 +28,7 @@ impl Connection<Server> {
                 let introductions = &self.role.introductions;
                 let result = introductions.discover_result(peer, self.role.served)?;
                 let on_loss = &self.role.translator.on_loss;
-                on_loss.tell_losses(method, peer, Some(id), introductions.mistakes(peer));
+                on_loss.tell_losses(method, peer, Some(id), introductions.losses(peer));
                 Some(Reply::answered(id, result.text()))
             }
             methods::LOGGING_SET_LEVEL => Some(match self.set_level(message, peer) {
@@ -54,6 +54,7 @@ impl Connection<Server> {
             .ok_or_else(|| errors::invalid_params("`level` is none of the eight of RFC 5424"))?;
         if let Some(session) = &mut self.state.session {
             session.log_level = Some(level);
+            self.tell(Event::LogLevel(level));
         }
         Ok(())
     }

@@ -220,6 +220,7 @@ impl State {
             about: None,
             log_level: pending.log_level,
             progress_token: pending.progress_token.clone(),
+            takes_task: pending.task.is_some(),
             losses,
         })
     }

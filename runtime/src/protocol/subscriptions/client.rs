@@ -10,29 +10,34 @@ use std::time::Duration;
 use mcp_protocol::{Lifecycle, Revision};
 use mcp_wire::{ErrorObject, Json};
 
-use super::{Filter, about};
+use super::{Backoff, Filter, TAKES_UP, about, covers, declined, is_refusal, unacknowledged};
 use crate::methods;
 use crate::protocol::client::Client;
 use crate::protocol::client::requests::{Purpose, Waiting};
+use crate::protocol::client::session::TimeLimit;
 use crate::protocol::json::declares;
 use crate::protocol::numbered::Numbered;
 use crate::protocol::translate::no_params;
-use crate::protocol::{Answer, Connection, Event, LogLevel, Notification, Token};
+use crate::protocol::{Answer, Connection, Event, LogLevel, Notification, Reopened, Token};
 
 /// The changes for which the application wants notifications.
 #[derive(Debug, Default)]
 pub(in crate::protocol) struct Changes {
     /// Of a per-request application: its streams.
     streams: Numbered<Token, Stream>,
-    /// Of an older application: the resources that it has subscribed to.
-    uris: BTreeSet<String>,
-    /// The request that carries them, once it is sent.
+    /// Of an older application: the request that carries them, once it is sent.
     listening: Option<i64>,
     /// Subscriptions that are answered when the server has taken up the request.
     subscribing: Vec<Waiting>,
-    /// When to listen again, and how often it was in vain.
+    /// The time that they wait.
+    waiting: TimeLimit,
+    /// When to listen again after the server has ended the request.
     again: Option<Duration>,
-    tries: u32,
+    backoff: Backoff,
+    /// Whether the server has ever acknowledged a request.
+    was_acknowledged: bool,
+    /// Whether changes may have been missed.
+    has_missed: bool,
     /// `ServerCapabilities`, as the server said them.
     pub(in crate::protocol) capabilities: Option<Json>,
 }
@@ -44,16 +49,16 @@ struct Stream {
 }
 
 impl Changes {
-    /// When to listen again.
+    /// Returns when [`wake_changes`](Connection::wake_changes) has something to do.
     pub(in crate::protocol) fn deadline(&self) -> Option<Duration> {
-        self.again
+        self.again.into_iter().chain(self.waiting.deadline()).min()
     }
 
     pub(in crate::protocol) fn len(&self) -> usize {
         self.streams.len() + self.subscribing.len()
     }
 
-    fn declares(&self, path: &[&str]) -> bool {
+    pub(in crate::protocol) fn declares(&self, path: &[&str]) -> bool {
         self.capabilities
             .as_ref()
             .is_some_and(|it| declares(it, path))
@@ -63,6 +68,7 @@ impl Changes {
     pub(in crate::protocol) fn drain(&mut self) -> impl Iterator<Item = Waiting> + use<> {
         self.listening = None;
         self.again = None;
+        self.waiting = TimeLimit::None;
         let streams = std::mem::take(&mut self.streams).into_values();
         let waiting = std::mem::take(&mut self.subscribing);
         streams.map(|stream| stream.request).chain(waiting)
@@ -86,7 +92,7 @@ impl Connection<Client> {
             }
             ((Lifecycle::Handshake, Lifecycle::PerRequest), methods::RESOURCES_UNSUBSCRIBE) => {
                 if let Some(uri) = uri_of(request.ask.params.as_ref()) {
-                    self.state.changes.uris.remove(&uri);
+                    self.state.session.uris.remove(&uri);
                 }
                 self.tell_answer(request, Answer::Result(no_params()));
                 self.listen();
@@ -100,7 +106,7 @@ impl Connection<Client> {
                 let level = level.and_then(|level| level.read::<String>().ok());
                 let answer = match level.filter(|level| LogLevel::from_name(level).is_some()) {
                     Some(level) => {
-                        self.state.log_level = Some(level);
+                        self.state.session.log_level = Some(level);
                         Answer::Result(no_params())
                     }
                     None => Answer::Error(
@@ -199,16 +205,17 @@ impl Connection<Client> {
                 "`uri` is required, and a string",
             )),
             Some(_)
-                if self.state.changes.uris.len() >= self.role.options.limits.max_subscriptions =>
+                if self.state.session.uris.len() >= self.role.options.limits.max_subscriptions =>
             {
                 refused(crate::errors::too_many_subscriptions(
                     self.role.options.limits.max_subscriptions,
                 ))
             }
             Some(uri) => {
-                let is_new = self.state.changes.uris.insert(uri);
+                let is_new = self.state.session.uris.insert(uri);
                 if is_new || self.state.changes.listening.is_none() {
                     self.state.changes.subscribing.push(request);
+                    self.state.changes.waiting = TimeLimit::Begins;
                     return self.listen();
                 }
                 Answer::Result(no_params())
@@ -223,22 +230,11 @@ impl Connection<Client> {
         let Some(revision) = self.state.stage.revision() else {
             return;
         };
-        match (self.role.app().lifecycle(), revision.lifecycle()) {
-            (Lifecycle::Handshake, Lifecycle::PerRequest) => {}
-            (Lifecycle::PerRequest, Lifecycle::Handshake) => {
-                // A new session knows nothing of what an earlier one was told.
-                let streams = self.state.changes.streams.values();
-                let uris: BTreeSet<String> =
-                    streams.flat_map(|it| it.filter.uris().cloned()).collect();
-                for uri in uris {
-                    self.post_subscription(methods::RESOURCES_SUBSCRIBE, &uri, revision);
-                }
-                return;
-            }
-            _ => return,
+        let lifecycles = (self.role.app().lifecycle(), revision.lifecycle());
+        if lifecycles != (Lifecycle::Handshake, Lifecycle::PerRequest) {
+            return;
         }
-        let declares = |path: &[&str]| self.state.changes.declares(path);
-        let filter = Filter::of_session(true, &self.state.changes.uris, declares);
+        let filter = self.session_filter();
         let before = self.state.changes.listening.take();
         if !filter.is_empty() {
             let (method, purpose) = (methods::SUBSCRIPTIONS_LISTEN, Purpose::Listen);
@@ -251,11 +247,31 @@ impl Connection<Client> {
         }
     }
 
+    /// What an older application listens to.
+    fn session_filter(&self) -> Filter {
+        let declares = |path: &[&str]| self.state.changes.declares(path);
+        Filter::of_session(true, &self.state.session.uris, declares)
+    }
+
+    /// Returns the resources that a session of the handshake lifecycle is subscribed to on behalf of the application.
+    pub(in crate::protocol) fn subscribed_uris(&self) -> Vec<String> {
+        match self.role.app().lifecycle() {
+            Lifecycle::Handshake => self.state.session.uris.iter().cloned().collect(),
+            Lifecycle::PerRequest => {
+                let streams = self.state.changes.streams.values();
+                let uris = streams.flat_map(|stream| stream.filter.uris().cloned());
+                uris.collect::<BTreeSet<String>>().into_iter().collect()
+            }
+        }
+    }
+
     /// Returns whether a notification belongs to the request by which the adapter listens, and to no other.
     pub(in crate::protocol) fn is_acknowledgement(
         &mut self,
         method: &str,
         id: Option<i64>,
+        params: Option<&Json>,
+        revision: Revision,
     ) -> bool {
         if method != methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED
             || id.is_none()
@@ -263,44 +279,64 @@ impl Connection<Client> {
         {
             return false;
         }
-        self.state.changes.tries = 0;
-        for request in std::mem::take(&mut self.state.changes.subscribing) {
-            self.tell_answer(request, Answer::Result(no_params()));
+        self.state.changes.was_acknowledged = true;
+        self.answer_subscriptions(|uri| match covers(params, uri) {
+            true => Ok(()),
+            false => Err(declined(uri)),
+        });
+        if std::mem::take(&mut self.state.changes.has_missed) {
+            self.tell(Event::Reopened(Reopened::Changes));
+            self.tell_missed(&self.session_filter(), revision);
         }
         true
     }
 
-    /// The request that the adapter listens by is over.
+    /// Answers the subscriptions that have waited, each by its resource; one that is refused is none.
+    fn answer_subscriptions(&mut self, answer: impl Fn(&str) -> Result<(), ErrorObject>) {
+        self.state.changes.waiting = TimeLimit::None;
+        for request in std::mem::take(&mut self.state.changes.subscribing) {
+            let uri = uri_of(request.ask.params.as_ref()).unwrap_or_default();
+            let answer = answer(&uri);
+            if answer.is_err() {
+                self.state.session.uris.remove(&uri);
+            }
+            self.tell_answer(request, answer.map(|()| no_params()).into());
+        }
+    }
+
+    /// Takes the end of the request that the adapter listens by.
     pub(in crate::protocol) fn listened(
         &mut self,
         id: i64,
         error: Option<ErrorObject>,
         now: Duration,
     ) {
-        if self.state.changes.listening != Some(id) {
+        let changes = &mut self.state.changes;
+        if changes.listening != Some(id) {
             return;
         }
-        self.state.changes.listening = None;
-        match error {
-            Some(error) => {
-                for request in std::mem::take(&mut self.state.changes.subscribing) {
-                    if let Some(uri) = uri_of(request.ask.params.as_ref()) {
-                        self.state.changes.uris.remove(&uri);
-                    }
-                    self.tell_answer(request, Answer::Error(error.clone()));
-                }
-            }
-            None => {
-                // The connection broke, or the server ended the stream: later, and each time later.
-                self.state.changes.tries = self.state.changes.tries.saturating_add(1);
-                let wait = Duration::from_secs(1 << self.state.changes.tries.min(6));
-                self.state.changes.again = Some(now + wait);
-            }
+        changes.listening = None;
+        let waits = !changes.subscribing.is_empty();
+        let is_refused = !changes.was_acknowledged && error.as_ref().is_some_and(is_refusal);
+        let error = error.unwrap_or_else(unacknowledged);
+        self.answer_subscriptions(|_| Err(error.clone()));
+        if is_refused && !waits {
+            return;
         }
+        let changes = &mut self.state.changes;
+        changes.has_missed = true;
+        changes.again = Some(match waits && is_refused {
+            // The rest of it may be taken up.
+            true => now,
+            false => changes.backoff.next_try(now),
+        });
     }
 
-    /// Listens again, if it is time.
-    pub(in crate::protocol) fn listen_again(&mut self, now: Duration) {
+    /// Listens again, and refuses the subscriptions that have waited long enough, if it is time.
+    pub(in crate::protocol) fn wake_changes(&mut self, now: Duration) {
+        if self.state.changes.waiting.is_over(now, TAKES_UP) {
+            self.answer_subscriptions(|_| Err(unacknowledged()));
+        }
         if self.state.changes.again.is_some_and(|again| again <= now) {
             self.listen();
         }

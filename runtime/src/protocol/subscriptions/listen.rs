@@ -1,5 +1,8 @@
 //! Per-request handlers, handshake client: its subscriptions, and the list changes that it expects unasked, become one
 //! `subscriptions/listen` of the handlers, whose notifications go to the session.
+//!
+//! A call that ends is made again after a pause. What changed meanwhile is not told again, so the client then hears that
+//! everything may have changed.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -7,16 +10,13 @@ use std::time::Duration;
 use mcp_protocol::Revision;
 use mcp_wire::{ErrorObject, Json};
 
-use super::{Filter, LISTS, about};
+use super::{Backoff, Filter, LISTS, TAKES_UP, covers, declined, is_refusal, unacknowledged};
 use crate::errors;
 use crate::methods;
 use crate::protocol::server::Server;
 use crate::protocol::server::requests::About;
 use crate::protocol::translate::{Way, no_params};
 use crate::protocol::{Connection, Token};
-
-/// How long a subscription waits until the handlers have taken it up; after that it is answered all the same.
-const TAKES_UP: Duration = Duration::from_secs(10);
 
 /// The notifications for which the client of a session is registered.
 #[derive(Debug, Default)]
@@ -36,7 +36,19 @@ pub(in crate::protocol) struct Listening {
     /// Subscriptions that are answered once the current call is taken up, with their resources.
     waiting: Vec<(Token, String)>,
     /// Until when they wait.
-    pub(in crate::protocol) until: Option<Duration>,
+    until: Option<Duration>,
+    /// When the call is made again that the handlers have ended.
+    again: Option<Duration>,
+    backoff: Backoff,
+    /// Whether the handlers have ever taken up a call.
+    was_taken_up: bool,
+}
+
+impl Listening {
+    /// Returns when [`wake_listening`](Connection::wake_listening) has something to do.
+    pub(in crate::protocol) fn deadline(&self) -> Option<Duration> {
+        self.until.into_iter().chain(self.again).min()
+    }
 }
 
 impl Connection<Server> {
@@ -59,8 +71,8 @@ impl Connection<Server> {
             return;
         };
         // A change right after the answer is not missed.
-        if listening.current.is_none() || listening.is_taken_up {
-            self.answer_subscriptions();
+        if listening.current.is_some() && listening.is_taken_up {
+            self.answer_subscriptions(|_| Ok(()));
         } else if !listening.waiting.is_empty() {
             listening.until.get_or_insert(now + TAKES_UP);
         }
@@ -93,22 +105,36 @@ impl Connection<Server> {
         Ok(listening.uris.insert(uri) || listening.current.is_none())
     }
 
-    /// Answers the subscriptions that have waited.
-    fn answer_subscriptions(&mut self) {
+    /// Answers the subscriptions that have waited, each by its resource; one that is refused is none.
+    fn answer_subscriptions(&mut self, answer: impl Fn(&str) -> Result<(), ErrorObject>) {
         let Some(listening) = &mut self.state.listening else {
             return;
         };
         listening.until = None;
-        for (token, _) in std::mem::take(&mut listening.waiting) {
-            self.answer_as_is(token, Ok(no_params()));
+        for (token, uri) in std::mem::take(&mut listening.waiting) {
+            let answered = answer(&uri);
+            if let (Err(_), Some(listening)) = (&answered, &mut self.state.listening) {
+                listening.uris.remove(&uri);
+            }
+            self.answer_as_is(token, answered.map(|()| no_params()));
         }
     }
 
-    /// Answers the subscriptions that have waited long enough.
-    pub(in crate::protocol) fn late_subscriptions(&mut self, now: Duration) {
-        let until = self.state.listening.as_ref().and_then(|it| it.until);
-        if until.is_some_and(|until| until <= now) {
-            self.answer_subscriptions();
+    /// Refuses the subscriptions that have waited long enough, and makes the call again that has ended.
+    pub(in crate::protocol) fn wake_listening(&mut self, now: Duration) {
+        let Some(listening) = &mut self.state.listening else {
+            return;
+        };
+        let is_due = |time: &mut Option<Duration>| time.take_if(|time| *time <= now).is_some();
+        if is_due(&mut listening.until) {
+            let why =
+                format!("the server has not acknowledged the subscription within {TAKES_UP:?}");
+            self.answer_subscriptions(|_| Err(errors::internal(&why).error));
+        }
+        if let Some(listening) = &mut self.state.listening
+            && is_due(&mut listening.again)
+        {
+            self.listen();
         }
     }
 
@@ -119,11 +145,12 @@ impl Connection<Server> {
         }
     }
 
-    /// Ends a call that the handlers have answered: no notification follows in it.
+    /// Takes the end of a call on behalf of the session: no notification follows in it.
     pub(in crate::protocol) fn own_ended(
         &mut self,
         call: Token,
         result: Result<&Json, &ErrorObject>,
+        now: Duration,
     ) {
         let Some(listening) = &mut self.state.listening else {
             return;
@@ -132,20 +159,35 @@ impl Connection<Server> {
         if listening.current != Some(call) {
             return;
         }
-        listening.current = None;
-        let (Err(error), Some(peer)) = (result, listening.peer) else {
-            return self.answer_subscriptions();
+        // The call before goes on, with all but the subscriptions that are refused here.
+        listening.current = listening.before.take();
+        listening.is_taken_up = listening.current.is_some();
+        let (goes_on, waits) = (listening.is_taken_up, !listening.waiting.is_empty());
+        let is_refused = result.is_err_and(is_refusal) && !listening.was_taken_up;
+        let error = result.err().cloned().unwrap_or_else(unacknowledged);
+        let error = match listening.peer {
+            Some(peer) => {
+                let method = methods::SUBSCRIPTIONS_LISTEN;
+                (self.role.translator).error_out(method, error, peer)
+            }
+            None => error,
         };
-        listening.until = None;
-        let waiting = std::mem::take(&mut listening.waiting);
-        for (_, uri) in &waiting {
-            listening.uris.remove(uri);
+        self.answer_subscriptions(|_| Err(error.clone()));
+        let Some(listening) = &mut self.state.listening else {
+            return;
+        };
+        if goes_on {
+            return;
         }
-        let method = methods::SUBSCRIPTIONS_LISTEN;
-        let error = (self.role.translator).error_out(method, error.clone(), peer);
-        for (token, _) in waiting {
-            self.answer_as_is(token, Err(error.clone()));
+        if is_refused && !waits {
+            return;
         }
+        listening.has_missed = true;
+        listening.again = Some(match waits && is_refused {
+            // The rest of it may be taken up.
+            true => now,
+            false => listening.backoff.next_try(now),
+        });
     }
 
     /// Listens to what is wanted now, in place of what was wanted before.
@@ -155,6 +197,7 @@ impl Connection<Server> {
             return;
         };
         let Some(peer) = listening.peer else { return };
+        listening.again = None;
         // Of two calls the one goes on that is taken up.
         let over = match listening.is_taken_up {
             true => std::mem::replace(&mut listening.before, listening.current.take()),
@@ -180,11 +223,15 @@ impl Connection<Server> {
         };
         if listening.current == Some(call) {
             // The new call is taken up, so that nothing is missed without the old one.
-            listening.is_taken_up = true;
+            (listening.is_taken_up, listening.was_taken_up) = (true, true);
             if let Some(before) = listening.before.take() {
                 self.cancel_own(before);
             }
-            self.answer_subscriptions();
+            let is_acknowledged = method == methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED;
+            self.answer_subscriptions(|uri| match is_acknowledged && !covers(Some(params), uri) {
+                true => Err(declined(uri)),
+                false => Ok(()),
+            });
             self.tell_missed();
         }
         if let Some(method) = change(method) {
@@ -237,15 +284,4 @@ pub(crate) fn change(method: &str) -> Option<&'static str> {
     lists
         .chain([methods::NOTIFICATIONS_RESOURCES_UPDATED])
         .find(|known| *known == method)
-}
-
-impl Filter {
-    /// Returns the notification of each change that it reports, with its params.
-    pub(crate) fn all(&self) -> impl Iterator<Item = (&'static str, Option<Json>)> {
-        let lists = self.lists.iter().map(|(_, told)| (*told, None));
-        lists.chain(self.uris.iter().map(|uri| {
-            let method = methods::NOTIFICATIONS_RESOURCES_UPDATED;
-            (method, about(Some(uri)))
-        }))
-    }
 }

@@ -10,8 +10,9 @@ pub(crate) mod listen;
 pub(super) mod streams;
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
-use mcp_wire::{Json, Kind};
+use mcp_wire::{ErrorObject, Json, Kind};
 
 use crate::errors::{self, Refusal};
 use crate::methods;
@@ -35,6 +36,73 @@ const LISTS: [(&str, &str, &str); 3] = [
         methods::NOTIFICATIONS_TOOLS_LIST_CHANGED,
     ),
 ];
+
+/// The first pause before a stream or a session that broke is opened again.
+const FIRST_PAUSE: Duration = Duration::from_millis(250);
+/// The longest such pause. One that was open for as long begins with the first pause again.
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+
+/// Pauses before a stream or a session that broke is opened again; each is twice as long as the one before.
+#[derive(Debug, Default)]
+pub(in crate::protocol) struct Backoff {
+    tries: u32,
+    last_try: Option<Duration>,
+}
+
+impl Backoff {
+    /// Returns when to open it again, after it broke now.
+    pub(in crate::protocol) fn next_try(&mut self, now: Duration) -> Duration {
+        let was_open = |since: Duration| now.saturating_sub(since) >= LONGEST_PAUSE;
+        if self.last_try.is_some_and(was_open) {
+            self.tries = 0;
+        }
+        let pause = FIRST_PAUSE.saturating_mul(1 << self.tries.min(16));
+        self.tries += 1;
+        let next = now + pause.min(LONGEST_PAUSE);
+        self.last_try = Some(next);
+        next
+    }
+}
+
+/// Whether an error says that the peer does not take the request, however often it is sent.
+fn is_refusal(error: &ErrorObject) -> bool {
+    let code = error.code.as_i64();
+    code.is_some_and(|code| REFUSALS.contains(&code))
+}
+
+/// Codes of errors that a request gets each time that it is sent.
+const REFUSALS: [i64; 3] = [
+    ErrorObject::METHOD_NOT_FOUND,
+    ErrorObject::INVALID_PARAMS,
+    ErrorObject::INVALID_REQUEST,
+];
+
+/// How long a subscription waits until it is acknowledged; after that it is refused.
+const TAKES_UP: Duration = Duration::from_secs(10);
+
+/// Returns whether an acknowledgement with these params covers a resource. One without a filter, which the specification
+/// requires, covers all.
+fn covers(params: Option<&Json>, uri: &str) -> bool {
+    let Some(agreed) = params.and_then(|params| params.get("notifications")) else {
+        return true;
+    };
+    let uris: Option<Vec<String>> = agreed.read_member("resourceSubscriptions");
+    uris.is_some_and(|uris| uris.iter().any(|one| one == uri))
+}
+
+/// The error for a subscription that an acknowledgement does not name.
+fn declined(uri: &str) -> ErrorObject {
+    let uri = errors::shortened(uri);
+    errors::internal(&format!(
+        "the server has declined the subscription to {uri}"
+    ))
+    .error
+}
+
+/// The error for a subscription that no acknowledgement came for.
+fn unacknowledged() -> ErrorObject {
+    errors::internal("the server has not acknowledged the subscription").error
+}
 
 /// The changes that a stream reports.
 #[derive(Debug, Default)]
@@ -91,6 +159,15 @@ impl Filter {
             lists: declared.map(|(word, _, method)| (word, method)).collect(),
             uris: uris.clone(),
         }
+    }
+
+    /// Returns the notification of each change that it reports, with its params.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&'static str, Option<Json>)> {
+        let lists = self.lists.iter().map(|(_, told)| (*told, None));
+        lists.chain(self.uris.iter().map(|uri| {
+            let method = methods::NOTIFICATIONS_RESOURCES_UPDATED;
+            (method, about(Some(uri)))
+        }))
     }
 
     /// Whether nothing is asked for.

@@ -1,6 +1,8 @@
 //! Handshake handlers, per-request client: `subscriptions/listen` becomes `resources/subscribe` of the handlers, and their
 //! notifications for the session go to each stream that asked for them.
 
+use std::sync::Arc;
+
 use mcp_protocol::Revision;
 use mcp_wire::Json;
 
@@ -11,12 +13,14 @@ use crate::methods;
 use crate::protocol::server::Server;
 use crate::protocol::server::requests::About;
 use crate::protocol::translate::{Way, no_params};
-use crate::protocol::{Connection, Event, Token};
+use crate::protocol::{Caller, Connection, Event, Token};
 
 /// What a stream carries.
 #[derive(Debug)]
 pub(in crate::protocol) struct Stream {
     peer: Revision,
+    /// The client: what it subscribed to for it, its handlers end for it, too.
+    caller: Arc<Caller>,
     filter: Filter,
 }
 
@@ -24,6 +28,7 @@ impl Connection<Server> {
     /// Opens a stream of a client, and subscribes to what no other stream carries.
     pub(in crate::protocol) fn open_stream(&mut self, about: &About) {
         let About { token, peer, .. } = *about;
+        let caller = Arc::clone(&about.caller);
         let limits = &self.role.limits;
         let declares = |path: &[&str]| self.role.declares(path);
         let most = limits.max_change_streams;
@@ -39,11 +44,16 @@ impl Connection<Server> {
         self.send_notification(Some(token), method, filter.params());
         for uri in filter.uris() {
             if !self.is_subscribed(uri) {
-                self.call_about(methods::RESOURCES_SUBSCRIBE, uri, peer);
+                self.call_about(methods::RESOURCES_SUBSCRIBE, uri, &caller);
             }
         }
         self.tell(Event::Listens);
-        self.state.streams.insert(token, Stream { peer, filter });
+        let stream = Stream {
+            peer,
+            caller,
+            filter,
+        };
+        self.state.streams.insert(token, stream);
     }
 
     fn is_subscribed(&self, uri: &str) -> bool {
@@ -51,9 +61,9 @@ impl Connection<Server> {
         streams.any(|stream| stream.filter.names(uri))
     }
 
-    fn call_about(&mut self, method: &'static str, uri: &str, peer: Revision) {
+    fn call_about(&mut self, method: &'static str, uri: &str, caller: &Arc<Caller>) {
         let params = about_resource(Some(uri)).unwrap_or_else(no_params);
-        self.own_call(method, params, peer);
+        self.own_call_of(caller, method, params);
     }
 
     /// Sends a notification of the handlers for the session to the streams that subscribe to it. Returns false if streams
@@ -78,12 +88,12 @@ impl Connection<Server> {
 
     /// Closes a stream, and ends the subscriptions that no other stream carries.
     pub(in crate::protocol) fn close_stream(&mut self, token: Token) {
-        let Some(Stream { peer, filter }) = self.state.streams.remove(&token) else {
+        let Some(Stream { caller, filter, .. }) = self.state.streams.remove(&token) else {
             return;
         };
         for uri in filter.uris() {
             if !self.is_subscribed(uri) {
-                self.call_about(methods::RESOURCES_UNSUBSCRIBE, uri, peer);
+                self.call_about(methods::RESOURCES_UNSUBSCRIBE, uri, &caller);
             }
         }
     }

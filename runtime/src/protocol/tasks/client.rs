@@ -1,7 +1,7 @@
 //! A client's end of tasks: a call that a server answers with a task is looked at until it has a result, as often as the
 //! server says, and the application gets the result.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use mcp_protocol::Revision;
@@ -38,8 +38,8 @@ const TOOL_TASKS: [&str; 4] = ["tasks", "requests", "tools", "call"];
 #[derive(Debug, Default)]
 pub(in crate::protocol) struct Polls {
     open: Numbered<Token, Poll>,
-    /// Tools that take a task, of the lists that came.
-    takers: BTreeSet<String>,
+    /// Tools that take a task, of the lists that came, and whether they run no other way.
+    takers: BTreeMap<String, bool>,
 }
 
 #[derive(Debug)]
@@ -217,7 +217,7 @@ impl Connection<Client> {
         let (id, revision) = (Json::of(&poll.id), poll.revision);
         let behalf = poll.request.ask.behalf.clone();
         let params = Some(with_members(&object([(TASK_ID, id)]), members));
-        let params = self.stamped(params, revision, behalf.as_deref());
+        let params = self.stamped_of_task(params, revision, behalf.as_deref());
         let purpose = match look {
             Some(look) => Purpose::Task { token, look },
             None => Purpose::Adapter,
@@ -465,8 +465,18 @@ impl Connection<Client> {
         error: &ErrorObject,
         revision: Revision,
     ) -> bool {
-        error.code.as_i64() == Some(ErrorObject::METHOD_NOT_FOUND)
-            && self.may_ask_for_task(request, revision)
+        match error.code.as_i64() {
+            Some(ErrorObject::METHOD_NOT_FOUND) => self.may_ask_for_task(request, revision),
+            Some(errors::MISSING_CLIENT_CAPABILITY) => {
+                let required = error.data.as_ref();
+                let required = required.and_then(|data| data.get("requiredCapabilities"));
+                self.role.options.takes_tasks
+                    && request.task == TaskStage::None
+                    && Form::of(revision) == Some(Form::Extension)
+                    && required.is_none_or(|required| declares_extension(&required))
+            }
+            _ => false,
+        }
     }
 
     fn may_ask_for_task(&self, request: &Waiting, revision: Revision) -> bool {
@@ -479,12 +489,17 @@ impl Connection<Client> {
             && capabilities.is_some_and(|it| declares(it, &TOOL_TASKS))
     }
 
-    /// Whether a call asks for a task from the start: the application would rather have one, and the tool takes one.
+    /// Whether a call asks for a task from the start: the tool runs no other way, or takes one and the application would
+    /// rather have one.
     pub(in crate::protocol) fn prefers_task(&self, request: &Waiting, revision: Revision) -> bool {
-        let name = || request.ask.params.as_ref()?.read_member::<String>("name");
-        request.ask.prefers_task
+        let takers = &self.state.polls.takers;
+        let is_required = || {
+            let name: String = request.ask.params.as_ref()?.read_member("name")?;
+            takers.get(&name).copied()
+        };
+        !takers.is_empty()
             && self.may_ask_for_task(request, revision)
-            && name().is_some_and(|name| self.state.polls.takers.contains(&name))
+            && is_required().is_some_and(|is_required| is_required || request.ask.prefers_task)
     }
 
     /// Learns from a list of tools which of them take a task.
@@ -503,18 +518,27 @@ impl Connection<Client> {
             };
             let support = tool.get("execution").and_then(|it| it.get("taskSupport"));
             let support = support.and_then(|it| it.read::<String>().ok());
-            let takes = matches!(support.as_deref(), Some("optional" | "required"));
+            let is_required = match support.as_deref() {
+                Some("optional") => Some(false),
+                Some("required") => Some(true),
+                _ => None,
+            };
             let (most, longest) = TAKERS;
-            match takes && takers.len() < most && name.len() <= longest {
-                true => takers.insert(name),
-                false => takers.remove(&name),
+            let has_room = takers.len() < most && name.len() <= longest;
+            match is_required.filter(|_| has_room) {
+                Some(is_required) => takers.insert(name, is_required),
+                None => takers.remove(&name),
             };
         }
     }
 
     /// The params of a call that asks for a task.
-    pub(in crate::protocol) fn with_task(request: &Waiting, params: Option<Json>) -> Option<Json> {
-        if request.task != TaskStage::Asked {
+    pub(in crate::protocol) fn with_task(
+        request: &Waiting,
+        params: Option<Json>,
+        revision: Revision,
+    ) -> Option<Json> {
+        if request.task != TaskStage::Asked || Form::of(revision) != Some(Form::Core) {
             return params;
         }
         let params = params.unwrap_or_else(no_params);

@@ -119,6 +119,7 @@ impl<App: Spoken, H> ClientBuilder<App, H> {
     /// only run as tasks.
     pub fn without_tasks(mut self) -> Self {
         self.told.options.takes_tasks = false;
+        self.told.options.declares_tasks = false;
         self
     }
 

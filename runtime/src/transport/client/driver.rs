@@ -407,6 +407,7 @@ impl<C: Send + 'static> Driver<C> {
                 }
             },
             Command::LeaveOut(ignored) => self.leave_out(ignored),
+            Command::SetLogLevel(level) => self.connection.set_log_level(Some(&level)),
             Command::ContinueAs(client) => self.connection.continue_as(*client),
             Command::Close(_) => {}
         }
@@ -462,6 +463,8 @@ impl<C: Send + 'static> Driver<C> {
             #[cfg(feature = "client-http")]
             Incoming::Failed { exchange, why } => connection.failed(exchange, why, now),
             Incoming::Misframed(why) => connection.misframed(why),
+            #[cfg(feature = "client-http")]
+            Incoming::SessionLost(id) => connection.session_lost(&id, now),
             Incoming::Closed => connection.closed(now),
         }
     }

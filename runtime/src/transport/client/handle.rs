@@ -32,6 +32,7 @@ pub(super) enum Command<C> {
     Connect(oneshot::Sender<Result<ServerFacts, NotConnected>>),
     ContinueAs(Box<Client>),
     LeaveOut(Ignored),
+    SetLogLevel(String),
     Close(oneshot::Sender<io::Result<()>>),
 }
 
@@ -206,6 +207,12 @@ impl<C> Handle<C> {
     /// Reports a message of the server that the application cannot use.
     pub fn leave_out(&self, ignored: Ignored) {
         self.commands.push(Command::LeaveOut(ignored));
+    }
+
+    /// Asks for log messages from this level on, of every request that follows; see
+    /// [`Connection::set_log_level`](crate::sansio::Connection::set_log_level).
+    pub async fn set_log_level(&self, level: impl Into<String>) {
+        self.requests.send(Command::SetLogLevel(level.into())).await;
     }
 
     /// Returns what the server said of itself; `None` before its revision is known.

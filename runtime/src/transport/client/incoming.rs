@@ -41,6 +41,9 @@ pub enum Incoming {
     },
     /// The server writes its messages otherwise than one per line, and how; they are read all the same.
     Misframed(String),
+    /// The server does not know the session of this id any more.
+    #[cfg(feature = "client-http")]
+    SessionLost(String),
     /// Nothing more comes at all.
     Closed,
 }

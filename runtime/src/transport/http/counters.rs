@@ -48,7 +48,7 @@ impl Counted {
     /// Counts what a message lost.
     pub(super) fn lost(&self, lost: &Lost<'_>) {
         let mut losses = lock(&self.losses);
-        for loss in lost.losses.iter().filter(|it| it.change.is_loss()) {
+        for loss in lost.losses.iter().filter(|it| it.is_loss()) {
             *losses.entry(loss.rule()).or_default() += 1;
         }
         if let Some(Undelivered::Rejected { rule, .. } | Undelivered::Dropped { rule }) =

@@ -24,7 +24,7 @@ use mcp_wire::{ErrorObject, Json};
 
 #[cfg(feature = "router")]
 use crate::Limits;
-use crate::protocol::server::{Owner, Server};
+use crate::protocol::server::{LogLevel, Owner, Server};
 use crate::protocol::{
     Answer, Caller, CustomNotification, CustomRequest, Event, Fate, IncomingRequest, Notification,
     To, Token,
@@ -78,6 +78,12 @@ pub trait Handler: Send + Sync + 'static {
     /// Takes note of a notification of a session.
     fn notice(&self, notice: Notification, session: Session) {
         drop((notice, session));
+    }
+
+    /// Runs when the client of a session has set the least level of log notifications that it wants. Notifications of the
+    /// session below the level are left out without this.
+    fn on_log_level(&self, level: LogLevel, session: Session) {
+        let _ = (level, session);
     }
 
     /// Runs once the client can get notifications: it is initialized, or has opened a stream for them.
@@ -150,6 +156,7 @@ impl<H: Handler> AnyHandler for H {
             Event::Notification(notice) => self.notice(notice, session),
             Event::CustomNotification(notice) => self.custom_notification(notice, session),
             Event::Initialized | Event::Listens => self.on_initialized(session),
+            Event::LogLevel(level) => self.on_log_level(level, session),
             _ => {}
         }
     }

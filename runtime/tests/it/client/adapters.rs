@@ -228,7 +228,7 @@ fn an_older_application_subscribes_by_one_request_that_listens() {
     say(
         &mut client,
         &json!({"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged",
-        "params": {"notifications": {"toolsListChanged": true}, "_meta": of(&second["id"])}}),
+        "params": {"notifications": second["params"]["notifications"], "_meta": of(&second["id"])}}),
     );
     let answers = hear(&mut client).answers();
     assert!(
@@ -253,7 +253,62 @@ fn an_older_application_subscribes_by_one_request_that_listens() {
     );
     assert!(hear(&mut client).sent.is_empty());
     client.wake(client.wake_at().unwrap());
-    assert_eq!(hear(&mut client).methods(), ["subscriptions/listen"]);
+    let (_, third) = hear(&mut client).only();
+    assert_eq!(
+        third["params"]["notifications"],
+        second["params"]["notifications"]
+    );
+    // What it has missed is not told again: all may have changed.
+    say(
+        &mut client,
+        &json!({"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged",
+        "params": {"notifications": third["params"]["notifications"], "_meta": of(&third["id"])}}),
+    );
+    let heard = hear(&mut client).events;
+    let told = heard.iter().filter_map(|event| match event {
+        Event::Notification(notice) => Some((notice.method, notice.params.to_string())),
+        _ => None,
+    });
+    let told: Vec<_> = told.collect();
+    assert_eq!(
+        told,
+        [
+            ("notifications/tools/list_changed", "{}".to_owned()),
+            (
+                "notifications/resources/updated",
+                r#"{"uri":"file:///a"}"#.to_owned()
+            ),
+        ]
+    );
+}
+
+#[test]
+fn a_subscription_that_a_server_declines_or_does_not_acknowledge_is_refused() {
+    for is_declined in [true, false] {
+        let mut client = client(Revision::V2025_11_25, "2026-07-28");
+        hear(&mut client);
+        let params = Json::from(json!({"uri": "file:///a"}));
+        let subscribe = OutgoingRequest::new("resources/subscribe", Some(params));
+        client.ask(subscribe, NOW).unwrap();
+        let listens = hear(&mut client).messages().remove(0);
+        if is_declined {
+            let meta = json!({"io.modelcontextprotocol/subscriptionId": listens["id"]});
+            let params = json!({"notifications": {"toolsListChanged": true}, "_meta": meta});
+            let method = "notifications/subscriptions/acknowledged";
+            say(
+                &mut client,
+                &json!({"jsonrpc": "2.0", "method": method, "params": params}),
+            );
+        } else {
+            client.wake(client.wake_at().unwrap());
+            client.wake(client.wake_at().unwrap());
+        }
+        let answers = hear(&mut client).answers();
+        assert!(
+            matches!(answers.as_slice(), [(_, Answer::Error(_))]),
+            "{is_declined}: {answers:?}"
+        );
+    }
 }
 
 #[test]

@@ -231,6 +231,79 @@ fn a_session_that_ended_is_opened_anew_and_the_request_answered() {
     assert_eq!((answers.len(), answers[0].0), (1, token));
 }
 
+/// Says how the application hears of the end of a session: by the answer to a call, or by the transport.
+#[test]
+fn a_session_that_is_lost_is_opened_again_with_its_subscriptions_and_its_level() {
+    for is_called in [true, false] {
+        let mut client = handshake("2025-06-18", Some("s-1"));
+        for (method, params) in [
+            ("resources/subscribe", json!({"uri": "file:///a"})),
+            ("resources/subscribe", json!({"uri": "file:///b"})),
+            ("resources/unsubscribe", json!({"uri": "file:///b"})),
+            ("logging/setLevel", json!({"level": "debug"})),
+        ] {
+            let params = Some(Json::from(params));
+            client
+                .ask(OutgoingRequest::new(method, params), NOW)
+                .unwrap();
+            let (send, sent) = hear(&mut client).only();
+            answer(
+                &mut client,
+                send.exchange,
+                None,
+                &result(&sent["id"], json!({})),
+            );
+            hear(&mut client);
+        }
+        if is_called {
+            client.ask(call("add"), NOW).unwrap();
+            let (send, _) = hear(&mut client).only();
+            client.answered(send.exchange, 404, None, Some(b""), NOW);
+        } else {
+            client.session_lost("another", NOW);
+            assert_eq!(client.wake_at(), None);
+            client.session_lost("s-1", NOW);
+            client.wake(client.wake_at().unwrap());
+        }
+        let (send, initialize) = hear(&mut client).only();
+        let opened = result(&initialize["id"], initialized("2025-06-18"));
+        answer(&mut client, send.exchange, Some("s-2"), &opened);
+        let heard = hear(&mut client);
+        let expected = [
+            "notifications/initialized",
+            "resources/subscribe",
+            "logging/setLevel",
+        ];
+        assert_eq!(heard.methods(), expected);
+        let sent = heard.messages();
+        assert_eq!(sent[1]["params"], json!({"uri": "file:///a"}));
+        assert_eq!(sent[2]["params"], json!({"level": "debug"}));
+        for (send, message) in heard.sent.iter().zip(&sent).skip(1) {
+            assert_eq!(header(send, "Mcp-Session-Id"), Some("s-2"));
+            answer(
+                &mut client,
+                send.exchange,
+                None,
+                &result(&message["id"], json!({})),
+            );
+        }
+        let heard = hear(&mut client);
+        let is_it = |event: &Event| {
+            matches!(event, Event::Notification(notice)
+                if notice.method == "notifications/resources/updated" && notice.params.text().contains("file:///a"))
+        };
+        assert!(heard.events.iter().any(is_it), "{:?}", heard.events);
+        assert_eq!(
+            heard.methods(),
+            if is_called {
+                vec!["tools/call"]
+            } else {
+                vec![]
+            }
+        );
+    }
+}
+
 #[test]
 fn a_server_that_forgets_every_session_is_not_asked_forever() {
     let mut client = handshake("2025-06-18", Some("s"));

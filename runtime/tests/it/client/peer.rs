@@ -251,9 +251,28 @@ fn the_log_level_goes_where_the_revision_has_it() {
     let params = json!({"name": "x", "_meta": {LEVEL: "error"}});
     app.ask(OutgoingRequest::new("tools/call", Some(params.into())), NOW)
         .unwrap();
-    let heard = hear(&mut app);
-    assert_eq!(heard.methods(), ["logging/setLevel", "tools/call"]);
-    assert!(!heard.sent[1].text.contains("logLevel"));
+    // The server has the level before it handles the call.
+    let (_, level) = hear(&mut app).only();
+    assert_eq!(level["method"], "logging/setLevel");
+    say(&mut app, &result(&level["id"], json!({})));
+    let (call, sent) = hear(&mut app).only();
+    assert_eq!(sent["method"], "tools/call");
+    assert!(!call.text.contains("logLevel"));
+}
+
+#[test]
+fn a_call_does_not_wait_for_ever_for_the_answer_to_its_log_level() {
+    let mut client = settled("2025-06-18");
+    client
+        .ask(call("slow").with_log_level("debug"), NOW)
+        .unwrap();
+    assert_eq!(hear(&mut client).methods(), ["logging/setLevel"]);
+    client.wake(NOW);
+    assert!(hear(&mut client).sent.is_empty());
+    let until = client.wake_at().unwrap();
+    assert!(until > NOW);
+    client.wake(until);
+    assert_eq!(hear(&mut client).methods(), ["tools/call"]);
 }
 
 #[test]

@@ -39,7 +39,7 @@ pub fn response(id: &RequestId, result: &str) -> String {
 
 /// Returns the response to a request that failed.
 ///
-/// An id that could not be read is left out, as the schemas of MCP have it: `null` is none of its ids.
+/// In the place of an id that could not be read is `null`, as JSON-RPC has it.
 #[must_use]
 pub fn error(id: Option<&RequestId>, error: &ErrorObject) -> String {
     failure(id, &crate::to_string(error))
@@ -47,12 +47,13 @@ pub fn error(id: Option<&RequestId>, error: &ErrorObject) -> String {
 
 /// Returns the response to a request that failed, with the text of its error.
 ///
-/// An id that could not be read is left out, as the schemas of MCP have it: `null` is none of its ids.
+/// In the place of an id that could not be read is `null`, as JSON-RPC has it.
 #[must_use]
 pub fn failure(id: Option<&RequestId>, error: &str) -> String {
     let mut text = opened(error.len());
-    if let Some(id) = id {
-        push_id(&mut text, id);
+    match id {
+        Some(id) => push_id(&mut text, id),
+        None => text.push_str(",\"id\":null"),
     }
     text.push_str(",\"error\":");
     text.push_str(error);

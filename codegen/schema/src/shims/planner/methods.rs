@@ -244,6 +244,7 @@ pub(super) fn error_codes(
                 example: Vec::new(),
                 id: UNDECIDED.to_owned(),
                 method: None,
+                data: None,
                 up,
                 down,
                 reason: String::new(),

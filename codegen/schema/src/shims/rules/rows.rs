@@ -156,6 +156,8 @@ pub struct ErrorRule {
     pub id: String,
     /// The methods that it answers, where it means something else elsewhere.
     pub method: Option<OneOrMany<String>>,
+    /// The member that its data has, where it means something else without it.
+    pub data: Option<String>,
     /// What it comes to, on values.
     #[serde(default)]
     pub example: Vec<Example>,

@@ -306,6 +306,11 @@ pub(crate) fn in_place_of(
     let rule = TABLES.rule(needs.step, needs.rule);
     let told = match undeclared {
         Some(refusal) => {
+            // What the server says is for a person, who cannot be sent to its page.
+            let message = match error.message.is_empty() {
+                true => refusal.message,
+                false => format!("{} ({})", error.message, refusal.message),
+            };
             if let Some(rule) = rule {
                 cx.under(rule).replace("/message", error.message);
                 if let Some(data) = error.data {
@@ -313,7 +318,7 @@ pub(crate) fn in_place_of(
                 }
                 cx.under(rule).replace("/code", error.code);
             }
-            refusal
+            ErrorObject { message, ..refusal }
         }
         None => {
             if let Some(rule) = rule {

@@ -93,7 +93,7 @@ impl OnlyStream {
                 "the server wants messages sent to `{named}`, which is not of its own origin"
             ));
         };
-        let session = endpoint.path_and_query().map(ToString::to_string);
+        let session = session_of(&endpoint);
         let mut state = lock(&self.0);
         state.opened += 1;
         let reading = read(Arc::clone(self), state.opened, events, tell.clone());
@@ -172,15 +172,15 @@ impl OnlyStream {
         }
     }
 
-    /// The stream of this number has ended; what it has not answered.
-    fn end(&self, number: u64) -> HashMap<i64, Exchange> {
+    /// Takes the stream of this number, which has ended; `None` if another one is open, or none.
+    fn end(&self, number: u64) -> Option<Open> {
         let mut state = lock(&self.0);
         if state.opened != number || !matches!(state.stage, Stage::Open(_)) {
-            return HashMap::new();
+            return None;
         }
         match std::mem::replace(&mut state.stage, Stage::Over) {
-            Stage::Open(open) => open.waiting,
-            Stage::Unknown | Stage::Over => HashMap::new(),
+            Stage::Open(open) => Some(open),
+            Stage::Unknown | Stage::Over => None,
         }
     }
 }
@@ -204,7 +204,19 @@ async fn read(stream: Arc<OnlyStream>, number: u64, mut events: Events, tell: Se
             tell.send(Incoming::Ended(exchange)).await;
         }
     }
-    ended(stream.end(number), &tell).await;
+    let Some(open) = stream.end(number) else {
+        return;
+    };
+    let session = session_of(&open.endpoint);
+    ended(open.waiting, &tell).await;
+    if let Some(session) = session {
+        tell.send(Incoming::SessionLost(session)).await;
+    }
+}
+
+/// What the session is called whose messages go to this URI.
+fn session_of(endpoint: &Uri) -> Option<String> {
+    endpoint.path_and_query().map(ToString::to_string)
 }
 
 /// The request that a message answers, be its id spelled as a string.

@@ -78,12 +78,23 @@ impl Requests {
         headers: &[(String, String)],
         behind: Option<&str>,
     ) -> Result<Option<Body>, String> {
+        Ok(self.stream_or_status(headers, behind).await?.ok())
+    }
+
+    /// Does the same as [`stream`](Self::stream); the status if the server has no such stream.
+    pub(super) async fn stream_or_status(
+        &self,
+        headers: &[(String, String)],
+        behind: Option<&str>,
+    ) -> Result<Result<Body, StatusCode>, String> {
         let mut headers = without_body(headers);
         headers.push((ACCEPT.to_string(), "text/event-stream".to_owned()));
         headers.extend(behind.map(|id| (LAST_EVENT_ID.to_owned(), id.to_owned())));
         let response = self.send(&Method::GET, &headers, &Bytes::new()).await?;
-        let is_it = response.status().is_success() && is_stream(&response);
-        Ok(is_it.then(|| response.into_body()))
+        if response.status().is_success() && is_stream(&response) {
+            return Ok(Ok(response.into_body()));
+        }
+        Ok(Err(response.status()))
     }
 
     /// Where the server is.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ::http::Method;
+use ::http::{Method, StatusCode};
 use bytes::Bytes;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
@@ -38,7 +38,13 @@ impl Session {
         (gate, key): (Gate, Key),
     ) -> Self {
         let headers = without_body(headers);
-        let listening = listen(Arc::clone(&requests), headers.clone(), tell, Some(key));
+        let listening = listen(
+            Arc::clone(&requests),
+            id.to_owned(),
+            headers.clone(),
+            tell,
+            Some(key),
+        );
         let work = async move {
             gate.opened().await;
             listening.await;
@@ -72,16 +78,18 @@ impl Drop for Session {
 
 async fn listen(
     requests: Arc<Requests>,
+    id: String,
     headers: Vec<(String, String)>,
     tell: Sender<Incoming>,
     mut key: Option<Key>,
 ) {
     let mut last_id: Option<String> = None;
+    let mut was_open = false;
     let (mut retry, mut pace) = (None, Pace::default());
     loop {
         let opened = Instant::now();
         let behind = last_id.clone();
-        let answer = requests.stream(&headers, behind.as_deref());
+        let answer = requests.stream_or_status(&headers, behind.as_deref());
         let mut answer = std::pin::pin!(answer);
         let early = match key.take() {
             // Whatever becomes of it: a server may say nothing before it has something to say.
@@ -94,7 +102,16 @@ async fn listen(
         };
         if let Ok(body) = answer {
             // Not every server has such a stream, and a session that is over has none any more.
-            let Some(body) = body else { return };
+            let body = match body {
+                Ok(body) => body,
+                // A server that had the stream, and does not know its session now, has lost that.
+                Err(StatusCode::NOT_FOUND) if was_open => {
+                    tell.send(Incoming::SessionLost(id)).await;
+                    return;
+                }
+                Err(_) => return,
+            };
+            was_open = true;
             let mut events = Events::new(body, requests.limit);
             while let Some(text) = events.next().await {
                 let message = Incoming::Message {

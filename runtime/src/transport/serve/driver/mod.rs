@@ -259,7 +259,9 @@ impl ServerDriver {
             | Event::CustomRequest(CustomRequest {
                 token, exchange, ..
             }) => self.start(state, token, exchange, event),
-            Event::Initialized | Event::Listens => state.work().news.push_back(event),
+            Event::Initialized | Event::Listens | Event::LogLevel(_) => {
+                state.work().news.push_back(event)
+            }
             Event::Notification(_) | Event::CustomNotification(_) => {
                 // Who is told more slowly than it comes in misses some.
                 let most = state.connection.role().limits().max_pending_requests;

@@ -15,6 +15,14 @@ fn refusal(text: &str) -> (ErrorKind, String, String) {
 }
 
 #[test]
+fn an_error_that_answers_no_id_has_null_in_its_place() {
+    let error = ErrorObject::new(ErrorObject::INVALID_REQUEST, "an id of another kind");
+    let text = mcp_wire::envelope::write::error(None, &error);
+    let begin = r#"{"jsonrpc":"2.0","id":null,"error":{"#;
+    assert!(text.starts_with(begin), "{text}");
+}
+
+#[test]
 fn tells_messages_apart() {
     let read = |text: &'static str| peek(text.as_bytes()).unwrap();
     let request = read(r#"{"params":{"a": 1},"x":0,"method":"m","id":"7","jsonrpc":"2.0"}"#);
