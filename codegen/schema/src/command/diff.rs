@@ -51,7 +51,7 @@ pub struct Arguments {
     /// Compare the schemas as published, without the corrections of `spec/`
     #[arg(long)]
     raw: bool,
-    /// Exit with 1 if there is a change of this level or worse
+    /// Exit with 1 if there is a change of this level or worse, or a part that cannot be compared
     #[arg(long, value_name = "LEVEL", value_parser = levels())]
     fail_on: Option<Level>,
     /// Text format: print all changes, not only the summary and the breaking ones
@@ -134,7 +134,9 @@ pub fn run(
     }
     let too_bad = |diff: &Diff| {
         let limit = arguments.fail_on;
-        limit.is_some_and(|limit| diff.rows.iter().any(|row| row.level >= limit))
+        limit.is_some_and(|limit| {
+            !diff.uncompared.is_empty() || diff.rows.iter().any(|row| row.level >= limit)
+        })
     };
     let passed = !history.diffs.iter().any(too_bad);
     let text = render(arguments, &history, colour)?;

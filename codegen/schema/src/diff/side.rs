@@ -17,7 +17,7 @@ use crate::Error;
 use crate::schema::Schema;
 use crate::spec::errors::ErrorRules;
 use crate::spec::extensions::{self, extension_of};
-use crate::spec::methods::MethodRules;
+use crate::spec::methods::{MethodRules, messages as methods_of};
 use crate::spec::{Erratum, Extension, Revision, Spec, canonical, errata, json, sha256};
 
 /// A state of the protocol, ready to be compared.
@@ -33,6 +33,8 @@ pub struct Side {
     pub errata: Vec<Erratum>,
     /// What the reader should know about this side.
     pub notes: Vec<String>,
+    /// Messages of the side that cannot be compared, and why.
+    pub(crate) unlisted: Vec<String>,
     pub(crate) graph: Graph,
     pub(crate) messages: Vec<Message>,
     /// Where the parts of a file stand in it.
@@ -214,14 +216,23 @@ impl<'s> Sources<'s> {
 
     fn side(&self, label: &str, file: &str, schema: Value, rules_of: &str) -> Result<Side, Error> {
         let (schema, strangers) = with_lists(schema, self.spec);
-        let unknown = strangers.iter().map(|method| {
-            format!("nothing says who sends `{method}` of {label}: it is not compared")
-        });
+        let mut unlisted: Vec<String> = (strangers.iter())
+            .map(|method| format!("`{method}`: nothing says who sends it in {label}"))
+            .collect();
         let mut graph = Graph::of(&Schema::parse(&schema, file)?)?;
         let messages = messages::read(&mut graph, &self.methods, rules_of, file)?;
         let area = |name: &String| (name.clone(), self.methods.area(name).to_owned());
+        let of_core = Feature::is_of_core(&schema);
+        for (method, definition) in methods_of(&schema).filter(|_| of_core) {
+            let is_listed = messages.iter().any(|message| message.name == method);
+            if !is_listed {
+                unlisted.push(format!(
+                    "`{method}`: no union of {label} lists `{definition}`, so that nothing says who sends it"
+                ));
+            }
+        }
         Ok(Side {
-            notes: unknown.collect(),
+            unlisted,
             areas: messages.iter().map(|it| area(&it.name)).collect(),
             label: label.to_owned(),
             schema,

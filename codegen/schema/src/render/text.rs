@@ -86,7 +86,8 @@ pub fn headline(diff: &Diff, summary: &Summary) -> String {
     )
 }
 
-fn counted(count: usize, what: &str) -> String {
+/// Returns a number of things, in words.
+pub(super) fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
@@ -150,8 +151,9 @@ impl Writer {
         if summary.rows > 0 {
             self.line(&conclusion(&summary));
         }
-        for note in &diff.notes {
-            self.line(&format!("note: {note}"));
+        for what in &diff.uncompared {
+            let head = self.paint(BOLD, "not compared: ");
+            self.hanging(&head, 14, what);
         }
         self.brief(diff);
         let mut others = 0;
@@ -193,6 +195,12 @@ impl Writer {
             if rows.len() > SHOWN_ASIDE {
                 self.line(&format!("  {} more: {reason}", rows.len() - SHOWN_ASIDE));
             }
+        }
+        if !diff.notes.is_empty() {
+            self.line("");
+        }
+        for note in &diff.notes {
+            self.hanging("note: ", 6, note);
         }
     }
 
