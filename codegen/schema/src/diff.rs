@@ -148,7 +148,7 @@ impl Diff {
 /// An input that cannot be read, and an ignore that matches nothing.
 pub fn between(sources: &Sources<'_>, old: &str, new: &str, raw: bool) -> Result<Diff, Error> {
     let settings = Settings::read(sources.spec)?;
-    let sides = [sources.open(old, raw)?, sources.open(new, raw)?];
+    let sides = sources.open_both([old, new], raw)?;
     settled(sources, [old, new], sides.each_ref(), raw, &settings)
 }
 

@@ -27,9 +27,9 @@ pub struct Arguments {
     /// Compare every pair of adjacent revisions
     #[arg(long, conflicts_with_all = ["old", "new"])]
     all: bool,
-    /// Output format
-    #[arg(long, value_enum, default_value = "text")]
-    format: Format,
+    /// Output format [default: that of the name of --output: .html, .json or .md; else text]
+    #[arg(long, value_enum)]
+    format: Option<Format>,
     /// Write the output to this file
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -179,6 +179,17 @@ fn filter(arguments: &Arguments) -> Filter {
     }
 }
 
+/// Returns the format that the name of the output has.
+fn named_format(arguments: &Arguments) -> Format {
+    let name = arguments.output.as_ref().and_then(|file| file.extension());
+    match name.and_then(|name| name.to_str()) {
+        Some("html") => Format::Html,
+        Some("json") => Format::Json,
+        Some("md") => Format::Markdown,
+        _ => Format::Text,
+    }
+}
+
 /// Returns the columns of the terminal that the output goes to, if it goes to one.
 fn width(arguments: &Arguments) -> Option<usize> {
     if arguments.output.is_some() || !std::io::stdout().is_terminal() {
@@ -190,7 +201,8 @@ fn width(arguments: &Arguments) -> Option<usize> {
 
 fn render(arguments: &Arguments, history: &History, colour: bool) -> anyhow::Result<String> {
     let diffs = &history.diffs;
-    Ok(match arguments.format {
+    let format = arguments.format.unwrap_or_else(|| named_format(arguments));
+    Ok(match format {
         Format::Text => {
             let options = TextOptions {
                 colour: colour && arguments.output.is_none(),

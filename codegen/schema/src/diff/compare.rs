@@ -317,7 +317,11 @@ impl<'g> Comparer<'g> {
         let mut names: SortedSet<&String> = olds.keys().chain(news.keys()).collect();
         names.retain(|name| !beside.contains(&name.as_str()));
         // What says itself that any member may be there admits any value of it; a name with a prefix is its owner's alone.
-        let free = [self.old.node(old).free, self.new.node(new).free];
+        // An object without a member of its own is one of which nothing is said yet.
+        let free = [
+            self.old.node(old).free && !olds.is_empty(),
+            self.new.node(new).free && !news.is_empty(),
+        ];
         for name in names {
             let pair = [olds, news].map(|of| of.get(name).copied());
             let is_owned = bare(name) != name.as_str();

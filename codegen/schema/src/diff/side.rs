@@ -69,9 +69,22 @@ fn committed(place: &str) -> Result<String, Error> {
     };
     if !output.status.success() {
         let why = String::from_utf8_lossy(&output.stderr);
-        return Err(failed(why.trim().to_owned()));
+        let mut why = why.trim().to_owned();
+        if why.contains("invalid object name") || why.contains("bad revision") {
+            why.push_str("; a shallow clone lacks it: `git fetch --unshallow`, or `fetch-depth: 0` of actions/checkout");
+        }
+        return Err(failed(why));
     }
     String::from_utf8(output.stdout).map_err(|error| failed(error.to_string()))
+}
+
+/// Reads a committed file by `git:REF:PATH`, or a file by its path.
+fn text_of(name: &str) -> Result<String, Error> {
+    if let Some(place) = name.strip_prefix("git:") {
+        return committed(place);
+    }
+    let path = Path::new(name);
+    fs::read_to_string(path).map_err(|cause| Error::io("read", path, cause))
 }
 
 /// The spec and its rules, read once for any number of sides.
@@ -108,8 +121,8 @@ impl<'s> Sources<'s> {
     /// # Errors
     /// A name that is none of them, a file that cannot be read, and the errors of the schema.
     pub fn open(&self, name: &str, raw: bool) -> Result<Side, Error> {
-        if let Some(place) = name.strip_prefix("git:") {
-            return self.of_text(name, &committed(place)?, raw);
+        if name.starts_with("git:") {
+            return self.of_text(name, &text_of(name)?, raw);
         }
         if let Ok(revision) = self.spec.revision(name) {
             return self.of_revision(revision, raw);
@@ -126,8 +139,7 @@ impl<'s> Sources<'s> {
             let known = ids.chain(names).chain(["or the path of a schema.json"]);
             return Err(Error::unknown_revision(name, known));
         }
-        let text = fs::read_to_string(path).map_err(|cause| Error::io("read", path, cause))?;
-        self.of_text(name, &text, raw)
+        self.of_text(name, &text_of(name)?, raw)
     }
 
     /// Opens a revision as a side; `raw` leaves out its errata.
@@ -171,9 +183,45 @@ impl<'s> Sources<'s> {
     /// # Errors
     /// Text that is no schema of MCP.
     pub fn of_text(&self, name: &str, text: &str, raw: bool) -> Result<Side, Error> {
+        self.of_text_with(name, text, |_| !raw)
+    }
+
+    /// Opens two sides by their names, as [`Sources::open`] does; of two files, an erratum mends both or none.
+    ///
+    /// # Errors
+    /// Those of [`Sources::open`].
+    pub fn open_both(&self, names: [&str; 2], raw: bool) -> Result<[Side; 2], Error> {
+        let [old, new] = names;
+        let sides = [self.open(old, raw)?, self.open(new, raw)?];
+        let ids = |side: &Side| -> SortedSet<String> {
+            side.errata
+                .iter()
+                .map(|erratum| erratum.id.clone())
+                .collect()
+        };
+        let [olds, news] = [ids(&sides[0]), ids(&sides[1])];
+        let is_a_file = |side: &Side| side.revision.is_none() && side.lines.is_some();
+        if olds == news || !sides.iter().all(is_a_file) {
+            return Ok(sides);
+        }
+        let fits_both =
+            |erratum: &Erratum| olds.contains(&erratum.id) && news.contains(&erratum.id);
+        let open = |name: &str| -> Result<Side, Error> {
+            self.of_text_with(name, &text_of(name)?, fits_both)
+        };
+        Ok([open(old)?, open(new)?])
+    }
+
+    fn of_text_with(
+        &self,
+        name: &str,
+        text: &str,
+        mends: impl Fn(&Erratum) -> bool,
+    ) -> Result<Side, Error> {
         let digest = sha256(text.as_bytes());
         let mut revisions = self.spec.revisions.iter();
         if let Some(revision) = revisions.find(|known| known.sha256 == digest) {
+            let raw = !revision.errata.iter().all(&mends);
             let mut side = self.of_revision(revision, raw)?;
             side.label = name.to_owned();
             side.lines = Some(Lines::of(name, text));
@@ -190,12 +238,18 @@ impl<'s> Sources<'s> {
                 (nearest, nearest.map(|nearest| &nearest.errata))
             }
         };
-        if let (Some(_), Some(base), false) = (of, nearest, raw) {
+        if let (Some(_), Some(base)) = (of, nearest.filter(|base| base.errata.iter().all(&mends))) {
             schema = extensions::on(&schema, base);
         }
         let mut errata = Vec::new();
-        if let Some(known) = known.filter(|_| !raw) {
-            (schema, errata) = errata::fitting(schema, known, name);
+        let known: Vec<Erratum> = known
+            .into_iter()
+            .flatten()
+            .filter(|one| mends(one))
+            .cloned()
+            .collect();
+        if !known.is_empty() {
+            (schema, errata) = errata::fitting(schema, &known, name);
         }
         let nearest = nearest.map_or("", |nearest| nearest.id.as_str());
         let mut side = self.side(name, name, schema, nearest)?;

@@ -269,8 +269,35 @@ fn items(change: &Change<'_>) -> Vec<(Head, Item)> {
         Kind::TypeNarrowed | Kind::TypeChanged | Kind::ConstChanged => {
             changed(format!("is {}", shape(&row.after)))
         }
+        Kind::ConstraintChanged if subject == "oneOf" => changed(
+            match shape(&row.after).starts_with("no ") {
+                true => "may be several of its shapes at once",
+                false => "has to be exactly one of its shapes",
+            }
+            .to_owned(),
+        ),
         Kind::ConstraintChanged => changed(format!("has {}", shape(&row.after))),
-        Kind::OpennessChanged => changed("takes other members than before".to_owned()),
+        Kind::OpennessChanged => changed(other_members(&row.after)),
+    }
+}
+
+/// What an object takes beside the members that it names.
+fn other_members(view: &Option<View>) -> String {
+    let schema = view.as_ref().map(|view| &view.schema);
+    let each = schema.and_then(|schema| schema.get("additionalProperties"));
+    let kind = each.and_then(|each| {
+        let name = each
+            .get("$ref")
+            .and_then(|target| target.as_str()?.rsplit('/').next());
+        name.or_else(|| each.get("type")?.as_str())
+    });
+    match (each, kind) {
+        (_, Some(kind)) => format!("takes other members only as {kind}"),
+        (Some(each), _) if each.as_bool() == Some(false) => "takes no other members".to_owned(),
+        (Some(each), _) if each.as_object().is_some_and(|each| !each.is_empty()) => {
+            "takes other members of one shape only".to_owned()
+        }
+        _ => "takes any other members".to_owned(),
     }
 }
 

@@ -34,7 +34,7 @@ pub fn render(diff: &Diff) -> String {
     for line in brief(diff) {
         let _ = writeln!(text, "- **{}:** {}", line.head, line.words(code));
     }
-    text.push_str("\n| level | rows |\n|---|---|\n");
+    text.push_str("\n| level | changes |\n|---|---|\n");
     for count in &summary.levels {
         let _ = writeln!(text, "| {} | {} |", count.id, count.rows);
     }
