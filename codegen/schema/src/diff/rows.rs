@@ -57,7 +57,6 @@ impl Rows {
                     {
                         // What has to be there has no use for it.
                         row.judged(Verdicts::of(Verdict::FINE, Verdict::FINE));
-                        row.level = Level::Representation;
                     }
                     (Detail::Limit(name, before, after), ..) => {
                         row.judged(row::of_limit(name, before.as_ref(), after.as_ref()));
@@ -81,6 +80,11 @@ impl Rows {
                     .into_iter()
                     .filter_map(|sender| Forge::new(graphs, sender).witness(roots, ways, finding));
                 let mut row = row.with_witnesses(witnesses.collect());
+                if matches!(&finding.detail, Detail::Limit(name, ..) if name == "default")
+                    && finding.required == [Some(true); 2]
+                {
+                    row.level = Level::Representation;
+                }
                 let places = site.places.iter();
                 row.places = places.map(|place| place_of(place, finding)).collect();
                 describe(&mut row, finding, sides);
