@@ -119,7 +119,12 @@ impl<'g> Limits<'g> {
                 let segments = segments.get(hidden..).unwrap_or_default();
                 (to_the_end || !is_named(segments)).then(|| [&way, segments].concat())
             };
-            for finding in &site.findings {
+            // A member that only an open object admits is one that it does not name: a conversion keeps it as it is.
+            let is_named = |finding: &&Finding| {
+                finding.detail != Detail::Unnamed(Rest::Open)
+                    || !matches!(finding.kind, Kind::TypeWidened | Kind::TypeNarrowed)
+            };
+            for finding in site.findings.iter().filter(is_named) {
                 let inside = inside(&finding.segments);
                 found.extend(inside.map(|inside| (inside, finding.clone())));
             }
