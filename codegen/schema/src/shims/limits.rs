@@ -119,12 +119,14 @@ impl<'g> Limits<'g> {
                 let segments = segments.get(hidden..).unwrap_or_default();
                 (to_the_end || !is_named(segments)).then(|| [&way, segments].concat())
             };
-            // A member that only an open object admits is one that it does not name: a conversion keeps it as it is.
-            let is_named = |finding: &&Finding| {
-                finding.detail != Detail::Unnamed(Rest::Open)
-                    || !matches!(finding.kind, Kind::TypeWidened | Kind::TypeNarrowed)
-            };
-            for finding in site.findings.iter().filter(is_named) {
+            for finding in &site.findings {
+                let mut finding = finding.clone();
+                // A conversion keeps a member that its object does not name, whatever its value.
+                finding.kind = match (&finding.detail, finding.kind) {
+                    (Detail::Unnamed(Rest::Open), Kind::TypeWidened) => Kind::MemberRemoved,
+                    (Detail::Unnamed(Rest::Open), Kind::TypeNarrowed) => Kind::MemberAddedOptional,
+                    (_, kind) => kind,
+                };
                 let inside = inside(&finding.segments);
                 found.extend(inside.map(|inside| (inside, finding.clone())));
             }
