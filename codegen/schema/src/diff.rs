@@ -87,6 +87,9 @@ pub struct Diff {
     pub hidden: usize,
     /// What the reader should know about the inputs.
     pub notes: Vec<String>,
+    /// What could not be compared, and why: a diff that has any is not the whole of what changed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub uncompared: Vec<String>,
     /// What the prose changes and no row shows, step by step; empty if only some rows are asked for.
     pub prose: Vec<Prose>,
     /// What left the core for an extension.
@@ -145,7 +148,7 @@ impl Diff {
 /// An input that cannot be read, and an ignore that matches nothing.
 pub fn between(sources: &Sources<'_>, old: &str, new: &str, raw: bool) -> Result<Diff, Error> {
     let settings = Settings::read(sources.spec)?;
-    let sides = [sources.open(old, raw)?, sources.open(new, raw)?];
+    let sides = sources.open_both([old, new], raw)?;
     settled(sources, [old, new], sides.each_ref(), raw, &settings)
 }
 
@@ -193,6 +196,8 @@ pub fn compare(old: &Side, new: &Side) -> Diff {
             "there are more wire paths than are followed: rows name only some of theirs".to_owned(),
         );
     }
+    let mut uncompared: Vec<String> = old.unlisted.iter().chain(&new.unlisted).cloned().collect();
+    uncompared.extend(methods::uncompared(&pairs));
     let gone = rows.iter().filter(|row| row.kind == Kind::MethodRemoved);
     let gone = gone.flat_map(|row| row.paths.iter().map(|path| &path.method));
     let extensions = extracted(&new.cores, &gone.collect());
@@ -201,6 +206,7 @@ pub fn compare(old: &Side, new: &Side) -> Diff {
         new: new.label.clone(),
         rows,
         notes,
+        uncompared,
         extensions,
         lines: [old.lines.clone(), new.lines.clone()],
         areas: (old.areas.clone().into_iter())

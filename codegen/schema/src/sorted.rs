@@ -231,7 +231,8 @@ impl<K: Ord + Borrow<Q>, Q: Ord + ?Sized, V> Index<&Q> for SortedMap<K, V> {
     type Output = V;
 
     fn index(&self, key: &Q) -> &V {
-        let (Ok(at) | Err(at)) = self.place(key);
+        // A key that is not there stands behind all entries.
+        let at = self.place(key).unwrap_or(self.len());
         &self.0[at].1
     }
 }

@@ -20,7 +20,8 @@ pub(super) fn moved(conversions: &[Conversion], shared: &SortedSet<&str>) -> Sor
         .collect();
     // What holds a type that something is done to is not moved as a whole.
     largest(own.collect(), |name, moved| {
-        let mut called = bodies[name.as_str()].transfers().into_iter();
+        let body = bodies.get(name.as_str());
+        let mut called = body.into_iter().flat_map(|body| body.transfers());
         called.all(|transfer| target(transfer).is_none_or(|(from, to)| is_moved(&from, &to, moved)))
     })
 }

@@ -9,6 +9,11 @@ use crate::changes::random::Random;
 /// How many keys there are: few, so that most steps meet a key that is there.
 const KEYS: usize = 24;
 
+/// What indexing gives; `None` if it panics.
+fn index(read: impl Fn() -> usize) -> Option<usize> {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(read)).ok()
+}
+
 #[test]
 fn a_map_is_as_a_tree_after_each_step() {
     let mut random = Random::new(1);
@@ -38,6 +43,7 @@ fn a_map_is_as_a_tree_after_each_step() {
         }
         let asked = format!("k{}", random.below(KEYS));
         assert_eq!(map.get(&*asked), tree.get(&*asked), "{step}");
+        assert_eq!(index(|| map[&*asked]), index(|| tree[&*asked]), "{step}");
         assert!(map.keys().eq(tree.keys()), "{step}: {map:?}\n{tree:?}");
         assert!(map.values().eq(tree.values()), "{step}: {map:?}\n{tree:?}");
     }

@@ -26,6 +26,9 @@ pub(crate) struct Arguments {
     /// Print one JSON object per input
     #[arg(long)]
     json: bool,
+    /// Maximum size of a file, in bytes; a larger one is not checked, and the exit code is 3
+    #[arg(long, value_name = "N", default_value_t = 64 * 1024 * 1024)]
+    max_bytes: u64,
     /// Files to check, each one JSON text or JSON Lines; `-` is standard input
     #[arg(required = true)]
     files: Vec<String>,
@@ -37,6 +40,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         ty,
         method,
         json,
+        max_bytes,
         files,
     } = arguments;
     let revision = revision.revision();
@@ -61,7 +65,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let mut text = String::new();
     let mut code = 0;
     for file in files {
-        let bytes = match read(file) {
+        let bytes = match read(file, *max_bytes) {
             Err(error) => {
                 crate::stderr::print_error(format_args!("cannot read {file}: {error}"));
                 code = 3;
@@ -122,13 +126,22 @@ fn inputs<'c>(file: &str, content: &'c str) -> impl Iterator<Item = (String, &'c
     whole.into_iter().chain(each.collect::<Vec<_>>())
 }
 
-fn read(file: &str) -> std::io::Result<Vec<u8>> {
-    if file == "-" {
-        let mut bytes = Vec::new();
-        std::io::stdin().lock().read_to_end(&mut bytes)?;
+/// Reads a file of at most so many bytes.
+fn read(file: &str, most: u64) -> std::io::Result<Vec<u8>> {
+    let input: Box<dyn Read> = match file {
+        "-" => Box::new(std::io::stdin().lock()),
+        file => Box::new(std::fs::File::open(Path::new(file))?),
+    };
+    let mut bytes = Vec::new();
+    input.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    if u64::try_from(bytes.len()).is_ok_and(|count| count <= most) {
         return Ok(bytes);
     }
-    std::fs::read(Path::new(file))
+    let problem = format!("it is larger than {most} bytes; raise --max-bytes to check it");
+    Err(std::io::Error::new(
+        std::io::ErrorKind::FileTooLarge,
+        problem,
+    ))
 }
 
 /// Reads bytes as UTF-8; the error is that of the reader which the types use.

@@ -28,9 +28,9 @@ pub struct Arguments {
     /// Compare every pair of adjacent revisions
     #[arg(long, conflicts_with_all = ["old", "new"])]
     all: bool,
-    /// Output format
-    #[arg(long, value_enum, default_value = "text")]
-    format: Format,
+    /// Output format [default: that of the name of --output: .html, .json or .md; else text]
+    #[arg(long, value_enum)]
+    format: Option<Format>,
     /// Write the output to this file
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -52,7 +52,7 @@ pub struct Arguments {
     /// Compare the schemas as published, without the corrections of `spec/`
     #[arg(long)]
     raw: bool,
-    /// Exit with 1 if there is a change of this level or worse
+    /// Exit with 1 if there is a change of this level or worse, or a part that cannot be compared
     #[arg(long, value_name = "LEVEL", value_parser = levels())]
     fail_on: Option<Level>,
     /// Text format: print all changes, not only the summary and the breaking ones
@@ -135,7 +135,9 @@ pub fn run(
     }
     let too_bad = |diff: &Diff| {
         let limit = arguments.fail_on;
-        limit.is_some_and(|limit| diff.rows.iter().any(|row| row.level >= limit))
+        limit.is_some_and(|limit| {
+            !diff.uncompared.is_empty() || diff.rows.iter().any(|row| row.level >= limit)
+        })
     };
     let passed = !history.diffs.iter().any(too_bad);
     let text = render(arguments, &history, colour)?;
@@ -178,6 +180,17 @@ fn filter(arguments: &Arguments) -> Filter {
     }
 }
 
+/// Returns the format that the name of the output has.
+fn named_format(arguments: &Arguments) -> Format {
+    let name = arguments.output.as_ref().and_then(|file| file.extension());
+    match name.and_then(|name| name.to_str()) {
+        Some("html") => Format::Html,
+        Some("json") => Format::Json,
+        Some("md") => Format::Markdown,
+        _ => Format::Text,
+    }
+}
+
 /// Returns the columns of the terminal that the output goes to, if it goes to one.
 fn width(arguments: &Arguments) -> Option<usize> {
     if arguments.output.is_some() || !std::io::stdout().is_terminal() {
@@ -189,9 +202,10 @@ fn width(arguments: &Arguments) -> Option<usize> {
 
 fn render(arguments: &Arguments, history: &History, colour: bool) -> anyhow::Result<String> {
     let diffs = &history.diffs;
-    let is_text = matches!(arguments.format, Format::Text);
+    let format = arguments.format.unwrap_or_else(|| named_format(arguments));
+    let is_text = matches!(format, Format::Text);
     let has_colours = colour && is_text && arguments.output.is_none();
-    let text = match arguments.format {
+    let text = match format {
         Format::Text => {
             let options = TextOptions {
                 colour: has_colours,

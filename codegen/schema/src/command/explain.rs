@@ -1,4 +1,4 @@
-//! `explain`: what a kind of change means, and what a conversion rule does.
+//! `explain`: what a kind of change means, what a conversion rule does, and what else a diff names.
 
 use std::fmt::Write as _;
 
@@ -8,13 +8,17 @@ use serde_json::Value;
 use super::{Outcome, Unread};
 use crate::diff::Kind;
 use crate::naming::nearest;
+use crate::shims::PROVEN;
+use crate::shims::changes::Changes;
 use crate::shims::rules::PairRules;
+use crate::spec::errors::ErrorRules;
 use crate::{Error, Spec};
 
 /// Options of `explain`.
 #[derive(Args, Debug)]
 pub struct Arguments {
-    /// Kind of change, or id of a conversion rule, as `diff` and losses name it [default: list all kinds]
+    /// Kind of change, fingerprint, or id of a conversion rule, of a rule of the protocol, of an erratum or of a change
+    /// that only pages tell, as `diff` and losses name it [default: list all kinds]
     name: Option<String>,
 }
 
@@ -43,10 +47,25 @@ pub fn run(
         let text = format!("{id}: conversion rule of every pair\n\nWhy:         {reason}\n");
         return Ok(Outcome::passed(text));
     }
-    let rules = rules(&own().map_err(Unread)?)?;
+    if name == PROVEN {
+        let text = format!(
+            "{PROVEN}: no conversion rule\n\nWhat it means: the planner has shown that a value of one revision is one of the other as it stands.\n"
+        );
+        return Ok(Outcome::passed(text));
+    }
+    if is_fingerprint(name) {
+        let text = format!(
+            "{name}: fingerprint of a change\n\nWhat it means: the change of a diff that `--ignore {name}` or a line of a `--baseline` file sets aside.\nWhich it is:   `mcp-rev diff OLD NEW --verbose --fingerprints` prints it with its change.\n"
+        );
+        return Ok(Outcome::passed(text));
+    }
+    let spec = own().map_err(Unread)?;
+    let facts = facts(&spec, name)?;
+    let rules = rules(&spec)?;
     let is_named = |(_, rule): &&(String, Value)| rule.get("id").is_some_and(|id| id == name);
     let named = rules.iter().filter(is_named);
-    let named: Vec<String> = named.map(|(pair, rule)| of_rule(pair, rule)).collect();
+    let named = named.map(|(pair, rule)| of_rule(pair, rule));
+    let named: Vec<String> = facts.into_iter().chain(named).collect();
     if !named.is_empty() {
         return Ok(Outcome::passed(named.join("\n")));
     }
@@ -58,8 +77,56 @@ pub fn run(
         Some(near) => format!("did you mean `{near}`?"),
         None => "`explain` without a name lists the kinds of change".to_owned(),
     };
-    let problem = format!("no kind of change and no conversion rule `{name}`");
+    let problem = format!("a diff names nothing `{name}`");
     Err(Error::usage(problem, help).into())
+}
+
+/// Whether a name is that of a change in a diff.
+fn is_fingerprint(name: &str) -> bool {
+    let is_digit = |letter: char| letter.is_ascii_digit() || ('a'..='f').contains(&letter);
+    name.len() == 12 && name.chars().all(is_digit)
+}
+
+/// Returns what `spec/` says under a name: rules of the protocol, errata, changes that only pages tell.
+fn facts(spec: &Spec, name: &str) -> anyhow::Result<Vec<String>> {
+    let mut facts = Vec::new();
+    let text = |what: &str, lines: &[(&str, &str)]| {
+        let mut text = format!("{name}: {what}\n\n");
+        for (head, words) in lines {
+            let _ = writeln!(text, "{head:<13}{words}");
+        }
+        text
+    };
+    for rule in ErrorRules::read(spec).map_err(Unread)?.rules {
+        if rule.id == name {
+            let revisions = rule.revisions.join(", ");
+            let lines = [
+                ("It says:", &*rule.meaning),
+                ("Binds in:", &revisions),
+                ("Page:", &rule.page),
+            ];
+            facts.push(text("rule of the protocol, which no schema states", &lines));
+        }
+    }
+    let mut errata = spec.revisions.iter().flat_map(|revision| &revision.errata);
+    if let Some(erratum) = errata.find(|erratum| erratum.id == name) {
+        let (revisions, at) = (erratum.revisions.join(", "), erratum.at.join(", "));
+        let lines = [
+            ("Mends:", &*at),
+            ("In:", &revisions),
+            ("Why:", &erratum.reason),
+            ("Source:", &erratum.source),
+        ];
+        facts.push(text("erratum, a correction of published schemas", &lines));
+    }
+    for change in Changes::of(spec).map_err(Unread)?.all() {
+        if change.id == name {
+            let lines = [("It says:", &*change.says), ("Page:", &change.page)];
+            let what = format!("change of {} that no schema shows", change.between);
+            facts.push(text(&what, &lines));
+        }
+    }
+    Ok(facts)
 }
 
 /// Returns every conversion rule as its row in `spec/`, with the pair of revisions that it is for.

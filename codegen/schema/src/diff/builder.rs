@@ -1,6 +1,6 @@
 //! Makes the graph of a schema: what each keyword says of shapes, in one spelling.
 
-use crate::sorted::SortedMap;
+use crate::sorted::{SortedMap, SortedSet};
 use std::collections::HashMap;
 
 use serde_json::Value;
@@ -34,7 +34,7 @@ impl Graph {
         let Builder {
             mut graph, refined, ..
         } = builder;
-        graph.check_aliases(schema)?;
+        graph.settle_aliases(schema)?;
         graph.refine(&refined);
         (0..graph.len()).for_each(|id| graph.split_scalar(id));
         (0..graph.len()).for_each(|id| graph.spare_one_of(id));
@@ -69,21 +69,31 @@ impl Graph {
         }
     }
 
-    fn check_aliases(&self, schema: &Schema) -> Result<(), Error> {
-        for (name, start) in &self.definitions {
-            let next = |id: &NodeId| match self.nodes[*id].shape {
-                Shape::Alias(target) => Some(target),
-                _ => None,
-            };
-            let mut way = std::iter::successors(Some(*start), next);
-            if way.nth(self.nodes.len() + 1).is_some() {
-                return Err(Error::schema(
-                    &schema.file,
-                    &format!("/$defs/{name}"),
-                    "a definition that says something",
-                    "references that go round in a circle",
-                    "mend it with an erratum",
-                ));
+    /// Lets each reference lead straight to what is not one.
+    fn settle_aliases(&mut self, schema: &Schema) -> Result<(), Error> {
+        let mut settled = vec![false; self.nodes.len()];
+        for (name, start) in self.definitions.clone() {
+            let mut way = Vec::new();
+            let mut end = start;
+            while let (Shape::Alias(next), false) = (&self.nodes[end].shape, settled[end]) {
+                if way.len() > self.nodes.len() {
+                    return Err(Error::schema(
+                        &schema.file,
+                        &format!("/$defs/{name}"),
+                        "a definition that says something",
+                        "references that go round in a circle",
+                        "mend it with an erratum",
+                    ));
+                }
+                way.push(end);
+                end = *next;
+            }
+            if let Shape::Alias(known) = self.nodes[end].shape {
+                end = known;
+            }
+            for id in way {
+                self.nodes[id].shape = Shape::Alias(end);
+                settled[id] = true;
             }
         }
         Ok(())
@@ -105,7 +115,7 @@ impl Builder<'_> {
     fn push(&mut self, shape: Shape, node: &Node) -> NodeId {
         let mut limits = node.constraints.values.clone();
         limits.extend(node.unsaid.clone());
-        limits.retain(|name, bound| !applied::is_idle(name, bound));
+        applied::settle(&mut limits, &node.types);
         self.graph.push_raw(WireNode {
             shape,
             limits,
@@ -116,7 +126,9 @@ impl Builder<'_> {
     }
 
     fn definition(&mut self, name: &str, node: &Node) -> Result<(), Error> {
-        let id = self.graph.definitions[name];
+        let Some(id) = self.graph.definitions.get(name).copied() else {
+            return Ok(());
+        };
         let inner = self.node(node)?;
         // What was just made becomes the definition itself, unless it is a reference to another one.
         let mut made = self.graph.nodes[inner].clone();
@@ -155,7 +167,8 @@ impl Builder<'_> {
     fn referred(&mut self, node: &Node) -> Result<NodeId, Error> {
         if let Some(target) = &node.reference {
             // `Schema::parse` has refused references to nothing.
-            let target = self.graph.definitions[target];
+            let known = self.graph.definitions.get(target).copied();
+            let target = known.unwrap_or_else(|| self.graph.push_raw(WireNode::default()));
             if !says_more(node) {
                 return Ok(target);
             }
@@ -228,7 +241,11 @@ impl Builder<'_> {
             return Ok(id);
         }
         if let Some(values) = values(node) {
-            return Ok(self.push(Shape::Choice(values), node));
+            let shape = match whole_kinds(&values) {
+                Some(kinds) => Shape::Scalar(kinds),
+                None => Shape::Choice(values),
+            };
+            return Ok(self.push(shape, node));
         }
         let of_lists = node.items.is_some();
         let of_objects = node.has_members();
@@ -362,7 +379,18 @@ impl Builder<'_> {
             // `additionalProperties: {type: object, properties: {}}` and the like stay as they are.
             Additional::Schema(each) => Rest::Each(self.node(each)?),
         };
-        Ok(self.push(Shape::Object { members, rest }, node))
+        let id = self.push(Shape::Object { members, rest }, node);
+        let says = |keyword: &str| {
+            let raw = self.schema.root.pointer(&node.pointer);
+            raw.is_some_and(|raw| raw.get(keyword).is_some())
+        };
+        if says("additionalProperties") {
+            self.graph.nodes[id].free = matches!(rest, Rest::Open);
+            // No member is left for it.
+            let limits = &mut self.graph.nodes[id].limits;
+            limits.remove("unevaluatedProperties");
+        }
+        Ok(id)
     }
 }
 
@@ -370,6 +398,18 @@ impl Builder<'_> {
 fn says_more(node: &Node) -> bool {
     let more = node.says_more_than(|rest| (rest.reference, rest.unsupported) = (None, None));
     more || node.deprecated || !node.constraints.is_empty() || !node.unsaid.is_empty()
+}
+
+/// The kinds whose values these are, each with all of its own: `true` and `false` are the boolean.
+fn whole_kinds(values: &[Value]) -> Option<SortedSet<JsonType>> {
+    let has = |value: Value| values.contains(&value);
+    let boolean = has(Value::Bool(true)) && has(Value::Bool(false));
+    let null = has(Value::Null);
+    let is_whole = |value: &Value| value.is_null() || value.is_boolean() && boolean;
+    let kinds = [(boolean, JsonType::Boolean), (null, JsonType::Null)];
+    let kinds = kinds.into_iter().filter(|(all, _)| *all);
+    (!values.is_empty() && values.iter().all(is_whole))
+        .then(|| kinds.map(|(_, kind)| kind).collect())
 }
 
 /// The values of `const` and `enum` that all keywords of a node admit, as far as these bind them.

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::classes::classes;
 use super::graph::{Graph, Member, NodeId, Rest, Shape};
 use super::kind::Kind;
-use super::path::{Segment, Selector};
+use super::path::{Segment, Selector, bare};
 use super::site::{Detail, Finding, Place, Site, SiteId, place};
 use super::variants::{self, Choices};
 use crate::schema::JsonType;
@@ -144,8 +144,26 @@ impl<'g> Comparer<'g> {
             self.report(kind, at, nodes, required, detail);
         }
         if let [Some(old), Some(new)] = nodes {
+            let before = self.sites[at.site].findings.len();
             self.value(at, old, new);
+            let own = self.sites[at.site].findings.iter_mut().skip(before);
+            // Whether the value has to be there says what its default is for.
+            for finding in own.filter(|own| matches!(own.detail, Detail::Limit(..))) {
+                finding.required = required;
+            }
         }
+    }
+
+    /// Compares what two messages say beside their method and params.
+    pub(crate) fn message(&mut self, places: Place, old: NodeId, new: NodeId) -> SiteId {
+        self.begin(places, |comparer, at| {
+            if comparer.same(old, new) {
+                return;
+            }
+            let (old, new) = (comparer.old.resolve(old), comparer.new.resolve(new));
+            comparer.parts(at, old, new, &["id", "jsonrpc", "method", "params"]);
+            comparer.limits(at, [old, new], &[]);
+        })
     }
 
     /// Two values at the same path: compared here, or as a site of their own where they can be shared.
@@ -205,7 +223,7 @@ impl<'g> Comparer<'g> {
                 self.find(kind, at, pair);
                 match (old_shape, new_shape) {
                     (Shape::Object { .. }, Shape::Object { .. })
-                    | (Shape::Array(_), Shape::Array(_)) => self.parts(at, old, new),
+                    | (Shape::Array(_), Shape::Array(_)) => self.parts(at, old, new, &[]),
                     _ => self.find(Kind::TypeChanged, at, pair),
                 }
             }
@@ -216,7 +234,7 @@ impl<'g> Comparer<'g> {
                 self.choices(at, pair, old_values, new_values);
             }
             (Shape::Object { .. }, Shape::Object { .. }) | (Shape::Array(_), Shape::Array(_)) => {
-                self.parts(at, old, new);
+                self.parts(at, old, new, &[]);
             }
             (old, new) => match (covers(new, old), covers(old, new)) {
                 (true, true) => {}
@@ -281,8 +299,8 @@ impl<'g> Comparer<'g> {
         }
     }
 
-    /// The parts of two objects or of two lists.
-    fn parts(&mut self, at: &Spot, old: NodeId, new: NodeId) {
+    /// Compares the parts of two objects, but for the members `beside`, or of two lists.
+    fn parts(&mut self, at: &Spot, old: NodeId, new: NodeId, beside: &[&str]) {
         let (o, n) = (&self.old.node(old).shape, &self.new.node(new).shape);
         if let (Shape::Array(old), Shape::Array(new)) = (o, n) {
             let at = &at.with(Segment::Item);
@@ -296,10 +314,31 @@ impl<'g> Comparer<'g> {
         let (Some((olds, old_rest)), Some((news, new_rest))) = (o.object(), n.object()) else {
             return;
         };
-        let names: SortedSet<&String> = olds.keys().chain(news.keys()).collect();
+        let mut names: SortedSet<&String> = olds.keys().chain(news.keys()).collect();
+        names.retain(|name| !beside.contains(&name.as_str()));
+        // What says itself that any member may be there admits any value of it; a name with a prefix is its owner's alone.
+        // An object without a member of its own is one of which nothing is said yet.
+        let free = [
+            self.old.node(old).free && !olds.is_empty(),
+            self.new.node(new).free && !news.is_empty(),
+        ];
         for name in names {
             let pair = [olds, news].map(|of| of.get(name).copied());
-            self.member(at, name, pair, [old_rest, new_rest]);
+            let is_owned = bare(name) != name.as_str();
+            let binds =
+                |member: Member, graph: &Graph| !member.required && !graph.is_any(member.node);
+            let opened = match pair {
+                [Some(member), None] if free[1] && binds(member, self.old) => Kind::TypeWidened,
+                [None, Some(member)] if free[0] && binds(member, self.new) => Kind::TypeNarrowed,
+                _ => Kind::MemberRemoved,
+            };
+            if opened == Kind::MemberRemoved || is_owned {
+                self.member(at, name, pair, [old_rest, new_rest]);
+                continue;
+            }
+            let at = &at.with(Segment::Member(name.clone()));
+            let nodes = pair.map(|member| member.map(|member| member.node));
+            self.report(opened, at, nodes, [None; 2], Detail::Unnamed(Rest::Open));
         }
         match (old_rest, new_rest) {
             (Rest::Open, Rest::Open) | (Rest::Closed, Rest::Closed) => {}

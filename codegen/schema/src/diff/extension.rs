@@ -59,6 +59,11 @@ pub(crate) struct Feature {
 }
 
 impl Feature {
+    /// Returns whether a schema lists its messages itself, as that of a core does.
+    pub(super) fn is_of_core(schema: &Value) -> bool {
+        lists(schema)
+    }
+
     pub(super) fn of(extension: &Extension, spec: &Spec) -> Self {
         let own = extension.methods.iter().map(|method| method.name.clone());
         let core = extension.core.iter().flat_map(|core| &core.methods);

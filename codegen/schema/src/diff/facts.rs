@@ -2,6 +2,7 @@
 
 use crate::sorted::SortedMap;
 
+use mcp_wire::envelope::ErrorObject;
 use serde_json::json;
 
 use super::extension::Feature;
@@ -62,7 +63,16 @@ pub(crate) fn rows(old: &Side, new: &Side) -> Vec<Row> {
             stated(before, after)
         }
         // A file: what both schemas carry can be compared, and nothing else.
-        _ => (from_schema(old), from_schema(new)),
+        _ => {
+            let (mut before, mut after) = (from_schema(old), from_schema(new));
+            // JSON-RPC has these whether a schema defines them or not.
+            let is_of_json_rpc = |error: &ErrorCode| JSON_RPC.contains(&error.code);
+            let both = |name: &String, other: &Codes| other.contains_key(name);
+            let known = before.clone();
+            before.retain(|name, error| !is_of_json_rpc(error) || both(name, &after));
+            after.retain(|name, error| !is_of_json_rpc(error) || both(name, &known));
+            (before, after)
+        }
     };
     errors(old, new, &old_errors, &new_errors, &mut rows);
     for row in &mut rows {
@@ -73,6 +83,15 @@ pub(crate) fn rows(old: &Side, new: &Side) -> Vec<Row> {
     }
     rows
 }
+
+/// The codes that JSON-RPC itself gives out.
+const JSON_RPC: [i64; 5] = [
+    ErrorObject::PARSE_ERROR,
+    ErrorObject::INVALID_REQUEST,
+    ErrorObject::METHOD_NOT_FOUND,
+    ErrorObject::INVALID_PARAMS,
+    ErrorObject::INTERNAL_ERROR,
+];
 
 /// Error codes that may be sent, by name.
 type Codes = SortedMap<String, ErrorCode>;

@@ -37,6 +37,8 @@ pub(crate) struct WireNode {
     pub(crate) applied: SortedMap<String, NodeId>,
     /// Whether the shape binds only values of its own kind: nothing says that it has to be one.
     pub(crate) untyped: bool,
+    /// Whether an object says itself that members which it does not name may be anything.
+    pub(crate) free: bool,
     /// Whether the schema marks it as deprecated.
     pub(crate) deprecated: bool,
     /// JSON pointer into the canonical schema.
@@ -132,6 +134,12 @@ impl Graph {
         members.get(name).copied()
     }
 
+    /// Whether a node admits any JSON.
+    pub(crate) fn is_any(&self, id: NodeId) -> bool {
+        let node = self.node(id);
+        matches!(node.shape, Shape::Any) && node.limits.is_empty()
+    }
+
     /// The only value that a node admits, if there is one.
     pub(crate) fn constant(&self, id: NodeId) -> Option<&Value> {
         match &self.node(id).shape {
@@ -183,6 +191,7 @@ impl Graph {
                 _ => None,
             };
             let holds_any = within.is_some_and(|within| any[self.resolve(within)]);
+            self.nodes[id].free |= holds_any;
             match &mut self.nodes[id].shape {
                 shape @ Shape::Union(_) if any[id] => *shape = Shape::Any,
                 Shape::Array(items) if holds_any => *items = None,
@@ -274,13 +283,43 @@ impl Graph {
             return;
         }
         let mut all = SortedSet::new();
+        let mut objects = Vec::new();
         let apart = variants.iter().all(|variant| {
+            let node = self.node(*variant);
+            if !node.untyped && matches!(node.shape, Shape::Object { .. }) {
+                objects.push(*variant);
+                return objects.len() > 1 || all.insert(JsonType::Object);
+            }
             let kinds = self.kinds(*variant);
             kinds.is_some_and(|kinds| kinds.into_iter().all(|kind| all.insert(kind)))
         });
-        if apart {
+        if apart && (objects.len() < 2 || self.have_a_tag(&objects)) {
             self.nodes[id].limits.remove("oneOf");
         }
+    }
+
+    /// Whether a member tells these objects apart: each admits values of it that no other does, and all but one require it.
+    fn have_a_tag(&self, objects: &[NodeId]) -> bool {
+        let first = objects.first().map(|first| &self.node(*first).shape);
+        let names = first.and_then(Shape::object).into_iter();
+        let mut names = names.flat_map(|(members, _)| members.keys());
+        names.any(|name| {
+            let mut values = SortedSet::new();
+            let mut lacking = 0;
+            objects.iter().all(|object| {
+                let Some(member) = self.member(*object, name) else {
+                    return false;
+                };
+                lacking += usize::from(!member.required);
+                let Shape::Choice(own) = &self.node(member.node).shape else {
+                    return false;
+                };
+                // Numbers may be equal in several spellings.
+                lacking < 2
+                    && (own.iter())
+                        .all(|value| value.is_string() && values.insert(value.to_string()))
+            })
+        })
     }
 
     /// The kinds that the values of a shape are of, where each value is of one; integers are numbers.

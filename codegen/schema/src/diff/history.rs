@@ -47,8 +47,13 @@ pub fn history(sources: &Sources<'_>, names: &[String], raw: bool) -> Result<His
         names => names.to_vec(),
     };
     let settings = Settings::read(sources.spec)?;
-    let sides = names.iter().map(|name| sources.open(name, raw));
-    let sides = sides.collect::<Result<Vec<Side>, Error>>()?;
+    let sides = match names.as_slice() {
+        [old, new] => sources.open_both([old, new], raw)?.into(),
+        names => {
+            let sides = names.iter().map(|name| sources.open(name, raw));
+            sides.collect::<Result<Vec<Side>, Error>>()?
+        }
+    };
     let mut errors = Vec::new();
     let steps = (1..sides.len()).map(|at| {
         let ends = [at - 1, at];

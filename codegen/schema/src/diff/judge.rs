@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::graph::{Graph, NodeId, Rest, Shape, WireNode};
 use crate::schema::applied::{is_hint, is_understood, named, patterns};
+use crate::schema::decimal;
 
 /// How many shapes one question may ask about: schemas may refer to themselves for ever.
 const MAX_STEPS: usize = 200_000;
@@ -174,13 +175,7 @@ impl Judge<'_> {
                 })
             }
             ("multipleOf", Value::Number(number)) => {
-                // Of fractions a machine's numbers cannot tell.
-                let (is, bound) = (number.as_f64()?, bound.as_f64()?);
-                match (is.fract() == 0.0, bound.fract() == 0.0 && bound != 0.0) {
-                    (true, true) => Some((is % bound) == 0.0),
-                    (false, true) => Some(false),
-                    _ => None,
-                }
+                decimal::is_multiple(&Value::Number(number.clone()), bound)
             }
             ("minLength", Value::String(text)) => least(text.chars().count(), bound),
             ("maxLength", Value::String(text)) => most(text.chars().count(), bound),

@@ -81,6 +81,16 @@ kinds! {
         "Peers that send or expect it on the old channel.",
         "A runtime has to keep state: it turns the request into a result that asks for input, and the retry into the answer.",
         "2025-11-25..2026-07-28: S2C sampling/createMessage";
+    ResultAdded = "result-added", crate Major, CHANGED up, CHANGED down:
+        "The new schema says what answers a request, and the old one did not.",
+        "Nobody knows: there is nothing to compare the result with.",
+        "Name what answered the request before, with a [[result]] in `spec/methods.toml`, and compare again.",
+        "a result that gets a definition";
+    ResultRemoved = "result-removed", crate Major, CHANGED up, CHANGED down:
+        "The new schema no longer says what answers a request: the definition of its result is gone, or has another name.",
+        "Nobody knows: there is nothing to compare the result with.",
+        "Name what answers the request now, with a [[result]] in `spec/methods.toml`, and compare again.",
+        "CompleteResult renamed, and completion/complete not told";
     Moved = "moved", crate Major, CHANGED up, CHANGED down:
         "A value that is in another place now, under the same name or a longer one.",
         "Receivers that look for it in the old place. Breaking where the new place is required.",

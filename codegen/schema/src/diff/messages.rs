@@ -7,7 +7,7 @@ use super::graph::{Graph, Member, NodeId};
 use super::variants::choices;
 use crate::Error;
 use crate::model::{Direction, MethodKind};
-use crate::spec::methods::{Answer, MethodRules, answer};
+use crate::spec::methods::{Answer, MethodRules, ResultRule, answer};
 use crate::spec::roles::{self, ROLES};
 
 /// A message that a side may send.
@@ -102,17 +102,32 @@ fn result(
 ) -> Option<NodeId> {
     let definition = graph.name(message)?.to_owned();
     let node = |definition: &str| graph.definitions.get(definition).copied();
-    let response = |definition: &str| Some(graph.member(node(definition)?, "result")?.node);
-    match answer(&definition, response, || rules.result(rules_of, method)) {
-        Answer::Response(result) => Some(result),
-        Answer::Named(result) => node(&result),
-        Answer::Ruled(rule) => {
-            let result = node(&rule.result)?;
-            match rule.task_result.as_deref().and_then(node) {
-                Some(task) => Some(graph.add_union(vec![result, task])),
-                None => Some(result),
-            }
-        }
+    // A response of several shapes has a result in each.
+    let response = |definition: &str| {
+        let shapes = choices(graph, node(definition)?).into_iter();
+        let results = shapes.map(|shape| Some(graph.member(shape, "result")?.node));
+        results.collect::<Option<Vec<NodeId>>>()
+    };
+    let rule = rules.result(rules_of, method);
+    let mut results = match answer(&definition, response, || rule) {
+        Answer::Response(results) => results,
+        Answer::Named(result) => vec![node(&result)?],
+        Answer::Ruled(rule) => vec![node(&rule.result)?],
+    };
+    // The schema's own response does not list what a rule lets answer in its place.
+    let is_ruled = |rule: &&ResultRule| {
+        node(&rule.result).is_some_and(|ruled| results.contains(&graph.resolve(ruled)))
+            || results
+                .iter()
+                .any(|result| graph.name(*result) == Some(&rule.result))
+    };
+    let task = rule
+        .filter(is_ruled)
+        .and_then(|rule| node(rule.task_result.as_deref()?));
+    results.extend(task);
+    match results.as_slice() {
+        [only] => Some(*only),
+        _ => Some(graph.add_union(results)),
     }
 }
 

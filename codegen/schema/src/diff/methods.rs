@@ -16,6 +16,7 @@ use super::site::Place;
 use super::verdict::End;
 use super::witness::Witness;
 use crate::model::MethodKind;
+use crate::spec::roles;
 
 /// Two sides, and their messages: those that are one, and those of one side alone.
 #[derive(Debug)]
@@ -97,6 +98,22 @@ pub(crate) fn rows(pairs: &Pairs<'_>) -> Vec<Row> {
             let path = WirePath::whole(message.direction, &message.name, Part::Message);
             row.paths = vec![path];
             row.subject = Some(channel(message.kind).to_owned());
+            // The other side has it on another channel, and still has it there.
+            let other = if o.is_some() { new } else { old };
+            let mut others = other.messages.iter();
+            let known = others.find(|other| {
+                (other.direction, &other.name) == (message.direction, &message.name)
+                    && other.kind != message.kind
+            });
+            if let (Some(known), Kind::MethodAdded | Kind::MethodRemoved) = (known, kind) {
+                let one = View::words(channel(known.kind));
+                let two = format!("{} and {}", channel(known.kind), channel(message.kind));
+                let ends = [Some(one), Some(View::words(two))];
+                [row.before, row.after] = ends;
+                if kind == Kind::MethodRemoved {
+                    std::mem::swap(&mut row.before, &mut row.after);
+                }
+            }
         }
         row
     };
@@ -106,13 +123,53 @@ pub(crate) fn rows(pairs: &Pairs<'_>) -> Vec<Row> {
     let added = added.map(|n| row(Kind::MethodAdded, [None, Some(n)]));
     let rechanneled = pairs.both.iter().filter(|(o, n)| o.kind != n.kind);
     let rechanneled = rechanneled.map(|(o, n)| row(Kind::MethodRechanneled, [Some(o), Some(n)]));
+    let requests = pairs
+        .both
+        .iter()
+        .filter(|(_, n)| n.kind != MethodKind::Notification);
+    let answered = requests.filter_map(|(o, n)| {
+        let kind = match (o.result, n.result) {
+            (Some(_), None) => Kind::ResultRemoved,
+            (None, Some(_)) => Kind::ResultAdded,
+            _ => return None,
+        };
+        let mut row = Row::new(kind);
+        row.before = o.result.map(|result| View::of(old, result, None));
+        row.after = n.result.map(|result| View::of(new, result, None));
+        let name = |side: &Side, result: Option<NodeId>| result.map(|node| side.name_of(node));
+        let names = [name(old, o.result), name(new, n.result)].map(Option::unwrap_or_default);
+        row.subject = names.iter().find(|name| !name.is_empty()).cloned();
+        let [was, is] = names;
+        row.places = vec![Place::of(was, is)];
+        row.paths = vec![WirePath::whole(n.direction.back(), &n.name, Part::Result)];
+        Some(row)
+    });
     let both = pairs.both.iter();
     let deprecated = both.flat_map(|(o, n)| deprecated([old, new], [o, n]));
     removed
         .chain(added)
         .chain(rechanneled)
+        .chain(answered)
         .chain(deprecated)
         .collect()
+}
+
+/// Returns what could not be compared: results that nothing pairs with their requests.
+pub(crate) fn uncompared(pairs: &Pairs<'_>) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (o, n) in &pairs.both {
+        for (side, message) in [(pairs.old, o), (pairs.new, n)] {
+            if message.kind != MethodKind::Notification && message.result.is_none() {
+                lines.push(format!(
+                    "the result of `{}`: nothing in {} says what answers it (expected `{}`, or a [[result]] of it in spec/methods.toml)",
+                    message.name,
+                    side.label,
+                    roles::result(roles::stem(&side.name_of(message.node))),
+                ));
+            }
+        }
+    }
+    lines
 }
 
 /// The rows of a message and of its response that are deprecated now, or were.

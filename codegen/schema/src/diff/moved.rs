@@ -239,7 +239,8 @@ pub(crate) fn renamed(pairs: &Pairs<'_>, comparer: &Comparer<'_>) -> Vec<Row> {
         back.entry(is).or_default().insert(was);
     }
     let renamed = met.into_iter().filter_map(|(was, all)| {
-        let only = |is: &&&str| all.len() == 1 && back[**is].len() == 1;
+        let is_alone = |is: &str| back.get(is).is_some_and(|all| all.len() == 1);
+        let only = |is: &&&str| all.len() == 1 && is_alone(is);
         let is = *all.first().filter(only)?;
         let (from, to) = (olds.get(was)?, news.get(is)?);
         if news.contains_key(was) || olds.contains_key(is) {

@@ -12,6 +12,7 @@ use super::verdict::{CrateChange, End, Level, Verdict, Verdicts};
 use super::witness::Witness;
 use crate::schema::Constraints;
 use crate::schema::applied;
+use crate::schema::decimal;
 use crate::spec::sha256;
 
 /// A change between two revisions.
@@ -184,10 +185,11 @@ pub(crate) fn of_limit(name: &str, before: Option<&Value>, after: Option<&Value>
 
 /// Whether a limit may refuse what the one before it admits.
 pub(crate) fn refuses_more(name: &str, before: Option<&Value>, after: Option<&Value>) -> bool {
-    let remainder = |of: &Value, by: &Value| of.as_i64()?.checked_rem(by.as_i64()?);
     match (before, after) {
         // All multiples of a multiple are multiples.
-        (Some(before), Some(after)) if name == "multipleOf" => remainder(before, after) != Some(0),
+        (Some(before), Some(after)) if name == "multipleOf" => {
+            decimal::is_multiple(before, after) != Some(true)
+        }
         (Some(before), Some(after)) => Constraints::is_tighter(name, before, after).unwrap_or(true),
         _ => after.is_some(),
     }

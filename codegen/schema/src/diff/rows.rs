@@ -13,7 +13,7 @@ use super::row::{self, Row};
 use super::show::{self, View};
 use super::side::Side;
 use super::site::{Detail, Finding, Place, SiteId, place};
-use super::verdict::{End, Verdict};
+use super::verdict::{End, Level, Verdict, Verdicts};
 use super::walk::{self, Root, Ways};
 use super::witness::Forge;
 use crate::schema::applied;
@@ -52,6 +52,12 @@ impl Rows {
                     continue;
                 }
                 match (&finding.detail, finding.kind, finding.nodes) {
+                    (Detail::Limit(name, ..), ..)
+                        if name == "default" && finding.required == [Some(true); 2] =>
+                    {
+                        // What has to be there has no use for it.
+                        row.judged(Verdicts::of(Verdict::FINE, Verdict::FINE));
+                    }
                     (Detail::Limit(name, before, after), ..) => {
                         row.judged(row::of_limit(name, before.as_ref(), after.as_ref()));
                     }
@@ -74,9 +80,21 @@ impl Rows {
                     .into_iter()
                     .filter_map(|sender| Forge::new(graphs, sender).witness(roots, ways, finding));
                 let mut row = row.with_witnesses(witnesses.collect());
+                if matches!(&finding.detail, Detail::Limit(name, ..) if name == "default")
+                    && finding.required == [Some(true); 2]
+                {
+                    row.level = Level::Representation;
+                }
                 let places = site.places.iter();
                 row.places = places.map(|place| place_of(place, finding)).collect();
                 describe(&mut row, finding, sides);
+                if let (Detail::Unnamed(Rest::Open), Kind::TypeWidened | Kind::TypeNarrowed) =
+                    (&finding.detail, finding.kind)
+                {
+                    let free = || View::words("any JSON, as any member of an open object");
+                    row.before.get_or_insert_with(free);
+                    row.after.get_or_insert_with(free);
+                }
                 self.known.insert((id, number), self.list.len());
                 self.list.push(row);
             }

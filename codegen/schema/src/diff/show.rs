@@ -3,7 +3,7 @@
 use std::borrow::Borrow;
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::graph::{Graph, NodeId, Rest, Shape};
 use super::side::Side;
@@ -84,7 +84,7 @@ fn line_to(graph: &Graph, id: NodeId, names: bool, levels: usize) -> String {
         return name.to_owned();
     }
     match &graph.node(id).shape {
-        Shape::Any | Shape::Alias(_) => "unknown".to_owned(),
+        Shape::Any | Shape::Alias(_) => both(graph, id, names, levels),
         Shape::Scalar(kinds) => joined(kinds.iter().map(|kind| kind.name()), " | "),
         Shape::Choice(values) => {
             let shown = values.iter().take(LINE_VALUES).map(Value::to_string);
@@ -118,6 +118,25 @@ fn line_to(graph: &Graph, id: NodeId, names: bool, levels: usize) -> String {
             variants.iter().map(|variant| line(graph, *variant, names)),
             " | ",
         ),
+    }
+}
+
+/// Shapes that all hold at once and cannot be joined: `string & number`; `never` where none is admitted.
+fn both(graph: &Graph, id: NodeId, names: bool, levels: usize) -> String {
+    let node = graph.node(id);
+    if node
+        .limits
+        .get("not")
+        .is_some_and(|not| not.as_object().is_some_and(Map::is_empty))
+    {
+        return "never".to_owned();
+    }
+    let parts = (0..).map_while(|at| node.applied.get(&format!("allOf/{at}")));
+    let lines = parts.map(|part| line_to(graph, *part, names, levels.saturating_sub(1)));
+    let lines: Vec<String> = lines.take_while(|_| levels > 0).collect();
+    match lines.is_empty() {
+        true => "unknown".to_owned(),
+        false => joined(lines, " & "),
     }
 }
 

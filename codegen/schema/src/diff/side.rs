@@ -17,7 +17,7 @@ use crate::Error;
 use crate::schema::Schema;
 use crate::spec::errors::ErrorRules;
 use crate::spec::extensions::{self, extension_of};
-use crate::spec::methods::MethodRules;
+use crate::spec::methods::{MethodRules, messages as methods_of};
 use crate::spec::{Erratum, Extension, Revision, Spec, canonical, errata, json, sha256};
 
 /// A state of the protocol, ready to be compared.
@@ -33,6 +33,8 @@ pub struct Side {
     pub errata: Vec<Erratum>,
     /// What the reader should know about this side.
     pub notes: Vec<String>,
+    /// Messages of the side that cannot be compared, and why.
+    pub(crate) unlisted: Vec<String>,
     pub(crate) graph: Graph,
     pub(crate) messages: Vec<Message>,
     /// Where the parts of a file stand in it.
@@ -67,9 +69,22 @@ fn committed(place: &str) -> Result<String, Error> {
     };
     if !output.status.success() {
         let why = String::from_utf8_lossy(&output.stderr);
-        return Err(failed(why.trim().to_owned()));
+        let mut why = why.trim().to_owned();
+        if why.contains("invalid object name") || why.contains("bad revision") {
+            why.push_str("; a shallow clone lacks it: `git fetch --unshallow`, or `fetch-depth: 0` of actions/checkout");
+        }
+        return Err(failed(why));
     }
     String::from_utf8(output.stdout).map_err(|error| failed(error.to_string()))
+}
+
+/// Reads a committed file by `git:REF:PATH`, or a file by its path.
+fn text_of(name: &str) -> Result<String, Error> {
+    if let Some(place) = name.strip_prefix("git:") {
+        return committed(place);
+    }
+    let path = Path::new(name);
+    fs::read_to_string(path).map_err(|cause| Error::io("read", path, cause))
 }
 
 /// The spec and its rules, read once for any number of sides.
@@ -106,8 +121,8 @@ impl<'s> Sources<'s> {
     /// # Errors
     /// A name that is none of them, a file that cannot be read, and the errors of the schema.
     pub fn open(&self, name: &str, raw: bool) -> Result<Side, Error> {
-        if let Some(place) = name.strip_prefix("git:") {
-            return self.of_text(name, &committed(place)?, raw);
+        if name.starts_with("git:") {
+            return self.of_text(name, &text_of(name)?, raw);
         }
         if let Ok(revision) = self.spec.revision(name) {
             return self.of_revision(revision, raw);
@@ -124,8 +139,7 @@ impl<'s> Sources<'s> {
             let known = ids.chain(names).chain(["or the path of a schema.json"]);
             return Err(Error::unknown_revision(name, known));
         }
-        let text = fs::read_to_string(path).map_err(|cause| Error::io("read", path, cause))?;
-        self.of_text(name, &text, raw)
+        self.of_text(name, &text_of(name)?, raw)
     }
 
     /// Opens a revision as a side; `raw` leaves out its errata.
@@ -169,9 +183,45 @@ impl<'s> Sources<'s> {
     /// # Errors
     /// Text that is no schema of MCP.
     pub fn of_text(&self, name: &str, text: &str, raw: bool) -> Result<Side, Error> {
+        self.of_text_with(name, text, |_| !raw)
+    }
+
+    /// Opens two sides by their names, as [`Sources::open`] does; of two files, an erratum mends both or none.
+    ///
+    /// # Errors
+    /// Those of [`Sources::open`].
+    pub fn open_both(&self, names: [&str; 2], raw: bool) -> Result<[Side; 2], Error> {
+        let [old, new] = names;
+        let sides = [self.open(old, raw)?, self.open(new, raw)?];
+        let ids = |side: &Side| -> SortedSet<String> {
+            side.errata
+                .iter()
+                .map(|erratum| erratum.id.clone())
+                .collect()
+        };
+        let [olds, news] = [ids(&sides[0]), ids(&sides[1])];
+        let is_a_file = |side: &Side| side.revision.is_none() && side.lines.is_some();
+        if olds == news || !sides.iter().all(is_a_file) {
+            return Ok(sides);
+        }
+        let fits_both =
+            |erratum: &Erratum| olds.contains(&erratum.id) && news.contains(&erratum.id);
+        let open = |name: &str| -> Result<Side, Error> {
+            self.of_text_with(name, &text_of(name)?, fits_both)
+        };
+        Ok([open(old)?, open(new)?])
+    }
+
+    fn of_text_with(
+        &self,
+        name: &str,
+        text: &str,
+        mends: impl Fn(&Erratum) -> bool,
+    ) -> Result<Side, Error> {
         let digest = sha256(text.as_bytes());
         let mut revisions = self.spec.revisions.iter();
         if let Some(revision) = revisions.find(|known| known.sha256 == digest) {
+            let raw = !revision.errata.iter().all(&mends);
             let mut side = self.of_revision(revision, raw)?;
             side.label = name.to_owned();
             side.lines = Some(Lines::of(name, text));
@@ -188,12 +238,18 @@ impl<'s> Sources<'s> {
                 (nearest, nearest.map(|nearest| &nearest.errata))
             }
         };
-        if let (Some(_), Some(base), false) = (of, nearest, raw) {
+        if let (Some(_), Some(base)) = (of, nearest.filter(|base| base.errata.iter().all(&mends))) {
             schema = extensions::on(&schema, base);
         }
         let mut errata = Vec::new();
-        if let Some(known) = known.filter(|_| !raw) {
-            (schema, errata) = errata::fitting(schema, known, name);
+        let known: Vec<Erratum> = known
+            .into_iter()
+            .flatten()
+            .filter(|one| mends(one))
+            .cloned()
+            .collect();
+        if !known.is_empty() {
+            (schema, errata) = errata::fitting(schema, &known, name);
         }
         let nearest = nearest.map_or("", |nearest| nearest.id.as_str());
         let mut side = self.side(name, name, schema, nearest)?;
@@ -214,14 +270,23 @@ impl<'s> Sources<'s> {
 
     fn side(&self, label: &str, file: &str, schema: Value, rules_of: &str) -> Result<Side, Error> {
         let (schema, strangers) = with_lists(schema, self.spec);
-        let unknown = strangers.iter().map(|method| {
-            format!("nothing says who sends `{method}` of {label}: it is not compared")
-        });
+        let mut unlisted: Vec<String> = (strangers.iter())
+            .map(|method| format!("`{method}`: nothing says who sends it in {label}"))
+            .collect();
         let mut graph = Graph::of(&Schema::parse(&schema, file)?)?;
         let messages = messages::read(&mut graph, &self.methods, rules_of, file)?;
         let area = |name: &String| (name.clone(), self.methods.area(name).to_owned());
+        let of_core = Feature::is_of_core(&schema);
+        for (method, definition) in methods_of(&schema).filter(|_| of_core) {
+            let is_listed = messages.iter().any(|message| message.name == method);
+            if !is_listed {
+                unlisted.push(format!(
+                    "`{method}`: no union of {label} lists `{definition}`, so that nothing says who sends it"
+                ));
+            }
+        }
         Ok(Side {
-            notes: unknown.collect(),
+            unlisted,
             areas: messages.iter().map(|it| area(&it.name)).collect(),
             label: label.to_owned(),
             schema,

@@ -7,7 +7,7 @@ use super::methods::Pairs;
 use super::path::{Part, Segment, Trail, WirePath};
 use super::site::{Place, Site, SiteId};
 use super::verdict::End;
-use crate::model::Direction;
+use crate::model::{Direction, MethodKind};
 
 /// How many wire paths are followed before the rest is only counted as "more".
 const MAX_PATHS: usize = 50_000;
@@ -124,6 +124,11 @@ pub(super) fn roots(pairs: &Pairs<'_>, comparer: &mut Comparer<'_>) -> Vec<Root>
         let site = comparer.root(named(nodes), "params", [o.params, n.params]);
         let path = WirePath::whole(o.direction, &o.name, Part::Params);
         add(path, true, site, nodes);
+        if o.kind == n.kind && o.kind != MethodKind::Input {
+            let site = comparer.message(named(nodes), o.node, n.node);
+            let path = WirePath::whole(o.direction, &o.name, Part::Message);
+            add(path, false, site, nodes);
+        }
         if let (Some(o_result), Some(n_result)) = (o.result, n.result) {
             let nodes = [o_result, n_result];
             let site = comparer.whole(named(nodes), o_result, n_result);

@@ -240,7 +240,7 @@ pub enum Given {
 pub struct Taken {
     /// After those of lower ranks.
     pub rank: usize,
-    /// By this word of `mcp_wire::words`, because another text stands beside it.
+    /// By this word of `mcp_wire::args`, because another text stands beside it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub word: Option<String>,
 }

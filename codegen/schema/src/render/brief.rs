@@ -6,8 +6,10 @@ use std::cmp::Reverse;
 use serde::Serialize;
 
 use super::themes::{Change, changes};
-use crate::diff::{Diff, Extracted, Kind, Level, Part, Row, Segment, View, WirePath, bare, joined};
-use crate::model::Direction;
+use crate::diff::{
+    Diff, Extracted, Kind, Level, Part, Row, Segment, View, WirePath, bare, channel, joined,
+};
+use crate::model::{Direction, MethodKind};
 
 /// A line of the summary.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -76,6 +78,11 @@ pub fn brief(diff: &Diff) -> Vec<Line> {
     for change in changes(diff) {
         let row = change.lead();
         let head = match row.kind {
+            Kind::MethodRemoved | Kind::MethodAdded
+                if row.before.is_some() && row.after.is_some() =>
+            {
+                Head::CHANGED
+            }
             Kind::MethodRemoved => Head::GONE,
             Kind::MethodAdded => Head::NEW,
             Kind::MethodRechanneled => Head::ASKED,
@@ -96,6 +103,7 @@ pub fn brief(diff: &Diff) -> Vec<Line> {
             }
             let sender = match (head, path.direction) {
                 (Head::ASKED, _) => "",
+                (Head::CHANGED, _) => on_another_channel(row),
                 (_, Direction::ClientToServer) => "from clients",
                 (_, Direction::ServerToClient) => "from servers",
             };
@@ -112,6 +120,7 @@ pub fn brief(diff: &Diff) -> Vec<Line> {
     for ((head, sender), methods) in messages.into_iter().rev() {
         let (before, after) = match head {
             Head::ASKED => ("", "in the result of another request"),
+            Head::CHANGED => ("", sender),
             _ => (sender, ""),
         };
         let item = Item::new(before, braced(&methods), after);
@@ -120,6 +129,17 @@ pub fn brief(diff: &Diff) -> Vec<Line> {
     }
     let lines = all.into_iter();
     lines.map(|(head, items)| line(head, items)).collect()
+}
+
+/// Says which channel a method got or lost beside one that it keeps.
+fn on_another_channel(row: &Row) -> &'static str {
+    let is_input = row.subject.as_deref() == Some(channel(MethodKind::Input));
+    match (row.kind, is_input) {
+        (Kind::MethodAdded, true) => "is an entry of inputRequests as well",
+        (Kind::MethodAdded, false) => "is sent by itself as well",
+        (_, true) => "is no entry of inputRequests any more",
+        (_, false) => "is no longer sent by itself",
+    }
 }
 
 /// Things of which the same is said become one item; the gravest come first.
@@ -236,6 +256,8 @@ fn items(change: &Change<'_>) -> Vec<(Head, Item)> {
             one(Head::MOVED, "", old, format!("from {here} to {there}"))
         }
         Kind::MemberAddedRequired | Kind::BecameRequired => required(row, &paths),
+        Kind::ResultAdded => one(Head::NEW, "the result", subject, here()),
+        Kind::ResultRemoved => one(Head::GONE, "the result", subject, here()),
         Kind::MemberAddedOptional => member(Head::MAY),
         Kind::UnionMemberAdded => one(Head::MAY, "", shape(&row.after), here()),
         Kind::EnumValueAdded => one(Head::MAY, "the value", subject, here()),
@@ -247,8 +269,35 @@ fn items(change: &Change<'_>) -> Vec<(Head, Item)> {
         Kind::TypeNarrowed | Kind::TypeChanged | Kind::ConstChanged => {
             changed(format!("is {}", shape(&row.after)))
         }
+        Kind::ConstraintChanged if subject == "oneOf" => changed(
+            match shape(&row.after).starts_with("no ") {
+                true => "may be several of its shapes at once",
+                false => "has to be exactly one of its shapes",
+            }
+            .to_owned(),
+        ),
         Kind::ConstraintChanged => changed(format!("has {}", shape(&row.after))),
-        Kind::OpennessChanged => changed("takes other members than before".to_owned()),
+        Kind::OpennessChanged => changed(other_members(&row.after)),
+    }
+}
+
+/// What an object takes beside the members that it names.
+fn other_members(view: &Option<View>) -> String {
+    let schema = view.as_ref().map(|view| &view.schema);
+    let each = schema.and_then(|schema| schema.get("additionalProperties"));
+    let kind = each.and_then(|each| {
+        let name = each
+            .get("$ref")
+            .and_then(|target| target.as_str()?.rsplit('/').next());
+        name.or_else(|| each.get("type")?.as_str())
+    });
+    match (each, kind) {
+        (_, Some(kind)) => format!("takes other members only as {kind}"),
+        (Some(each), _) if each.as_bool() == Some(false) => "takes no other members".to_owned(),
+        (Some(each), _) if each.as_object().is_some_and(|each| !each.is_empty()) => {
+            "takes other members of one shape only".to_owned()
+        }
+        _ => "takes any other members".to_owned(),
     }
 }
 

@@ -1,10 +1,16 @@
 //! A diff as annotations of a GitHub workflow: one line a change, errors for what breaks.
 
+use std::cmp::Reverse;
 use std::fmt::Write;
+
+use crate::sorted::SortedMap;
 
 use super::text::headline;
 use super::{change_line, one_line};
 use crate::diff::{Diff, Level, Row};
+
+/// How many annotations of a severity a workflow shows, without the one that counts the others.
+const MAX_SHOWN: usize = 9;
 
 /// Renders the annotations of a diff, the summary first; with a gate, only those that fail it.
 #[must_use]
@@ -13,20 +19,38 @@ pub fn render(diff: &Diff, gate: Option<Level>) -> String {
     let title = one_line(&title);
     let head = headline(diff, &diff.summary());
     let mut text = command("notice", None, &title, &one_line(&head));
-    for note in &diff.notes {
-        text.push_str(&command("notice", None, &title, &one_line(note)));
+    for what in &diff.uncompared {
+        let message = format!("not compared: {}", one_line(what));
+        text.push_str(&command("error", None, &title, &message));
     }
     let asked = |row: &&Row| gate.is_none_or(|gate| row.level >= gate);
-    for row in diff.rows.iter().filter(asked) {
+    let mut rows: Vec<&Row> = diff.rows.iter().filter(asked).collect();
+    rows.sort_by_key(|row| Reverse(row.level));
+    let mut shown: SortedMap<&str, usize> = SortedMap::new();
+    for row in rows {
         let severity = match row.level {
             _ if gate.is_some() => "error",
             Level::Breaking => "error",
             Level::Risky => "warning",
             Level::Compatible | Level::Representation => "notice",
         };
+        let count = shown.entry(severity).or_default();
+        *count += 1;
+        if *count > MAX_SHOWN {
+            continue;
+        }
         let title = format!("{} {}", row.level, row.kind);
         let place = diff.location(row);
         text.push_str(&command(severity, place, &title, &message(row)));
+    }
+    for (severity, count) in shown {
+        if let Some(more) = count.checked_sub(MAX_SHOWN).filter(|more| *more > 0) {
+            let message = format!("{more} more: the log of `--format text --verbose` has all");
+            text.push_str(&command(severity, None, &title, &message));
+        }
+    }
+    for note in &diff.notes {
+        text.push_str(&command("notice", None, &title, &one_line(note)));
     }
     text
 }

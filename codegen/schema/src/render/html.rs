@@ -128,7 +128,7 @@ fn pair(index: usize, open: bool, diff: &Diff) -> Value {
         new => &diff.new,
         headline => headline.split_once(": ").map_or("", |(_, rest)| rest),
         conclusion => conclusion(&summary),
-        notes => &diff.notes,
+        notes => diff.uncompared.iter().map(|what| format!("Not compared: {what}")).chain(diff.notes.iter().cloned()).collect::<Vec<_>>(),
         bar => Serde(&summary.levels),
         rows => diff.rows.len(),
         // The themes, each with its changes.

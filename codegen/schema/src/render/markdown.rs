@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::brief::brief;
-use super::text::conclusion;
+use super::text::{conclusion, counted};
 use super::themes::{Change, themes};
 use super::{one_line, verdict_word};
 use crate::diff::{Diff, Level, Prose, WirePath};
@@ -20,6 +20,9 @@ pub fn render(diff: &Diff) -> String {
     let raw = if *raw { ", schemas as published" } else { "" };
     let (old, new) = (one_line(old), one_line(new));
     let mut text = format!("## MCP {old} → {new}{raw}\n\n");
+    for what in &diff.uncompared {
+        let _ = writeln!(text, "> **Not compared:** {}\n", escaped(what));
+    }
     if summary.rows == 0 {
         let hidden = match diff.hidden {
             0 => "",
@@ -31,7 +34,7 @@ pub fn render(diff: &Diff) -> String {
     for line in brief(diff) {
         let _ = writeln!(text, "- **{}:** {}", line.head, line.words(code));
     }
-    text.push_str("\n| level | rows |\n|---|---|\n");
+    text.push_str("\n| level | changes |\n|---|---|\n");
     for count in &summary.levels {
         let _ = writeln!(text, "| {} | {} |", count.id, count.rows);
     }
@@ -39,13 +42,23 @@ pub fn render(diff: &Diff) -> String {
     if diff.hidden > 0 {
         let _ = writeln!(text, "{} further changes were not asked for.", diff.hidden);
     }
-    for note in &diff.notes {
-        let _ = writeln!(text, "\n> {}", one_line(note));
-    }
     for theme in themes(diff) {
         let _ = writeln!(text, "\n### {}\n", capitalized(&theme.id));
-        for change in &theme.changes {
-            entry(&mut text, change);
+        let is_breaking = |change: &&Change<'_>| change.lead().level == Level::Breaking;
+        let (breaking, others): (Vec<_>, Vec<_>) = theme.changes.iter().partition(is_breaking);
+        for change in breaking {
+            entry(&mut text, diff, change);
+        }
+        if !others.is_empty() {
+            let count = counted(others.len(), "change");
+            let _ = writeln!(
+                text,
+                "\n<details><summary>{count} that reject nothing</summary>\n"
+            );
+            for change in others {
+                entry(&mut text, diff, change);
+            }
+            text.push_str("\n</details>\n");
         }
     }
     if !diff.prose.is_empty() {
@@ -55,10 +68,13 @@ pub fn render(diff: &Diff) -> String {
             let _ = writeln!(text, "- {}: {says} ({page})", code(id));
         }
     }
+    for note in &diff.notes {
+        let _ = writeln!(text, "\n> {}", one_line(note));
+    }
     text
 }
 
-fn entry(text: &mut String, change: &Change<'_>) {
+fn entry(text: &mut String, diff: &Diff, change: &Change<'_>) {
     let row = change.lead();
     let mark = match row.level {
         Level::Breaking => "**breaking**",
@@ -103,11 +119,22 @@ fn entry(text: &mut String, change: &Change<'_>) {
     for witness in &row.witnesses {
         let sender = witness.valid_in.of("an old", "a new");
         let json = code(&short(&witness.json.to_string()));
-        let _ = writeln!(text, "  - {sender} sender may say {json}");
+        let method = main.first().map(|path| path.method.as_str());
+        let of = match method.filter(|method| *method != "*") {
+            Some(method) => format!("{} of {}", witness.part, code(method)),
+            None => witness.part.to_string(),
+        };
+        let _ = writeln!(text, "  - {sender} sender may send this {of}: {json}");
     }
     if let Some(errata) = change.errata() {
         let _ = writeln!(text, "  - only by errata: {errata}");
     }
+    let ids: Vec<String> = change.fingerprints().map(code).collect();
+    let mut source = vec![format!("fingerprint {}", ids.join(" "))];
+    source.extend(row.page.as_ref().map(|page| format!("page {}", code(page))));
+    let place = diff.location(row);
+    source.extend(place.map(|(file, line)| code(&format!("{file}:{line}"))));
+    let _ = writeln!(text, "  - {}", source.join("; "));
 }
 
 /// Puts a text between backticks; backticks and line breaks within it stay part of it.

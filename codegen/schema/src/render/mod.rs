@@ -52,7 +52,14 @@ pub fn rules_words(diff: &Diff, change: &themes::Change<'_>) -> Option<String> {
     let steps = rules_met(diff, change);
     match steps.as_slice() {
         [] => None,
-        [(step, rules)] if step.is_empty() => Some(format!("rule {}", rules.join(", "))),
+        [(step, rules)] if step.is_empty() => Some(match rules.as_slice() {
+            [only] if only == PROVEN => "no rule needed".to_owned(),
+            [only] => match only.strip_prefix("runtime: ") {
+                Some(why) => format!("no rule: {why}"),
+                None => format!("rule {only}"),
+            },
+            several => format!("rules {}", joined(several.iter().map(String::as_str), ", ")),
+        }),
         several => {
             let told = several.iter();
             let told = told.map(|(step, rules)| format!("{step} {}", rules.join(", ")));

@@ -86,7 +86,8 @@ pub fn headline(diff: &Diff, summary: &Summary) -> String {
     )
 }
 
-fn counted(count: usize, what: &str) -> String {
+/// Returns a number of things, in words.
+pub(super) fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
@@ -151,8 +152,9 @@ impl Writer {
         if summary.rows > 0 {
             self.line(&conclusion(&summary));
         }
-        for note in &diff.notes {
-            self.line(&format!("note: {}", one_line(note)));
+        for what in &diff.uncompared {
+            let head = self.paint(BOLD, "not compared: ");
+            self.hanging(&head, 14, &one_line(what));
         }
         self.brief(diff);
         let mut others = 0;
@@ -196,6 +198,12 @@ impl Writer {
                 let more = rows.len() - SHOWN_ASIDE;
                 self.line(&format!("  {more} more: {}", one_line(reason)));
             }
+        }
+        if !diff.notes.is_empty() {
+            self.line("");
+        }
+        for note in &diff.notes {
+            self.hanging("note: ", 6, &one_line(note));
         }
     }
 

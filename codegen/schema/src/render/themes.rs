@@ -179,9 +179,13 @@ impl<'d> Change<'d> {
         self.rows[0]
     }
 
-    /// Returns its wire paths: of what moved, where it is now.
-    pub fn main(&self) -> impl Iterator<Item = &'d WirePath> {
-        self.rows.iter().flat_map(|row| main_paths(row))
+    /// Returns its wire paths, the shortest ones first: of what moved, where it is now.
+    pub fn main(&self) -> impl Iterator<Item = &'d WirePath> + use<'d> {
+        let mut paths: Vec<&WirePath> = self.rows.iter().flat_map(|row| main_paths(row)).collect();
+        if !self.is_of_messages() {
+            paths.sort_by_key(|path| path.trail.segments.len());
+        }
+        paths.into_iter()
     }
 
     /// Returns, of what moved, where it was.

@@ -2,9 +2,10 @@
 
 use crate::sorted::SortedMap;
 
-use serde_json::Value;
+use regex_syntax::hir::Look;
+use serde_json::{Map, Value};
 
-use super::JsonType;
+use super::{Constraints, JsonType, decimal};
 use crate::pointer;
 
 /// Keywords that hold one schema.
@@ -71,13 +72,70 @@ pub(crate) fn is_understood(keyword: &str) -> bool {
     is_hint(keyword) || is_applied(keyword) || LIMITS.contains(&keyword)
 }
 
+/// Leaves out limits that mean the same as none for values of these kinds, and writes bounds in one way.
+pub(crate) fn settle(limits: &mut SortedMap<String, Value>, kinds: &[JsonType]) {
+    let of_integers = kinds.contains(&JsonType::Integer) && !kinds.contains(&JsonType::Number);
+    for (exclusive, inclusive, step) in [
+        ("exclusiveMinimum", "minimum", 1),
+        ("exclusiveMaximum", "maximum", -1),
+    ] {
+        let whole = limits.get(exclusive).and_then(Value::as_i64);
+        if let Some(next) = whole
+            .and_then(|bound| bound.checked_add(step))
+            .filter(|_| of_integers)
+        {
+            limits.remove(exclusive);
+            let next = Value::from(next);
+            let tighter = |known: &Value| Constraints::is_tighter(inclusive, known, &next);
+            if limits
+                .get(inclusive)
+                .is_none_or(|known| tighter(known) == Some(true))
+            {
+                limits.insert(inclusive.to_owned(), next);
+            }
+        }
+        let bounds = [exclusive, inclusive].map(|name| limits.get(name).and_then(Value::as_f64));
+        if let [Some(exclusive_bound), Some(inclusive_bound)] = bounds {
+            let is_tighter = (exclusive_bound - inclusive_bound) * f64::from(step as i8) >= 0.0;
+            limits.remove(if is_tighter { inclusive } else { exclusive });
+        }
+    }
+    limits.retain(|name, bound| !is_idle(name, bound, of_integers));
+}
+
 /// Whether a limit refuses nothing: it means the same as none.
-pub(crate) fn is_idle(keyword: &str, bound: &Value) -> bool {
+fn is_idle(keyword: &str, bound: &Value, of_integers: bool) -> bool {
     match keyword {
         "minItems" | "minLength" | "minProperties" => bound.as_f64() == Some(0.0),
         "uniqueItems" => *bound == Value::Bool(false),
+        "multipleOf" => of_integers && decimal::is_multiple(&Value::from(1), bound) == Some(true),
+        "pattern" => bound.as_str().is_some_and(matches_everything),
+        "not" => refuses_everything(bound),
+        "dependentRequired" | "dependentSchemas" | "patternProperties" => {
+            bound.as_object().is_some_and(Map::is_empty)
+        }
+        "propertyNames" | "unevaluatedItems" | "unevaluatedProperties" => admits_everything(bound),
         _ => false,
     }
+}
+
+fn admits_everything(schema: &Value) -> bool {
+    *schema == Value::Bool(true) || schema.as_object().is_some_and(Map::is_empty)
+}
+
+fn refuses_everything(schema: &Value) -> bool {
+    let negated = schema.as_object().filter(|members| members.len() == 1);
+    let negated = negated.and_then(|members| members.get("not"));
+    *schema == Value::Bool(false) || negated.is_some_and(admits_everything)
+}
+
+/// Whether a pattern is found in every text: it can be empty, and nothing has to stand behind it.
+fn matches_everything(pattern: &str) -> bool {
+    regex_syntax::parse(pattern).is_ok_and(|hir| {
+        let properties = hir.properties();
+        let looks = properties.look_set().iter();
+        properties.minimum_len() == Some(0) && looks.into_iter().all(|look| look == Look::Start)
+    })
 }
 
 /// The kinds of value that a keyword speaks of, where it speaks of scalars of some kinds alone.

@@ -1,10 +1,11 @@
-//! A JSON Schema file as plain data: the part of the language that MCP uses, and nothing else.
+//! A JSON Schema file as plain data: the keywords that types are made of as members, all others as they stand.
 //!
 //! [`Schema::parse`] reads the canonical form that `spec::canonical` writes.
 //! A keyword that is not known here is kept with its JSON pointer, and one that the rest of a [`Node`] does not say is
 //! a [`Unsupported`]: a keyword that is skipped in silence is a wire fact that is lost in silence.
 
 pub(crate) mod applied;
+pub(crate) mod decimal;
 mod parse;
 
 pub(crate) use parse::{KNOWN, subschema};

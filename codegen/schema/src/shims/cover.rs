@@ -22,7 +22,7 @@ pub fn cover(row: &Row, plan: &PairPlan) -> SortedSet<String> {
             Some("runtime: headers are the transport's")
         }
         Kind::RuleAdded | Kind::RuleRemoved | Kind::RuleChanged => {
-            Some("runtime: it binds peers, no value says it")
+            Some("runtime: it binds peers, and no message changes")
         }
         Kind::ErrorCodeAdded | Kind::ErrorCodeRemoved | Kind::ErrorCodeRenumbered => {
             return code(row, plan).into_iter().collect();

@@ -120,6 +120,13 @@ impl<'g> Limits<'g> {
                 (to_the_end || !is_named(segments)).then(|| [&way, segments].concat())
             };
             for finding in &site.findings {
+                let mut finding = finding.clone();
+                // A conversion keeps a member that its object does not name, whatever its value.
+                finding.kind = match (&finding.detail, finding.kind) {
+                    (Detail::Unnamed(Rest::Open), Kind::TypeWidened) => Kind::MemberRemoved,
+                    (Detail::Unnamed(Rest::Open), Kind::TypeNarrowed) => Kind::MemberAddedOptional,
+                    (_, kind) => kind,
+                };
                 let inside = inside(&finding.segments);
                 found.extend(inside.map(|inside| (inside, finding.clone())));
             }

@@ -87,6 +87,7 @@ fn every_kind_is_provoked_and_explained() {
         .map(|row| row.split(' ').next().unwrap_or_default().parse().unwrap())
         .collect();
     provoked.extend([
+        Kind::ResultAdded,
         Kind::ErrorCodeAdded,
         Kind::ErrorCodeChanged,
         Kind::HeaderAdded,

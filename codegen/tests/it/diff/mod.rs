@@ -1,5 +1,6 @@
 //! What must hold of diffs: laws, kinds, witnesses, formats, settings, hostile input.
 
+mod compared;
 mod drift;
 mod formats;
 mod golden;
@@ -71,6 +72,7 @@ fn kinds_of(diff: &Diff) -> Vec<Kind> {
 /// The kinds that undo each other, whichever of two additions it was; every other one undoes itself.
 const OPPOSITES: &[(Kind, Kind)] = &[
     (Kind::MethodAdded, Kind::MethodRemoved),
+    (Kind::ResultAdded, Kind::ResultRemoved),
     (Kind::MemberAddedOptional, Kind::MemberRemoved),
     (Kind::MemberAddedRequired, Kind::MemberRemoved),
     (Kind::BecameRequired, Kind::BecameOptional),

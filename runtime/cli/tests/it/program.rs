@@ -64,6 +64,25 @@ fn a_rule_is_explained_as_well_as_a_kind_of_change() {
         told.starts_with("no-counterpart: conversion rule of every pair\n"),
         "one that stands in no file: {told}"
     );
+    for (name, says) in [
+        ("proven", "proven: no conversion rule\n"),
+        (
+            "required-meta",
+            "required-meta: rule of the protocol, which no schema states\n",
+        ),
+        (
+            "elicit-result-number",
+            "elicit-result-number: erratum, a correction of published schemas\n",
+        ),
+        (
+            "probe-of-a-child",
+            "probe-of-a-child: change of 2025-11-25..2026-07-28 that no schema shows\n",
+        ),
+        ("0123456789ab", "0123456789ab: fingerprint of a change\n"),
+    ] {
+        let told = text(&["explain", name]);
+        assert!(told.starts_with(says), "{told}");
+    }
     let wrong = run(&["explain", "structured-conten"]);
     assert_eq!(wrong.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&wrong.stderr).contains("did you mean `structured-content`?"));
@@ -304,6 +323,35 @@ fn a_null_where_the_schema_has_something_else_is_named() {
     let told = check(both, &[&revision[..], &["--method", "ping"]].concat());
     let expected = "at /error: expected no `error` beside a `result`, found null";
     assert!(told.contains(expected), "{told}");
+}
+
+#[test]
+fn a_file_without_an_end_is_not_read_for_ever() {
+    let endless = run(&[
+        "check",
+        "--revision",
+        "2025-11-25",
+        "--max-bytes",
+        "1000",
+        "/dev/zero",
+    ]);
+    assert_eq!(endless.status.code(), Some(3));
+    let told = String::from_utf8_lossy(&endless.stderr);
+    assert!(
+        told.contains("larger than 1000 bytes") && told.contains("--max-bytes"),
+        "{told}"
+    );
+    let ping = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}";
+    let most = ping.len().to_string();
+    let arguments = [
+        "check",
+        "--revision",
+        "2025-11-25",
+        "--max-bytes",
+        &most,
+        "-",
+    ];
+    assert_eq!(fed(&arguments, ping).code, 0);
 }
 
 /// Checks a text that comes on standard input.

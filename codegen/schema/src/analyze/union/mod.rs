@@ -382,12 +382,10 @@ impl<'d> Decider<'d> {
     /// A tag for a single variant: the member whose constant it always carries.
     fn single_tag(&self) -> Option<Plan> {
         let members = &self.profiles.first()?.members;
-        let fixed = |name: &&String| {
-            let member = &members[name.as_str()];
+        let (member, profile) = members.iter().find(|(name, member)| {
             member.required && name.as_str() != "jsonrpc" && member.values.is_some()
-        };
-        let member = members.keys().find(fixed)?;
-        let cases = members[member].values.iter().flatten();
+        })?;
+        let cases = profile.values.iter().flatten();
         Some(Plan::Tag {
             member: member.clone(),
             cases: cases.map(|value| Case::take(value, 0)).collect(),

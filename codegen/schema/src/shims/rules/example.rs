@@ -26,7 +26,7 @@ pub struct Example {
     pub(super) session: Facts,
     /// JSON of the source.
     pub(super) input: String,
-    /// JSON of the target, or how the conversion ends: `needs handshake`, `rejected -32602`, `swallowed`.
+    /// JSON of the target, or how the conversion ends: `needs handshake`, `rejected -32602`, `dropped`.
     pub(super) output: String,
     /// Where the rule records that something is lost, added or replaced.
     #[serde(default)]
