@@ -407,7 +407,7 @@ fn another_state_of_an_extension_is_compared_with_it() {
     // The file repeats the defects of its revision, and so the errata of that one hold for it.
     assert_eq!(compared(DICE).rows, []);
     let unknown = compared(&DICE.replace("dice/roll", "dice/toss"))
-        .notes
+        .uncompared
         .concat();
     says(&unknown, "nothing says who sends `dice/toss`");
     for (was, is, expected) in [

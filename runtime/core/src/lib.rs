@@ -19,7 +19,7 @@
 //!
 //! let request = convert_message(text, Revision::V2026_07_28, Revision::V2025_06_18, &MessageContext::default())?;
 //! # let Some(request) = request.value() else { panic!("not converted") };
-//! # assert_eq!(request.text(), r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"add","arguments":{"a":1}}}"#);
+//! # assert_eq!(request.text(), r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"arguments":{"a":1},"name":"add"}}"#);
 //!
 //! // Its result goes back; a response does not say which method it answers, so the context does.
 //! let result = r#"{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"3"}]}}"#;

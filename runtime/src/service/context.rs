@@ -160,8 +160,8 @@ impl<App> RequestContext<App> {
     /// }
     /// ```
     ///
-    /// A request without an answer fails with [`Error::InputRequired`]. The call ends with the question whatever the handler
-    /// returns after it, so `?` works in a handler of any error type. In an application of a handshake revision, requests are
+    /// A request without an answer fails with [`Error::InputRequired`]. The call ends with the question, and not with what the
+    /// handler returns after it, so `?` works in a handler of any error type. In an application of a handshake revision, requests are
     /// sent as usual.
     ///
     /// Earlier answers come back signed for this tool, these arguments and this principal, and expire after

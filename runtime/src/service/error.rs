@@ -32,8 +32,8 @@ pub enum Error {
     /// The user cancelled the elicitation (`action: "cancel"`).
     #[error("the user dismissed the question")]
     Cancelled,
-    /// The client has not answered the question yet: the call ends with it, and starts over with the answer, whatever its
-    /// handler returns. See [`RequestContext::stateless`](super::RequestContext::stateless).
+    /// The client has not answered the question yet: the call ends with it, and starts over with the answer. The result of
+    /// its handler is not used. See [`RequestContext::stateless`](super::RequestContext::stateless).
     #[cfg(any(feature = "server-http", feature = "server-stdio"))]
     #[error("the call starts over once its question is answered")]
     InputRequired,

@@ -23,7 +23,7 @@ pub(super) struct Answers {
     earlier: Map<Json>,
     /// How many questions the handler has sent.
     sent: AtomicUsize,
-    /// The first question without an answer: it ends the call, whatever the handler returns then.
+    /// The first question without an answer: it ends the call, in the place of what the handler returns.
     pending: OnceLock<Unanswered>,
 }
 

@@ -1,7 +1,7 @@
 //! Standard input that does not keep its process: it is read on a thread of its own, which nothing waits for.
 //!
 //! A runtime waits for its blocking reads when it ends, and a read of standard input ends only with the next line or with
-//! the input: a server that was told to stop would stay until its client sends something.
+//! the input: a server that has to stop would stay until its client sends something.
 
 use std::io::{self, Read as _};
 use std::pin::Pin;

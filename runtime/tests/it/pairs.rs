@@ -326,7 +326,9 @@ fn two_sets_come_together_exactly_where_a_common_revision_is_to_be_found() {
                             matches!(
                                 answer,
                                 Answer::Failed(
-                                    Failure::NoCommonRevision(_) | Failure::HandshakeRefused(_)
+                                    Failure::NoCommonRevision(_)
+                                        | Failure::HandshakeRefused(_)
+                                        | Failure::DiscoverRefused(_)
                                 )
                             )
                         };

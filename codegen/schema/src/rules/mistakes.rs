@@ -119,7 +119,7 @@ impl TryFrom<MistakeToml> for MistakeRule {
 impl MistakeRules {
     /// Every rule, with where it stands and what it is called in errors.
     pub(super) fn all(&self) -> impl Iterator<Item = (usize, String)> {
-        labelled(&self.mistake, |rule| format!("mistake of `{}`", rule.at))
+        labelled(&self.mistake, |rule| format!("mistake `{}`", rule.at))
     }
 }
 

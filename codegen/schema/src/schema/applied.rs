@@ -72,7 +72,7 @@ pub(crate) fn is_understood(keyword: &str) -> bool {
     is_hint(keyword) || is_applied(keyword) || LIMITS.contains(&keyword)
 }
 
-/// Leaves out limits that mean the same as none for values of these kinds, and writes bounds in one way.
+/// Leaves out limits that change nothing for values of these kinds, and writes bounds in one way.
 pub(crate) fn settle(limits: &mut SortedMap<String, Value>, kinds: &[JsonType]) {
     let of_integers = kinds.contains(&JsonType::Integer) && !kinds.contains(&JsonType::Number);
     for (exclusive, inclusive, step) in [

@@ -53,13 +53,7 @@ pub fn cover(row: &Row, plan: &PairPlan) -> SortedSet<String> {
 
 /// The rule about an error code.
 fn code(row: &Row, plan: &PairPlan) -> Option<String> {
-    let of_method = |rule: &ErrorRule| {
-        let mut methods = row.paths.iter().map(|path| &path.method);
-        (rule.method.as_ref()).is_none_or(|of| methods.any(|method| of.all().contains(method)))
-    };
-    let about = |rule: &&ErrorRule| {
-        of_method(rule) && row.codes.iter().any(|code| rule.code.contains(*code))
-    };
+    let about = |rule: &&ErrorRule| row.codes.iter().any(|code| rule.code.contains(*code));
     // A rule of one code says more than one of a range that the code is in.
     let rules = plan.errors.iter().filter(about);
     let rule = rules.min_by_key(|rule| rule.code.to.abs_diff(rule.code.from))?;

@@ -2,7 +2,7 @@
 //!
 //! A server that restarts, or has forgotten a session, knows neither its subscriptions nor its log level. They are kept
 //! here, whichever way the application asked for them, and go to the session that takes the place of the lost one. What
-//! changed meanwhile is not told again, so the application then hears that everything may have changed.
+//! changed meanwhile is not reported again, so the application then hears that everything may have changed.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! Per-request handlers, handshake client: its subscriptions, and the list changes that it expects unasked, become one
 //! `subscriptions/listen` of the handlers, whose notifications go to the session.
 //!
-//! A call that ends is made again after a pause. What changed meanwhile is not told again, so the client then hears that
+//! A call that ends is made again after a pause. What changed meanwhile is not reported again, so the client then hears that
 //! everything may have changed.
 
 use std::collections::BTreeSet;

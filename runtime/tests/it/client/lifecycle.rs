@@ -253,50 +253,15 @@ fn a_server_that_never_says_what_it_speaks_fails_what_waits_and_the_next_request
 
 #[test]
 fn the_revision_that_is_tried_next_is_the_nearest() {
-    use Revision::{V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28};
-    let table = [
-        (
-            V2024_11_05,
-            [
-                V2024_11_05,
-                V2025_03_26,
-                V2025_06_18,
-                V2025_11_25,
-                V2026_07_28,
-            ],
-        ),
-        (
-            V2025_06_18,
-            [
-                V2025_06_18,
-                V2025_11_25,
-                V2025_03_26,
-                V2024_11_05,
-                V2026_07_28,
-            ],
-        ),
-        (
-            V2025_11_25,
-            [
-                V2025_11_25,
-                V2025_06_18,
-                V2025_03_26,
-                V2024_11_05,
-                V2026_07_28,
-            ],
-        ),
-        (
-            V2026_07_28,
-            [
-                V2026_07_28,
-                V2025_11_25,
-                V2025_06_18,
-                V2025_03_26,
-                V2024_11_05,
-            ],
-        ),
-    ];
-    for (own, expected) in table {
+    let all = Revision::NEGOTIATED;
+    for (at, own) in all.iter().copied().enumerate() {
+        // Newer before older within the lifecycle, the nearest first; then the newest of the other lifecycle.
+        let is_alike = |revision: &&Revision| revision.lifecycle() == own.lifecycle();
+        let newer = all.iter().skip(at + 1).filter(is_alike);
+        let older = all.iter().take(at).rev().filter(is_alike);
+        let across = all.iter().rev().filter(|revision| !is_alike(revision));
+        let nearest = newer.chain(older).chain(across);
+        let expected: Vec<Revision> = std::iter::once(&own).chain(nearest).copied().collect();
         assert_eq!(order(own, RevisionSet::all()), expected, "{own}");
         for left_out in Revision::NEGOTIATED {
             let is_left = |revision: &Revision| revision != left_out;

@@ -652,7 +652,7 @@ async fn an_answer_of_the_client_that_is_none_is_no_cancellation_and_no_fault_of
             let refused = peer.call("tools/call", json!({"name": "who"})).await;
             let refused = refused.unwrap_err();
             let why = refused["message"].as_str().unwrap();
-            assert!(why.contains("the client's answer"), "{revision}: {why}");
+            assert!(why.contains("the client's result"), "{revision}: {why}");
             assert_eq!(refused["code"], -32603, "{revision}: {refused}");
             continue;
         }
