@@ -115,7 +115,9 @@ pub(crate) fn introduction(facts: ServerFacts) -> Profile {
         Some(capabilities) => capabilities,
         None => JsonObject::new().into(),
     };
-    let profile = Profile::new(&info, &capabilities).with_members(members);
+    let profile = Profile::new(&info, &capabilities)
+        .in_words_of(facts.revision)
+        .with_members(members);
     match facts.instructions {
         Some(instructions) => profile.with_instructions(instructions),
         None => profile,

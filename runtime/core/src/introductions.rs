@@ -65,7 +65,7 @@ impl Introductions {
             members,
         } = profile;
         // A gateway hands on what it received, mistakes and all; those of an application are refused.
-        let is_handed_on = own.is_some() || !members.is_empty();
+        let is_handed_on = own.is_some();
         let app = own.unwrap_or(app);
         let own = Own {
             info,

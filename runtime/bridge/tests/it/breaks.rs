@@ -19,7 +19,12 @@ const FILE: &str = "file:///a";
 /// What a server of the latest revision with changes answers, but for `subscriptions/listen`.
 fn discovered(message: &Value) -> Vec<Value> {
     if message["method"] != "server/discover" {
-        return Vec::new();
+        let error = json!({ "code": -32601, "message": "no such method" });
+        let refused = json!({ "jsonrpc": "2.0", "id": message["id"], "error": error });
+        return (!message["id"].is_null())
+            .then_some(refused)
+            .into_iter()
+            .collect();
     }
     let capabilities = json!({
         "tools": { "listChanged": true }, "resources": { "subscribe": true }, "logging": {}
