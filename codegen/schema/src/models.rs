@@ -325,14 +325,17 @@ impl<'s> Models<'s> {
         let own = extension.methods.iter().map(|method| &method.name);
         let new = with_methods(model, &own.collect::<Vec<_>>());
         // What the codes of errors mean is the business of the revisions.
+        // The errors of an extension are those of the revision that it rests on.
+        let sent = [before, base].map(|of| sent(&self.stated, of.revision));
+        let [old_codes, new_codes] = &sent;
         let old = Side {
             model: &old,
-            ..side(before, &[])
+            ..side(before, old_codes)
         };
         let new = Side {
             id: &extension.name,
             model: &new,
-            ..side(base, &[])
+            ..side(base, new_codes)
         };
         let mut plan = self.planned(pair, [old, new], file, false)?;
         // So are the types that the extension repeats.

@@ -409,7 +409,7 @@ fn another_state_of_an_extension_is_compared_with_it() {
     let unknown = compared(&DICE.replace("dice/roll", "dice/toss"))
         .uncompared
         .concat();
-    says(&unknown, "nothing says who sends `dice/toss`");
+    says(&unknown, "`dice/toss`: nothing says who sends it");
     for (was, is, expected) in [
         ("\"sides\"", "\"corners\"", "C2S dice/roll params"),
         // A list of one request does not hide what answers it.

@@ -57,6 +57,13 @@ fn without_any_one_rule_something_is_named_that_it_covered() {
         let file = spec.rules.get(&name);
         for row in rows(&file.text) {
             count += 1;
+            // An error that its data tells from another one of the same code is in the pages alone: no difference of the
+            // codes asks for it, and its examples hold it.
+            if row.head.starts_with("[[error]]")
+                && file.text[row.start..row.end].contains("\ndata = ")
+            {
+                continue;
+            }
             let text = format!("{}{}", &file.text[..row.start], &file.text[row.end..]);
             match models.plan_pair(&pair, RuleFile::new(file.path.as_str(), text)) {
                 Ok(_) => failures.push(format!("{name}: planned without {}", row.head)),

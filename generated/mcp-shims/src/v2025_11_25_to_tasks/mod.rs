@@ -163,6 +163,14 @@ pub(crate) const PAIR: Pair = Pair {
             down: None,
         },
         ErrorStep {
+            codes: (-1, -1),
+            methods: &[],
+            data: None,
+            rule: &rules::SAMPLING_REJECTED_ELSEWHERE,
+            up: Some(ErrorFate::Code(-32603)),
+            down: None,
+        },
+        ErrorStep {
             codes: (-32099, -32020),
             methods: &[],
             data: None,

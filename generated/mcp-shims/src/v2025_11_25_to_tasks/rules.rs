@@ -97,6 +97,12 @@ pub(crate) static RESERVED_CODE: Rule = Rule::new(
     "codes that anybody could use belong to the specification now, which gives them a meaning that an older server did not have in mind",
 );
 
+/// `sampling-rejected-elsewhere`
+pub(crate) static SAMPLING_REJECTED_ELSEWHERE: Rule = Rule::new(
+    "sampling-rejected-elsewhere",
+    "the code says that a person rejected a sampling request; in answer to a request about a task its meaning is not known",
+);
+
 /// `server-info`
 pub(crate) static SERVER_INFO: Rule = Rule::new(
         "server-info",
@@ -188,6 +194,7 @@ pub(crate) const ALL: &[&Rule] = &[
     &PROTOCOL_VERSION,
     &REQUEST_META,
     &RESERVED_CODE,
+    &SAMPLING_REJECTED_ELSEWHERE,
     &SERVER_INFO,
     &SUBSCRIPTION_ID,
     &TASK_ERROR,
