@@ -92,7 +92,7 @@ impl Connection<Client> {
             Some(why) if is_open => {
                 self.state.exchanges.remove(&exchange);
                 if let Some(id) = id {
-                    let why = format!("HTTP status {status}: {why}");
+                    let why = format!("{why} (HTTP status {status})");
                     self.end_unanswered(id, Some(status), &Failure::InvalidResult(why), now);
                 }
             }
