@@ -2,8 +2,6 @@
 
 use mcp_wire::ErrorObject;
 
-#[cfg(any(feature = "server-http", feature = "server-stdio", feature = "client"))]
-pub(crate) use mcp_revisions_core::errors::shortened;
 pub use mcp_revisions_core::errors::{
     HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, RESOURCE_NOT_FOUND, Refusal,
     UNSUPPORTED_PROTOCOL_VERSION, URL_ELICITATION_REQUIRED, header_mismatch, internal,

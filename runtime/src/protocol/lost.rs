@@ -24,6 +24,8 @@ pub(crate) enum Stopped {
 /// A mistake of the sender of a text that is not of its type.
 #[derive(Debug)]
 pub(crate) struct Mistake {
+    /// Only a client's failures hand it on.
+    #[cfg(feature = "sansio-client")]
     pub(crate) error: Error,
     /// Whose it is, in what, and where.
     pub(crate) told: String,
@@ -32,7 +34,18 @@ pub(crate) struct Mistake {
 impl Mistake {
     pub(crate) fn new(subject: Subject<'_>, error: Error) -> Self {
         let told = subject.refusal(&error);
-        Self { error, told }
+        Self::saying(told, error)
+    }
+
+    /// A mistake that is in no value of a type.
+    pub(crate) fn saying(told: String, error: Error) -> Self {
+        #[cfg(not(feature = "sansio-client"))]
+        drop(error);
+        Self {
+            #[cfg(feature = "sansio-client")]
+            error,
+            told,
+        }
     }
 }
 

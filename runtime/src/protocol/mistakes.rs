@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use mcp_wire::{RequestId, printable};
 
 use super::events::{Event, Ignored, Mended};
-use crate::errors::shortened;
+use mcp_revisions_core::errors::shortened;
 
 /// Number of mistakes of one kind that are all reported; of later ones only every one whose number is a power of two.
 const ALL_REPORTED: u64 = 5;

@@ -88,7 +88,10 @@ impl Error {
                     Lifecycle::Handshake => errors::RESOURCE_NOT_FOUND,
                     Lifecycle::PerRequest => ErrorObject::INVALID_PARAMS,
                 };
-                let message = format!("no resource `{}`", errors::shortened(&uri));
+                let message = format!(
+                    "no resource `{}`",
+                    mcp_revisions_core::errors::shortened(&uri)
+                );
                 let error = ErrorObject::new(code, message);
                 // A URI of which a part is left out is another.
                 match uri.len() > URI_BYTES {

@@ -226,7 +226,7 @@ fn with_own_state(params: &Json, own: &str) -> Result<Json, Stopped> {
     let members = params.read::<Map<Json>>();
     let mut members = members.map_err(|error| {
         let told = format!("the client's params are not valid: {error}");
-        Stopped::Invalid(Box::new(Mistake { error, told }))
+        Stopped::Invalid(Box::new(Mistake::saying(told, error)))
     })?;
     members.insert("requestState", Json::of(own));
     Ok(Json::of(&members))

@@ -92,7 +92,7 @@ fn covers(params: Option<&Json>, uri: &str) -> bool {
 
 /// The error for a subscription that an acknowledgement does not name.
 fn declined(uri: &str) -> ErrorObject {
-    let uri = errors::shortened(uri);
+    let uri = mcp_revisions_core::errors::shortened(uri);
     errors::internal(&format!(
         "the server has declined the subscription to {uri}"
     ))

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use super::handler::{Boxed, failed};
 use super::templates::{Asked, check_uri, variables};
 use super::{Handler, IntoContents, NoArguments, Resource, Router, texts};
-use crate::errors::shortened;
+use mcp_revisions_core::errors::shortened;
 
 impl Router {
     /// Adds a resource at one URI: text, or bytes.

@@ -15,9 +15,9 @@ use tokio::process::{Child as Process, Command};
 use tokio::task::JoinHandle;
 
 use super::lines::Lines;
-use crate::errors::shortened;
 use crate::transport::line::read_line;
 use crate::transport::spawn::spawn;
+use mcp_revisions_core::errors::shortened;
 
 /// How long a process may take to end by itself once its input is closed.
 const GRACE: Duration = Duration::from_secs(2);

@@ -435,7 +435,7 @@ impl Options {
 
 /// What a client sent, as an error quotes it.
 fn quoted(text: &[u8]) -> String {
-    crate::errors::shortened(&text.escape_ascii().to_string())
+    mcp_revisions_core::errors::shortened(&text.escape_ascii().to_string())
 }
 
 /// Whether an origin is one of this machine.

@@ -36,7 +36,7 @@ fn params_say_one_thing(headers: &HeaderMap) -> Result<(), Box<Refusal>> {
         let mut values = headers.get_all(name).iter();
         let first = values.next();
         if is_param && values.any(|value| Some(value) != first) {
-            let name = errors::shortened(text);
+            let name = mcp_revisions_core::errors::shortened(text);
             let why = format!("{name} came twice with different values");
             return Err(errors::header_mismatch(&why));
         }

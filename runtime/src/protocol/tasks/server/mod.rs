@@ -11,7 +11,7 @@ use mcp_wire::envelope::write;
 use mcp_wire::{ErrorObject, Json, Map, Peeked, Raw};
 
 use super::{EXTENSION, Form, NOTIFICATIONS_TASKS, RESULT_TYPE, TaskStatus, declares_extension};
-use crate::errors::{self, Refusal, shortened};
+use crate::errors::{self, Refusal};
 use crate::meta;
 use crate::methods;
 use crate::protocol::input_required::server::known;
@@ -20,6 +20,7 @@ use crate::protocol::lost::Stopped;
 use crate::protocol::server::{Outgoing, Server};
 use crate::protocol::translate::{Way, no_params};
 use crate::protocol::{Caller, Connection, Token};
+use mcp_revisions_core::errors::shortened;
 use mcp_revisions_core::methods::same;
 
 pub use options::{TaskOptions, TaskSupport};

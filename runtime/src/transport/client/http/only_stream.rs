@@ -88,7 +88,7 @@ impl OnlyStream {
         };
         let named = std::str::from_utf8(&first).ok().map(str::trim);
         let Some(endpoint) = named.and_then(|named| place(requests.url(), named)) else {
-            let named = crate::errors::shortened(&first.escape_ascii().to_string());
+            let named = mcp_revisions_core::errors::shortened(&first.escape_ascii().to_string());
             return Err(format!(
                 "the server wants messages sent to `{named}`, which is not of its own origin"
             ));
