@@ -96,7 +96,7 @@ fn differences(package: &str, before: &Surface, after: &Surface) -> Vec<String> 
         }
     }
     let added = after.keys().filter(|name| {
-        // A new type breaks nobody; a new field or variant of a type that is there does.
+        // A new type breaks no user of the crate; a new field or variant of a released type does.
         let owner = name.split_once('.').map(|(owner, _)| owner);
         owner.is_some_and(|owner| before.contains_key(owner)) && !before.contains_key(*name)
     });

@@ -128,7 +128,7 @@ impl Shared {
             drop(queue);
             let failed = to.write(text.as_deref());
             self.missing.fetch_add(failed, Ordering::Relaxed);
-            // A file that nobody writes any more is closed outside of the lock.
+            // The last writer closes its file outside of the lock.
             drop(to);
             queue = self.lock();
             queue.is_writing = false;

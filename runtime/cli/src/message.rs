@@ -190,7 +190,7 @@ fn null(
     if !whole.pointer(pointer)?.is_null() {
         return None;
     }
-    // Whatever is expected there, it is not all of these.
+    // The schema takes at most one of these kinds there.
     let others = [json!(false), json!([]), json!(0)].into_iter();
     let mut expected = others.filter_map(|other| {
         let mut whole = whole.clone();

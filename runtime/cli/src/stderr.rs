@@ -78,7 +78,7 @@ pub(crate) fn tell_of_server(line: &str) {
     print(format!("{line}\n"));
 }
 
-/// Returns whether a reader may keep those waiting who write to standard error: it is no file and no terminal.
+/// Returns whether a slow reader of standard error can block its writers: only a pipe or a socket has such a reader.
 pub(crate) fn may_block() -> bool {
     #[cfg(unix)]
     {

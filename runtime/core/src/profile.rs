@@ -38,8 +38,8 @@ impl Profile {
         }
     }
 
-    /// Adds members to the result of `initialize` or `server/discover`, for clients of the profile's own revision.
-    /// Members that the endpoint sets itself stay as they are.
+    /// Adds members to the results of `initialize` and `server/discover`: as they are for clients of the profile's own revision,
+    /// converted for those of another one with a handshake. Members that the endpoint sets itself stay as they are.
     #[must_use]
     pub fn with_members(self, members: Map<Json>) -> Self {
         Self { members, ..self }

@@ -121,7 +121,7 @@ impl<'g> Limits<'g> {
             };
             for finding in &site.findings {
                 let mut finding = finding.clone();
-                // A conversion keeps a member that its object does not name, whatever its value.
+                // A conversion keeps every member that its object does not name.
                 finding.kind = match (&finding.detail, finding.kind) {
                     (Detail::Unnamed(Rest::Open), Kind::TypeWidened) => Kind::MemberRemoved,
                     (Detail::Unnamed(Rest::Open), Kind::TypeNarrowed) => Kind::MemberAddedOptional,

@@ -6,7 +6,7 @@ use mcp_revisions::RevisionSet;
 use mcp_revisions::client_transport::{Handle, Incoming, NotConnected, drive};
 use mcp_revisions::sansio::client::{Client, Failure, Options, ServerFacts};
 use mcp_revisions::sansio::server::Caller;
-use mcp_wire::{peek, printable};
+use mcp_wire::{EXCERPT, peek, printable};
 use serde_json::Value;
 
 use super::asked::Asked;
@@ -15,9 +15,6 @@ use super::proxied::Proxied;
 use crate::Error;
 use crate::identity;
 use crate::settings::Settings;
-
-/// How many characters of a body an error quotes.
-const EXCERPT: usize = 200;
 
 /// The options of a connection to a server, on behalf of a client.
 pub(super) fn options(settings: &Settings, caller: &Caller, revisions: RevisionSet) -> Options {

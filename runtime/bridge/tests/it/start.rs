@@ -184,7 +184,7 @@ async fn clients_of_several_revisions_at_one_listener_are_served_in_their_own() 
             )
         })
         .collect();
-    // Each comes again while the others are there.
+    // Each client sends a second request while the others are connected.
     for _ in 0..2 {
         for (revision, client) in &clients {
             assert_eq!(names(client).await, ["greet"], "{revision}");

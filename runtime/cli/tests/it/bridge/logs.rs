@@ -1,4 +1,4 @@
-//! Logs and records never stop a message, whatever becomes of their readers and disks.
+//! Slow or absent readers and full disks of logs and records never stop a message.
 
 use std::io::{Read as _, Write as _};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -475,7 +475,7 @@ fn a_bridge_that_ends_while_its_server_starts_answers_its_client() {
     drop(input);
 }
 
-/// Whoever looks on may leave: the log is of no use any more, and everything else goes on.
+/// The reader of the log leaves, and the bridge goes on.
 #[test]
 fn a_reader_of_the_log_that_leaves_changes_nothing() {
     let mut child = bridge(&[], Revision::LATEST);
