@@ -8,10 +8,10 @@
 
 use std::path::Path;
 
-use mcp_schema::Spec;
-use mcp_schema::diff::{self, Sources};
-use mcp_schema::render::{html, text};
-use mcp_schema::shims::Pair;
+use mcp_revisions_schema::Spec;
+use mcp_revisions_schema::diff::{self, Sources};
+use mcp_revisions_schema::render::{html, text};
+use mcp_revisions_schema::shims::Pair;
 
 fn main() {
     divan::main();

@@ -6,7 +6,7 @@ use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{File, Item, ItemUse, Macro, MacroDelimiter, UseTree};
 
-use mcp_schema::Error;
+use mcp_revisions_schema::Error;
 
 /// The items of a file; `file` is named in errors.
 pub(crate) fn parsed(tokens: TokenStream, file: &str) -> Result<File, Error> {

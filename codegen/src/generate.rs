@@ -4,12 +4,12 @@ mod alone;
 mod crates;
 
 use crate::emit::CrateFiles;
-use mcp_schema::decision::Decision;
-use mcp_schema::files::{FileSet, Section};
-use mcp_schema::names::package;
-use mcp_schema::sorted::SortedSet;
-use mcp_schema::spec::Spec;
-use mcp_schema::{Error, Models};
+use mcp_revisions_schema::decision::Decision;
+use mcp_revisions_schema::files::{FileSet, Section};
+use mcp_revisions_schema::names::package;
+use mcp_revisions_schema::sorted::SortedSet;
+use mcp_revisions_schema::spec::Spec;
+use mcp_revisions_schema::{Error, Models};
 
 pub use alone::{Alone, WireSource, alone};
 pub use crates::{registry_crate, revision_crate, sections, shims_crate, type_crates};

@@ -1,6 +1,6 @@
 //! From the models of all revisions to Rust: types, conversions between adjacent revisions, and one table of all.
 //!
-//! A pure library: no clock, no network, no environment. What the input says is read by [`mcp_schema`].
+//! A pure library: no clock, no network, no environment. What the input says is read by [`mcp_revisions_schema`].
 
 /// The templates of `codegen/templates`, each with the path of the file that it makes.
 macro_rules! templates {

@@ -3,13 +3,13 @@
 //! Each is imported as the draft into a copy of the spec and generated; nothing is written.
 //! So it shows what the generator would have made of the history of a draft, and what it would have asked.
 
-use mcp_schema::sorted::{SortedMap, SortedSet};
+use mcp_revisions_schema::sorted::{SortedMap, SortedSet};
 
 use crate::generate::{Generated, generate};
-use mcp_schema::Error;
-use mcp_schema::decision::{Decision, Question};
-use mcp_schema::diff::{self, Level, Sources};
-use mcp_schema::spec::{Directory, ImportOptions, Lifecycle, Spec, Status, Upstream};
+use mcp_revisions_schema::Error;
+use mcp_revisions_schema::decision::{Decision, Question};
+use mcp_revisions_schema::diff::{self, Level, Sources};
+use mcp_revisions_schema::spec::{Directory, ImportOptions, Lifecycle, Spec, Status, Upstream};
 
 /// A spec that drafts are tried on.
 #[derive(Debug)]

@@ -2,15 +2,15 @@
 //!
 //! A release is published: what is written for a new revision leaves the types of those before as they are.
 
-use mcp_schema::names::{module, package};
-use mcp_schema::sorted::SortedMap;
-use mcp_schema::spec::{Spec, Status};
+use mcp_revisions_schema::names::{module, package};
+use mcp_revisions_schema::sorted::SortedMap;
+use mcp_revisions_schema::spec::{Spec, Status};
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::ToTokens;
 
 use crate::emit::CrateFiles;
 use crate::generate::Generated;
-use mcp_schema::Error;
+use mcp_revisions_schema::Error;
 
 /// The crate of the types that several revisions have alike.
 const SHARED: &str = "mcp-shared";

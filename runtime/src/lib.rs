@@ -94,13 +94,6 @@ pub mod service;
 mod transport;
 
 pub use limits::Limits;
-pub use mcp_revisions_core::methods::find_method;
-pub use mcp_revisions_core::{
-    ConvertedMessages, Diagnostic, Headers, Introductions, MessageContext, MessageError, Messages,
-    NegotiatedMessage, Negotiation, Protocol, RevisionSet, Route, convert_message,
-    convert_messages, headers, negotiate, negotiate_element, negotiate_initialize, read_messages,
-    takes_session_operations,
-};
 #[cfg(feature = "client")]
 pub use transport::client as client_transport;
 #[cfg(feature = "server-http")]
@@ -118,7 +111,7 @@ pub use transport::spawn::{Boxed, boxed, until};
 #[cfg(feature = "server-stdio")]
 pub use transport::stdio;
 
-pub use mcp_protocol::*;
+pub use mcp_revisions_core::*;
 pub use mcp_wire;
 pub use mcp_wire::args;
 pub use mcp_wire::{MessageKind, Peeked, PeekedMeta, Raw, RawId, Unreadable, meta, peek};

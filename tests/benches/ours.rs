@@ -1,6 +1,6 @@
 //! The messages as types of this workspace.
 
-use mcp_protocol::{v2025_11_25, v2026_07_28};
+use mcp_revisions_core::{v2025_11_25, v2026_07_28};
 use mcp_wire::{Decode, Encode};
 
 use crate::contest::Subject;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use jsonschema::{Registry, ValidationOptions, Validator, draft202012};
-use mcp_schema::Revision;
-use mcp_schema::model::Model;
+use mcp_revisions_schema::Revision;
+use mcp_revisions_schema::model::Model;
 use serde_json::{Value, json};
 
 use crate::parallel;

@@ -2,7 +2,7 @@
 //!
 //! `tests/it/rejection.rs` fails on a disagreement that no entry covers, and on an entry that covers none.
 
-use mcp_schema::model::{Model, Plan, Presence, Shape, Ty};
+use mcp_revisions_schema::model::{Model, Plan, Presence, Shape, Ty};
 use mcp_wire::{Error, ErrorKind};
 
 use crate::breaks::{Break, Harm, Within};

@@ -1,7 +1,7 @@
 //! What must hold across the crates of this workspace, and what the tests need to find out whether it does.
 //!
 //! Samples are drawn from the model of each revision ([`sampler`]), judged by an independent reader of the schema
-//! ([`judge`]), and handed to the generated crates by `mcp_protocol`.
+//! ([`judge`]), and handed to the generated crates by `mcp_revisions_core`.
 //! Broken in one place ([`breaks`]), they have to be refused there; where a crate and its schema disagree on
 //! purpose, [`leniency`] says so and why.
 //! Nothing here shares code with the emitter: a mistake there must not be able to hide itself.

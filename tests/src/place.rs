@@ -1,6 +1,6 @@
 //! Where in a schema the type of a model stands: a definition, or an inline schema at a place such as `Tool.annotations`.
 
-use mcp_schema::model::Model;
+use mcp_revisions_schema::model::Model;
 use mcp_wire::pointer::escaped;
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! A sampled value: what stands where, what the model says about it, and its text in one of many spellings.
 
-use mcp_schema::sorted::SortedMap;
+use mcp_revisions_schema::sorted::SortedMap;
 use mcp_wire::pointer::escaped;
 use std::fmt::Write as _;
 

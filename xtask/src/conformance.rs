@@ -6,13 +6,13 @@
 mod client;
 mod table;
 
-use mcp_schema::sorted::SortedMap;
+use mcp_revisions_schema::sorted::SortedMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use anyhow::{Context, ensure};
 use clap::{Args, ValueEnum};
-use mcp_schema::command::Outcome;
+use mcp_revisions_schema::command::Outcome;
 
 use crate::process::{Built, Running, npm_install, output};
 use crate::progress::Progress;

@@ -8,13 +8,13 @@ use clap::Args;
 use mcp_codegen::emit::CrateFiles;
 use mcp_codegen::generate::{self, Alone, Crate, Generated, WireSource};
 use mcp_codegen::surface;
-use mcp_schema::files::FileSet;
-use mcp_schema::sorted::SortedMap;
-use mcp_schema::{Decision, Spec};
+use mcp_revisions_schema::files::FileSet;
+use mcp_revisions_schema::sorted::SortedMap;
+use mcp_revisions_schema::{Decision, Spec};
 
 use crate::tally::columns;
 use crate::workspace::{root, spec_dir};
-use mcp_schema::command::Outcome;
+use mcp_revisions_schema::command::Outcome;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -62,7 +62,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
             let folder = root.join(generate::GENERATED).join(&package);
             folder.is_dir().then(|| Ok((package, sources(&folder)?)))
         });
-        let stands = stands.collect::<Result<SortedMap<_, _>, mcp_schema::Error>>()?;
+        let stands = stands.collect::<Result<SortedMap<_, _>, mcp_revisions_schema::Error>>()?;
         surface::check(&spec, &stands, &generated)?;
     }
     if !arguments.revision.is_empty() {
@@ -105,12 +105,12 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
 }
 
 /// Reads the Rust files of a crate, by path below its root.
-fn sources(folder: &Path) -> Result<CrateFiles, mcp_schema::Error> {
+fn sources(folder: &Path) -> Result<CrateFiles, mcp_revisions_schema::Error> {
     let mut files = CrateFiles::new();
     let mut open = vec!["src".to_owned()];
     while let Some(below) = open.pop() {
         let path = folder.join(&below);
-        let unreadable = |cause| mcp_schema::Error::io("read", &path, cause);
+        let unreadable = |cause| mcp_revisions_schema::Error::io("read", &path, cause);
         for entry in std::fs::read_dir(&path).map_err(unreadable)? {
             let path = entry.map_err(unreadable)?.path();
             let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
@@ -121,7 +121,8 @@ fn sources(folder: &Path) -> Result<CrateFiles, mcp_schema::Error> {
                 open.push(name);
             } else if name.ends_with(".rs") {
                 let text = std::fs::read_to_string(&path);
-                let text = text.map_err(|cause| mcp_schema::Error::io("read", &path, cause))?;
+                let text =
+                    text.map_err(|cause| mcp_revisions_schema::Error::io("read", &path, cause))?;
                 files.insert(name, text);
             }
         }
@@ -130,9 +131,9 @@ fn sources(folder: &Path) -> Result<CrateFiles, mcp_schema::Error> {
 }
 
 /// Takes no safe answer: every decision is a failure.
-fn refuse(decisions: &[Decision]) -> Result<(), mcp_schema::Error> {
+fn refuse(decisions: &[Decision]) -> Result<(), mcp_revisions_schema::Error> {
     let refused = decisions.iter().cloned().map(Decision::refused);
-    mcp_schema::Error::check(refused.collect())
+    mcp_revisions_schema::Error::check(refused.collect())
 }
 
 /// The safe answers that were taken, and how to settle each; empty for none.
@@ -154,9 +155,9 @@ fn alone(
     strict: bool,
     start: Instant,
 ) -> anyhow::Result<Outcome> {
-    let text =
-        std::fs::read(schema).map_err(|cause| mcp_schema::Error::io("read", schema, cause))?;
-    let sha256 = mcp_schema::spec::sha256(&text);
+    let text = std::fs::read(schema)
+        .map_err(|cause| mcp_revisions_schema::Error::io("read", schema, cause))?;
+    let sha256 = mcp_revisions_schema::spec::sha256(&text);
     let text = String::from_utf8(text)
         .ok()
         .with_context(|| format!("{} is not UTF-8", schema.display()))?;
@@ -189,10 +190,11 @@ fn alone(
             false => beside.push((out.join(path), text)),
         }
     }
-    std::fs::create_dir_all(out).map_err(|cause| mcp_schema::Error::io("create", out, cause))?;
+    std::fs::create_dir_all(out)
+        .map_err(|cause| mcp_revisions_schema::Error::io("create", out, cause))?;
     let written = files.write(out)?;
     for (path, text) in beside {
-        mcp_schema::files::write_file(&path, text.as_bytes())?;
+        mcp_revisions_schema::files::write_file(&path, text.as_bytes())?;
     }
     let (new, deleted) = (written.written.len(), written.deleted.len());
     let counts = [new, written.unchanged, deleted];
@@ -206,7 +208,8 @@ fn alone(
 
 /// The way from a folder to another one, so that a crate names no place of the machine that it was made on.
 fn relative(from: &Path, to: &Path) -> anyhow::Result<String> {
-    std::fs::create_dir_all(from).map_err(|cause| mcp_schema::Error::io("create", from, cause))?;
+    std::fs::create_dir_all(from)
+        .map_err(|cause| mcp_revisions_schema::Error::io("create", from, cause))?;
     // What is a link counts as what it leads to, as cargo sees it.
     let (from, to) = (from.canonicalize()?, to.canonicalize()?);
     let shared = from

@@ -11,9 +11,9 @@ mod run;
 use std::fmt::Write as _;
 
 use clap::Args;
-use mcp_schema::Spec;
-use mcp_schema::command::Outcome;
-use mcp_schema::spec::Status;
+use mcp_revisions_schema::Spec;
+use mcp_revisions_schema::command::Outcome;
+use mcp_revisions_schema::spec::Status;
 
 use crate::progress::Progress;
 use crate::replicas::SKIPPED;

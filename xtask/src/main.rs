@@ -1,4 +1,4 @@
-//! `cargo xtask`: the command line over `mcp-schema` and `mcp-codegen`.
+//! `cargo xtask`: the command line over `mcp-revisions-schema` and `mcp-codegen`.
 //!
 //! Each subcommand is a file of its own: it takes its arguments, calls the library, and gives back what to print.
 //! To add one: write the file, name it in [`Command`], run it in [`main`].
@@ -7,8 +7,8 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use mcp_schema::Spec;
-use mcp_schema::command::{self, Outcome, diff, explain};
+use mcp_revisions_schema::Spec;
+use mcp_revisions_schema::command::{self, Outcome, diff, explain};
 
 mod conformance;
 mod generate;
@@ -52,7 +52,7 @@ enum Command {
     Conformance(conformance::Arguments),
 }
 
-fn own_spec() -> Result<Spec, mcp_schema::Error> {
+fn own_spec() -> Result<Spec, mcp_revisions_schema::Error> {
     Spec::read(&workspace::spec_dir()?)
 }
 

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use mcp_schema::Models;
-use mcp_schema::Spec;
+use mcp_revisions_schema::Models;
+use mcp_revisions_schema::Spec;
 
 use crate::workspace::spec_dir;
-use mcp_schema::command::Outcome;
+use mcp_revisions_schema::command::Outcome;
 
 #[derive(Args)]
 pub(crate) struct Arguments {

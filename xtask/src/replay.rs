@@ -1,6 +1,6 @@
 //! `cargo xtask replay`: the history of a draft, one line per schema, with the result.
 
-use mcp_schema::sorted::SortedMap;
+use mcp_revisions_schema::sorted::SortedMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::num::NonZero;
@@ -11,14 +11,14 @@ use std::time::Instant;
 use anyhow::Context;
 use clap::Args;
 use mcp_codegen::replay::{Made, Refused, Replay, Step};
-use mcp_schema::Error;
-use mcp_schema::decision::Question;
-use mcp_schema::diff::Level;
-use mcp_schema::spec::Directory;
+use mcp_revisions_schema::Error;
+use mcp_revisions_schema::decision::Question;
+use mcp_revisions_schema::diff::Level;
+use mcp_revisions_schema::spec::Directory;
 
 use crate::progress::Progress;
 use crate::workspace::spec_dir;
-use mcp_schema::command::Outcome;
+use mcp_revisions_schema::command::Outcome;
 
 mod compile;
 

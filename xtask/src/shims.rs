@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
-use mcp_schema::Models;
-use mcp_schema::Spec;
-use mcp_schema::shims::table;
+use mcp_revisions_schema::Models;
+use mcp_revisions_schema::Spec;
+use mcp_revisions_schema::shims::table;
 
 use crate::workspace::spec_dir;
-use mcp_schema::command::Outcome;
+use mcp_revisions_schema::command::Outcome;
 
 #[derive(Args)]
 pub(crate) struct Arguments {

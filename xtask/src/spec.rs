@@ -3,16 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use mcp_schema::Models;
-use mcp_schema::open::{Open, Undocumented};
-use mcp_schema::spec::{
+use mcp_revisions_schema::Models;
+use mcp_revisions_schema::open::{Open, Undocumented};
+use mcp_revisions_schema::spec::{
     self, Directory, Extension, ExtensionOptions, ImportOptions, Lifecycle, Revision, Spec, Status,
     Upstream, Verified, canonical,
 };
 
 use crate::tally::columns;
 use crate::workspace::spec_dir;
-use mcp_schema::command::Outcome;
+use mcp_revisions_schema::command::Outcome;
 
 mod told;
 
@@ -183,7 +183,7 @@ fn ends(
 fn docs(spec: &Spec) -> anyhow::Result<Outcome> {
     let models = Models::build(spec)?;
     let undocumented = models.undocumented();
-    mcp_schema::Error::check(models.unused_docs())?;
+    mcp_revisions_schema::Error::check(models.unused_docs())?;
     let mut text = String::new();
     let (mut of_others, mut of_drafts) = (0, 0);
     for one in undocumented {

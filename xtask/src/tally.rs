@@ -1,9 +1,9 @@
 //! Tables: of results by revision in Markdown, with notes below it, and of columns.
 
-use mcp_schema::sorted::SortedSet;
+use mcp_revisions_schema::sorted::SortedSet;
 use std::fmt::Write as _;
 
-use mcp_schema::command::Outcome;
+use mcp_revisions_schema::command::Outcome;
 
 /// The rows so far, what is to be noted of them, and whether all is as it was expected.
 pub(crate) struct Tally {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use mcp_schema::Error;
+use mcp_revisions_schema::Error;
 
 /// Returns the root of the workspace that the command runs in.
 ///

@@ -77,8 +77,8 @@ pub(crate) fn plain(name: &str) -> String {
 ///
 /// ```
 /// let known = ["tools/call", "tools/list"];
-/// assert_eq!(mcp_schema::naming::nearest("tool/cal", known), Some("tools/call"));
-/// assert_eq!(mcp_schema::naming::nearest("ping", known), None);
+/// assert_eq!(mcp_revisions_schema::naming::nearest("tool/cal", known), Some("tools/call"));
+/// assert_eq!(mcp_revisions_schema::naming::nearest("ping", known), None);
 /// ```
 #[must_use]
 pub fn nearest<'n>(unknown: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {

@@ -1,6 +1,6 @@
 //! Which members of an object are fields of its struct.
 
-use mcp_schema::model::{Member, Object, Presence};
+use mcp_revisions_schema::model::{Member, Object, Presence};
 
 /// The members that are fields, in order of the fields.
 pub(super) fn fields_of(object: &Object) -> impl Iterator<Item = &Member> {

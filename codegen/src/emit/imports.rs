@@ -1,6 +1,6 @@
 //! The `use` lines of a file: what its tokens name, and no more.
 
-use mcp_schema::sorted::{SortedMap, SortedSet};
+use mcp_revisions_schema::sorted::{SortedMap, SortedSet};
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::quote;
@@ -8,7 +8,7 @@ use syn::visit::{self, Visit};
 use syn::{File, Macro, Path, UsePath};
 
 use super::ty::ident;
-use mcp_schema::naming::taken::WIRE;
+use mcp_revisions_schema::naming::taken::WIRE;
 
 /// The names at the start of the paths of some items.
 pub(crate) fn named(body: &File) -> SortedSet<String> {

@@ -6,7 +6,7 @@
 
 use std::fmt::Display;
 
-use mcp_schema::sorted::SortedMap;
+use mcp_revisions_schema::sorted::SortedMap;
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -17,10 +17,10 @@ use typify::{TypeDetails, TypeId, TypeSpace, TypeSpaceSettings};
 use super::fields::{fields_of, is_default};
 use super::messages::Messages;
 use super::ty::{field_type, ident};
-use mcp_schema::Error;
-use mcp_schema::docs::TypeDocs;
-use mcp_schema::model::{Model, Object, Presence, Rest, Shape, Ty, TypeDef};
-use mcp_schema::naming::pascal_case;
+use mcp_revisions_schema::Error;
+use mcp_revisions_schema::docs::TypeDocs;
+use mcp_revisions_schema::model::{Model, Object, Presence, Rest, Shape, Ty, TypeDef};
+use mcp_revisions_schema::naming::pascal_case;
 
 /// Emits the item of every struct, newtype and string enum, by Rust name; messages that are aliases have none.
 pub(super) fn items(

@@ -1,15 +1,17 @@
 //! Messages of a method: an alias of a generic type of `mcp-wire`, and the method as a type.
 
-use mcp_schema::sorted::{SortedMap, SortedSet};
+use mcp_revisions_schema::sorted::{SortedMap, SortedSet};
 
 use proc_macro2::TokenStream;
 use quote::quote;
 use serde_json::Value;
 
 use super::ty::{ident, runtime_path, rust_type};
-use mcp_schema::model::{Member, Method, Model, Object, Presence, Rest, Shape, Ty, TypeDef};
-use mcp_schema::naming::taken::{TAKEN, WIRE};
-use mcp_schema::spec::roles;
+use mcp_revisions_schema::model::{
+    Member, Method, Model, Object, Presence, Rest, Shape, Ty, TypeDef,
+};
+use mcp_revisions_schema::naming::taken::{TAKEN, WIRE};
+use mcp_revisions_schema::spec::roles;
 
 /// The messages of a model that are aliases, by Rust name: what each stands for, and the method that it declares.
 pub(super) struct Messages(SortedMap<String, (TokenStream, TokenStream)>);

@@ -1,14 +1,14 @@
 //! The method table of a revision, and what ties each method to its params and result.
 
-use mcp_schema::sorted::SortedMap;
+use mcp_revisions_schema::sorted::SortedMap;
 
 use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::messages::Messages;
 use super::ty::{ident, optional, params_type, rust_type};
-use mcp_schema::model::{Method, Model, Shape, Ty};
-use mcp_schema::spec::methods::CapabilityPart;
+use mcp_revisions_schema::model::{Method, Model, Shape, Ty};
+use mcp_revisions_schema::spec::methods::CapabilityPart;
 
 /// `impl Request` and `impl Notification` for each message that is a type of its own, by its name.
 pub(super) fn ties(model: &Model, messages: &Messages) -> SortedMap<String, TokenStream> {

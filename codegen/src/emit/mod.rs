@@ -16,16 +16,16 @@ mod structs;
 mod ty;
 mod unions;
 
-use mcp_schema::sorted::{SortedMap, SortedSet};
+use mcp_revisions_schema::sorted::{SortedMap, SortedSet};
 
 use proc_macro2::TokenStream;
 use quote::quote;
 
 use crate::format;
-use mcp_schema::Error;
-use mcp_schema::docs::TypeDocs;
-use mcp_schema::model::{Model, Shape, Ty, TypeDef};
-use mcp_schema::naming::pascal_case;
+use mcp_revisions_schema::Error;
+use mcp_revisions_schema::docs::TypeDocs;
+use mcp_revisions_schema::model::{Model, Shape, Ty, TypeDef};
+use mcp_revisions_schema::naming::pascal_case;
 
 pub(crate) use imports::named;
 pub use once::{Once, Set};

@@ -1,9 +1,9 @@
 //! Types that stand once: those for which everything that is generated is the same in several published revisions.
 
-use mcp_schema::sorted::{SortedMap, SortedSet};
+use mcp_revisions_schema::sorted::{SortedMap, SortedSet};
 
-use mcp_schema::names::module;
-use mcp_schema::naming::taken::WIRE;
+use mcp_revisions_schema::names::module;
+use mcp_revisions_schema::naming::taken::WIRE;
 
 use super::Pieces;
 

@@ -1,10 +1,10 @@
 //! What is generated of each type, before it is put into files: by this, types of several revisions are the same or not.
 
-use mcp_schema::sorted::{SortedMap, SortedSet};
+use mcp_revisions_schema::sorted::{SortedMap, SortedSet};
 
-use mcp_schema::Error;
-use mcp_schema::docs::TypeDocs;
-use mcp_schema::model::{Model, TypeDef};
+use mcp_revisions_schema::Error;
+use mcp_revisions_schema::docs::TypeDocs;
+use mcp_revisions_schema::model::{Model, TypeDef};
 use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Borrow;
 
-use mcp_schema::sorted::{SortedMap, SortedSet};
+use mcp_revisions_schema::sorted::{SortedMap, SortedSet};
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, Value, context};
@@ -12,10 +12,10 @@ use quote::quote;
 use super::CrateFiles;
 use super::once::{Once, Set};
 use super::ty::ident;
-use mcp_schema::Error;
-use mcp_schema::model::{Model, Shape};
-use mcp_schema::names;
-use mcp_schema::render::text::wrapped;
+use mcp_revisions_schema::Error;
+use mcp_revisions_schema::model::{Model, Shape};
+use mcp_revisions_schema::names;
+use mcp_revisions_schema::render::text::wrapped;
 
 /// The facts about a crate.
 #[derive(Debug, Clone, PartialEq)]

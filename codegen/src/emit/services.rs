@@ -2,7 +2,7 @@
 //!
 //! Functions are thin: what need not know a type is a routine of `mcp_wire::service`.
 
-use mcp_schema::sorted::SortedSet;
+use mcp_revisions_schema::sorted::SortedSet;
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
@@ -10,10 +10,10 @@ use quote::{format_ident, quote};
 use super::CrateFacts;
 use super::items::doc;
 use super::ty::{ident, params_type, rust_type};
-use mcp_schema::docs::TypeDocs;
-use mcp_schema::model::{Direction, Given, Member, Method, MethodKind, Model};
-use mcp_schema::names;
-use mcp_schema::naming::snake_case;
+use mcp_revisions_schema::docs::TypeDocs;
+use mcp_revisions_schema::model::{Direction, Given, Member, Method, MethodKind, Model};
+use mcp_revisions_schema::names;
+use mcp_revisions_schema::naming::snake_case;
 
 /// What a side is called in generated code.
 struct Side {

@@ -7,8 +7,10 @@ use serde_json::Value;
 use super::fields::{fields_of, is_default};
 use super::items::doc;
 use super::ty::{argument, assign, ident, in_box, rust_type};
-use mcp_schema::model::{Given, Member, Model, Object, Presence, Rest, Start, Taken, Ty, TypeDef};
-use mcp_schema::naming::pascal_case;
+use mcp_revisions_schema::model::{
+    Given, Member, Model, Object, Presence, Rest, Start, Taken, Ty, TypeDef,
+};
+use mcp_revisions_schema::naming::pascal_case;
 
 /// `new` with what must be there and has no value to start from, `with_*` for the rest.
 pub(super) fn constructor(model: &Model, def: &TypeDef, object: &Object) -> TokenStream {

@@ -4,7 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::parse_str;
 
-use mcp_schema::model::{Method, Ty};
+use mcp_revisions_schema::model::{Method, Ty};
 
 /// An identifier that is known to be one: a model has no other names.
 pub(super) fn ident(name: &str) -> Ident {

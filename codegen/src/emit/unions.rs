@@ -6,9 +6,9 @@ use quote::quote;
 use super::items::doc;
 use super::structs::number;
 use super::ty::{field_type, ident, rust_type};
-use mcp_schema::docs::TypeDocs;
-use mcp_schema::model::{Case, KindCase, Model, Plan, Ty, TypeDef, Union};
-use mcp_schema::schema::JsonType;
+use mcp_revisions_schema::docs::TypeDocs;
+use mcp_revisions_schema::model::{Case, KindCase, Model, Plan, Ty, TypeDef, Union};
+use mcp_revisions_schema::schema::JsonType;
 
 /// The enum.
 pub(super) fn item(model: &Model, def: &TypeDef, union: &Union, docs: &TypeDocs) -> TokenStream {

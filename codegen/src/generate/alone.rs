@@ -1,19 +1,19 @@
 //! A crate from a schema that is not a revision of the spec.
 
-use mcp_schema::sorted::{SortedMap, SortedSet};
+use mcp_revisions_schema::sorted::{SortedMap, SortedSet};
 use std::path::Path;
 
 use super::crates::extension_alone;
 use super::{Crate, GENERATED};
 use crate::emit::{COMMAND, CrateFacts, crate_files, pieces};
-use mcp_schema::decision::Scope;
-use mcp_schema::docs::{Docs, TypeDocs};
-use mcp_schema::model::{Built, Model};
-use mcp_schema::names::package;
-use mcp_schema::rules::Rules;
-use mcp_schema::spec::methods::MethodRules;
-use mcp_schema::spec::{Extension, Lifecycle, Spec, canonical, json};
-use mcp_schema::{Error, Models, prose};
+use mcp_revisions_schema::decision::Scope;
+use mcp_revisions_schema::docs::{Docs, TypeDocs};
+use mcp_revisions_schema::model::{Built, Model};
+use mcp_revisions_schema::names::package;
+use mcp_revisions_schema::rules::Rules;
+use mcp_revisions_schema::spec::methods::MethodRules;
+use mcp_revisions_schema::spec::{Extension, Lifecycle, Spec, canonical, json};
+use mcp_revisions_schema::{Error, Models, prose};
 
 /// Refuses what cargo and rustc would refuse as the name of a package.
 fn check_package(name: &str) -> Result<(), Error> {

@@ -1,13 +1,13 @@
 //! The crates that are made of the models of all revisions: types, conversions, the registry.
 
-use mcp_schema::sorted::SortedSet;
+use mcp_revisions_schema::sorted::SortedSet;
 
-use mcp_schema::docs::TypeDocs;
-use mcp_schema::files::Section;
-use mcp_schema::names::{extension_package, package};
-use mcp_schema::shims::PairPlan;
-use mcp_schema::spec::errors::ErrorRules;
-use mcp_schema::{Error, ExtensionModel, Models, Revision, RevisionModel, Status};
+use mcp_revisions_schema::docs::TypeDocs;
+use mcp_revisions_schema::files::Section;
+use mcp_revisions_schema::names::{extension_package, package};
+use mcp_revisions_schema::shims::PairPlan;
+use mcp_revisions_schema::spec::errors::ErrorRules;
+use mcp_revisions_schema::{Error, ExtensionModel, Models, Revision, RevisionModel, Status};
 
 use super::Crate;
 use crate::emit::{
@@ -204,14 +204,15 @@ pub fn registry_crate(
     let shim_facts = shim_facts(models, once);
     let used = shims::used(plans, &shim_facts);
     Ok(Crate {
-        package: "mcp-protocol".to_owned(),
+        package: "mcp-revisions-tables".to_owned(),
         types: used.values().map(|types| types.len()).sum(),
         files: registry::crate_files(models, &used, &shim_facts.features, once)?,
         ..Crate::default()
     })
 }
 
-/// Returns the sections of hand-written manifests that name revisions: the features of the facade and of its core, and what hooks depend on.
+/// Returns the sections of hand-written manifests that name revisions: the features of the runtime and of its core, and what hooks
+/// depend on.
 pub fn sections(models: &Models<'_>) -> Vec<Section> {
     let features = features_of(models);
     let converted: Vec<String> = (models.extensions.iter())
@@ -223,14 +224,13 @@ pub fn sections(models: &Models<'_>) -> Vec<Section> {
         name,
         text,
     };
-    // Who needs an extension of the facade asks for it.
+    // Who needs an extension of the runtime asks for it.
     let asked_for = features.iter().cloned().map(|feature| Feature {
         outermost: feature.outermost && !feature.extension,
         ..feature
     });
-    let facade = rows(&asked_for.collect::<Vec<_>>(), |feature| {
-        vec![format!("mcp-protocol/{}", feature.name)]
-    });
+    let asked_for: Vec<Feature> = asked_for.collect();
+    let forwarded = |to: &str| rows(&asked_for, |feature| vec![format!("{to}/{}", feature.name)]);
     let is_used = |package: &&String| {
         !package.starts_with(&extension_package("")) || converted.contains(package)
     };
@@ -250,8 +250,16 @@ pub fn sections(models: &Models<'_>) -> Vec<Section> {
     let extensions = converted.iter().map(|package| dependency(package, true));
     let dependencies = revisions.chain(extensions);
     vec![
-        section("runtime/Cargo.toml", "a feature a revision", facade.clone()),
-        section("runtime/core/Cargo.toml", "a feature a revision", facade),
+        section(
+            "runtime/Cargo.toml",
+            "a feature a revision",
+            forwarded("mcp-revisions-core"),
+        ),
+        section(
+            "runtime/core/Cargo.toml",
+            "a feature a revision",
+            forwarded("mcp-revisions-tables"),
+        ),
         section("runtime/hooks/Cargo.toml", "a feature a revision", hooks),
         section(
             "runtime/hooks/Cargo.toml",

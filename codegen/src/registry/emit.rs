@@ -1,6 +1,6 @@
 //! The files of the crate, from templates.
 
-use mcp_schema::sorted::{SortedMap, SortedSet};
+use mcp_revisions_schema::sorted::{SortedMap, SortedSet};
 
 use minijinja::{Value, context};
 
@@ -8,11 +8,11 @@ use super::VERSION;
 use super::features::{self, Feature};
 use super::methods;
 use crate::emit::{COMMAND, CrateFiles, Once, Set, header_of, lines, rendered};
-use mcp_schema::names;
-use mcp_schema::naming::pascal_case;
-use mcp_schema::rules::{Mistake, MistakeFate};
-use mcp_schema::spec::{Extension, Revision, Status};
-use mcp_schema::{Error, Models, RevisionModel};
+use mcp_revisions_schema::names;
+use mcp_revisions_schema::naming::pascal_case;
+use mcp_revisions_schema::rules::{Mistake, MistakeFate};
+use mcp_revisions_schema::spec::{Extension, Revision, Status};
+use mcp_revisions_schema::{Error, Models, RevisionModel};
 
 /// Returns the files of the crate; `used` are the types of each revision that take part in conversions.
 ///

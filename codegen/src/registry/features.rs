@@ -3,7 +3,7 @@
 //!
 //! They add up, as cargo wants it: nothing that is there without a feature is gone with it.
 
-use mcp_schema::names;
+use mcp_revisions_schema::names;
 
 /// A revision that is converted, as the list of features knows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,11 +1,11 @@
 //! What methods are called: one constant for each name that any revision has.
 
-use mcp_schema::sorted::{SortedMap, SortedSet};
+use mcp_revisions_schema::sorted::{SortedMap, SortedSet};
 
 use minijinja::{Value, context};
 
-use mcp_schema::Models;
-use mcp_schema::naming::snake_case;
+use mcp_revisions_schema::Models;
+use mcp_revisions_schema::naming::snake_case;
 
 /// A row a name, in order of the names.
 pub(super) fn rows(models: &Models<'_>) -> Vec<Value> {

@@ -1,9 +1,9 @@
 //! Conversions that nothing is done by: of types that both revisions of a pair share.
 
-use mcp_schema::sorted::{SortedMap, SortedSet};
+use mcp_revisions_schema::sorted::{SortedMap, SortedSet};
 
-use mcp_schema::shims::effect::{largest, target};
-use mcp_schema::shims::plan::{Arm, Body, Conversion, Effect, End, Source, Transfer};
+use mcp_revisions_schema::shims::effect::{largest, target};
+use mcp_revisions_schema::shims::plan::{Arm, Body, Conversion, Effect, End, Source, Transfer};
 
 /// Returns the types, by Rust name, that both ends of a way have as one and that are moved as a whole; `shared` are those
 /// that both ends have as one.

@@ -1,6 +1,6 @@
 //! What surrounds the conversions: modules, imports, tables, manifest and root.
 
-use mcp_schema::sorted::{SortedMap, SortedSet};
+use mcp_revisions_schema::sorted::{SortedMap, SortedSet};
 
 use minijinja::{Value, context};
 use proc_macro2::TokenStream;
@@ -11,15 +11,17 @@ use crate::emit::{COMMAND, CrateFiles, Once, Set, header_of, named, optional, re
 use crate::registry::VERSION;
 use crate::registry::features::{self, Feature};
 use mcp_convert::Adapter;
-use mcp_schema::model::Ty;
-use mcp_schema::names::{constant, extension, extension_package, library, package};
-use mcp_schema::shims::OneOrMany;
-use mcp_schema::shims::pair::Sender;
-use mcp_schema::shims::pair::{Pair, Way};
-use mcp_schema::shims::plan::{Apart, Arm, Body, Conversion, End, MethodPlan, PairPlan, RuleFacts};
-use mcp_schema::shims::rules::{Action, ErrorFate, ErrorRule, MethodAction};
-use mcp_schema::spec::Extension;
-use mcp_schema::{Error, RevisionModel};
+use mcp_revisions_schema::model::Ty;
+use mcp_revisions_schema::names::{constant, extension, extension_package, library, package};
+use mcp_revisions_schema::shims::OneOrMany;
+use mcp_revisions_schema::shims::pair::Sender;
+use mcp_revisions_schema::shims::pair::{Pair, Way};
+use mcp_revisions_schema::shims::plan::{
+    Apart, Arm, Body, Conversion, End, MethodPlan, PairPlan, RuleFacts,
+};
+use mcp_revisions_schema::shims::rules::{Action, ErrorFate, ErrorRule, MethodAction};
+use mcp_revisions_schema::spec::Extension;
+use mcp_revisions_schema::{Error, RevisionModel};
 
 /// The facts about the revisions for the crate of conversions.
 #[derive(Debug)]

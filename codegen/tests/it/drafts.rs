@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use mcp_codegen::generate::{Alone, Crate, WireSource, alone};
-use mcp_schema::Error;
+use mcp_revisions_schema::Error;
 use serde_json::Value;
 
 mod damage;

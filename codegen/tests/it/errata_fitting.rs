@@ -1,7 +1,7 @@
 //! Errata of a revision in a file that is near to it: those that still fit are applied, and no others.
 
-use mcp_schema::Spec;
-use mcp_schema::diff::Sources;
+use mcp_revisions_schema::Spec;
+use mcp_revisions_schema::diff::Sources;
 use serde_json::{Value, json};
 
 use crate::specs::{files, released};

@@ -1,14 +1,14 @@
 //! An extension whose feature was in the core before: the messages of the two are converted by rules, without any code.
 
 use crate::says;
-use mcp_schema::sorted::SortedMap;
+use mcp_revisions_schema::sorted::SortedMap;
 
 use mcp_codegen::generate::{registry_crate, shims_crate, type_crates};
-use mcp_schema::decision::Scope;
-use mcp_schema::open::Open;
-use mcp_schema::shims::Pair;
-use mcp_schema::spec::Directory;
-use mcp_schema::{Models, Spec};
+use mcp_revisions_schema::decision::Scope;
+use mcp_revisions_schema::open::Open;
+use mcp_revisions_schema::shims::Pair;
+use mcp_revisions_schema::spec::Directory;
+use mcp_revisions_schema::{Models, Spec};
 
 use crate::mutants::compiled::placed;
 use crate::specs;
@@ -127,7 +127,7 @@ fn files() -> SortedMap<String, String> {
 
 /// What its users would run: throws on both ways, by the table of the extension.
 const USE: &str = r##"#![cfg(test)]
-use mcp_protocol::{Context, Extension, Part, Subject};
+use mcp_revisions_tables::{Context, Extension, Part, Subject};
 
 fn came_to(part: Part, [from, to]: [usize; 2], text: &str) -> (String, Vec<String>) {
     let tables = Extension::ALL[0].core.expect("dice were in a core");

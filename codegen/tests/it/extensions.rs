@@ -1,14 +1,14 @@
 //! An extension without any code of its own: a folder of `spec/extensions` is read, typed and generated.
 
 use crate::says;
-use mcp_schema::sorted::SortedMap;
+use mcp_revisions_schema::sorted::SortedMap;
 
 use mcp_codegen::generate::{Alone, Crate, WireSource, alone, type_crates};
-use mcp_schema::diff::{self, Sources};
-use mcp_schema::open::Open;
-use mcp_schema::render::text::{self, TextOptions};
-use mcp_schema::spec::{Directory, ExtensionOptions, ImportedExtension, Upstream};
-use mcp_schema::{Models, Spec};
+use mcp_revisions_schema::diff::{self, Sources};
+use mcp_revisions_schema::open::Open;
+use mcp_revisions_schema::render::text::{self, TextOptions};
+use mcp_revisions_schema::spec::{Directory, ExtensionOptions, ImportedExtension, Upstream};
+use mcp_revisions_schema::{Models, Spec};
 
 use crate::specs;
 use crate::workspace::Workspace;

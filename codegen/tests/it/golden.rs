@@ -5,14 +5,14 @@
 //! `BLESS=1 cargo test -p mcp-codegen --test it golden` writes `expected/` anew: read the diff before you keep it.
 
 use mcp_codegen::generate::revision_crate;
-use mcp_schema::sorted::SortedMap;
+use mcp_revisions_schema::sorted::SortedMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use mcp_codegen::generate::Crate;
-use mcp_schema::Models;
-use mcp_schema::Spec;
-use mcp_schema::files::FileSet;
+use mcp_revisions_schema::Models;
+use mcp_revisions_schema::Spec;
+use mcp_revisions_schema::files::FileSet;
 
 use crate::workspace::Workspace;
 

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use mcp_codegen::generate::{Alone, Crate, WireSource, alone};
-use mcp_schema::{Decision, Error, Spec};
+use mcp_revisions_schema::{Decision, Error, Spec};
 use serde_json::{Map, Value, json};
 
 mod keywords;

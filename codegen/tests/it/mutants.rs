@@ -3,16 +3,16 @@
 //! Each change alone is planned both ways: what no rule answers is listed, once, and the rows that it proposes settle
 //! it. All changes together, in a few schemas, are emitted, compiled, and held to the laws on sampled values.
 
-use mcp_schema::sorted::SortedMap;
+use mcp_revisions_schema::sorted::SortedMap;
 
-use mcp_schema::Spec;
-use mcp_schema::decision::{Decision, Scope};
-use mcp_schema::model::Model;
-use mcp_schema::rules::Rules;
-use mcp_schema::shims::rules::PairRules;
-use mcp_schema::shims::{Planned, Side, plan};
-use mcp_schema::spec::methods::MethodRules;
-use mcp_schema::spec::rules::RuleFile;
+use mcp_revisions_schema::Spec;
+use mcp_revisions_schema::decision::{Decision, Scope};
+use mcp_revisions_schema::model::Model;
+use mcp_revisions_schema::rules::Rules;
+use mcp_revisions_schema::shims::rules::PairRules;
+use mcp_revisions_schema::shims::{Planned, Side, plan};
+use mcp_revisions_schema::spec::methods::MethodRules;
+use mcp_revisions_schema::spec::rules::RuleFile;
 use serde_json::Value;
 
 pub(crate) mod compiled;

@@ -1,12 +1,12 @@
 //! What names of a schema become: Rust names, names of crates and modules, names of variants; and pointers and patterns
 //! that lead to what has them.
 
-use mcp_schema::model::Shape;
-use mcp_schema::names::{constant, library, module, variant};
-use mcp_schema::naming::{pascal_case, snake_case, type_name};
-use mcp_schema::pointer::{escaped, of_fragment, unescaped};
-use mcp_schema::rules::matches;
-use mcp_schema::{Models, Spec};
+use mcp_revisions_schema::model::Shape;
+use mcp_revisions_schema::names::{constant, library, module, variant};
+use mcp_revisions_schema::naming::{pascal_case, snake_case, type_name};
+use mcp_revisions_schema::pointer::{escaped, of_fragment, unescaped};
+use mcp_revisions_schema::rules::matches;
+use mcp_revisions_schema::{Models, Spec};
 use serde_json::{Map, Value, json};
 
 use crate::specs::{files, released};

@@ -1,6 +1,6 @@
 //! What every refusal of the generator owes its reader: the place, and what to do.
 
-use mcp_schema::{Decision, Diagnostic, Error, Fault, Place};
+use mcp_revisions_schema::{Decision, Diagnostic, Error, Fault, Place};
 
 /// The text of a refusal, after a look at whether it helps.
 #[track_caller]

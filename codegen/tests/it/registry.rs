@@ -3,7 +3,7 @@
 use mcp_codegen::emit::Once;
 use mcp_codegen::generate::registry_crate;
 use mcp_codegen::registry::features::{Link, features, gate, rows};
-use mcp_schema::{Models, Spec};
+use mcp_revisions_schema::{Models, Spec};
 use serde_json::json;
 
 use crate::specs::{files, released};

@@ -1,13 +1,13 @@
 //! The history of a made-up draft: what went through, what was asked, what was refused.
 
 use crate::says;
-use mcp_schema::sorted::SortedMap;
+use mcp_revisions_schema::sorted::SortedMap;
 use std::fs;
 use std::path::Path;
 
 use mcp_codegen::replay::{Refused, Replay};
-use mcp_schema::diff::Level;
-use mcp_schema::spec::{Directory, ImportOptions, Lifecycle, Status, Upstream};
+use mcp_revisions_schema::diff::Level;
+use mcp_revisions_schema::spec::{Directory, ImportOptions, Lifecycle, Status, Upstream};
 
 fn draft(name: &str) -> String {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/replay");

@@ -2,10 +2,10 @@
 //!
 //! Each test has a rule that is of use, which passes, beside one that is not, which bites.
 
-use mcp_schema::sorted::SortedMap;
+use mcp_revisions_schema::sorted::SortedMap;
 
-use mcp_schema::Models;
-use mcp_schema::{Error, Spec};
+use mcp_revisions_schema::Models;
+use mcp_revisions_schema::{Error, Spec};
 
 use crate::specs::{files, released};
 

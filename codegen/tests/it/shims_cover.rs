@@ -1,18 +1,18 @@
 //! Every row of the diffs that people read is covered: by a rule of the conversions, by proof, or by the runtime.
 
-use mcp_schema::sorted::SortedSet;
+use mcp_revisions_schema::sorted::SortedSet;
 
-use mcp_schema::Models;
-use mcp_schema::Spec;
-use mcp_schema::diff::{self, Kind, Sources};
-use mcp_schema::render::text::TextOptions;
-use mcp_schema::render::{markdown, text};
-use mcp_schema::shims::changes::Changes;
-use mcp_schema::shims::open::UNDECIDED;
-use mcp_schema::shims::plan::MethodPlan;
-use mcp_schema::shims::rules::PairRules;
-use mcp_schema::shims::{Pair, cover, cover_all, places};
-use mcp_schema::spec::Status;
+use mcp_revisions_schema::Models;
+use mcp_revisions_schema::Spec;
+use mcp_revisions_schema::diff::{self, Kind, Sources};
+use mcp_revisions_schema::render::text::TextOptions;
+use mcp_revisions_schema::render::{markdown, text};
+use mcp_revisions_schema::shims::changes::Changes;
+use mcp_revisions_schema::shims::open::UNDECIDED;
+use mcp_revisions_schema::shims::plan::MethodPlan;
+use mcp_revisions_schema::shims::rules::PairRules;
+use mcp_revisions_schema::shims::{Pair, cover, cover_all, places};
+use mcp_revisions_schema::spec::Status;
 
 use crate::diff::{row_at, sources};
 use crate::specs::{covered, last_pair, planned, plans, spec};
@@ -207,7 +207,7 @@ fn of(diff: &diff::Diff, path: &str) -> Vec<String> {
 #[test]
 fn changes_of_a_candidate_meet_the_rules_of_the_hop_over_it() {
     let spec = spec();
-    let is_candidate = |row: &mcp_schema::Revision| row.status == Status::Candidate;
+    let is_candidate = |row: &mcp_revisions_schema::Revision| row.status == Status::Candidate;
     let at = spec.revisions.iter().position(is_candidate).unwrap();
     let candidate = &spec.revisions[at].id;
     let models = Models::build(spec).unwrap();

@@ -7,15 +7,15 @@ use crate::specs::{
 };
 use mcp_codegen::emit::Once;
 use mcp_codegen::generate::{registry_crate, shims_crate};
-use mcp_schema::Models;
-use mcp_schema::Spec;
-use mcp_schema::decision::{Decision, Question};
-use mcp_schema::diff::{self, Kind, Sources};
-use mcp_schema::model::{Shape, Union};
-use mcp_schema::shims::Way;
-use mcp_schema::shims::open::UNDECIDED;
-use mcp_schema::shims::plan::{Arm, Body, Effect, End, MethodPlan, ObjectPlan, Source};
-use mcp_schema::shims::rules::Action;
+use mcp_revisions_schema::Models;
+use mcp_revisions_schema::Spec;
+use mcp_revisions_schema::decision::{Decision, Question};
+use mcp_revisions_schema::diff::{self, Kind, Sources};
+use mcp_revisions_schema::model::{Shape, Union};
+use mcp_revisions_schema::shims::Way;
+use mcp_revisions_schema::shims::open::UNDECIDED;
+use mcp_revisions_schema::shims::plan::{Arm, Body, Effect, End, MethodPlan, ObjectPlan, Source};
+use mcp_revisions_schema::shims::rules::Action;
 use serde_json::json;
 
 /// A union that keeps unknown methods keeps them on the way to the adjacent revision, too.

@@ -1,20 +1,20 @@
 //! What the schemas say of members that the types keep as text: planned and read by one comparison.
 
 use crate::says;
-use mcp_schema::sorted::SortedMap;
+use mcp_revisions_schema::sorted::SortedMap;
 use std::collections::BTreeSet;
 
-use mcp_schema::Models;
-use mcp_schema::Spec;
-use mcp_schema::decision::Question;
-use mcp_schema::diff::Kind;
-use mcp_schema::open::Open;
-use mcp_schema::shims::open::UNDECIDED;
-use mcp_schema::shims::plan::Effect;
-use mcp_schema::shims::rules::PairRules;
-use mcp_schema::shims::{Pair, PairPlan};
-use mcp_schema::spec::Directory;
-use mcp_schema::spec::rules::RuleFile;
+use mcp_revisions_schema::Models;
+use mcp_revisions_schema::Spec;
+use mcp_revisions_schema::decision::Question;
+use mcp_revisions_schema::diff::Kind;
+use mcp_revisions_schema::open::Open;
+use mcp_revisions_schema::shims::open::UNDECIDED;
+use mcp_revisions_schema::shims::plan::Effect;
+use mcp_revisions_schema::shims::rules::PairRules;
+use mcp_revisions_schema::shims::{Pair, PairPlan};
+use mcp_revisions_schema::spec::Directory;
+use mcp_revisions_schema::spec::rules::RuleFile;
 use serde_json::{Value, json};
 
 use crate::changes::changed;

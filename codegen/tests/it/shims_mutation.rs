@@ -1,8 +1,8 @@
 //! Every rule of every pair is needed, and no rule that is not is let through.
 
-use mcp_schema::Models;
-use mcp_schema::shims::Pair;
-use mcp_schema::spec::rules::RuleFile;
+use mcp_revisions_schema::Models;
+use mcp_revisions_schema::shims::Pair;
+use mcp_revisions_schema::spec::rules::RuleFile;
 
 use crate::specs::spec;
 
@@ -233,7 +233,7 @@ fn a_rule_without_an_example_is_an_error() {
         let planned = models.plan_pair(&pair, file);
         // A draft may have no rules yet; what it leaves open is listed, and no error.
         let error = planned.map_or_else(|error| error.to_string(), |_| String::new());
-        let ids: mcp_schema::sorted::SortedSet<&str> = (error.lines())
+        let ids: mcp_revisions_schema::sorted::SortedSet<&str> = (error.lines())
             .filter(|line| line.contains("it carries no `example`"))
             .filter_map(|line| line.split('`').nth(1))
             .collect();

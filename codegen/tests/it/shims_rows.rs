@@ -1,9 +1,9 @@
 //! Rows about conversions by themselves: changes of the prose that say too little, and how codes are printed.
 
-use mcp_schema::shims::Pair;
-use mcp_schema::shims::changes::Changes;
-use mcp_schema::shims::rules::Codes;
-use mcp_schema::spec::rules::RuleFile;
+use mcp_revisions_schema::shims::Pair;
+use mcp_revisions_schema::shims::changes::Changes;
+use mcp_revisions_schema::shims::rules::Codes;
+use mcp_revisions_schema::spec::rules::RuleFile;
 
 #[test]
 fn a_change_that_says_too_little_is_an_error_that_names_it() {

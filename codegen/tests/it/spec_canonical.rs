@@ -1,8 +1,8 @@
 //! The canonical form of a schema: what goes, what stays, what is refused.
 
 use crate::says;
-use mcp_schema::spec::canonical::{canonicalize, to_text};
-use mcp_schema::{Error, Place};
+use mcp_revisions_schema::spec::canonical::{canonicalize, to_text};
+use mcp_revisions_schema::{Error, Place};
 use serde_json::{Value, json};
 
 const DRAFT_07: &str = "http://json-schema.org/draft-07/schema#";

@@ -1,11 +1,11 @@
 //! Reading a spec from memory: the laws of errata and of the rule files, each failing with file and line.
 
-use mcp_schema::sorted::SortedMap;
+use mcp_revisions_schema::sorted::SortedMap;
 
-use mcp_schema::spec::errors::ErrorRules;
-use mcp_schema::spec::methods::MethodRules;
-use mcp_schema::spec::{Lifecycle, Spec, Status};
-use mcp_schema::{Diagnostic, Error, Revision};
+use mcp_revisions_schema::spec::errors::ErrorRules;
+use mcp_revisions_schema::spec::methods::MethodRules;
+use mcp_revisions_schema::spec::{Lifecycle, Spec, Status};
+use mcp_revisions_schema::{Diagnostic, Error, Revision};
 use serde_json::{Value, json};
 
 use crate::specs::files;

@@ -4,10 +4,10 @@ use crate::says;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mcp_schema::spec::{
+use mcp_revisions_schema::spec::{
     Directory, ImportOptions, Imported, Lifecycle, Spec, Status, Upstream, verify,
 };
-use mcp_schema::{Error, Revision};
+use mcp_revisions_schema::{Error, Revision};
 
 use crate::scratch::Scratch;
 
@@ -390,9 +390,9 @@ fn handlers_are_written_in_the_same_revision_when_a_newer_one_is_released() {
     let generated = mcp_codegen::generate(&spec).unwrap();
     let list = generated
         .files
-        .get("generated/mcp-protocol/src/revision.rs");
+        .get("generated/mcp-revisions-tables/src/revision.rs");
     let list = String::from_utf8_lossy(list.unwrap());
-    let variant = mcp_schema::names::variant(&handlers.id);
+    let variant = mcp_revisions_schema::names::variant(&handlers.id);
     let latest = format!("pub const LATEST: Self = Self::{variant};");
     assert!(list.contains(&latest), "there is no `{latest}`");
     // The next one comes with its feature, as every revision besides.

@@ -3,9 +3,11 @@
 //! On a made-up spec directory in memory, and on the one of this workspace.
 
 use crate::says;
-use mcp_schema::sorted::SortedMap;
+use mcp_revisions_schema::sorted::SortedMap;
 
-use mcp_schema::spec::{Directory, Fact, ImportOptions, Imported, Lifecycle, Status, Upstream};
+use mcp_revisions_schema::spec::{
+    Directory, Fact, ImportOptions, Imported, Lifecycle, Status, Upstream,
+};
 
 mod answered;
 mod scaffold;
@@ -295,9 +297,10 @@ fn what_does_not_hold_is_named_with_the_reason_and_ends_before() {
     let lines = lines_beyond(&directory, &before);
     let ended = lines.iter().filter(|line| *line == "until = \"old\"");
     assert_eq!(ended.count(), 2, "{lines:#?}");
-    let message = mcp_schema::spec::methods::MethodRules::read(&directory.spec().unwrap())
-        .unwrap_err()
-        .to_string();
+    let message =
+        mcp_revisions_schema::spec::methods::MethodRules::read(&directory.spec().unwrap())
+            .unwrap_err()
+            .to_string();
     assert_eq!(
         message,
         "spec/methods.toml:8: result of `wall/wash`: revision `new` has no request of that method\n  help: end it with `until = \"old\"`"

@@ -1,15 +1,15 @@
 //! The spec of this workspace, read once, and the same with a draft that is its latest release: independent of the
 //! draft of today.
 
-use mcp_schema::sorted::SortedMap;
+use mcp_revisions_schema::sorted::SortedMap;
 use std::path::PathBuf;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-use mcp_schema::diff::{Kind, Sources, between};
-use mcp_schema::shims::{Pair, PairPlan, cover};
-use mcp_schema::spec::rules::RuleFile;
-use mcp_schema::spec::{Directory, ImportOptions, Spec, Status, Upstream};
-use mcp_schema::{Error, Models, Revision};
+use mcp_revisions_schema::diff::{Kind, Sources, between};
+use mcp_revisions_schema::shims::{Pair, PairPlan, cover};
+use mcp_revisions_schema::spec::rules::RuleFile;
+use mcp_revisions_schema::spec::{Directory, ImportOptions, Spec, Status, Upstream};
+use mcp_revisions_schema::{Error, Models, Revision};
 
 use crate::workspace::repository;
 

@@ -2,8 +2,8 @@
 
 use mcp_codegen::generate::{Generated, generate};
 use mcp_codegen::surface;
-use mcp_schema::sorted::SortedMap;
-use mcp_schema::spec::{Directory, ImportOptions, Lifecycle, Status, Upstream};
+use mcp_revisions_schema::sorted::SortedMap;
+use mcp_revisions_schema::spec::{Directory, ImportOptions, Lifecycle, Status, Upstream};
 
 use crate::says;
 use crate::specs::{directory, spec};

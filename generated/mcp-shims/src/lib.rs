@@ -7,7 +7,7 @@
 //! A part that the other revision does not have is a [`Loss`]. A value that needs the state of a connection is
 //! [`Outcome::RequiresState`], and one without an equivalent is [`Outcome::Rejected`].
 //!
-//! The conversions are rows of a table per pair, found by the names of the types; `mcp-protocol` finds them for whole
+//! The conversions are rows of a table per pair, found by the names of the types; `mcp-revisions-tables` finds them for whole
 //! chains, for texts and for values.
 
 #![forbid(unsafe_code)]

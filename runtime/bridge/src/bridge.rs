@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_protocol::{LossKind, Revision, UnknownFields};
 use mcp_revisions::sansio::server::TaskOptions;
 use mcp_revisions::{Boxed, RevisionSet, boxed, http, stdio, until};
+use mcp_revisions_core::{LossKind, Revision, UnknownFields};
 use mcp_wire::Json;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tracing::info;

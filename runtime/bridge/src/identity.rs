@@ -1,10 +1,10 @@
 //! Who a client is and what it can do, in its own words and in those of its server.
 
-use mcp_protocol::extensions::tasks;
-use mcp_protocol::{Failure, Lifecycle, Outcome, Revision, methods};
 use mcp_revisions::RevisionSet;
 use mcp_revisions::sansio::client::{Profile, ServerFacts};
 use mcp_revisions::sansio::server::Caller;
+use mcp_revisions_core::extensions::tasks;
+use mcp_revisions_core::{Failure, Lifecycle, Outcome, Revision, methods};
 use mcp_wire::{Direction, Json, JsonObject, Map, MessageKind, Raw, meta, peek};
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! What messages lose on their way through the bridge: each report goes to one hook, and grave losses can be rejected.
 
-use mcp_protocol::{Context, Loss, LossKind, Revision, Subject};
 use mcp_revisions::sansio::server::{Lost, Undelivered};
+use mcp_revisions_core::{Context, Loss, LossKind, Revision, Subject};
 use mcp_wire::{ErrorObject, Json, RequestId};
 
 /// An end of the bridge.
@@ -105,7 +105,7 @@ impl Losses {
     ) -> Option<ErrorObject> {
         self.rejected?;
         let (to, text) = (about.revision, value.text());
-        let outcome = mcp_protocol::convert(subject, from, to, text, Context::default());
+        let outcome = mcp_revisions_core::convert(subject, from, to, text, Context::default());
         self.refuse(about, outcome.ok()?.losses())
     }
 

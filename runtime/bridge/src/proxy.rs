@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use mcp_protocol::{Lifecycle, Part, Revision, Subject};
 use mcp_revisions::sansio::client::{Answer, Answered, Failure, OutgoingRequest};
 use mcp_revisions::sansio::server::{
     CustomNotification, CustomRequest, IncomingRequest, LogLevel, Notification,
 };
 use mcp_revisions::serve::{Handler, Peer, Session};
 use mcp_revisions::{errors, headers, methods};
+use mcp_revisions_core::{Lifecycle, Part, Revision, Subject};
 use mcp_wire::{Direction, ErrorObject, Json, JsonObject, meta, printable};
 use tracing::{debug, warn};
 

@@ -11,11 +11,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use mcp_protocol::Lifecycle;
 use mcp_revisions::errors;
 use mcp_revisions::http::PeerConnection;
 use mcp_revisions::sansio::server::{Caller, Owner};
 use mcp_revisions::serve::Session;
+use mcp_revisions_core::Lifecycle;
 use mcp_wire::ErrorObject;
 use tokio::sync::OnceCell;
 use tracing::{debug, warn};

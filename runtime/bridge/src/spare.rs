@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use mcp_protocol::{Lifecycle, Revision};
 use mcp_revisions::sansio::client::Channel;
 use mcp_revisions::sansio::server::Caller;
+use mcp_revisions_core::{Lifecycle, Revision};
 
 use crate::identity;
 use crate::link::Link;

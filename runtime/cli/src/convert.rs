@@ -4,7 +4,7 @@ use std::io::Read;
 
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
-use mcp_protocol::{
+use mcp_revisions_core::{
     Context, Extension, Failure, Lifecycle, Loss, Outcome as Conversion, Revision, Session,
     Subject, UnknownFields,
 };
@@ -186,8 +186,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         }
         (None, Some(method), part) => {
             let part = match part {
-                Some(Part::Result) => mcp_protocol::Part::Result,
-                _ => mcp_protocol::Part::Params,
+                Some(Part::Result) => mcp_revisions_core::Part::Result,
+                _ => mcp_revisions_core::Part::Params,
             };
             let subject = Subject::Method(method, part, direction);
             route.convert_part(subject, &text, cx)
@@ -292,7 +292,7 @@ fn converted(
         return Err(error)
             .with_context(|| format!("--{option} is not a valid `{name}` of revision {from}"));
     }
-    match mcp_protocol::convert(Subject::Type(name), from, to, text, cx) {
+    match mcp_revisions_core::convert(Subject::Type(name), from, to, text, cx) {
         Ok(outcome) => {
             for loss in outcome.losses() {
                 crate::stderr::tell(&format!("--{option}: {loss}\n"));

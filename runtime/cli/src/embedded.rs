@@ -1,6 +1,6 @@
 //! The spec that the program carries: the schemas of every revision and the decisions about them.
 
-use mcp_schema::{Error, Spec};
+use mcp_revisions_schema::{Error, Spec};
 
 /// The files of spec/, by their path in it.
 const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/spec_files.rs"));

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use clap::{Args, ValueEnum};
 
-use mcp_protocol::{Extension, Revision};
 use mcp_revisions_core::Protocol;
+use mcp_revisions_core::{Extension, Revision};
 use mcp_wire::MethodInfo;
 use serde_json::{Value, json};
 

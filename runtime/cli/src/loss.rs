@@ -1,6 +1,6 @@
 //! A loss as a row of JSON, the same in every output.
 
-use mcp_protocol::{Loss, LossKind};
+use mcp_revisions_core::{Loss, LossKind};
 use mcp_wire::{Json, Map};
 
 /// The most characters of a value that a row shows.

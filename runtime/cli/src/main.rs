@@ -9,8 +9,8 @@ use std::time::Instant;
 use background::FLUSH;
 
 use clap::{Parser, Subcommand};
-use mcp_protocol::Rule;
-use mcp_schema::command::{self, diff, explain, is_colour};
+use mcp_revisions_core::Rule;
+use mcp_revisions_schema::command::{self, diff, explain, is_colour};
 use mcp_wire::harmless;
 
 mod background;

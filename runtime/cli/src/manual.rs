@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use clap::{Args, CommandFactory as _};
 use clap_complete::Shell;
-use mcp_protocol::Revision;
+use mcp_revisions_core::Revision;
 
 use crate::{Arguments, Outcome};
 

@@ -1,6 +1,6 @@
 //! A JSON-RPC message, typed by its method.
 
-use mcp_protocol::Revision;
+use mcp_revisions_core::Revision;
 use mcp_revisions_core::{Diagnostic, read_messages};
 use mcp_wire::{Error, Extra, MessageKind, MethodInfo, MethodKind, Peeked, Raw, TypeInfo};
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! Names that users give, looked up in a revision.
 
-use mcp_protocol::{Extension, Revision};
-use mcp_schema::naming::nearest;
+use mcp_revisions_core::{Extension, Revision};
+use mcp_revisions_schema::naming::nearest;
 use mcp_wire::{MethodInfo, TypeInfo};
 
 /// Returns the rows of a method; `ping` of the handshake revisions has two.

@@ -1,6 +1,8 @@
 //! Definitions that are whole messages, such as `CallToolRequest`: with an envelope or without one.
 
-use mcp_protocol::{Adapter, Failure, Outcome, Part, Rejected, RequiresState, Rule, Subject};
+use mcp_revisions_tables::{
+    Adapter, Failure, Outcome, Part, Rejected, RequiresState, Rule, Subject,
+};
 use mcp_wire::{Error, ErrorObject, Extra, Json, JsonArray, MethodKind};
 
 use crate::message::{MessageContext, MessageError, called, name_at, sender};

@@ -1,6 +1,6 @@
 //! The errors of the protocol itself: code, message, data, and the HTTP status beside them.
 
-use mcp_protocol::Lifecycle;
+use mcp_revisions_tables::Lifecycle;
 use mcp_wire::{ErrorObject, Json};
 
 use crate::RevisionSet;

@@ -9,7 +9,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 
 use crate::errors::{self, Refusal};
-use mcp_protocol::{Extension, Revision};
+use mcp_revisions_tables::{Extension, Revision};
 use mcp_wire::{Direction, MethodInfo, MethodKind, Peeked, Raw};
 
 /// The name of the header that says the revision.

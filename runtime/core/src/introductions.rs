@@ -1,12 +1,11 @@
 //! The results of `initialize` and `server/discover`: a server's profile in the words of each revision.
 
-use mcp_protocol::{
+use mcp_revisions_tables::{
     Context, Lifecycle, Loss, LossKind, Outcome, Part, Revision, Subject, UnknownFields, methods,
 };
 use mcp_wire::{Direction, Json, Map, meta};
 
 use crate::RevisionSet;
-use crate::methods::same;
 use crate::profile::Profile;
 
 /// A part of a profile that cannot be converted to a revision.
@@ -100,7 +99,9 @@ impl Introductions {
     }
 
     fn in_revision(&self, revision: Revision) -> Option<&Introduction> {
-        self.all.iter().find(|one| same(one.revision, revision))
+        self.all
+            .iter()
+            .find(|one| one.revision.same_types(revision))
     }
 
     /// Returns what a revision has no words for, and what is not valid in the profile.
@@ -205,7 +206,7 @@ impl Own {
             members: self.members.clone(),
             losses: Vec::new(),
         };
-        if !same(self.revision, revision) {
+        if !self.revision.same_types(revision) {
             let lifecycles = (self.revision.lifecycle(), revision.lifecycle());
             let has_whole = lifecycles == (Lifecycle::Handshake, Lifecycle::Handshake);
             if let Some(whole) = has_whole.then(|| self.handshake(revision)) {
@@ -265,7 +266,7 @@ fn said_in(
         revision,
         why,
     };
-    match mcp_protocol::convert(part, own, revision, json.text(), cx) {
+    match mcp_revisions_tables::convert(part, own, revision, json.text(), cx) {
         Ok(Outcome::Exact(json)) => Ok((json, Vec::new())),
         Ok(Outcome::Reversible(json, losses) | Outcome::Lossy(json, losses)) => Ok((json, losses)),
         Ok(Outcome::Rejected(problem)) => Err(error(problem.error.message)),

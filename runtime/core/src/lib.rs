@@ -54,11 +54,11 @@ pub mod errors;
 pub mod headers;
 mod introductions;
 mod message;
-pub mod methods;
 mod negotiate;
 mod profile;
 mod revision_set;
 mod route;
+mod rows;
 
 pub use definition::{check_definition, convert_bare, is_bare, whole_message};
 pub use diagnostic::Diagnostic;
@@ -77,9 +77,7 @@ pub use negotiate::{
 pub use profile::Profile;
 pub use revision_set::RevisionSet;
 pub use route::{Protocol, Route};
+pub use rows::{find_method, known_method};
 
-pub use mcp_protocol::{
-    Adapter, Change, Context, Extension, Lifecycle, Loss, LossKind, Outcome, Part, Revision,
-    Session, Subject, UnknownFields,
-};
+pub use mcp_revisions_tables::*;
 pub use mcp_wire::{MessageKind, Peeked, Unreadable, peek};

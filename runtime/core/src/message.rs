@@ -1,6 +1,6 @@
 //! Whole messages in another revision: the envelope stays, and the method says how to convert what it carries.
 
-use mcp_protocol::{
+use mcp_revisions_tables::{
     Adapter, Context, Failure, Outcome, Part, Rejected, RequiresState, Rule, Subject,
 };
 use mcp_wire::{Direction, Error, ErrorObject, Extra, Json, MessageKind, MethodKind, Peeked, Raw};

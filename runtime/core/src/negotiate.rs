@@ -5,7 +5,7 @@
 //! A message that says nothing by itself is [`OfSession`](Negotiation::OfSession): a transport learns from that whether
 //! it has to find a session first.
 
-use mcp_protocol::{Lifecycle, ProtocolHeader, ProtocolRule, Revision, methods};
+use mcp_revisions_tables::{Lifecycle, ProtocolHeader, ProtocolRule, Revision, methods};
 use mcp_wire::{MessageKind, Peeked, Raw, meta};
 
 use crate::Headers;

@@ -1,6 +1,6 @@
 //! The profile of an endpoint: its `Implementation`, its capabilities and its instructions.
 
-use mcp_protocol::Revision;
+use mcp_revisions_tables::Revision;
 use mcp_wire::{Encode, Json, Map};
 
 /// The `Implementation` and the capabilities of an endpoint, in the words of the application's revision.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use mcp_protocol::{Lifecycle, Revision};
+use mcp_revisions_tables::{Lifecycle, Revision};
 
 /// A set of revisions that differ on the wire: the draft counts as the revision whose protocol version it has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use mcp_protocol::{
+use mcp_revisions_tables::{
     Context, Extension, Failure, Outcome, Pair, Revision, Subject, TABLES, Tables, UnknownRevision,
 };
 use mcp_wire::{Direction, ErrorObject, Json, MethodInfo, TypeInfo};

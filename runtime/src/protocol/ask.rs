@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use mcp_protocol::{Loss, RequiresState, Revision};
+use mcp_revisions_core::{Loss, RequiresState, Revision};
 use mcp_wire::{
     Decode, Encode, Error, ErrorObject, Integer, Json, Map, Peeked, Raw, Request, RequestId,
 };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcp_protocol::{Context, Failure, Loss, Outcome, Revision, Subject, UnknownFields};
+use mcp_revisions_core::{Context, Failure, Loss, Outcome, Revision, Subject, UnknownFields};
 use mcp_wire::{Decode, Error, ErrorObject, Json, RequestId, Unreadable};
 
 use super::ask::{Answered, Token};
@@ -337,7 +337,7 @@ impl Caller {
     ) -> Result<Option<Outcome<Json>>, Failure> {
         let Some(part) = part else { return Ok(None) };
         let cx = Context::new(UnknownFields::Drop);
-        mcp_protocol::convert(
+        mcp_revisions_core::convert(
             Subject::Type(type_name),
             self.revision,
             revision,

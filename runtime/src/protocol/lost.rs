@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use mcp_protocol::{Loss, Rejected, RequiresState, Revision, Subject};
+use mcp_revisions_core::{Loss, Rejected, RequiresState, Revision, Subject};
 use mcp_wire::{Error, ErrorObject, RequestId};
 
 /// What a translation came to: the text and what it lost, or why there is none.

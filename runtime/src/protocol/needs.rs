@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use mcp_protocol::{Adapter, RequiresState, Revision};
+use mcp_revisions_core::{Adapter, RequiresState, Revision};
 
 /// Something that no conversion can carry over, and no adapter took.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use mcp_protocol::{
+use mcp_revisions_core::{
     Adapter, Context, Failure, Outcome, Part, Revision, Session, Subject, UnknownFields,
 };
 use mcp_wire::{Direction, ErrorObject, Json, MethodKind, RequestId};
@@ -15,7 +15,7 @@ use mcp_wire::{Direction, ErrorObject, Json, MethodKind, RequestId};
 use crate::errors;
 use crate::methods;
 use crate::protocol::lost::{LossHook, Mistake, Stopped, Translated};
-use mcp_revisions_core::methods::{find_method, same};
+use mcp_revisions_core::find_method;
 
 /// The translations of one end: between its application and its peers.
 #[derive(Debug, Clone)]
@@ -60,7 +60,7 @@ impl Translator {
 
     /// Returns what the application's revision calls a method that a peer names, of those that the peer sends.
     pub(crate) fn app_name<'m>(&self, method: &'m str, peer: Revision) -> &'m str {
-        mcp_protocol::method_name(method, self.own.back(), peer, self.app)
+        mcp_revisions_core::method_name(method, self.own.back(), peer, self.app)
     }
 
     /// Returns what a peer's revision calls a method of the application, of those that this end sends.
@@ -75,7 +75,7 @@ impl Translator {
         method: &'m str,
         sender: Direction,
     ) -> &'m str {
-        mcp_protocol::method_name(method, sender, self.app, peer)
+        mcp_revisions_core::method_name(method, sender, self.app, peer)
     }
 
     /// Whether a revision answers a client's request of that method with `input_required` where it wants to know more.
@@ -93,7 +93,7 @@ impl Translator {
         params: &Json,
         peer: Revision,
     ) -> Translated<Json> {
-        if same(peer, self.app) {
+        if peer.same_types(self.app) {
             return Ok((params.clone(), Vec::new()));
         }
         let context = || self.context(self.session.as_ref());
@@ -148,7 +148,7 @@ impl Translator {
         result: &Json,
         peer: Revision,
     ) -> Translated<Json> {
-        if same(peer, self.app) {
+        if peer.same_types(self.app) {
             return Ok((result.clone(), Vec::new()));
         }
         let sender = self.asker(way);
@@ -171,10 +171,10 @@ impl Translator {
         if way == Way::Out && is_missing_capability(&error) {
             from = Revision::LATEST;
         }
-        if same(from, to) {
+        if from.same_types(to) {
             return Ok((error, Vec::new()));
         }
-        carried(mcp_protocol::convert_error(
+        carried(mcp_revisions_core::convert_error(
             self.name_in(from, method, self.asker(way)),
             from,
             to,
@@ -233,7 +233,7 @@ impl Translator {
         answer: &Json,
         peer: Revision,
     ) -> Translated<Json> {
-        if same(peer, self.app) {
+        if peer.same_types(self.app) {
             let subject = Subject::Method(method, Part::Result, Some(self.own));
             self.convert(self.context(None), Way::In, subject, answer.text(), peer)?;
         }
@@ -273,7 +273,7 @@ impl Translator {
         peer: Revision,
     ) -> Translated<Json> {
         let (from, to) = self.ends(way, peer);
-        match mcp_protocol::convert(subject, from, to, text, context) {
+        match mcp_revisions_core::convert(subject, from, to, text, context) {
             Ok(outcome) => carried(outcome),
             Err(Failure::Invalid(error)) => {
                 Err(Stopped::Invalid(Box::new(Mistake::new(subject, error))))

@@ -1,6 +1,6 @@
 //! Which capabilities the handlers of an application stand for.
 
-use mcp_protocol::Revision;
+use mcp_revisions_core::Revision;
 use mcp_wire::{Direction, Json, Map, MethodKind};
 
 /// The requests from one side that a capability of the other promises to answer, by capability: `tools` or
@@ -30,7 +30,7 @@ pub(super) fn promised(
 pub(super) fn of_server(revision: Revision, implemented: &[&str]) -> Json {
     let declared = declared(revision, Direction::ClientToServer, implemented);
     let mut all: Map<Map<bool>> = declared.read().unwrap_or_default();
-    if implemented.contains(&mcp_protocol::methods::SUBSCRIPTIONS_LISTEN) {
+    if implemented.contains(&mcp_revisions_core::methods::SUBSCRIPTIONS_LISTEN) {
         for (capability, part) in [
             ("tools", "listChanged"),
             ("prompts", "listChanged"),

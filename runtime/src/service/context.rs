@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock};
 
-use mcp_protocol::{Lifecycle, Revision, Spoken};
+use mcp_revisions_core::{Lifecycle, Revision, Spoken};
 use mcp_wire::service::{Caller, Context};
 use mcp_wire::{Decode, Encode, Json, Number, Writer};
 

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use mcp_protocol::{Spoken, UnknownFields};
+use mcp_revisions_core::{Spoken, UnknownFields};
 use mcp_wire::service::{Context, ServerSide, Serves};
 use mcp_wire::{Direction, Encode, ErrorObject, Json, Map};
 

@@ -1,8 +1,8 @@
 //! One sample: a value drawn from a type, member by member.
 
-use mcp_schema::sorted::SortedMap;
+use mcp_revisions_schema::sorted::SortedMap;
 
-use mcp_schema::model::{Object, Presence, Rest, Shape, Ty, TypeDef, Union};
+use mcp_revisions_schema::model::{Object, Presence, Rest, Shape, Ty, TypeDef, Union};
 use serde_json::Value as Json;
 
 use super::{Fill, Recipe, Sampler, height, opaque, scalar};

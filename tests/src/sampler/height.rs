@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mcp_schema::model::{Model, Presence, Shape, Ty};
+use mcp_revisions_schema::model::{Model, Presence, Shape, Ty};
 
 /// What has no finite value, as long as none is known.
 const ENDLESS: u32 = u32::MAX;

@@ -12,8 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jsonschema::Validator;
-use mcp_schema::model::{Model, Presence, Shape, Ty};
-use mcp_schema::sorted::SortedMap;
+use mcp_revisions_schema::model::{Model, Presence, Shape, Ty};
+use mcp_revisions_schema::sorted::SortedMap;
 
 use serde_json::Value as Json;
 

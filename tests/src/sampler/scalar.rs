@@ -1,9 +1,9 @@
 //! Strings and numbers in many spellings, within the limits that a schema puts on them.
 
-use mcp_schema::sorted::SortedMap;
+use mcp_revisions_schema::sorted::SortedMap;
 
-use mcp_schema::diff::pattern_texts;
-use mcp_schema::model::Ty;
+use mcp_revisions_schema::diff::pattern_texts;
+use mcp_revisions_schema::model::Ty;
 use serde_json::Value as Json;
 
 use crate::random::Random;

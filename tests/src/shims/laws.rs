@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use mcp_protocol::{Loss, Outcome, UnknownFields};
-use mcp_schema::shims::open::UNDECIDED;
+use mcp_revisions_core::{Loss, Outcome, UnknownFields};
+use mcp_revisions_schema::shims::open::UNDECIDED;
 
 use super::put_back::put_back;
 use super::steps::Way;
@@ -350,7 +350,8 @@ impl Survival<'_> {
                         .strip_prefix(&at)
                         .and_then(|rest| rest.strip_prefix('/'))
                         .is_some_and(|rest| {
-                            !rest.contains('/') && loss.change == mcp_protocol::Change::Removed
+                            !rest.contains('/')
+                                && loss.change == mcp_revisions_core::Change::Removed
                         })
                 });
                 if moved {

@@ -1,6 +1,6 @@
 //! Puts recorded losses back into a value that went there and back.
 
-use mcp_protocol::{Change, Loss};
+use mcp_revisions_core::{Change, Loss};
 use mcp_wire::pointer::unescaped;
 
 use crate::text::{self, Value};

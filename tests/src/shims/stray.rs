@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mcp_schema::model::{Model, Shape, Ty};
+use mcp_revisions_schema::model::{Model, Shape, Ty};
 use serde_json::Value;
 
 use super::world::{Said, Side};

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mcp_schema::Models;
-use mcp_schema::Spec;
-use mcp_schema::model::{Model, Shape};
-use mcp_schema::shims::PairPlan;
-use mcp_schema::shims::open::UNDECIDED;
-use mcp_schema::shims::rules::{Action, PairRules};
+use mcp_revisions_schema::Models;
+use mcp_revisions_schema::Spec;
+use mcp_revisions_schema::model::{Model, Shape};
+use mcp_revisions_schema::shims::PairPlan;
+use mcp_revisions_schema::shims::open::UNDECIDED;
+use mcp_revisions_schema::shims::rules::{Action, PairRules};
 use serde_json::Value;
 
 use super::steps;

@@ -92,7 +92,7 @@ fn room(name: &str) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let is_generated = root.join("generated").join(name).is_dir();
     let room = match name {
-        "mcp-shared" | "mcp-shims" | "mcp-protocol" => name,
+        "mcp-shared" | "mcp-shims" | "mcp-revisions-tables" => name,
         _ if !is_generated => name,
         _ if name.starts_with("mcp-ext-") => EXTENSIONS,
         _ => TYPES,

@@ -1,14 +1,14 @@
 //! What generated crates promise beyond their types: no procedural macros, nothing lost on the way from schema to disk.
 
-use mcp_protocol::Revision;
+use mcp_revisions_core::Revision;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use mcp_codegen::generate::generate;
-use mcp_schema::Models;
-use mcp_schema::Spec;
+use mcp_revisions_schema::Models;
+use mcp_revisions_schema::Spec;
 use mcp_tests::root;
 
 /// The most bytes of a generated file: more than an editor likes to open is a file to split.

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mcp_protocol::Revision;
+use mcp_revisions_core::Revision;
 use mcp_tests::root;
 
 /// So many lines of code are looked at together; in a test as many as there are revisions, since it tells stories.
@@ -180,7 +180,7 @@ fn only_the_spec_lists_the_revisions() {
     }
     assert!(
         found.is_empty(),
-        "these list revisions: ask `mcp_protocol::Revision` or spec/revisions.toml instead\n{}",
+        "these list revisions: ask `mcp_revisions_core::Revision` or spec/revisions.toml instead\n{}",
         found.join("\n")
     );
     let idle: Vec<_> = (ON_PURPOSE.iter().map(|(file, _)| *file))

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use mcp_convert::Rule;
-use mcp_protocol::{Context, Loss, LossKind, Outcome, Part, Subject, TABLES};
-use mcp_schema::model::{Method, Ty};
-use mcp_schema::{Models, RevisionModel, Spec};
+use mcp_revisions_core::{Context, Loss, LossKind, Outcome, Part, Subject, TABLES};
+use mcp_revisions_schema::model::{Method, Ty};
+use mcp_revisions_schema::{Models, RevisionModel, Spec};
 use mcp_tests::breaks::{self, Break, Harm};
 use mcp_tests::random::{Random, seed};
 use mcp_tests::sampler::{Instance, Sampler};

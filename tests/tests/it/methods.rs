@@ -5,8 +5,8 @@
 
 use std::collections::BTreeSet;
 
-use mcp_protocol::Revision;
-use mcp_schema::Spec;
+use mcp_revisions_core::Revision;
+use mcp_revisions_schema::Spec;
 use mcp_tests::root;
 use mcp_wire::{Direction, MethodInfo, MethodKind};
 

@@ -1,10 +1,10 @@
 //! Every valid text, broken in one place, is refused there; and where a crate and its schema disagree, it is on purpose.
 
-use mcp_protocol::Revision;
+use mcp_revisions_core::Revision;
 use std::collections::{BTreeMap, BTreeSet};
 
-use mcp_schema::Spec;
-use mcp_schema::{Models, RevisionModel};
+use mcp_revisions_schema::Spec;
+use mcp_revisions_schema::{Models, RevisionModel};
 use mcp_tests::breaks::{self, Break, Harm};
 use mcp_tests::judge::Judge;
 use mcp_tests::leniency::{self, Case, Verdict};

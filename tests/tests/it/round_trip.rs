@@ -1,8 +1,8 @@
 //! Every valid text of every type of every revision is read and written without loss.
 
-use mcp_protocol::Revision;
-use mcp_schema::Spec;
-use mcp_schema::{Models, RevisionModel};
+use mcp_revisions_core::Revision;
+use mcp_revisions_schema::Spec;
+use mcp_revisions_schema::{Models, RevisionModel};
 use mcp_tests::coverage::Coverage;
 use mcp_tests::judge::Judge;
 use mcp_tests::sampler::Sampler;

@@ -2,7 +2,7 @@
 
 use mcp_revisions::Revision;
 use mcp_revisions::mcp_wire::{Direction, Json, Kind, MethodInfo, MethodKind};
-use mcp_schema::{Models, RevisionModel};
+use mcp_revisions_schema::{Models, RevisionModel};
 use mcp_tests::judge::Judge;
 use mcp_tests::random::{Random, seed};
 use mcp_tests::sampler::{Recipe, Sampler};

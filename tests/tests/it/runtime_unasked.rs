@@ -12,8 +12,8 @@ use mcp_revisions::Lifecycle;
 use mcp_revisions::find_method;
 use mcp_revisions::mcp_wire::{Direction, Json, JsonObject, MethodInfo, MethodKind, from_str};
 use mcp_revisions::sansio::server::{Answer, Event, Fate, Ignored, Profile, To};
-use mcp_schema::Models;
-use mcp_schema::Spec;
+use mcp_revisions_schema::Models;
+use mcp_revisions_schema::Spec;
 use mcp_tests::{parallel, root};
 use serde_json::json;
 

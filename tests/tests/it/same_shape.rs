@@ -3,9 +3,9 @@
 use mcp_codegen::generate::revision_crate;
 use std::collections::BTreeMap;
 
-use mcp_schema::Spec;
-use mcp_schema::model::{Object, Shape, TypeDef};
-use mcp_schema::{Models, RevisionModel};
+use mcp_revisions_schema::Spec;
+use mcp_revisions_schema::model::{Object, Shape, TypeDef};
+use mcp_revisions_schema::{Models, RevisionModel};
 use mcp_tests::root;
 use quote::ToTokens;
 

@@ -5,12 +5,12 @@
 //! as they are spelled.
 
 use mcp_convert::Rule;
-use mcp_protocol::{Context, Failure, Loss, Outcome, Part, Session, Subject, UnknownFields};
-use mcp_schema::Models;
-use mcp_schema::Spec;
-use mcp_schema::model::Ty;
-use mcp_schema::shims::rules::{Ending, Facts, Of, PairRules, Sample};
-use mcp_schema::shims::{Sender, UNDECIDED};
+use mcp_revisions_core::{Context, Failure, Loss, Outcome, Part, Session, Subject, UnknownFields};
+use mcp_revisions_schema::Models;
+use mcp_revisions_schema::Spec;
+use mcp_revisions_schema::model::Ty;
+use mcp_revisions_schema::shims::rules::{Ending, Facts, Of, PairRules, Sample};
+use mcp_revisions_schema::shims::{Sender, UNDECIDED};
 use mcp_tests::root;
 use mcp_tests::shims::steps;
 use mcp_tests::shims::world::{Side, World};

@@ -6,11 +6,11 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use mcp_protocol::{
+use mcp_revisions_core::{
     Context, Lifecycle, Outcome, Part, Revision, Session, Status, Subject, UnknownFields,
     method_name,
 };
-use mcp_schema::{Models, Spec};
+use mcp_revisions_schema::{Models, Spec};
 use mcp_tests::random::{Random, seed};
 use mcp_tests::root;
 use mcp_tests::sampler::{Recipe, Sampler};
@@ -106,11 +106,12 @@ fn convert(
         What::Result(method) => Subject::Method(name(method), Part::Result, None),
         What::Error(method) => {
             let error: ErrorObject = mcp_wire::from_str(text).unwrap();
-            let error = mcp_protocol::convert_error(name(method), from, to, error, cx).value()?;
+            let error =
+                mcp_revisions_core::convert_error(name(method), from, to, error, cx).value()?;
             return serde_json::from_str(&mcp_wire::to_string(&error)).ok();
         }
     };
-    let outcome: Outcome<Json> = mcp_protocol::convert(subject, from, to, text, cx).unwrap();
+    let outcome: Outcome<Json> = mcp_revisions_core::convert(subject, from, to, text, cx).unwrap();
     serde_json::from_str(outcome.value()?.text()).ok()
 }
 

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use mcp_schema::Models;
-use mcp_schema::Spec;
-use mcp_schema::shims::Pair;
-use mcp_schema::shims::plan::{Body, Conversion, Effect, End};
+use mcp_revisions_schema::Models;
+use mcp_revisions_schema::Spec;
+use mcp_revisions_schema::shims::Pair;
+use mcp_revisions_schema::shims::plan::{Body, Conversion, Effect, End};
 use mcp_tests::root;
 use quote::ToTokens;
 use syn::parse::Parser;

@@ -1,6 +1,6 @@
 //! All revisions in one program: their values side by side, what every value can do, and the way through serde_json.
 
-use mcp_protocol::{
+use mcp_revisions_core::{
     Revision, draft, v2024_11_05, v2025_03_26, v2025_06_18, v2025_11_25, v2026_07_28,
     v2026_07_28_rc,
 };

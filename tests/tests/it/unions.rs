@@ -1,6 +1,6 @@
 //! Unions that readers of MCP get wrong, each with the message that shows it.
 
-use mcp_protocol::{v2024_11_05, v2025_03_26, v2025_06_18, v2025_11_25, v2026_07_28};
+use mcp_revisions_core::{v2024_11_05, v2025_03_26, v2025_06_18, v2025_11_25, v2026_07_28};
 use mcp_wire::{Decode, Encode, ErrorKind, from_str, to_string};
 
 /// Reads a text, checks that it is written as it stands, and gives the value.

@@ -3,7 +3,7 @@
 //! What is run is what the requirements of any revision score, in each revision that has it; but for scenarios of
 //! authorization, which is left to crates made for it: they are counted, and not run.
 
-use mcp_schema::sorted::{SortedMap, SortedSet};
+use mcp_revisions_schema::sorted::{SortedMap, SortedSet};
 use std::path::Path;
 
 use anyhow::{Context, ensure};

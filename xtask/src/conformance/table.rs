@@ -1,9 +1,9 @@
 //! What scenarios came to, as a table, and whether all is as it was expected.
 
-use mcp_schema::sorted::SortedMap;
+use mcp_revisions_schema::sorted::SortedMap;
 use std::fmt::Write as _;
 
-use mcp_schema::command::Outcome;
+use mcp_revisions_schema::command::Outcome;
 use serde::Deserialize;
 use serde_json::Value;
 

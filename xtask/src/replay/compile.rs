@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use mcp_codegen::generate::Generated;
-use mcp_schema::Error;
+use mcp_revisions_schema::Error;
 
 use crate::process::cargo;
 use crate::workspace::root;
@@ -67,7 +67,7 @@ impl Workshop {
     }
 
     fn write(&self, name: &str, text: &str) -> anyhow::Result<()> {
-        mcp_schema::files::write_file(&self.dir.join(name), text.as_bytes())?;
+        mcp_revisions_schema::files::write_file(&self.dir.join(name), text.as_bytes())?;
         Ok(())
     }
 }

@@ -1,11 +1,11 @@
 //! What `cargo xtask spec` says of imports and facts to confirm.
 
-use mcp_schema::sorted::SortedMap;
+use mcp_revisions_schema::sorted::SortedMap;
 use std::fmt::Write as _;
 
-use mcp_schema::open::{Open, Undocumented};
-use mcp_schema::render::text::wrapped;
-use mcp_schema::spec::{Fact, Imported, ImportedExtension, Left};
+use mcp_revisions_schema::open::{Open, Undocumented};
+use mcp_revisions_schema::render::text::wrapped;
+use mcp_revisions_schema::spec::{Fact, Imported, ImportedExtension, Left};
 
 pub(super) fn imported(imported: &Imported) -> String {
     let revision = &imported.revision;

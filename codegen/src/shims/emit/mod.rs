@@ -7,7 +7,7 @@ pub(super) mod words;
 
 use words::{adapter, call, called, path, reject, rule};
 
-use mcp_schema::sorted::{SortedMap, SortedSet};
+use mcp_revisions_schema::sorted::{SortedMap, SortedSet};
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
@@ -16,11 +16,13 @@ use super::same::{is_moved, moved, reduced};
 use super::scaffold;
 use crate::emit::{CrateFiles, in_box, named};
 use crate::format;
-use mcp_schema::Error;
-use mcp_schema::naming::{pascal_case, snake_case};
-use mcp_schema::shims::UNDECIDED;
-use mcp_schema::shims::pair::Way;
-use mcp_schema::shims::plan::{Arm, ArmPlan, Becomes, Body, Conversion, Effect, End, PairPlan};
+use mcp_revisions_schema::Error;
+use mcp_revisions_schema::naming::{pascal_case, snake_case};
+use mcp_revisions_schema::shims::UNDECIDED;
+use mcp_revisions_schema::shims::pair::Way;
+use mcp_revisions_schema::shims::plan::{
+    Arm, ArmPlan, Becomes, Body, Conversion, Effect, End, PairPlan,
+};
 
 /// Returns the files of the crate of all pairs.
 ///

@@ -2,14 +2,14 @@
 
 use super::words::{option, question};
 use super::{Emitter, adapter, called, done, path, reduced, reject, rule};
-use mcp_schema::model::Rest;
-use mcp_schema::shims::UNDECIDED;
-use mcp_schema::shims::plan::{
+use mcp_revisions_schema::model::Rest;
+use mcp_revisions_schema::shims::UNDECIDED;
+use mcp_revisions_schema::shims::plan::{
     Conversion, DroppedPlan, End, FieldPlan, Held, Hook, ObjectPlan, Recast, SameMember,
     SettledPlan, Source, Transfer,
 };
-use mcp_schema::shims::rules::Action;
-use mcp_schema::sorted::SortedSet;
+use mcp_revisions_schema::shims::rules::Action;
+use mcp_revisions_schema::sorted::SortedSet;
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 

@@ -1,9 +1,9 @@
 //! What rules name, as code: functions, adapters, errors, kinds of loss.
 
 use mcp_convert::Adapter;
-use mcp_schema::shims::UNDECIDED;
-use mcp_schema::shims::plan::{Hook, may_stop};
-use mcp_schema::shims::rules::{LossKind, Reject};
+use mcp_revisions_schema::shims::UNDECIDED;
+use mcp_revisions_schema::shims::plan::{Hook, may_stop};
+use mcp_revisions_schema::shims::rules::{LossKind, Reject};
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 

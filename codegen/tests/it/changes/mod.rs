@@ -2,7 +2,7 @@
 //!
 //! A row has the steps, and columns for what becomes of them: what the generator makes, and which rows a diff has.
 
-use mcp_schema::pointer::{escaped, unescaped};
+use mcp_revisions_schema::pointer::{escaped, unescaped};
 use serde::Deserialize;
 use serde_json::{Value, json};
 

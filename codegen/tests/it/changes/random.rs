@@ -1,6 +1,6 @@
 //! Changes of a schema at random, one at a time, as revisions change: the same on every run.
 
-use mcp_schema::pointer::escaped;
+use mcp_revisions_schema::pointer::escaped;
 use serde_json::Value;
 
 use super::apply;

@@ -1,6 +1,6 @@
 //! What is compared of messages and results, and what a diff says where it cannot compare.
 
-use mcp_schema::diff::{Diff, Kind, Level};
+use mcp_revisions_schema::diff::{Diff, Kind, Level};
 
 use super::{diff_of, kinds_of, only_row, row_at, schema};
 use crate::changes::changed;
@@ -34,7 +34,7 @@ fn a_response_of_two_shapes_has_the_results_of_both() {
         "copy CompleteResultResponse OtherResponse\nput CompleteResultResponse {\"anyOf\": [\"@OtherResponse\", {\"type\": \"object\", \"properties\": {\"result\": {\"type\": \"object\", \"properties\": {\"none\": {\"type\": \"boolean\", \"const\": true}}, \"required\": [\"none\"]}}, \"required\": [\"result\"]}]}",
     );
     let at = "S2C completion/complete result ";
-    let has = |row: &&mcp_schema::diff::Row| {
+    let has = |row: &&mcp_revisions_schema::diff::Row| {
         row.paths
             .iter()
             .any(|path| path.to_string().starts_with(at))

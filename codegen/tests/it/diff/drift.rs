@@ -1,7 +1,7 @@
 //! What a new receiver may refuse is never told as compatible: every keyword that can refuse, judged by another validator.
 
-use mcp_schema::diff::{Level, Row, Side, compare};
-use mcp_schema::render::{change_line, verdict_word};
+use mcp_revisions_schema::diff::{Level, Row, Side, compare};
+use mcp_revisions_schema::render::{change_line, verdict_word};
 use serde::Deserialize;
 use serde_json::{Value, json};
 

@@ -1,15 +1,15 @@
 //! The formats: JSON against its published schema, text, Markdown, annotations.
 
-use mcp_schema::sorted::{SortedMap, SortedSet};
+use mcp_revisions_schema::sorted::{SortedMap, SortedSet};
 use std::fs;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use mcp_schema::diff::{Diff, Filter, Kind, Level, between, history};
-use mcp_schema::render::brief::brief;
-use mcp_schema::render::text::TextOptions;
-use mcp_schema::render::themes::themes;
-use mcp_schema::render::{change_line, github, json, markdown, text};
+use mcp_revisions_schema::diff::{Diff, Filter, Kind, Level, between, history};
+use mcp_revisions_schema::render::brief::brief;
+use mcp_revisions_schema::render::text::TextOptions;
+use mcp_revisions_schema::render::themes::themes;
+use mcp_revisions_schema::render::{change_line, github, json, markdown, text};
 use serde::Deserialize;
 use serde_json::Value;
 

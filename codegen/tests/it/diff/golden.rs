@@ -2,14 +2,14 @@
 //!
 //! `BLESS=1 cargo test -p mcp-codegen --test it diff` writes the file anew: read the difference before you keep it.
 
-use mcp_schema::sorted::SortedMap;
+use mcp_revisions_schema::sorted::SortedMap;
 use std::fs;
 use std::path::Path;
 
-use mcp_schema::diff::{Diff, Kind, Level, Row, Transport, View, WirePath};
-use mcp_schema::render::brief::brief;
-use mcp_schema::render::change_line;
-use mcp_schema::spec::Status;
+use mcp_revisions_schema::diff::{Diff, Kind, Level, Row, Transport, View, WirePath};
+use mcp_revisions_schema::render::brief::brief;
+use mcp_revisions_schema::render::change_line;
+use mcp_revisions_schema::spec::Status;
 use serde::Deserialize;
 
 use super::{diff, of_twins, row_at, spec};

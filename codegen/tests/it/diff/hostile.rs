@@ -1,7 +1,7 @@
 //! Input that is no schema, or one that was made to hurt: a clear error or an answer, never a panic.
 
-use mcp_schema::Error;
-use mcp_schema::diff::{Level, compare};
+use mcp_revisions_schema::Error;
+use mcp_revisions_schema::diff::{Level, compare};
 use serde_json::{Value, json};
 
 use super::{opened, schema, side, sources};
@@ -110,7 +110,7 @@ fn with_definitions(definitions: impl IntoIterator<Item = (String, Value)>) -> V
     document(&Value::Object(all))
 }
 
-fn open(schema: &Value) -> mcp_schema::diff::Side {
+fn open(schema: &Value) -> mcp_revisions_schema::diff::Side {
     opened("made.json", schema, true)
 }
 

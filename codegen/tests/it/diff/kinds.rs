@@ -1,8 +1,8 @@
 //! What a diff says of each change of the catalogue; `rules` has the kinds of the rule file.
 
-use mcp_schema::sorted::{SortedMap, SortedSet};
+use mcp_revisions_schema::sorted::{SortedMap, SortedSet};
 
-use mcp_schema::diff::{Diff, Kind, Row, Side, compare};
+use mcp_revisions_schema::diff::{Diff, Kind, Row, Side, compare};
 
 use super::{diff_of, opened, row_at, schema, sources, undoes};
 use crate::changes::{Change, FILES, catalogue, changed, each_file};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use mcp_schema::diff::{Diff, End, Kind, Row, Side, Verdicts, compare};
+use mcp_revisions_schema::diff::{Diff, End, Kind, Row, Side, Verdicts, compare};
 use serde_json::Value;
 
 use super::{diff_of, opened, schema, sides, sources, spec, undoes};
@@ -26,10 +26,10 @@ fn told(row: &Row, mirrored: bool) -> String {
     } else {
         row.verdicts
     };
-    let paths = |paths: &[mcp_schema::diff::WirePath]| -> Vec<String> {
+    let paths = |paths: &[mcp_revisions_schema::diff::WirePath]| -> Vec<String> {
         paths.iter().map(ToString::to_string).collect()
     };
-    let text = |view: &Option<mcp_schema::diff::View>| {
+    let text = |view: &Option<mcp_revisions_schema::diff::View>| {
         view.as_ref().map(|view| (view.required, view.text.clone()))
     };
     let mut facts = [

@@ -13,10 +13,10 @@ mod rules;
 mod settings;
 mod witnesses;
 
-use mcp_schema::sorted::SortedMap;
+use mcp_revisions_schema::sorted::SortedMap;
 use std::sync::OnceLock;
 
-use mcp_schema::diff::{Diff, Kind, Row, Side, Sources, between, compare};
+use mcp_revisions_schema::diff::{Diff, Kind, Row, Side, Sources, between, compare};
 use serde_json::Value;
 
 use crate::specs::{self, spec};
@@ -30,8 +30,9 @@ pub(crate) fn sources() -> &'static Sources<'static> {
 fn sides() -> &'static [Side] {
     static SIDES: OnceLock<Vec<Side>> = OnceLock::new();
     SIDES.get_or_init(|| {
-        let open =
-            |revision: &mcp_schema::Revision| sources().of_revision(revision, false).unwrap();
+        let open = |revision: &mcp_revisions_schema::Revision| {
+            sources().of_revision(revision, false).unwrap()
+        };
         spec().revisions.iter().map(open).collect()
     })
 }

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use mcp_schema::diff::{History, Level, Row, history};
-use mcp_schema::render::html;
-use mcp_schema::render::themes::themes;
+use mcp_revisions_schema::diff::{History, Level, Row, history};
+use mcp_revisions_schema::render::html;
+use mcp_revisions_schema::render::themes::themes;
 
 use super::sources;
 
@@ -142,7 +142,7 @@ fn the_filters_work_in_a_browser() {
         count(&|_, row| row.level == Level::Breaking).to_string(),
         count(&|_, row| row.level == Level::Breaking && sent(row, "C2S")).to_string(),
         count(&|_, _| true).to_string(),
-        count(&|_, row| row.kind == mcp_schema::diff::Kind::Moved).to_string(),
+        count(&|_, row| row.kind == mcp_revisions_schema::diff::Kind::Moved).to_string(),
         count(&|index, row| Some(index) == first_with_tools && reaches(row, "tools/list"))
             .to_string(),
         "2".to_owned(),

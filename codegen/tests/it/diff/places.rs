@@ -1,8 +1,8 @@
 //! Where a row is: its place on the wire, what holds it, and its line in a file.
 
-use mcp_schema::diff::{Part, WirePath, WirePlace, between, compare};
-use mcp_schema::model::Direction;
-use mcp_schema::sorted::SortedMap;
+use mcp_revisions_schema::diff::{Part, WirePath, WirePlace, between, compare};
+use mcp_revisions_schema::model::Direction;
+use mcp_revisions_schema::sorted::SortedMap;
 
 use super::{sources, spec};
 

@@ -1,8 +1,8 @@
 //! Each kind that `errors.toml` can provoke, by one small change of it.
 
-use mcp_schema::Spec;
-use mcp_schema::diff::{Diff, Kind, Sources, compare};
-use mcp_schema::render::brief::brief;
+use mcp_revisions_schema::Spec;
+use mcp_revisions_schema::diff::{Diff, Kind, Sources, compare};
+use mcp_revisions_schema::render::brief::brief;
 
 use super::{TWIN, only_row, spec_files};
 

@@ -1,9 +1,9 @@
 //! `diff.toml`: levels that are set, rows that are set aside, and rules that match nothing.
 
-use mcp_schema::diff::{Baseline, Filter, Kind, Level, Row, Sources, between, compare};
-use mcp_schema::render::text::TextOptions;
-use mcp_schema::render::{github, json, text};
-use mcp_schema::{Error, Spec};
+use mcp_revisions_schema::diff::{Baseline, Filter, Kind, Level, Row, Sources, between, compare};
+use mcp_revisions_schema::render::text::TextOptions;
+use mcp_revisions_schema::render::{github, json, text};
+use mcp_revisions_schema::{Error, Spec};
 
 use super::{TWIN, count, diff, row_at, sources, spec_files};
 use crate::changes::changed;
@@ -17,7 +17,7 @@ fn spec_with(settings: &str) -> Spec {
     Spec::from_files(files).unwrap()
 }
 
-fn run(settings: &str) -> Result<mcp_schema::diff::Diff, Error> {
+fn run(settings: &str) -> Result<mcp_revisions_schema::diff::Diff, Error> {
     let spec = spec_with(settings);
     between(&Sources::read(&spec).unwrap(), TWO[0], TWO[1], false)
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use jsonschema::Validator;
-use mcp_schema::diff::{Diff, End, Level, Part, Side, compare};
+use mcp_revisions_schema::diff::{Diff, End, Level, Part, Side, compare};
 use serde_json::{Value, json};
 
 use super::{row_at, sides, sources, spec};

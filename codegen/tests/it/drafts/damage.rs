@@ -1,7 +1,7 @@
 //! Random damage to a part of a real schema: whatever comes of it, nothing panics and every refusal helps.
 
 use fastrand::Rng;
-use mcp_schema::Error;
+use mcp_revisions_schema::Error;
 use serde_json::{Map, Value, json};
 
 use crate::changes::reference;
@@ -81,7 +81,7 @@ fn pointers(value: &Value, pointer: &str, all: &mut Vec<String>) {
     match value {
         Value::Object(members) => {
             for (name, member) in members {
-                let step = mcp_schema::pointer::escaped(name);
+                let step = mcp_revisions_schema::pointer::escaped(name);
                 pointers(member, &format!("{pointer}/{step}"), all);
             }
         }

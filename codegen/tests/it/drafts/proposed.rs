@@ -1,19 +1,19 @@
 //! Rows that decisions propose, taken to the letter: each gets the generator one step further.
 
-use mcp_schema::sorted::{SortedMap, SortedSet};
+use mcp_revisions_schema::sorted::{SortedMap, SortedSet};
 
-use mcp_schema::decision::{Decision, Scope};
-use mcp_schema::model::Model;
-use mcp_schema::rules::Rules;
-use mcp_schema::spec::Spec;
-use mcp_schema::spec::methods::MethodRules;
+use mcp_revisions_schema::decision::{Decision, Scope};
+use mcp_revisions_schema::model::Model;
+use mcp_revisions_schema::rules::Rules;
+use mcp_revisions_schema::spec::Spec;
+use mcp_revisions_schema::spec::methods::MethodRules;
 
 use crate::changes::{FILES, catalogue, changed};
 use crate::specs::{directory, spec};
 
 /// What the schema of a revision leaves open in a spec of these files.
 fn open(files: &SortedMap<String, String>, id: &str) -> Result<Vec<Decision>, String> {
-    let said = |error: mcp_schema::Error| error.to_string();
+    let said = |error: mcp_revisions_schema::Error| error.to_string();
     let spec = Spec::from_files(files.clone()).map_err(said)?;
     let rules = Rules::read(&spec.rules).map_err(said)?;
     let methods = MethodRules::read(&spec).map_err(said)?;

@@ -2,18 +2,18 @@
 
 use mcp_codegen::emit::Once;
 use mcp_codegen::generate::{revision_crate, shims_crate};
-use mcp_schema::sorted::SortedSet;
+use mcp_revisions_schema::sorted::SortedSet;
 use std::fmt::Write as _;
 
 use mcp_codegen::generate::Crate;
-use mcp_schema::docs::Docs;
-use mcp_schema::shims::changes::Changes;
-use mcp_schema::shims::plan::{End, PairPlan};
-use mcp_schema::shims::{Pair, Way};
-use mcp_schema::spec::errors::ErrorRules;
-use mcp_schema::spec::rules::RuleFile;
-use mcp_schema::spec::{Revision, Status};
-use mcp_schema::{Models, RevisionModel};
+use mcp_revisions_schema::docs::Docs;
+use mcp_revisions_schema::shims::changes::Changes;
+use mcp_revisions_schema::shims::plan::{End, PairPlan};
+use mcp_revisions_schema::shims::{Pair, Way};
+use mcp_revisions_schema::spec::errors::ErrorRules;
+use mcp_revisions_schema::spec::rules::RuleFile;
+use mcp_revisions_schema::spec::{Revision, Status};
+use mcp_revisions_schema::{Models, RevisionModel};
 use serde_json::Value;
 
 use crate::changes::apply;

@@ -1,6 +1,6 @@
 //! Values of a model's types, as text that its readers take.
 
-use mcp_schema::model::{Model, Presence, Rest, Shape, Ty};
+use mcp_revisions_schema::model::{Model, Presence, Rest, Shape, Ty};
 use serde_json::{Map, Value, json};
 
 use crate::changes::random::Random;

@@ -1,7 +1,7 @@
 //! Doc lines: those that no revision has use for, and those that are missing.
 
-use mcp_schema::Models;
-use mcp_schema::Spec;
+use mcp_revisions_schema::Models;
+use mcp_revisions_schema::Spec;
 
 use crate::rules_bite::{METHODS, bites, made_up, passes};
 

@@ -2,14 +2,14 @@
 //!
 //! On the spec of this workspace: for each revision, every file of rules for a pair that it is in is taken out.
 
-use mcp_schema::sorted::SortedMap;
+use mcp_revisions_schema::sorted::SortedMap;
 use std::collections::BTreeSet;
 
-use mcp_schema::Models;
-use mcp_schema::open::Open;
-use mcp_schema::shims::rules::{Action, PairRules};
-use mcp_schema::shims::{Pair, Way};
-use mcp_schema::spec::Spec;
+use mcp_revisions_schema::Models;
+use mcp_revisions_schema::open::Open;
+use mcp_revisions_schema::shims::rules::{Action, PairRules};
+use mcp_revisions_schema::shims::{Pair, Way};
+use mcp_revisions_schema::spec::Spec;
 
 use super::*;
 use crate::specs;

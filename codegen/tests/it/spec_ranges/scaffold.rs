@@ -1,8 +1,8 @@
 //! What is open after an import, and the stubs that are written for it.
 
 use crate::says;
-use mcp_schema::decision::Scope;
-use mcp_schema::open::{Open, Undocumented};
+use mcp_revisions_schema::decision::Scope;
+use mcp_revisions_schema::open::{Open, Undocumented};
 
 use super::*;
 

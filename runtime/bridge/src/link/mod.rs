@@ -11,7 +11,6 @@ mod turns;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_protocol::{Revision, methods};
 use mcp_revisions::client_transport::{Handle, Reply};
 use mcp_revisions::sansio::client::{
     Answer, Answered, Client, Failure, OutgoingRequest, ServerFacts, Verdict,
@@ -19,6 +18,7 @@ use mcp_revisions::sansio::client::{
 use mcp_revisions::sansio::server::{Caller, LogLevel};
 use mcp_revisions::serve::Session;
 use mcp_revisions::{RevisionSet, errors};
+use mcp_revisions_core::{Revision, methods};
 use mcp_wire::{EXCERPT, ErrorObject, Json, excerpt};
 use tracing::{debug, info, warn};
 

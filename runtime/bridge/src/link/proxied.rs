@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_protocol::{Lifecycle, Loss, Revision};
 use mcp_revisions::client_transport::{Application, Held, Open};
 use mcp_revisions::sansio::client::{Answer, Answered, Event, Reopened};
+use mcp_revisions_core::{Lifecycle, Loss, Revision};
 use mcp_wire::RequestId;
 use tracing::{debug, error, info, warn};
 

@@ -7,11 +7,11 @@
 
 use std::collections::BTreeSet;
 
-use mcp_protocol::{Context, Failure, Part, Revision, Subject};
 use mcp_revisions::client_transport::Open;
 use mcp_revisions::errors;
 use mcp_revisions::sansio::client::{IncomingRequest, Token};
 use mcp_revisions::serve::{Peer, Session};
+use mcp_revisions_core::{Context, Failure, Part, Revision, Subject};
 use mcp_wire::{Direction, ErrorObject, Json};
 use tracing::warn;
 
@@ -67,7 +67,7 @@ fn malformed(
     if from.same_types(to) {
         return None;
     }
-    match mcp_protocol::convert(subject, from, to, params.text(), Context::default()) {
+    match mcp_revisions_core::convert(subject, from, to, params.text(), Context::default()) {
         Err(Failure::Invalid(why)) => Some(errors::invalid_params(&subject.refusal(&why)).error),
         _ => None,
     }

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use clap::{ArgGroup, Args, ValueEnum};
 use mcp_bridge::{Bridge, Upstream};
-use mcp_protocol::{LossKind, Revision, UnknownFields};
 use mcp_revisions::service::client::{Child, Http};
+use mcp_revisions_core::{LossKind, Revision, UnknownFields};
 use tokio::process::Command;
 use tracing::error;
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mcp_protocol::Revision;
+use mcp_revisions_core::Revision;
 use mcp_wire::Direction;
 
 /// A request that waits.

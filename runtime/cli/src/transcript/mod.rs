@@ -12,7 +12,7 @@ mod unknown;
 use std::io::Read as _;
 
 use clap::Args;
-use mcp_protocol::Revision;
+use mcp_revisions_core::Revision;
 use mcp_wire::Direction;
 
 use crate::Outcome;

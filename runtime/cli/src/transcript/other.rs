@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use mcp_protocol::{Adapter, Context, LossKind, Outcome, Revision, Session, UnknownFields};
+use mcp_revisions_core::{Adapter, Context, LossKind, Outcome, Revision, Session, UnknownFields};
 use mcp_revisions_core::{MessageContext, Protocol, Route, convert_messages, read_messages};
 use mcp_wire::MessageKind;
 

@@ -1,6 +1,6 @@
 //! A message as those see it who look on.
 
-use mcp_protocol::Revision;
+use mcp_revisions_core::Revision;
 use mcp_wire::Direction;
 
 /// A message that belongs to a revision, ready to be looked into.

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use mcp_protocol::Revision;
-use mcp_schema::Spec;
-use mcp_schema::decision::Scope;
-use mcp_schema::model::{Model, Plan, Rest, Shape, Ty};
-use mcp_schema::rules::Rules;
-use mcp_schema::schema::JsonType;
-use mcp_schema::sorted::SortedMap;
-use mcp_schema::spec::methods::MethodRules;
+use mcp_revisions_core::Revision;
+use mcp_revisions_schema::Spec;
+use mcp_revisions_schema::decision::Scope;
+use mcp_revisions_schema::model::{Model, Plan, Rest, Shape, Ty};
+use mcp_revisions_schema::rules::Rules;
+use mcp_revisions_schema::schema::JsonType;
+use mcp_revisions_schema::sorted::SortedMap;
+use mcp_revisions_schema::spec::methods::MethodRules;
 use serde_json::Value;
 
 use super::said::Said;

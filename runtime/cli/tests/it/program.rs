@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use mcp_protocol::Revision;
+use mcp_revisions_core::Revision;
 use serde_json::{Value, json};
 
 use crate::schemas::rows;

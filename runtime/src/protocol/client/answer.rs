@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_protocol::{Adapter, Lifecycle, ProtocolRule, Revision};
+use mcp_revisions_core::{Adapter, Lifecycle, ProtocolRule, Revision};
 use mcp_wire::{
     ErrorObject, Json, JsonObject, Map, MessageKind, Peeked, Raw, RawId, RequestId, Unreadable,
     peek,
@@ -22,7 +22,6 @@ use crate::protocol::tasks::{Form, RESULT_TYPE, plain_tools};
 use crate::protocol::translate::Way;
 use crate::protocol::unread;
 use crate::protocol::{Answer, Connection, Event, Exchange, Failure, Ignored, Mended, Output};
-use mcp_revisions_core::methods::same;
 
 /// A message, alone or of a batch; or the text that is none, and what is wrong with it.
 pub(in crate::protocol) type Element<'a> = Result<Peeked<'a>, (&'a str, Unreadable)>;
@@ -260,7 +259,7 @@ impl Connection<Client> {
                 Some(Ok("input_required"))
                     if request.ask.takes_questions
                         && may_ask_back(method)
-                        && same(revision, self.role.app()) => {}
+                        && revision.same_types(self.role.app()) => {}
                 Some(Ok("input_required")) if may_ask_back(method) => {
                     let answer = match self.input_required(&request, result, revision) {
                         Ok(input) if self.role.options.adapts => {

@@ -50,7 +50,7 @@ mod unread;
 
 use std::sync::Arc;
 
-use mcp_protocol::{Lifecycle, Revision, Session};
+use mcp_revisions_core::{Lifecycle, Revision, Session};
 use mcp_wire::Direction;
 
 pub use super::negotiate::lifecycle;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use mcp_protocol::{Revision, UnknownFields, UnknownRevision};
+use mcp_revisions_core::{Revision, UnknownFields, UnknownRevision};
 use mcp_wire::Json;
 
 use crate::protocol::Profile;

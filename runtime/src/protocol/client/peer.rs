@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_protocol::{Lifecycle, Loss, Revision};
+use mcp_revisions_core::{Lifecycle, Loss, Revision};
 use mcp_wire::envelope::write;
 use mcp_wire::{ErrorObject, Json, MessageKind, Peeked, Raw, RawId, RequestId};
 
@@ -19,7 +19,7 @@ use crate::protocol::{
     Answer, Caller, Cancelled, Connection, CustomNotification, Event, Exchange, Fate, Ignored,
     IncomingRequest, Mended, Notification, Said, Token,
 };
-use mcp_revisions_core::methods::known;
+use mcp_revisions_core::known_method;
 
 impl Connection<Client> {
     /// A request of the server.
@@ -407,7 +407,7 @@ fn numbered(token: &Json) -> Option<i64> {
 
 /// The name of a method, as the tables have it.
 pub(in crate::protocol) fn named(method: &str) -> Result<&'static str, Stopped> {
-    known(method).ok_or_else(|| Stopped::Unknown(format!("no revision has `{method}`")))
+    known_method(method).ok_or_else(|| Stopped::Unknown(format!("no revision has `{method}`")))
 }
 
 impl<Method> IncomingRequest<Method> {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_protocol::Lifecycle;
+use mcp_revisions_core::Lifecycle;
 use mcp_wire::{Peeked, peek};
 
 use super::answer::MOST_SENDS;

@@ -1,6 +1,6 @@
 //! Requests of a client and of its server, until they are answered.
 
-use mcp_protocol::{Loss, Revision};
+use mcp_revisions_core::{Loss, Revision};
 use mcp_wire::{Json, RequestId};
 
 use crate::methods;

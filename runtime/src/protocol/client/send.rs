@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_protocol::{Lifecycle, Revision};
+use mcp_revisions_core::{Lifecycle, Revision};
 use mcp_wire::envelope::write;
 use mcp_wire::{ErrorObject, Json, MessageKind, RequestId, one_line};
 
@@ -22,7 +22,7 @@ use crate::protocol::{
     Answer, Connection, Exchange, Failure, Fate, OutgoingRequest, Output, Profile, Said, To, Token,
 };
 use crate::{errors, meta};
-use mcp_revisions_core::methods::known;
+use mcp_revisions_core::known_method;
 
 impl Connection<Client> {
     /// Sends what waits, once it is known how.
@@ -108,7 +108,7 @@ impl Connection<Client> {
         // Requests of the extension have names that a revision has for others.
         let app = Form::of(self.role.app());
         let is_of_extension = app == Some(Form::Extension) && Form::Extension.has(method);
-        self.role.options.takes_others && (known(method).is_none() || is_of_extension)
+        self.role.options.takes_others && (known_method(method).is_none() || is_of_extension)
     }
 
     /// Params of a method in a revision of the server; the application's own keys of `_meta` may be absent.

@@ -1,6 +1,6 @@
 //! What every message carries beside its own members: `_meta` keys and HTTP headers.
 
-use mcp_protocol::{Lifecycle, ProtocolHeader, Revision};
+use mcp_revisions_core::{Lifecycle, ProtocolHeader, Revision};
 use mcp_wire::Json;
 
 use super::Options;

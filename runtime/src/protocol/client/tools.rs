@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_protocol::{ProtocolHeader, Revision};
+use mcp_revisions_core::{ProtocolHeader, Revision};
 use mcp_wire::{ErrorObject, Json, Map};
 
 use super::{Channel, Client, Purpose, Waiting};

@@ -1,13 +1,12 @@
 //! What a client translates beside its messages: who it is, and why a request or its response got no further.
 
-use mcp_protocol::{Loss, LossKind, Revision, Subject};
+use mcp_revisions_core::{Loss, LossKind, Revision, Subject};
 use mcp_wire::Json;
 
 use crate::meta;
 use crate::protocol::lost::Stopped;
 use crate::protocol::translate::{Translator, Way};
 use crate::protocol::{Failure, Profile};
-use mcp_revisions_core::methods::same;
 
 /// What a request says of its sender, in each of a client of the per-request lifecycle.
 const CLAIMS: [&str; 3] = [
@@ -50,7 +49,7 @@ impl Translator {
         value: &Json,
         peer: Revision,
     ) -> Option<Json> {
-        if same(peer, self.app) {
+        if peer.same_types(self.app) {
             return Some(value.clone());
         }
         let context = self.context(self.session.as_ref());
@@ -63,7 +62,7 @@ impl Translator {
 
     /// Translates a value of a definition that no method names, for a peer.
     fn definition(&self, name: &str, value: &Json, peer: Revision) -> Option<Json> {
-        if same(peer, self.app) {
+        if peer.same_types(self.app) {
             return Some(value.clone());
         }
         let context = self.context(self.session.as_ref());

@@ -8,7 +8,7 @@ use super::Client;
 use crate::protocol::mend::{self, Expected, MendedText};
 use crate::protocol::unread::{answered, why};
 use crate::protocol::{Connection, Event, Exchange, Failure, Ignored, Mended, Output};
-use mcp_revisions_core::methods::known;
+use mcp_revisions_core::known_method;
 
 impl Connection<Client> {
     /// Takes what a text is meant to be. What is no message is reported, unless it is the answer to a request, which then
@@ -95,7 +95,7 @@ impl Connection<Client> {
                 // A line of a log may quote one that follows.
                 _ => {
                     let method = message.method.as_deref();
-                    mended.is_clean && method.is_some_and(|method| known(method).is_some())
+                    mended.is_clean && method.is_some_and(|method| known_method(method).is_some())
                 }
             }
         });

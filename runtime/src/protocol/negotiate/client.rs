@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_protocol::{Lifecycle, Revision};
+use mcp_revisions_core::{Lifecycle, Revision};
 use mcp_wire::{ErrorObject, Json, MessageKind};
 
 use super::lifecycle::{Evidence, Finding, choose, judge, order, supported};

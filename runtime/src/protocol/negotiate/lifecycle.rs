@@ -4,7 +4,7 @@
 //! with it tells its lifecycle. Every per-request server answers the probe; a handshake server answers with some error, with
 //! silence, or by ending. No single error code decides: an answer that is not recognised as per-request means handshake.
 
-use mcp_protocol::Revision;
+use mcp_revisions_core::Revision;
 use mcp_wire::{ErrorObject, Json, MessageKind, Peeked};
 
 use crate::RevisionSet;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcp_protocol::{Context, Failure, Loss, Outcome, Part, Revision, Subject};
+use mcp_revisions_core::{Context, Failure, Loss, Outcome, Part, Revision, Subject};
 use mcp_wire::{Direction, ErrorObject, Json, Peeked, Raw, RequestId};
 
 use crate::errors::{self, Refusal};
@@ -58,7 +58,7 @@ impl Server {
         };
         if self.is_per_request {
             let capabilities = opened.caller.capabilities_in(self.app());
-            opened.upgraded = Arc::new(mcp_protocol::Session {
+            opened.upgraded = Arc::new(mcp_revisions_core::Session {
                 client_capabilities: said(capabilities).or_else(|| Json::from_text(EMPTY).ok()),
                 client_info: said(opened.caller.info_in(self.app())),
                 subscription_id: None,
@@ -83,8 +83,8 @@ fn introduced(
         Part::Params,
         Some(Direction::ClientToServer),
     );
-    let cx = Context::new(mcp_protocol::UnknownFields::Drop);
-    let losses = match mcp_protocol::convert(subject, revision, revision, text, cx) {
+    let cx = Context::new(mcp_revisions_core::UnknownFields::Drop);
+    let losses = match mcp_revisions_core::convert(subject, revision, revision, text, cx) {
         Ok(outcome) => outcome.losses().to_vec(),
         Err(Failure::Invalid(error)) => {
             return Err(Box::new(Refusal {

@@ -18,7 +18,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_protocol::{Adapter, Loss, RequiresState, Revision};
+use mcp_revisions_core::{Adapter, Loss, RequiresState, Revision};
 use mcp_wire::envelope::write;
 use mcp_wire::{ErrorObject, Json};
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_protocol::{RequiresState, Revision};
+use mcp_revisions_core::{RequiresState, Revision};
 use mcp_wire::envelope::write;
 use mcp_wire::{Direction, ErrorObject, Json, Kind, MethodKind};
 
@@ -22,8 +22,8 @@ use crate::protocol::translate::Way;
 use crate::protocol::{
     Caller, Cancelled, Connection, Event, Exchange, Fate, NeedsAdapter, Output, Said, Token,
 };
+use mcp_revisions_core::find_method;
 use mcp_revisions_core::is_handshake;
-use mcp_revisions_core::methods::{find_method, same};
 
 impl Connection<Server> {
     /// Answers a call, in the words of the application's revision.
@@ -68,7 +68,7 @@ impl Connection<Server> {
             error => error,
         };
         match result.map(|result| self.role.with_plain_tools(method, result, peer)) {
-            Ok(result) if same(self.role.app(), peer) => {
+            Ok(result) if self.role.app().same_types(peer) => {
                 self.deliver(token, Ok((Ok(result), Vec::new())))
             }
             Ok(result) => match self.role.translator.result(Way::Out, method, &result, peer) {

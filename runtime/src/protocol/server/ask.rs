@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_protocol::{Adapter, Lifecycle, Revision};
+use mcp_revisions_core::{Adapter, Lifecycle, Revision};
 use mcp_wire::envelope::write;
 use mcp_wire::{Direction, ErrorObject, Json, MethodKind, RequestId};
 
@@ -17,7 +17,7 @@ use crate::protocol::translate::{Way, no_params};
 use crate::protocol::{Caller, Connection, Fate, OutgoingRequest, Said, Token};
 use crate::{errors, methods};
 use mcp_revisions_core::is_handshake;
-use mcp_revisions_core::methods::{find_method, known};
+use mcp_revisions_core::{find_method, known_method};
 
 /// The error of a request in the course of a call that has been answered or given up.
 fn over() -> ErrorObject {
@@ -52,7 +52,7 @@ impl Connection<Server> {
             ..
         } = ask;
         let (about, params) = (*about, params.as_ref());
-        if self.role.takes_others && known(method).is_none() {
+        if self.role.takes_others && known_method(method).is_none() {
             return self.ask_other(key, about, method, params);
         }
         let row = |kind| find_method(self.role.app(), method, Direction::ServerToClient, kind);
@@ -158,7 +158,7 @@ impl Connection<Server> {
         };
         let id = self.state.next_ask();
         let asked = Asked {
-            method: known(method),
+            method: known_method(method),
             by,
             peer,
             exchange,

@@ -1,6 +1,6 @@
 //! Batches, of a revision that has them: their messages handled one by one, their answers put into one array.
 
-use mcp_protocol::Revision;
+use mcp_revisions_core::Revision;
 
 use super::Server;
 use super::incoming::{Incoming, Unlooked};

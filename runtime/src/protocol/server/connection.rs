@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_protocol::Revision;
+use mcp_revisions_core::Revision;
 #[cfg(any(feature = "server-http", feature = "server-stdio"))]
 use mcp_wire::RequestId;
 

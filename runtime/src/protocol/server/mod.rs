@@ -54,7 +54,7 @@ mod unasked;
 
 use std::time::Duration;
 
-use mcp_protocol::{Lifecycle, Revision, UnknownFields};
+use mcp_revisions_core::{Lifecycle, Revision, UnknownFields};
 use mcp_wire::Direction;
 
 #[cfg(feature = "ext-tasks")]

@@ -2,7 +2,7 @@
 
 use mcp_convert::Rule;
 use mcp_convert::dynamic::Pair;
-use mcp_protocol::{Adapter, RequiresState, Revision, TABLES};
+use mcp_revisions_core::{Adapter, RequiresState, Revision, TABLES};
 
 use crate::protocol::{Fate, NeedsAdapter};
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use mcp_protocol::{Adapter, Revision};
+use mcp_revisions_core::{Adapter, Revision};
 use mcp_wire::envelope::write;
 use mcp_wire::{Direction, ErrorObject, Json, MethodKind};
 
@@ -20,7 +20,7 @@ use crate::protocol::translate::{Way, no_params};
 use crate::protocol::{Connection, Fate, LogLevel, Said, To};
 use crate::{errors, meta};
 use mcp_revisions_core::is_handshake;
-use mcp_revisions_core::methods::{find_method, known};
+use mcp_revisions_core::{find_method, known_method};
 
 impl Connection<Server> {
     /// Sends a notification, in the words of the application's revision.
@@ -54,7 +54,7 @@ impl Connection<Server> {
     }
 
     fn notify_one(&mut self, to: To, method: &str, params: Option<&Json>) -> Said {
-        if self.role.takes_others && known(method).is_none() {
+        if self.role.takes_others && known_method(method).is_none() {
             return self.notify_other(to, method, params);
         }
         let (sender, kind) = (Direction::ServerToClient, MethodKind::Notification);

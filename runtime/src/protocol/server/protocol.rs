@@ -1,6 +1,6 @@
 //! What the runtime answers by itself: protocol, and not application.
 
-use mcp_protocol::{Lifecycle, Revision};
+use mcp_revisions_core::{Lifecycle, Revision};
 use mcp_wire::{Json, Peeked, RequestId};
 
 use super::Server;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcp_protocol::{Adapter, Lifecycle, Revision};
+use mcp_revisions_core::{Adapter, Lifecycle, Revision};
 use mcp_wire::{Direction, ErrorObject, Json, Map, MethodInfo, MethodKind, Peeked, Raw, RequestId};
 
 use super::Server;
@@ -17,7 +17,7 @@ use crate::protocol::lost::{Mistake, Stopped, Translated};
 use crate::protocol::translate::no_params;
 use crate::protocol::{Caller, Connection, Event, LogLevel, NeedsAdapter};
 use mcp_revisions_core::is_handshake;
-use mcp_revisions_core::methods::{find_method, known};
+use mcp_revisions_core::{find_method, known_method};
 
 /// The method that a request asks for.
 #[derive(Clone, Copy)]
@@ -139,7 +139,7 @@ impl Connection<Server> {
         let wanted = match row {
             _ if self.task_request(message, peer).transpose()?.is_some() => Wanted::Other,
             Some(row) => Wanted::Known(row, self.role.translator.app_name(row.name, peer)),
-            None if self.role.takes_others && known(name).is_none() => Wanted::Other,
+            None if self.role.takes_others && known_method(name).is_none() => Wanted::Other,
             None => return Err(errors::method_not_found(name, peer.lifecycle())),
         };
         match self.state.token_of(id) {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcp_protocol::Revision;
+use mcp_revisions_core::Revision;
 use mcp_wire::{ErrorObject, Json, RequestId};
 
 use crate::protocol::input_required::server::seal::Bound;
@@ -17,7 +17,7 @@ pub(in crate::protocol) struct Opened {
     pub(in crate::protocol) log_level: Option<LogLevel>,
     pub(in crate::protocol) is_initialized: bool,
     /// For an application of the per-request lifecycle: what every request says there.
-    pub(in crate::protocol) upgraded: Arc<mcp_protocol::Session>,
+    pub(in crate::protocol) upgraded: Arc<mcp_revisions_core::Session>,
 }
 
 /// A request of the peer that waits for its answer.

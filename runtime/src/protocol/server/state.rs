@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use mcp_protocol::Loss;
+use mcp_revisions_core::Loss;
 use mcp_wire::{Json, RequestId};
 
 use super::requests::{About, Asked, Batch, Opened, Pending};

@@ -1,6 +1,6 @@
 //! Tools that only run as tasks, for clients without them.
 
-use mcp_protocol::Revision;
+use mcp_revisions_core::Revision;
 use mcp_wire::Json;
 
 use super::Server;

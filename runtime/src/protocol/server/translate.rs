@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use mcp_protocol::{Context, Revision, Session};
+use mcp_revisions_core::{Context, Revision, Session};
 use mcp_wire::{Json, Raw};
 
 use super::Server;
@@ -11,7 +11,6 @@ use crate::meta;
 use crate::protocol::lost::Translated;
 use crate::protocol::translate::{NO_PARAMS, Way, no_params};
 use mcp_revisions_core::is_handshake;
-use mcp_revisions_core::methods::same;
 
 impl Server {
     /// Params of a peer, for the application. Where it has to be read on the way, it must be valid.
@@ -22,7 +21,7 @@ impl Server {
         peer: Revision,
         session: Option<&Opened>,
     ) -> Translated<Json> {
-        if same(peer, self.app()) {
+        if peer.same_types(self.app()) {
             return Ok((params.map_or_else(no_params, Raw::to_json), Vec::new()));
         }
         let text = params.map_or(NO_PARAMS, Raw::text);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_protocol::Revision;
+use mcp_revisions_core::Revision;
 use mcp_wire::{Direction, ErrorObject, Json, MethodKind, RequestId};
 
 use super::Server;
@@ -16,7 +16,7 @@ use crate::protocol::{
 };
 use crate::{errors, methods};
 use mcp_revisions_core::is_handshake;
-use mcp_revisions_core::methods::{find_method, known};
+use mcp_revisions_core::{find_method, known_method};
 use mcp_wire::{Peeked, Raw};
 
 impl Connection<Server> {
@@ -48,7 +48,7 @@ impl Connection<Server> {
             Direction::ClientToServer,
             MethodKind::Notification,
         ) else {
-            if self.role.takes_others && known(name).is_none() {
+            if self.role.takes_others && known_method(name).is_none() {
                 return self.told(Event::CustomNotification(CustomNotification {
                     method: name.to_owned(),
                     params: message.params.map(Raw::to_json).unwrap_or_else(no_params),

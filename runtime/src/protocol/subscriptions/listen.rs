@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use mcp_protocol::Revision;
+use mcp_revisions_core::Revision;
 use mcp_wire::{ErrorObject, Json};
 
 use super::{Backoff, Filter, LISTS, TAKES_UP, covers, declined, is_refusal, unacknowledged};

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use mcp_protocol::Revision;
+use mcp_revisions_core::Revision;
 use mcp_wire::Json;
 
 use super::listen::change;

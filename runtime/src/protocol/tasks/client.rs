@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use mcp_protocol::Revision;
+use mcp_revisions_core::Revision;
 use mcp_wire::{ErrorObject, Integer, Json};
 
 use super::{Form, RELATED_TASK, RESULT_TYPE, TASKS_UPDATE, TaskStatus, declares_extension};
@@ -21,7 +21,6 @@ use crate::protocol::translate::no_params;
 use crate::protocol::{
     Answer, Connection, Event, Failure, InputRequired, Question, Retry, TaskState, Token,
 };
-use mcp_revisions_core::methods::same;
 
 /// How often a task is looked at whose server names no interval.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -153,7 +152,7 @@ impl Connection<Client> {
             Some(Form::Extension) => declares(),
             None => false,
         };
-        request.ask.takes_task && has_tasks && same(revision, self.role.app())
+        request.ask.takes_task && has_tasks && revision.same_types(self.role.app())
     }
 
     /// Looks after a task from now on.

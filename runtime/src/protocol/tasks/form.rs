@@ -1,7 +1,7 @@
 //! The two forms of tasks, and how their messages name them.
 
-use mcp_protocol::extensions::tasks as extension;
-use mcp_protocol::{Lifecycle, Revision};
+use mcp_revisions_core::extensions::tasks as extension;
+use mcp_revisions_core::{Lifecycle, Revision};
 use mcp_wire::{Json, Notification, Request};
 
 use super::has_core_tasks;

@@ -1,11 +1,11 @@
 //! Tools that only run as tasks, as peers without tasks see them.
 
-use mcp_protocol::Revision;
+use mcp_revisions_core::Revision;
 use mcp_wire::{Direction, Json, MethodKind};
 
 use crate::methods;
 use crate::protocol::json::with_members;
-use mcp_revisions_core::methods::find_method;
+use mcp_revisions_core::find_method;
 
 /// Whether a revision has tasks in its core.
 pub(crate) fn has_core_tasks(revision: Revision) -> bool {

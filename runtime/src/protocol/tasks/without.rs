@@ -1,6 +1,6 @@
 //! A server that runs no tasks: none of its calls becomes one, and a request about one is that of no method.
 
-use mcp_protocol::Revision;
+use mcp_revisions_core::Revision;
 use mcp_wire::{Json, Peeked};
 
 use crate::errors::Refusal;

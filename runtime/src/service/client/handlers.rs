@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use mcp_protocol::Spoken;
+use mcp_revisions_core::Spoken;
 use mcp_wire::service::{ClientSide, Serves};
 
 use super::{ClientContext, Wants};

@@ -25,7 +25,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_protocol::{Latest, Outcome, Part, Spoken, Subject};
+use mcp_revisions_core::{Latest, Outcome, Part, Spoken, Subject};
 use mcp_wire::service::{Caller, Context};
 use mcp_wire::{Direction, Encode, Json};
 
@@ -343,12 +343,12 @@ impl<App: Spoken> Caller for Client<App> {
         let refused = |error: mcp_wire::Error| {
             Error::RequestFailed(Failure::InvalidResult(error.to_string()))
         };
-        match mcp_protocol::convert(subject, app, app, result.text(), Default::default()) {
+        match mcp_revisions_core::convert(subject, app, app, result.text(), Default::default()) {
             Ok(Outcome::Lossy(result, losses)) => {
                 (self.how.on_loss).tell_losses(method, app, None, &losses);
                 Ok(result)
             }
-            Err(mcp_protocol::Failure::Invalid(error)) => Err(refused(error)),
+            Err(mcp_revisions_core::Failure::Invalid(error)) => Err(refused(error)),
             _ => Err(refused(error)),
         }
     }

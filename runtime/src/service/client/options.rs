@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::time::Duration;
 
-use mcp_protocol::{Revision, Spoken, UnknownFields};
+use mcp_revisions_core::{Revision, Spoken, UnknownFields};
 use mcp_wire::service::{ClientSide, Serves};
 use mcp_wire::{Direction, Encode, Json, JsonObject};
 

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Weak};
 
-use mcp_protocol::{Latest, latest as mcp, methods};
+use mcp_revisions_core::{Latest, latest as mcp, methods};
 use mcp_wire::Json;
 use mcp_wire::service::Caller;
 use tokio::sync::broadcast::{self, error::RecvError};

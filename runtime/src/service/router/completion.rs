@@ -1,6 +1,6 @@
 //! Completions: suggestions while a person fills in an argument.
 
-use mcp_protocol::latest as mcp;
+use mcp_revisions_core::latest as mcp;
 
 use super::handler::Boxed;
 use super::{Handler, IntoValues, Router};

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::pin::Pin;
 
-use mcp_protocol::Latest;
+use mcp_revisions_core::Latest;
 
 use crate::errors::abridged;
 use crate::service::{Error, RequestContext};

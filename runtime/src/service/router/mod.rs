@@ -22,8 +22,8 @@ use std::collections::HashMap;
 
 use super::server::{McpServer, ServeError, Server};
 use super::{Error, RequestContext};
-use mcp_protocol::{Latest, latest as mcp, methods};
 use mcp_revisions_core::errors::shortened;
+use mcp_revisions_core::{Latest, latest as mcp, methods};
 use mcp_wire::args::Version;
 
 pub use changes::Changes;

@@ -1,6 +1,6 @@
 //! Prompts: messages for a model, made of arguments that a person fills in.
 
-use mcp_protocol::latest as mcp;
+use mcp_revisions_core::latest as mcp;
 #[cfg(feature = "schemars")]
 use mcp_wire::Json;
 use mcp_wire::Map;

@@ -1,6 +1,6 @@
 //! Resources, at one URI each, or at all URIs of a template.
 
-use mcp_protocol::latest as mcp;
+use mcp_revisions_core::latest as mcp;
 use mcp_wire::args::{Uri, UriTemplate};
 use serde::de::DeserializeOwned;
 

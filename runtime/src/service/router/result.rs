@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::fmt::Display;
 
-use mcp_protocol::latest as mcp;
+use mcp_revisions_core::latest as mcp;
 use mcp_wire::JsonObject;
 use mcp_wire::args::Uri;
 use serde::Serialize;

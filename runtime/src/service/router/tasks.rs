@@ -1,6 +1,6 @@
 //! Tools whose calls become tasks.
 
-use mcp_protocol::Latest;
+use mcp_revisions_core::Latest;
 
 use super::{Router, Tool};
 use crate::protocol::server::{TaskOptions, TaskSupport};

@@ -1,7 +1,7 @@
 //! URI templates, and which of them a URI is of.
 
 use matchit::Router as Paths;
-use mcp_protocol::latest as mcp;
+use mcp_revisions_core::latest as mcp;
 use mcp_wire::Map;
 use percent_encoding::percent_decode_str;
 

@@ -1,6 +1,6 @@
 //! Tools: functions of typed arguments that a model may call.
 
-use mcp_protocol::latest as mcp;
+use mcp_revisions_core::latest as mcp;
 use mcp_wire::{Json, JsonObject};
 use serde::de::DeserializeOwned;
 

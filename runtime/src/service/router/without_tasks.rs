@@ -1,6 +1,6 @@
 //! Tools of a server without tasks: no call becomes one.
 
-use mcp_protocol::Latest;
+use mcp_revisions_core::Latest;
 
 use super::Tool;
 use crate::service::McpServer;

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
 
-use mcp_protocol::Revision;
+use mcp_revisions_core::Revision;
 use mcp_wire::{ErrorObject, Json};
 use tokio::sync::{oneshot, watch};
 use tokio::task::AbortHandle;

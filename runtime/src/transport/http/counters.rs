@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use mcp_protocol::Revision;
+use mcp_revisions_core::Revision;
 
 use crate::protocol::server::{Lost, Undelivered};
 use crate::protocol::{CustomRequest, Event, IncomingRequest};

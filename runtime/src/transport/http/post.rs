@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use http::request::Parts;
 use http::{HeaderValue, Response, StatusCode};
-use mcp_protocol::Lifecycle;
+use mcp_revisions_core::Lifecycle;
 use mcp_wire::envelope::write;
 use mcp_wire::{ErrorObject, MessageKind, Peeked, RawId, RequestId};
 

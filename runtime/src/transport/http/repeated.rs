@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use http::HeaderMap;
 use http::request::Parts;
-use mcp_protocol::{Lifecycle, Revision};
+use mcp_revisions_core::{Lifecycle, Revision};
 use mcp_wire::envelope::write;
 use mcp_wire::{Direction, Json, JsonObject, Map, Peeked, Raw, RequestId};
 

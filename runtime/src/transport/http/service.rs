@@ -10,7 +10,7 @@ use std::time::Duration;
 use http::header::{ACCEPT, ALLOW, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
-use mcp_protocol::Lifecycle;
+use mcp_revisions_core::Lifecycle;
 
 use super::answers::{Answered, allowed, events, exposed, refusal, refused, status};
 use super::body::Events;

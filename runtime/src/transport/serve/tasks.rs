@@ -12,7 +12,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::Duration;
 
-use mcp_protocol::{Lifecycle, Revision};
+use mcp_revisions_core::{Lifecycle, Revision};
 use mcp_wire::{ErrorObject, Json};
 use tokio::sync::watch;
 use tokio::task::JoinSet;

@@ -1,6 +1,6 @@
 //! Bytes that are no text: broken UTF-8, halves of surrogate pairs, marks of byte order.
 
-use mcp_protocol::{
+use mcp_revisions_core::{
     draft, v2024_11_05, v2025_03_26, v2025_06_18, v2025_11_25, v2026_07_28, v2026_07_28_rc,
 };
 use mcp_wire::{Decode, Encode, ErrorKind, UnknownMessage, from_slice, from_str, to_string};

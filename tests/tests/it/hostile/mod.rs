@@ -6,8 +6,8 @@ mod numbers;
 mod time;
 mod truncated;
 
-use mcp_protocol::Revision;
-use mcp_protocol::v2025_11_25;
+use mcp_revisions_core::Revision;
+use mcp_revisions_core::v2025_11_25;
 use mcp_tests::{parallel, text};
 use mcp_wire::{Error, ErrorObject, TypeInfo, UnknownMessage};
 

@@ -1,10 +1,10 @@
 //! Values inside values inside values.
 
-use mcp_protocol::Revision;
-use mcp_protocol::v2025_11_25;
-use mcp_schema::Models;
-use mcp_schema::Spec;
-use mcp_schema::model::{Rest, Shape};
+use mcp_revisions_core::Revision;
+use mcp_revisions_core::v2025_11_25;
+use mcp_revisions_schema::Models;
+use mcp_revisions_schema::Spec;
+use mcp_revisions_schema::model::{Rest, Shape};
 use mcp_tests::sampler::{Recipe, Sampler};
 use mcp_tests::tree::{Member, Node, Standing, Style, Value};
 use mcp_tests::{parallel, root, text};

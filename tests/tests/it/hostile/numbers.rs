@@ -1,6 +1,6 @@
 //! Numbers beyond every machine word, and texts of millions of bytes.
 
-use mcp_protocol::{v2025_11_25, v2026_07_28};
+use mcp_revisions_core::{v2025_11_25, v2026_07_28};
 use mcp_tests::{parallel, text};
 use mcp_wire::{RequestId, from_str, to_string};
 

@@ -1,15 +1,15 @@
 //! Four times the text takes four times the time, not sixteen times.
 
-use mcp_protocol::Revision;
-use mcp_protocol::{v2025_03_26, v2025_11_25, v2026_07_28};
+use mcp_revisions_core::Revision;
+use mcp_revisions_core::{v2025_03_26, v2025_11_25, v2026_07_28};
 use std::fs;
 use std::hint::black_box;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mcp_schema::Models;
-use mcp_schema::Spec;
-use mcp_schema::model::Shape;
+use mcp_revisions_schema::Models;
+use mcp_revisions_schema::Spec;
+use mcp_revisions_schema::model::Shape;
 use mcp_tests::root;
 use mcp_tests::sampler::{Fill, Recipe, Sampler};
 use mcp_tests::tree::{Member, Node, Standing, Style, Value};

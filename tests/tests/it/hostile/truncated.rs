@@ -1,8 +1,8 @@
 //! Messages that end too early, at every byte.
 
-use mcp_protocol::Revision;
-use mcp_schema::Models;
-use mcp_schema::Spec;
+use mcp_revisions_core::Revision;
+use mcp_revisions_schema::Models;
+use mcp_revisions_schema::Spec;
 use mcp_tests::sampler::{Recipe, Sampler};
 use mcp_tests::{parallel, root, text};
 use mcp_wire::{ErrorKind, TypeInfo, UnknownMessage};

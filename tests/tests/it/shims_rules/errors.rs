@@ -1,14 +1,14 @@
 //! Error codes.
 
 use super::*;
-use mcp_protocol::Revision;
+use mcp_revisions_core::Revision;
 
 fn of(method: &str, from: Revision, to: Revision, code: i64) -> Outcome<ErrorObject> {
     let error: ErrorObject = mcp_wire::from_str(&format!(
         r#"{{"code":{code},"message":"m","data":{{"uri":"x"}}}}"#
     ))
     .unwrap();
-    mcp_protocol::convert_error(method, from, to, error, Context::default())
+    mcp_revisions_core::convert_error(method, from, to, error, Context::default())
 }
 
 #[track_caller]

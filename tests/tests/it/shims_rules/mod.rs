@@ -1,7 +1,9 @@
 //! What the decisions between adjacent revisions come to, one by one, on messages written by hand.
 
-use mcp_protocol::Revision::{V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28};
-use mcp_protocol::{
+use mcp_revisions_core::Revision::{
+    V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28,
+};
+use mcp_revisions_core::{
     Adapter, Change, Context, Loss, LossKind, Outcome, Part, Revision, Session, Subject,
     UnknownFields,
 };
@@ -30,7 +32,7 @@ fn convert(
     text: &str,
     cx: Context,
 ) -> Outcome<String> {
-    match mcp_protocol::convert(subject, from, to, text, cx) {
+    match mcp_revisions_core::convert(subject, from, to, text, cx) {
         Ok(outcome) => outcome.map(Json::into_text),
         Err(failure) => panic!("{failure}: {text}"),
     }

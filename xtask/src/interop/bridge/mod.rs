@@ -9,7 +9,7 @@ mod talk;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use mcp_schema::command::Outcome;
+use mcp_revisions_schema::command::Outcome;
 
 use super::peers::{self, Role};
 use crate::process::Built;

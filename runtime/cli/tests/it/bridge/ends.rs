@@ -8,8 +8,8 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mcp_protocol::Revision;
 use mcp_revisions::sansio::client::{Answer, OutgoingRequest};
+use mcp_revisions_core::Revision;
 use mcp_wire::Json;
 use serde_json::{Value, json};
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::thread;
 use std::time::Instant;
 
-use mcp_protocol::Revision;
+use mcp_revisions_core::Revision;
 use serde_json::Value;
 
 use crate::bridge::http::{LISTENING, call, port_of};

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use jsonschema::Validator;
-use mcp_protocol::{Lifecycle, Revision};
 use mcp_revisions::sansio::client::OutgoingRequest;
+use mcp_revisions_core::{Lifecycle, Revision};
 use mcp_wire::{Direction, Json};
 use serde_json::{Value, json};
 

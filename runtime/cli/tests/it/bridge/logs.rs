@@ -8,7 +8,7 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mcp_protocol::Revision;
+use mcp_revisions_core::Revision;
 use serde_json::{Value, json};
 
 use super::ends::{ends_soon, signalled};

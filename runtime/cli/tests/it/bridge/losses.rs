@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use mcp_protocol::Revision;
 use mcp_revisions::sansio::client::{Fate, OutgoingRequest, To};
+use mcp_revisions_core::Revision;
 use mcp_wire::Json;
 use serde_json::{Value, json};
 

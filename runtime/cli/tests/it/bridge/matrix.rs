@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-use mcp_protocol::Revision;
 use mcp_revisions::sansio::client::{Answer, OutgoingRequest, Token};
+use mcp_revisions_core::Revision;
 use mcp_wire::Json;
 use serde_json::json;
 

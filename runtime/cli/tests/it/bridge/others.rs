@@ -1,8 +1,8 @@
 //! Methods that no revision has, and members that nobody names, pass the bridge as they are.
 
-use mcp_protocol::{Lifecycle, Revision};
 use mcp_revisions::sansio::client::{Answer, OutgoingRequest};
 use mcp_revisions::sansio::server::{Fate, To};
+use mcp_revisions_core::{Lifecycle, Revision};
 use mcp_wire::Json;
 
 use crate::bridge::talk::{Talk, bridge};

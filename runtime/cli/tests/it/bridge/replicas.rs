@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mcp_protocol::Revision;
+use mcp_revisions_core::Revision;
 use serde_json::{Value, json};
 
 use crate::bridge::http::{LISTENING, Program, listening_with, port_of, post, post_with, result};

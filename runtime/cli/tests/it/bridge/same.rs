@@ -1,6 +1,6 @@
 //! What two peers of one revision say to each other arrives as it was said.
 
-use mcp_protocol::Revision;
+use mcp_revisions_core::Revision;
 use serde_json::{Value, json};
 
 use crate::bridge::http::{LISTENING, asking, port_of, post, result};

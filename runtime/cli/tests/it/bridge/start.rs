@@ -3,7 +3,7 @@
 use std::process::{Child, Command, Stdio};
 use std::thread;
 
-use mcp_protocol::Revision;
+use mcp_revisions_core::Revision;
 
 use crate::bridge::http::{LISTENING, initialize_over_http, port_of};
 use crate::bridge::talk::{Talk, peer, value};

@@ -8,11 +8,11 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mcp_protocol::Revision;
 use mcp_revisions::RevisionSet;
 use mcp_revisions::sansio::client::{
     Answer, Channel, Client, Connection, Event, Options, OutgoingRequest, Output, Profile, Token,
 };
+use mcp_revisions_core::Revision;
 use mcp_wire::Json;
 use serde_json::{Value, json};
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_protocol::Revision;
+use mcp_revisions_core::Revision;
 use mcp_wire::{ErrorObject, Json, Map};
 
 use super::{Question, known, read};

@@ -8,7 +8,7 @@ pub(crate) mod seal;
 mod signed;
 pub(in crate::protocol) mod suspend;
 
-use mcp_protocol::Revision;
+use mcp_revisions_core::Revision;
 use mcp_wire::{CapabilityPart, Direction, ErrorObject, Json, MethodInfo};
 
 use super::{Question, read};

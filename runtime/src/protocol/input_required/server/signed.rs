@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use mcp_protocol::Revision;
+use mcp_revisions_core::Revision;
 use mcp_wire::{ErrorObject, Json, Peeked, Raw};
 
 use super::seal::{Bound, Broken, Issued, subject};

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use mcp_protocol::{Context, Loss, RequiresState, Revision, TABLES};
+use mcp_revisions_core::{Context, Loss, RequiresState, Revision, TABLES};
 use mcp_wire::{ErrorObject, Json, JsonObject, Map};
 
 use super::seal::{Bound, Broken, Issued};

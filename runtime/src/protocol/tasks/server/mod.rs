@@ -6,7 +6,7 @@ mod store;
 
 use std::sync::Arc;
 
-use mcp_protocol::Revision;
+use mcp_revisions_core::Revision;
 use mcp_wire::envelope::write;
 use mcp_wire::{ErrorObject, Json, Map, Peeked, Raw};
 
@@ -21,7 +21,6 @@ use crate::protocol::server::{Outgoing, Server};
 use crate::protocol::translate::{Way, no_params};
 use crate::protocol::{Caller, Connection, Token};
 use mcp_revisions_core::errors::shortened;
-use mcp_revisions_core::methods::same;
 
 pub use options::{TaskOptions, TaskSupport};
 pub use record::{Count, Task, TaskAnswer, TaskQuestion};
@@ -95,7 +94,7 @@ impl Server {
 
     /// The tasks that the runtime makes of the calls of a client of this revision; `None` if it makes none.
     pub(crate) fn tasks_for(&self, peer: Revision) -> Option<&TaskOptions> {
-        let is_own = self.tasks.has_own && same(peer, self.app());
+        let is_own = self.tasks.has_own && peer.same_types(self.app());
         self.tasks.options.as_ref().filter(|_| !is_own)
     }
 
@@ -448,7 +447,7 @@ pub(crate) fn notified(task: &Task) -> Map<Json> {
 
 /// The method of a request that may become a task.
 fn known_method(method: &str) -> &'static str {
-    mcp_revisions_core::methods::known(method).unwrap_or(methods::TOOLS_CALL)
+    mcp_revisions_core::known_method(method).unwrap_or(methods::TOOLS_CALL)
 }
 
 /// Capabilities of a server of a revision, with its tasks.

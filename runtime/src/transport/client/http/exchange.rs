@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ::http::{Method, StatusCode};
 use bytes::Bytes;
-use mcp_protocol::{ProtocolHeader, Revision};
+use mcp_revisions_core::{ProtocolHeader, Revision};
 use tokio::time::Instant;
 
 use super::body::{Body, header, is_stream};

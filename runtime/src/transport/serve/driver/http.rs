@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcp_protocol::ProtocolRule;
+use mcp_revisions_core::ProtocolRule;
 use mcp_wire::{ErrorObject, peek};
 
 use super::ServerDriver;

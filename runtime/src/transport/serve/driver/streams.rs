@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use mcp_protocol::{ProtocolHeader, ProtocolRule, Revision};
+use mcp_revisions_core::{ProtocolHeader, ProtocolRule, Revision};
 use mcp_wire::RequestId;
 use mcp_wire::envelope::write;
 

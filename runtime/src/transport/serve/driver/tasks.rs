@@ -1,6 +1,6 @@
 //! What the tasks of a server want of a driver.
 
-use mcp_protocol::Revision;
+use mcp_revisions_core::Revision;
 use mcp_wire::{ErrorObject, Json, Map};
 use tokio::task::AbortHandle;
 

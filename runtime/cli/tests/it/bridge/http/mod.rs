@@ -7,7 +7,7 @@ mod servers;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, Command, Stdio};
 
-use mcp_protocol::Revision;
+use mcp_revisions_core::Revision;
 use serde_json::{Value, json};
 
 use crate::bridge::talk::{PATIENCE, Talk, bridge, peer};

@@ -9,8 +9,8 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-use mcp_protocol::{Lifecycle, Revision};
 use mcp_revisions::sansio::client::OutgoingRequest;
+use mcp_revisions_core::{Lifecycle, Revision};
 use serde_json::json;
 
 #[cfg(unix)]

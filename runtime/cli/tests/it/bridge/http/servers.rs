@@ -8,8 +8,8 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mcp_protocol::Revision;
 use mcp_revisions::sansio::client::OutgoingRequest;
+use mcp_revisions_core::Revision;
 use serde_json::{Value, json};
 
 use crate::bridge::talk::{PATIENCE, bridge_to, peer, value};

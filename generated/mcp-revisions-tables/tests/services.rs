@@ -46,7 +46,7 @@ fn finds_each<Of: Serves<Side, (), ()>, Side>(methods: &[MethodInfo], direction:
 #[cfg(feature = "v2024-11-05")]
 #[test]
 fn every_method_of_v2024_11_05_finds_its_handler() {
-    use mcp_protocol::v2024_11_05::{METHODS, Protocol};
+    use mcp_revisions_tables::v2024_11_05::{METHODS, Protocol};
     finds_each::<Protocol, ServerSide>(METHODS, Direction::ClientToServer);
     finds_each::<Protocol, ClientSide>(METHODS, Direction::ServerToClient);
 }
@@ -54,7 +54,7 @@ fn every_method_of_v2024_11_05_finds_its_handler() {
 #[cfg(feature = "v2025-03-26")]
 #[test]
 fn every_method_of_v2025_03_26_finds_its_handler() {
-    use mcp_protocol::v2025_03_26::{METHODS, Protocol};
+    use mcp_revisions_tables::v2025_03_26::{METHODS, Protocol};
     finds_each::<Protocol, ServerSide>(METHODS, Direction::ClientToServer);
     finds_each::<Protocol, ClientSide>(METHODS, Direction::ServerToClient);
 }
@@ -62,7 +62,7 @@ fn every_method_of_v2025_03_26_finds_its_handler() {
 #[cfg(feature = "v2025-06-18")]
 #[test]
 fn every_method_of_v2025_06_18_finds_its_handler() {
-    use mcp_protocol::v2025_06_18::{METHODS, Protocol};
+    use mcp_revisions_tables::v2025_06_18::{METHODS, Protocol};
     finds_each::<Protocol, ServerSide>(METHODS, Direction::ClientToServer);
     finds_each::<Protocol, ClientSide>(METHODS, Direction::ServerToClient);
 }
@@ -70,7 +70,7 @@ fn every_method_of_v2025_06_18_finds_its_handler() {
 #[cfg(feature = "v2025-11-25")]
 #[test]
 fn every_method_of_v2025_11_25_finds_its_handler() {
-    use mcp_protocol::v2025_11_25::{METHODS, Protocol};
+    use mcp_revisions_tables::v2025_11_25::{METHODS, Protocol};
     finds_each::<Protocol, ServerSide>(METHODS, Direction::ClientToServer);
     finds_each::<Protocol, ClientSide>(METHODS, Direction::ServerToClient);
 }
@@ -78,14 +78,14 @@ fn every_method_of_v2025_11_25_finds_its_handler() {
 #[cfg(feature = "v2026-07-28-rc")]
 #[test]
 fn every_method_of_v2026_07_28_rc_finds_its_handler() {
-    use mcp_protocol::v2026_07_28_rc::{METHODS, Protocol};
+    use mcp_revisions_tables::v2026_07_28_rc::{METHODS, Protocol};
     finds_each::<Protocol, ServerSide>(METHODS, Direction::ClientToServer);
     finds_each::<Protocol, ClientSide>(METHODS, Direction::ServerToClient);
 }
 
 #[test]
 fn every_method_of_v2026_07_28_finds_its_handler() {
-    use mcp_protocol::v2026_07_28::{METHODS, Protocol};
+    use mcp_revisions_tables::v2026_07_28::{METHODS, Protocol};
     finds_each::<Protocol, ServerSide>(METHODS, Direction::ClientToServer);
     finds_each::<Protocol, ClientSide>(METHODS, Direction::ServerToClient);
 }

@@ -1,17 +1,11 @@
-//! Two revisions compared, and the rows of methods in their tables.
+//! The rows of methods in the tables of revisions.
 
-use mcp_protocol::Revision;
+use mcp_revisions_tables::Revision;
 use mcp_wire::{Direction, MethodInfo, MethodKind};
-
-/// Returns whether messages of two revisions need no conversion.
-#[must_use]
-pub fn same(one: Revision, other: Revision) -> bool {
-    one.same_types(other)
-}
 
 /// Returns the name of a method as the tables have it; `None` if no revision has one of that name, in any direction.
 #[must_use]
-pub fn known(method: &str) -> Option<&'static str> {
+pub fn known_method(method: &str) -> Option<&'static str> {
     let tables = Revision::CONVERTED.iter();
     let mut rows = tables.flat_map(|revision| revision.methods());
     rows.find(|row| row.name == method).map(|row| row.name)

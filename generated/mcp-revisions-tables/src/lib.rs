@@ -7,13 +7,13 @@
 //! [`convert`] converts JSON text from any revision to any other, step by step, and records each loss:
 //!
 //! ```
-//! use mcp_protocol::{Context, Outcome, Revision, Subject, convert};
+//! use mcp_revisions_tables::{Context, Outcome, Revision, Subject, convert};
 //!
 //! for from in Revision::CONVERTED {
 //!     let same = convert(Subject::Type("Role"), *from, Revision::LATEST, r#""user""#, Context::default())?;
 //!     assert!(matches!(same, Outcome::Exact(_)));
 //! }
-//! # Ok::<(), mcp_protocol::Failure>(())
+//! # Ok::<(), mcp_revisions_tables::Failure>(())
 //! ```
 
 #![forbid(unsafe_code)]
