@@ -294,6 +294,8 @@ impl<C: Send + 'static> Driver<C> {
                     Output::Send(_) if self.is_over => self.connection.closed(self.now()),
                     Output::Send(post) => self.transport.send(post),
                     Output::Close(exchange) => self.transport.close(exchange),
+                    // A server's alone.
+                    Output::Empty(..) => {}
                     Output::Restart => {
                         self.is_over = !self.transport.restart();
                         if self.is_over {
