@@ -45,6 +45,7 @@ impl Bridge {
                 idle: Duration::from_secs(1_800),
             },
             is_isolated: false,
+            is_among_others: false,
             per_owner: None,
             tasks: TaskOptions::new(),
             http: http::Options::new(),
@@ -162,6 +163,12 @@ impl Bridge {
     #[must_use]
     pub fn with_early_end(mut self, early: impl Future<Output = ()> + Send + 'static) -> Self {
         self.0.ending = Ending::early(boxed(early));
+        self
+    }
+
+    /// Serves clients of a gateway: the end of the server is not the end of their sessions.
+    pub(crate) fn among_others(mut self) -> Self {
+        self.0.is_among_others = true;
         self
     }
 

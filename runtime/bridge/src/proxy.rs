@@ -14,7 +14,7 @@ use mcp_wire::{Direction, ErrorObject, Json, JsonObject, meta, printable};
 use tracing::{debug, warn};
 
 use crate::identity::{self, anyone};
-use crate::link::Asked;
+use crate::link::{Asked, Rewrite};
 use crate::losses::{End, LossReport};
 use crate::servers::{Servers, Used};
 use crate::settings::Settings;
@@ -102,8 +102,19 @@ impl Proxy {
     }
 }
 
-impl Handler for Proxy {
-    async fn call(&self, call: IncomingRequest, peer: Peer) -> Result<Json, ErrorObject> {
+impl Proxy {
+    /// Ends the connections to the server, and waits until they have ended.
+    pub(crate) async fn close(&self) {
+        self.servers.clone().close().await;
+    }
+
+    /// Answers a call as part of a gateway, whose notifications become what `rewrite` makes of them.
+    pub(crate) async fn call_as_part(
+        &self,
+        call: IncomingRequest,
+        peer: Peer,
+        rewrite: Option<Rewrite>,
+    ) -> Result<Json, ErrorObject> {
         let IncomingRequest {
             id,
             method,
@@ -131,7 +142,12 @@ impl Handler for Proxy {
         }
         // A client of the server's revision answers questions under the keys that the server gives them, and has its tasks.
         if revision.same_types(self.revision) {
-            ask = ask.with_questions_in_result().with_task_in_result();
+            ask = ask.with_questions_in_result();
+        }
+        // A gateway has no tasks: nothing in the id of one says which server has it.
+        if self.settings.is_among_others {
+        } else if revision.same_types(self.revision) {
+            ask = ask.with_task_in_result();
         } else if takes_task || identity::takes_tasks(&caller) {
             ask = ask.with_task_preferred();
         }
@@ -142,6 +158,7 @@ impl Handler for Proxy {
         asked.progress_token = progress_token;
         asked.wants_logs = log_level.is_some();
         asked.kind = kind;
+        asked.rewrite = rewrite;
         let answered = self.ask(ask, asked).await;
         // No client waits for the end of a stream that the bridge listens to for a session.
         if method == methods::SUBSCRIPTIONS_LISTEN && revision.lifecycle() == Lifecycle::Handshake {
@@ -164,6 +181,12 @@ impl Handler for Proxy {
             Some(error) => Err(error),
             None => Ok(result),
         }
+    }
+}
+
+impl Handler for Proxy {
+    async fn call(&self, call: IncomingRequest, peer: Peer) -> Result<Json, ErrorObject> {
+        self.call_as_part(call, peer, None).await
     }
 
     async fn custom_request(&self, call: CustomRequest, peer: Peer) -> Result<Json, ErrorObject> {

@@ -30,6 +30,8 @@ pub(crate) struct Settings {
     pub(crate) room: Room,
     /// Whether no two connections share a server.
     pub(crate) is_isolated: bool,
+    /// Whether its clients are those of a gateway, which has other servers, too.
+    pub(crate) is_among_others: bool,
     pub(crate) per_owner: Option<usize>,
     pub(crate) tasks: TaskOptions,
     pub(crate) http: http::Options,

@@ -95,8 +95,10 @@ impl Application for Proxied {
 
     /// The sessions and subscriptions of clients end with their server, and calls that are open are answered before that.
     async fn closed(&mut self, server: &mut Server) {
-        for session in self.listeners.all() {
-            session.end_after_calls();
+        if !self.settings.is_among_others {
+            for session in self.listeners.all() {
+                session.end_after_calls();
+            }
         }
         let status = server.exit().await;
         error!("a server has ended by itself{status}");
