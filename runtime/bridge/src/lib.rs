@@ -35,6 +35,7 @@
 //! [`Bridge::with_isolation`] gives each of their HTTP connections its own.
 
 mod bridge;
+mod directory;
 mod ending;
 mod error;
 mod gateway;
@@ -51,6 +52,7 @@ mod spare;
 mod upstream;
 
 pub use bridge::Bridge;
+pub use directory::Directory;
 pub use error::Error;
 pub use gateway::{Gateway, GatewayBuilder};
 pub use losses::{End, LossReport};

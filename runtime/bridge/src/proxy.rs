@@ -1,7 +1,7 @@
 //! The handler that passes what clients ask on to the upstream server, and its answers back.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use mcp_revisions::sansio::client::{Answer, Answered, Failure, OutgoingRequest};
 use mcp_revisions::sansio::server::{
@@ -21,6 +21,8 @@ use crate::settings::Settings;
 
 /// Arguments of tools that headers repeat.
 const PARAM: &str = "mcp-param-";
+/// How often it is looked whether a call is open.
+const LOOK: Duration = Duration::from_millis(50);
 /// How many characters of an error of a server are quoted.
 const EXCERPT: usize = 200;
 /// How much of the name of a tool tells it from others.
@@ -106,6 +108,19 @@ impl Proxy {
     /// Ends the connections to the server, and waits until they have ended.
     pub(crate) async fn close(&self) {
         self.servers.clone().close().await;
+    }
+
+    /// Waits until no call is open, at most for `grace`, and ends the connections to the server. Open calls get an error.
+    pub(crate) async fn retire(&self, grace: Duration) {
+        let unused = async {
+            while self.servers.is_used() {
+                tokio::time::sleep(LOOK).await;
+            }
+        };
+        if tokio::time::timeout(grace, unused).await.is_err() {
+            self.settings.ending.give_up_after(Duration::ZERO).await;
+        }
+        self.close().await;
     }
 
     /// Answers a call as part of a gateway, whose notifications become what `rewrite` makes of them.

@@ -249,6 +249,13 @@ impl Servers {
         Ok(place)
     }
 
+    /// Returns whether a client waits for an answer of one of them.
+    pub(crate) fn is_used(&self) -> bool {
+        self.open()
+            .values()
+            .any(|place| Arc::strong_count(place) > 1)
+    }
+
     /// Ends all of them, and waits until they have.
     pub(crate) async fn close(self) {
         let open = {

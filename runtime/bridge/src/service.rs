@@ -172,8 +172,25 @@ impl Service {
     }
 }
 
+impl Service {
+    /// Accepts no calls from now on, and shuts down once none is open, or after `grace`, when they get an error.
+    pub(crate) async fn retire(&self, grace: Duration) {
+        self.close();
+        let drained = async {
+            for started in self.0.started() {
+                started.service.drained().await;
+            }
+        };
+        if tokio::time::timeout(grace, drained).await.is_err() {
+            self.0.settings.ending.give_up_after(Duration::ZERO).await;
+            tokio::time::sleep(LAST_ANSWERS).await;
+        }
+        self.shutdown().await;
+    }
+}
+
 /// A service that refuses what needs a server, as the one will that comes after it.
-fn unstarted(served: RevisionSet, options: transport::Options) -> transport::Service {
+pub(crate) fn unstarted(served: RevisionSet, options: transport::Options) -> transport::Service {
     let refused = |_: IncomingRequest, _: Peer| async {
         let why = "the server has not been started: send `initialize`, or a request that names its client";
         Err(mcp_revisions::errors::internal(why).error)

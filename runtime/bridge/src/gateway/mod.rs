@@ -24,7 +24,6 @@ use tokio::sync::{Semaphore, watch};
 
 use crate::losses::{LossReport, Losses};
 use crate::{Bridge, Error, Proxy};
-pub(crate) use names::prefix;
 use uris::Uris;
 
 /// How many lists may be awaited that come too late for the client that asked for them.
@@ -153,8 +152,15 @@ impl Gateway {
         }
     }
 
-    /// Adds a server under a name, and tells clients that the lists have changed. The prefix of its tools is the name, in
-    /// letters, digits, `-` and `_`, at most 32 of them. Of the settings of the bridge, those about its clients mean nothing.
+    /// Returns what stands before the names of the tools of a server, and in its path in a [`Directory`](crate::Directory): its
+    /// name in letters, digits, `-` and `_`, at most 32 of them; `None` if nothing of the name can be used.
+    #[must_use]
+    pub fn prefix(name: &str) -> Option<String> {
+        names::prefix(name)
+    }
+
+    /// Adds a server under a name, and tells clients that the lists have changed. The names of its tools begin with
+    /// the [`prefix`](Self::prefix). Of the settings of the bridge, those about its clients mean nothing.
     ///
     /// # Errors
     /// Returns an error if nothing of the name can be used, or another server has the same prefix.
@@ -177,19 +183,23 @@ impl Gateway {
         Ok(())
     }
 
-    /// Removes a server, tells clients that the lists have changed, and waits until its connections have ended. Returns
-    /// whether there was one.
-    pub async fn remove(&self, name: &str) -> bool {
+    /// Removes a server, and tells clients that the lists have changed. The future is ready once no client uses the server, or
+    /// after `grace`, and its connections have ended.
+    pub fn remove(&self, name: &str, grace: Duration) -> impl Future<Output = ()> + Send + use<> {
         let mut removed = None;
         self.change(|members| {
             let at = members.iter().position(|member| member.name == name);
             removed = at.map(|at| members.remove(at));
         });
-        let Some(member) = removed else { return false };
-        self.0.uris.forget(&member.prefix);
-        lock(&self.0.shortened).retain(|_, (prefix, _)| *prefix != member.prefix);
-        member.proxy.close().await;
-        true
+        if let Some(member) = &removed {
+            self.0.uris.forget(&member.prefix);
+            lock(&self.0.shortened).retain(|_, (prefix, _)| *prefix != member.prefix);
+        }
+        async move {
+            if let Some(member) = removed {
+                member.proxy.retire(grace).await;
+            }
+        }
     }
 
     /// Ends the connections to all servers, and waits until they have ended.
@@ -234,7 +244,7 @@ pub(crate) fn distinct<'o>(
         name: name.to_owned(),
         why,
     };
-    let prefix = prefix(name);
+    let prefix = names::prefix(name);
     let prefix =
         prefix.ok_or_else(|| wrong("expected a name with letters or digits of ASCII".into()))?;
     match others.into_iter().find(|(_, taken)| *taken == prefix) {

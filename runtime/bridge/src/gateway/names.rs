@@ -19,7 +19,7 @@ const JOINT: char = '_';
 
 /// Returns the prefix of a server: its name in letters, digits, `-` and `_`, at most 32 of them; `None` if nothing of the
 /// name can be used.
-pub(crate) fn prefix(server: &str) -> Option<String> {
+pub(super) fn prefix(server: &str) -> Option<String> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     let plain = server.chars().map(|c| if is_plain(c) { c } else { '-' });
     let plain: String = plain.take(LONGEST_PREFIX).collect();

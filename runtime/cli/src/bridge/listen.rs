@@ -11,7 +11,7 @@ use tracing::{info, warn};
 use super::Arguments;
 
 /// Time that open connections have to finish once the bridge is closing.
-const GRACE: Duration = Duration::from_secs(5);
+pub(super) const GRACE: Duration = Duration::from_secs(5);
 
 /// Path at which operators ask whether the bridge accepts requests.
 const HEALTH: &str = "/healthz";
@@ -20,7 +20,7 @@ const HEALTH: &str = "/healthz";
 const READINESS: &str = "/readyz";
 
 /// The path that is served unless another one is given.
-const PATH: &str = "/mcp";
+pub(super) const PATH: &str = "/mcp";
 
 /// Where clients come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -134,6 +134,40 @@ pub(super) async fn signalled_to_end() {
         "closing: open requests have {} s to finish",
         GRACE.as_secs()
     );
+}
+
+/// Waits until a signal ends the bridge that SIGHUP does not end.
+pub(super) async fn terminated_to_end() {
+    terminated().await;
+    info!(
+        "closing: open requests have {} s to finish",
+        GRACE.as_secs()
+    );
+}
+
+/// Waits for SIGINT or SIGTERM.
+pub(super) async fn terminated() {
+    let interrupted = tokio::signal::ctrl_c();
+    #[cfg(unix)]
+    tokio::select! {
+        _ = interrupted => {}
+        () = received(tokio::signal::unix::SignalKind::terminate()) => {}
+    }
+    #[cfg(not(unix))]
+    let _ = interrupted.await;
+}
+
+/// Acts on each SIGHUP; other systems have none.
+pub(super) async fn each_hangup(mut act: impl FnMut()) {
+    #[cfg(unix)]
+    if let Ok(mut signal) = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::hangup()) {
+        while signal.recv().await.is_some() {
+            act();
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = &mut act;
+    std::future::pending().await
 }
 
 /// Waits for a signal that ends a program: SIGINT, SIGTERM or SIGHUP.

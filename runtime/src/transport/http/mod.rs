@@ -375,8 +375,10 @@ impl Options {
         is_named.then(|| origin.clone())
     }
 
-    /// Whether a request looks how the service is.
-    fn is_look(&self, uri: &::http::Uri) -> bool {
+    /// Returns whether a request is for the [health](Self::with_health) or the [readiness](Self::with_readiness).
+    #[doc(hidden)]
+    #[must_use]
+    pub fn is_look(&self, uri: &::http::Uri) -> bool {
         let looks = [&self.health, &self.readiness];
         looks.iter().any(|it| it.as_deref() == Some(uri.path()))
     }
@@ -395,8 +397,12 @@ impl Options {
 }
 
 impl Options {
-    /// Whether a request is taken, as far as it says where it comes from and whom it is for.
-    fn admits(&self, head: &::http::request::Parts) -> Result<(), String> {
+    /// Checks whether the origin and the host that a request names are allowed.
+    ///
+    /// # Errors
+    /// Returns the reason, for people, if they are not.
+    #[doc(hidden)]
+    pub fn admits(&self, head: &::http::request::Parts) -> Result<(), String> {
         for origin in head.headers.get_all(ORIGIN) {
             if !origin.to_str().is_ok_and(|origin| self.allows(origin)) {
                 let origin = quoted(origin.as_bytes());
