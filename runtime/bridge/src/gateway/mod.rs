@@ -88,7 +88,7 @@ struct Member {
 }
 
 impl GatewayBuilder {
-    /// Sets what clients are told of the gateway, as `Implementation` of 2026-07-28 [default: `mcp-bridge`].
+    /// Sets the name and version of the gateway, as `Implementation` of 2026-07-28 [default: `mcp-bridge`].
     #[must_use]
     pub fn with_info(mut self, info: Json) -> Self {
         self.info = info;
@@ -118,7 +118,7 @@ impl GatewayBuilder {
     }
 
     /// Sets how long a list waits for a server [default: 5 seconds]. The part of a server that is later is left out, and the
-    /// client is told that the list has changed once the server has answered.
+    /// client is notified that the list has changed once the server has answered.
     #[must_use]
     pub fn with_list_time(mut self, time: Duration) -> Self {
         self.list_time = time;

@@ -1,7 +1,7 @@
 //! The servers of a configuration file of a host: its `mcpServers`.
 //!
-//! Hosts know more members than a bridge does. Those are passed over and told; a member that the bridge needs and cannot read
-//! is an error that names the file, the server and the member. All errors of a file are told at once.
+//! Hosts know more members than a bridge does. Those are passed over and logged; a member that the bridge needs and cannot read
+//! is an error that names the file, the server and the member. All errors of a file are reported together.
 
 use std::collections::BTreeMap;
 use std::path::Path;
