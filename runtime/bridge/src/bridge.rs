@@ -33,6 +33,7 @@ impl Bridge {
     pub fn new(upstream: Upstream) -> Self {
         Self(Settings {
             upstream,
+            name: None,
             client_revisions: RevisionSet::all(),
             upstream_revisions: RevisionSet::all(),
             start_timeout: Duration::from_secs(60),
@@ -51,6 +52,13 @@ impl Bridge {
             http: http::Options::new(),
             ending: Ending::default(),
         })
+    }
+
+    /// Sets the name of the upstream server in metrics, as label `server`; without one by default.
+    #[must_use]
+    pub fn with_name(mut self, name: &str) -> Self {
+        self.0.name = Some(name.into());
+        self
     }
 
     /// Sets which revisions clients may speak; all by default.

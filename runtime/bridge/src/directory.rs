@@ -7,6 +7,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use http::header::{ALLOW, CONTENT_TYPE, HOST};
+use http::request::Parts;
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use mcp_revisions::http::{self as transport, Body, Received, received};
 use mcp_revisions::{Boxed, RevisionSet, boxed, until};
@@ -158,21 +159,29 @@ impl Directory {
         if let Some(mut entry) = found {
             return tower_service::Service::call(&mut entry.service, request);
         }
+        let head = head(&request);
+        let levels = || {
+            let mut all = transport::Counters::default();
+            for entry in self.entries() {
+                all.add(&entry.service.counters());
+            }
+            all
+        };
+        if let Some(metrics) = self.0.options.metrics(&head, levels) {
+            return boxed(std::future::ready(Ok(metrics)));
+        }
         if self.0.options.is_look(request.uri()) {
             return tower_service::Service::call(&mut self.0.front.clone(), request);
         }
-        boxed(std::future::ready(Ok(self.index(&request))))
+        boxed(std::future::ready(Ok(self.index(&head))))
     }
 
     /// Returns the servers and their URLs; status 404 for any other path.
-    fn index(&self, request: &Request<Received>) -> Response<Body> {
-        let (head, ()) = (request, ());
-        let mut parts = Request::new(()).into_parts().0;
-        (parts.uri, parts.headers) = (head.uri().clone(), head.headers().clone());
-        if let Err(why) = self.0.options.admits(&parts) {
+    fn index(&self, head: &Parts) -> Response<Body> {
+        if let Err(why) = self.0.options.admits(head) {
             return plain(StatusCode::FORBIDDEN, why);
         }
-        if head.uri().path() != "/" {
+        if head.uri.path() != "/" {
             let paths = self
                 .entries()
                 .into_iter()
@@ -181,7 +190,7 @@ impl Directory {
             let why = format!("no such path: the servers are at {}", paths.join(", "));
             return plain(StatusCode::NOT_FOUND, why);
         }
-        if !matches!(*head.method(), Method::GET | Method::HEAD) {
+        if !matches!(head.method, Method::GET | Method::HEAD) {
             let mut refused = plain(
                 StatusCode::METHOD_NOT_ALLOWED,
                 "this is the list of servers".into(),
@@ -192,7 +201,7 @@ impl Directory {
             return refused;
         }
         let host = head
-            .headers()
+            .headers
             .get(HOST)
             .and_then(|host| host.to_str().ok())
             .unwrap_or("localhost");
@@ -209,6 +218,15 @@ impl Directory {
         listed.headers_mut().insert(CONTENT_TYPE, json);
         listed
     }
+}
+
+/// The head of a request, for what does not read its body.
+fn head(request: &Request<Received>) -> Parts {
+    let mut head = Request::new(()).into_parts().0;
+    head.method = request.method().clone();
+    head.uri = request.uri().clone();
+    head.headers = request.headers().clone();
+    head
 }
 
 fn plain(status: StatusCode, text: String) -> Response<Body> {

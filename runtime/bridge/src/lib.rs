@@ -43,6 +43,7 @@ mod greeting;
 mod identity;
 mod link;
 mod losses;
+mod measures;
 mod patient;
 mod proxy;
 mod servers;

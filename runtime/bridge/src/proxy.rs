@@ -8,7 +8,7 @@ use mcp_revisions::sansio::server::{
     CustomNotification, CustomRequest, IncomingRequest, LogLevel, Notification,
 };
 use mcp_revisions::serve::{Handler, Peer, Session};
-use mcp_revisions::{errors, headers, methods};
+use mcp_revisions::{ClientOperation, errors, headers, methods};
 use mcp_revisions_core::{Lifecycle, Part, Revision, Subject};
 use mcp_wire::{Direction, ErrorObject, Json, JsonObject, meta, printable};
 use tracing::{debug, warn};
@@ -67,7 +67,9 @@ impl Proxy {
         let (caller, session) = (Arc::clone(&asked.caller), asked.peer.session());
         let answered = self.settings.ending.unless_over(async {
             let server = self.servers.of(&caller, &session).await?;
+            let operation = ClientOperation::begin(&asked.method, self.settings.name.as_deref());
             let answered = server.ask(ask, asked).await?;
+            operation.end(&answered.answer, Some(server.spoken()));
             Ok::<_, ErrorObject>((answered, server.spoken()))
         });
         let answered = answered.await?;

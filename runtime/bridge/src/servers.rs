@@ -23,6 +23,7 @@ use tracing::{debug, warn};
 use crate::Error;
 use crate::identity;
 use crate::link::Link;
+use crate::measures::{self, Name, OpenServer};
 use crate::settings::{Room, Settings};
 
 /// How long a server is kept at most that per-request clients share, while none of them sends a request.
@@ -57,14 +58,17 @@ struct Place {
     upstream: OnceCell<Link>,
     owner: Owner,
     used: Mutex<Instant>,
+    /// Keeps it in the number of servers.
+    _open: OpenServer,
 }
 
 impl Place {
-    fn new(upstream: Option<Link>, owner: Owner) -> Arc<Self> {
+    fn new(upstream: Option<Link>, owner: Owner, name: &Name) -> Arc<Self> {
         Arc::new(Self {
             upstream: OnceCell::new_with(upstream),
             owner,
             used: Mutex::new(Instant::now()),
+            _open: OpenServer::new(name),
         })
     }
 
@@ -97,6 +101,7 @@ type Open = HashMap<Key, Arc<Place>>;
 pub(crate) struct Servers {
     start: Start,
     room: Room,
+    name: Name,
     /// Whether the server is sent the names of clients.
     is_named: bool,
     /// Whether no two connections share a server.
@@ -131,7 +136,7 @@ impl Servers {
             each: 1,
             idle: IDLE,
         };
-        let place = Place::new(Some(upstream), Owner::Unknown);
+        let place = Place::new(Some(upstream), Owner::Unknown, &settings.name);
         Self::new(start, room, HashMap::from([(Key::One, place)]), settings)
     }
 
@@ -139,6 +144,7 @@ impl Servers {
         Self {
             start,
             room,
+            name: settings.name.clone(),
             is_named: settings.client_info.is_none(),
             is_isolated: settings.is_isolated,
             is_among_others: settings.is_among_others,
@@ -191,6 +197,7 @@ impl Servers {
             }),
             Err(error) => {
                 warn!("{error}");
+                measures::failed_start(&self.name);
                 self.open().remove(&key);
                 Err(errors::internal(&error.to_string()).error)
             }
@@ -244,7 +251,7 @@ impl Servers {
             let full = format!("{all} servers are at work, the limit: try again later");
             return Err(errors::internal(&full).error);
         }
-        let place = Place::new(None, owner);
+        let place = Place::new(None, owner, &self.name);
         open.insert(key.clone(), Arc::clone(&place));
         Ok(place)
     }

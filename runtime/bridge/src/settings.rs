@@ -19,6 +19,8 @@ use crate::{Error, Upstream, identity};
 #[derive(Debug)]
 pub(crate) struct Settings {
     pub(crate) upstream: Upstream,
+    /// The name of the server in metrics.
+    pub(crate) name: Option<Arc<str>>,
     pub(crate) client_revisions: RevisionSet,
     pub(crate) upstream_revisions: RevisionSet,
     /// How long a server may take until it is known which revision it speaks.

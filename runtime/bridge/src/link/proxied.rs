@@ -13,6 +13,7 @@ use super::asked::{Asked, Server};
 use super::listeners::Listeners;
 use super::turns::Turns;
 use crate::losses::{End, LossReport};
+use crate::measures;
 use crate::settings::Settings;
 
 /// The application of a connection to a server.
@@ -100,6 +101,7 @@ impl Application for Proxied {
                 session.end_after_calls();
             }
         }
+        measures::ended_by_itself(&self.settings.name);
         let status = server.exit().await;
         error!("a server has ended by itself{status}");
     }

@@ -37,6 +37,7 @@ use crate::protocol::client::{
 };
 use crate::protocol::lost::LossHook;
 use crate::transport::client::{Handle, Reply};
+use crate::transport::observe::ClientOperation;
 
 #[cfg(feature = "client-stdio")]
 pub use crate::transport::client::Child;
@@ -300,6 +301,7 @@ impl<App: Spoken> Caller for Client<App> {
     async fn request(&self, method: &'static str, params: Option<Json>) -> Result<Json, Error> {
         let (ask, wants) = self.how.ask(method, params);
         let answer = async {
+            let operation = ClientOperation::begin(method, None);
             let mut replies = self.handle.ask(ask, wants).await;
             loop {
                 match replies.next().await {
@@ -309,7 +311,11 @@ impl<App: Spoken> Caller for Client<App> {
                             tell(task);
                         }
                     }
-                    Some(Reply::Answered(answered)) => return outcome(answered.answer),
+                    Some(Reply::Answered(answered)) => {
+                        let spoken = self.handle.server().map(|facts| facts.revision);
+                        operation.end(&answered.answer, spoken);
+                        return outcome(answered.answer);
+                    }
                     Some(Reply::Refused(refused)) => return Err(refused.into()),
                     None => return Err(closed()),
                 }
