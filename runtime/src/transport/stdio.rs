@@ -27,10 +27,10 @@ use super::line::read_line;
 use super::observe;
 use super::spawn::spawn;
 use super::standard_input::StandardInput;
-use crate::protocol::server::{Owner, Server};
 use crate::serve::{
     AnyHandler, Budget, Facts, Handler, Next, Queue, ServerDriver, outbox, started, with_tasks,
 };
+use mcp_revisions_sansio::server::{Owner, Server};
 
 /// How many messages of the greatest length a client may leave unread; an answer beyond that becomes an error.
 const UNREAD: usize = 4;
@@ -90,7 +90,7 @@ async fn serve_lines(
     output: Output,
 ) -> io::Result<()> {
     let limit = server.limits().max_message_bytes;
-    let (server, start) = started(server);
+    let (server, start) = started(server.with_loss_counter(observe::lost));
     let handler = observe::observed(handler, "pipe");
     let handler = with_tasks(handler, &server, None);
     let driver = ServerDriver::new(Arc::clone(&server), handler, start, None);

@@ -4,20 +4,20 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-#[cfg(feature = "server-http")]
+#[cfg(any(feature = "server-http", feature = "server-stdio"))]
 use ::metrics::counter;
 use ::metrics::{Label, SharedString, histogram};
 use mcp_revisions_core::Revision;
 use mcp_wire::{ErrorObject, Json};
 
-#[cfg(feature = "client")]
-use crate::protocol::Answer;
-#[cfg(feature = "server-http")]
-use crate::protocol::server::{Lost, Undelivered};
-#[cfg(any(feature = "server-http", feature = "server-stdio"))]
-use crate::protocol::{CustomRequest, Event, IncomingRequest};
 #[cfg(any(feature = "server-http", feature = "server-stdio"))]
 use crate::serve::{AnyHandler, HandlerFuture, Peer, Session};
+#[cfg(feature = "client")]
+use mcp_revisions_sansio::Answer;
+#[cfg(any(feature = "server-http", feature = "server-stdio"))]
+use mcp_revisions_sansio::server::{Lost, Undelivered};
+#[cfg(any(feature = "server-http", feature = "server-stdio"))]
+use mcp_revisions_sansio::{CustomRequest, Event, IncomingRequest};
 
 /// The label value of a method that no revision has.
 const OTHER: &str = "_OTHER";
@@ -183,7 +183,7 @@ impl AnyHandler for Observed {
 }
 
 /// Counts what a message lost, and one that was not delivered.
-#[cfg(feature = "server-http")]
+#[cfg(any(feature = "server-http", feature = "server-stdio"))]
 pub(crate) fn lost(lost: &Lost<'_>) {
     for loss in lost.losses.iter().filter(|it| it.is_loss()) {
         let (rule, severity) = (loss.rule(), loss.kind().as_str());

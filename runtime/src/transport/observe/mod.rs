@@ -16,10 +16,8 @@ mod metrics;
 
 #[cfg(feature = "client")]
 pub use metrics::ClientOperation;
-#[cfg(feature = "server-http")]
-pub(crate) use metrics::lost;
 #[cfg(any(feature = "server-http", feature = "server-stdio"))]
-pub(crate) use metrics::observed;
+pub(crate) use metrics::{lost, observed};
 
 /// Reports that a request was refused before a handler saw it.
 #[cfg(feature = "server-http")]

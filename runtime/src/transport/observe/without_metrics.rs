@@ -6,12 +6,12 @@ use std::sync::Arc;
 #[cfg(feature = "client")]
 use mcp_revisions_core::Revision;
 
-#[cfg(feature = "client")]
-use crate::protocol::Answer;
-#[cfg(feature = "server-http")]
-use crate::protocol::server::Lost;
 #[cfg(any(feature = "server-http", feature = "server-stdio"))]
 use crate::serve::AnyHandler;
+#[cfg(feature = "client")]
+use mcp_revisions_sansio::Answer;
+#[cfg(any(feature = "server-http", feature = "server-stdio"))]
+use mcp_revisions_sansio::server::Lost;
 
 /// A request to a server, of which nothing is recorded.
 #[cfg(feature = "client")]
@@ -34,7 +34,7 @@ pub(crate) fn observed(handler: Arc<dyn AnyHandler>, _: &'static str) -> Arc<dyn
     handler
 }
 
-#[cfg(feature = "server-http")]
+#[cfg(any(feature = "server-http", feature = "server-stdio"))]
 pub(crate) fn lost(_: &Lost<'_>) {}
 
 #[cfg(feature = "server-http")]
