@@ -64,7 +64,11 @@ impl FromStr for Listen {
 }
 
 /// Returns how the arguments want the service to behave over HTTP.
-pub(super) fn options(address: SocketAddr, path: &str, arguments: &Arguments) -> http::Options {
+pub(super) fn options(
+    address: SocketAddr,
+    path: &str,
+    arguments: &Arguments,
+) -> anyhow::Result<http::Options> {
     let hosts = &arguments.allow_host;
     if address.ip().is_unspecified() && hosts.is_empty() {
         warn!("only requests to localhost are served: name the host of others by --allow-host");
@@ -90,7 +94,11 @@ pub(super) fn options(address: SocketAddr, path: &str, arguments: &Arguments) ->
         true => options,
         false => options.with_cors(),
     };
-    origins.iter().fold(options, http::Options::allow_origin)
+    let options = match &arguments.metrics {
+        Some(path) => options.with_metrics(path, super::metrics::begin()?),
+        None => options,
+    };
+    Ok(origins.iter().fold(options, http::Options::allow_origin))
 }
 
 /// Shares the sessions of a listener with other bridges.

@@ -1,9 +1,11 @@
 //! `mcp-rev bridge`: the command line of `mcp-bridge`.
 
 mod config;
+mod json_log;
 mod listen;
 mod log;
 mod loss_log;
+mod metrics;
 mod record;
 mod several;
 
@@ -17,7 +19,7 @@ use mcp_bridge::{Bridge, Upstream};
 use mcp_revisions::service::client::{Child, Http};
 use mcp_revisions_core::{LossKind, Revision, UnknownFields};
 use tokio::process::Command;
-use tracing::error;
+use tracing::{error, info};
 
 use crate::background::FLUSH;
 use crate::convert::UnknownFieldsArgument;
@@ -129,6 +131,12 @@ pub(crate) struct Arguments {
     /// Log level on standard error: off, error, warn, info, debug or trace [env: MCP_REV_LOG] [default: info]
     #[arg(long, value_name = "LEVEL")]
     log: Option<log::Level>,
+    /// Format of the log on standard error
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    log_format: log::Format,
+    /// Serve metrics, as text for Prometheus, at this path of an HTTP listener, such as `/metrics`
+    #[arg(long, value_name = "PATH", value_parser = path)]
+    metrics: Option<String>,
     /// URL of a streamable HTTP or HTTP+SSE server
     #[arg(conflicts_with = "command", value_parser = url)]
     url: Option<String>,
@@ -246,6 +254,7 @@ impl Arguments {
             ("--allow-origin", !self.allow_origin.is_empty()),
             ("--http-sse", self.http_sse.is_some()),
             ("--backplane", self.backplane.is_some()),
+            ("--metrics", self.metrics.is_some()),
         ];
         let mut given = given.into_iter().filter(|(_, is_given)| *is_given);
         given.next().map(|(option, _)| option)
@@ -295,7 +304,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         }
         _ => {}
     }
-    log::begin(arguments.log).map_err(anyhow::Error::msg)?;
+    log::begin(arguments.log, arguments.log_format).map_err(anyhow::Error::msg)?;
     // A client over stdio is one conversation: handing its messages from thread to thread costs more than it gains.
     let mut runtime = match arguments.listen {
         Listen::Stdio => tokio::runtime::Builder::new_current_thread(),
@@ -366,7 +375,7 @@ async fn bridged(arguments: &Arguments, files: &Files) -> Result<(), Failed> {
             served.await.map_err(Failed::server)
         }
         Listen::Http(address, path) => {
-            let mut options = listen::options(*address, path, arguments);
+            let mut options = listen::options(*address, path, arguments).map_err(Failed::place)?;
             let url = arguments.backplane.clone();
             if let Some(url) = url.or_else(|| std::env::var(BACKPLANE).ok()) {
                 let shared = listen::shared(options, &url).await.context("--backplane");
@@ -380,8 +389,12 @@ async fn bridged(arguments: &Arguments, files: &Files) -> Result<(), Failed> {
 
 /// Sets a bridge to a server up, which has a name if there are others.
 fn set_up(arguments: &Arguments, files: &Files, upstream: Upstream, name: Option<&str>) -> Bridge {
+    let bridge = match name {
+        Some(name) => Bridge::new(upstream).with_name(name),
+        None => Bridge::new(upstream),
+    };
     let (log, name) = (files.log.clone(), name.map(str::to_owned));
-    let bridge = Bridge::new(upstream)
+    let bridge = bridge
         .with_unknown_fields(UnknownFields::from(arguments.unknown_fields))
         .on_loss(move |report| log.write(report, name.as_deref()));
     // A second signal; SIGHUP is another request where there is a file to read again.
@@ -417,7 +430,12 @@ fn set_up(arguments: &Arguments, files: &Files, upstream: Upstream, name: Option
 }
 
 /// Sets up the process of a server.
-fn child(command: &[String], env: &BTreeMap<String, String>, folder: Option<&str>) -> Child {
+fn child(
+    command: &[String],
+    env: &BTreeMap<String, String>,
+    folder: Option<&str>,
+    format: log::Format,
+) -> Child {
     let (program, arguments) = command.split_first().unzip();
     let mut command = Command::new(program.map_or("", String::as_str));
     command.args(arguments.unwrap_or_default());
@@ -426,6 +444,9 @@ fn child(command: &[String], env: &BTreeMap<String, String>, folder: Option<&str
     command.envs(env);
     if let Some(folder) = folder {
         command.current_dir(folder);
+    }
+    if format == log::Format::Json {
+        return Child::new(command).on_error_line(|line| info!(line, "standard error of a server"));
     }
     if stderr::may_block() {
         // A server that waits for the reader of standard error would keep its client waiting.
@@ -450,9 +471,9 @@ fn upstream(arguments: &Arguments, files: &Files) -> Result<Upstream, Failed> {
     let upstream = match (&arguments.url, arguments.command.split_first()) {
         (Some(url), _) => at_url(url, arguments.header.iter().chain(&arguments.header_env))?,
         (None, Some(_)) => {
-            let command = arguments.command.clone();
+            let (command, format) = (arguments.command.clone(), arguments.log_format);
             Upstream::child(&command.join(" "), move || {
-                child(&command, &BTreeMap::new(), None)
+                child(&command, &BTreeMap::new(), None, format)
             })
         }
         (None, None) => {
@@ -464,7 +485,12 @@ fn upstream(arguments: &Arguments, files: &Files) -> Result<Upstream, Failed> {
 }
 
 /// Returns a server of a configuration file.
-fn defined(definition: &Definition, files: &Files) -> Result<Upstream, Failed> {
+fn defined(
+    definition: &Definition,
+    arguments: &Arguments,
+    files: &Files,
+) -> Result<Upstream, Failed> {
+    let format = arguments.log_format;
     let upstream = match definition.server.clone() {
         ServerDefinition::Url { url, headers } => at_url(&url, headers.iter())?,
         ServerDefinition::Process {
@@ -472,7 +498,7 @@ fn defined(definition: &Definition, files: &Files) -> Result<Upstream, Failed> {
             env,
             folder,
         } => Upstream::child(&definition.name, move || {
-            child(&command, &env, folder.as_deref())
+            child(&command, &env, folder.as_deref(), format)
         }),
     };
     Ok(recorded(upstream, files))

@@ -59,7 +59,7 @@ impl Several<'_> {
             .filter(|it| !self.definitions.contains(it));
         let bridges: Result<Vec<_>, Failed> = bridges
             .map(|definition| {
-                let upstream = super::defined(definition, self.files)?;
+                let upstream = super::defined(definition, self.arguments, self.files)?;
                 let bridge =
                     super::set_up(self.arguments, self.files, upstream, Some(&definition.name));
                 Ok((definition.clone(), bridge))
@@ -108,7 +108,9 @@ pub(super) async fn bridged(
 ) -> Result<(), Failed> {
     let options = match &arguments.listen {
         Listen::Stdio => http::Options::new(),
-        Listen::Http(address, path) => listen::options(*address, path, arguments),
+        Listen::Http(address, path) => {
+            listen::options(*address, path, arguments).map_err(Failed::place)?
+        }
     };
     let served = match arguments.combine {
         true => Served::Together(gateway(arguments, files)),
