@@ -63,6 +63,8 @@
 //! | `client-stdio` | clients that start their server |
 //! | `client-http`, `client-tls` | clients over streamable HTTP, and over `https` |
 //! | `tracing` | a layer for `tracing` that sends the events of a call to its client: `service::trace::ToClient` |
+//! | `events` | events of `tracing` for operators: refused requests, sessions that move to another replica, a lost backplane |
+//! | `metrics` | durations, losses and levels by the crate `metrics`, under OpenTelemetry's names where it has any |
 //! | `sansio-server`, `sansio-client` | `sansio`: connections without sockets, in the role of a server or of a client; implied by the features of servers and clients |
 //! | `v2024-11-05` and later, `draft` | the revisions that peers may speak besides [`latest`]; each implies all between the two. Default: all |
 //!
@@ -93,6 +95,10 @@ pub use mcp_revisions_sansio::{self as sansio, Limits, errors};
 pub use transport::client as client_transport;
 #[cfg(feature = "server-http")]
 pub use transport::http;
+/// For the crates that serve with this one.
+#[doc(hidden)]
+#[cfg(feature = "client")]
+pub use transport::observe::ClientOperation;
 /// For the crates that serve with this one.
 #[doc(hidden)]
 #[cfg(any(feature = "client", feature = "server-stdio"))]

@@ -33,6 +33,7 @@ impl Bridge {
     pub fn new(upstream: Upstream) -> Self {
         Self(Settings {
             upstream,
+            name: None,
             client_revisions: RevisionSet::all(),
             upstream_revisions: RevisionSet::all(),
             start_timeout: Duration::from_secs(60),
@@ -45,11 +46,19 @@ impl Bridge {
                 idle: Duration::from_secs(1_800),
             },
             is_isolated: false,
+            is_among_others: false,
             per_owner: None,
             tasks: TaskOptions::new(),
             http: http::Options::new(),
             ending: Ending::default(),
         })
+    }
+
+    /// Sets the name of the upstream server in metrics, as label `server`; without one by default.
+    #[must_use]
+    pub fn with_name(mut self, name: &str) -> Self {
+        self.0.name = Some(name.into());
+        self
     }
 
     /// Sets which revisions clients may speak; all by default.
@@ -162,6 +171,12 @@ impl Bridge {
     #[must_use]
     pub fn with_early_end(mut self, early: impl Future<Output = ()> + Send + 'static) -> Self {
         self.0.ending = Ending::early(boxed(early));
+        self
+    }
+
+    /// Serves clients of a gateway: the end of the server is not the end of their sessions.
+    pub(crate) fn among_others(mut self) -> Self {
+        self.0.is_among_others = true;
         self
     }
 

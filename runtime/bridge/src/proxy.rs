@@ -1,26 +1,28 @@
 //! The handler that passes what clients ask on to the upstream server, and its answers back.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use mcp_revisions::sansio::client::{Answer, Answered, Failure, OutgoingRequest};
 use mcp_revisions::sansio::server::{
     CustomNotification, CustomRequest, IncomingRequest, LogLevel, Notification,
 };
 use mcp_revisions::serve::{Handler, Peer, Session};
-use mcp_revisions::{errors, headers, methods};
+use mcp_revisions::{ClientOperation, errors, headers, methods};
 use mcp_revisions_core::{Lifecycle, Part, Revision, Subject};
 use mcp_wire::{Direction, ErrorObject, Json, JsonObject, meta, printable};
 use tracing::{debug, warn};
 
 use crate::identity::{self, anyone};
-use crate::link::Asked;
+use crate::link::{Asked, Rewrite};
 use crate::losses::{End, LossReport};
 use crate::servers::{Servers, Used};
 use crate::settings::Settings;
 
 /// Arguments of tools that headers repeat.
 const PARAM: &str = "mcp-param-";
+/// How often it is looked whether a call is open.
+const LOOK: Duration = Duration::from_millis(50);
 /// How many characters of an error of a server are quoted.
 const EXCERPT: usize = 200;
 /// How much of the name of a tool tells it from others.
@@ -65,7 +67,9 @@ impl Proxy {
         let (caller, session) = (Arc::clone(&asked.caller), asked.peer.session());
         let answered = self.settings.ending.unless_over(async {
             let server = self.servers.of(&caller, &session).await?;
+            let operation = ClientOperation::begin(&asked.method, self.settings.name.as_deref());
             let answered = server.ask(ask, asked).await?;
+            operation.end(&answered.answer, Some(server.spoken()));
             Ok::<_, ErrorObject>((answered, server.spoken()))
         });
         let answered = answered.await?;
@@ -102,8 +106,32 @@ impl Proxy {
     }
 }
 
-impl Handler for Proxy {
-    async fn call(&self, call: IncomingRequest, peer: Peer) -> Result<Json, ErrorObject> {
+impl Proxy {
+    /// Ends the connections to the server, and waits until they have ended.
+    pub(crate) async fn close(&self) {
+        self.servers.clone().close().await;
+    }
+
+    /// Waits until no call is open, at most for `grace`, and ends the connections to the server. Open calls get an error.
+    pub(crate) async fn retire(&self, grace: Duration) {
+        let unused = async {
+            while self.servers.is_used() {
+                tokio::time::sleep(LOOK).await;
+            }
+        };
+        if tokio::time::timeout(grace, unused).await.is_err() {
+            self.settings.ending.give_up_after(Duration::ZERO).await;
+        }
+        self.close().await;
+    }
+
+    /// Answers a call as part of a gateway, whose notifications become what `rewrite` makes of them.
+    pub(crate) async fn call_as_part(
+        &self,
+        call: IncomingRequest,
+        peer: Peer,
+        rewrite: Option<Rewrite>,
+    ) -> Result<Json, ErrorObject> {
         let IncomingRequest {
             id,
             method,
@@ -131,7 +159,12 @@ impl Handler for Proxy {
         }
         // A client of the server's revision answers questions under the keys that the server gives them, and has its tasks.
         if revision.same_types(self.revision) {
-            ask = ask.with_questions_in_result().with_task_in_result();
+            ask = ask.with_questions_in_result();
+        }
+        // A gateway has no tasks: nothing in the id of one says which server has it.
+        if self.settings.is_among_others {
+        } else if revision.same_types(self.revision) {
+            ask = ask.with_task_in_result();
         } else if takes_task || identity::takes_tasks(&caller) {
             ask = ask.with_task_preferred();
         }
@@ -142,6 +175,7 @@ impl Handler for Proxy {
         asked.progress_token = progress_token;
         asked.wants_logs = log_level.is_some();
         asked.kind = kind;
+        asked.rewrite = rewrite;
         let answered = self.ask(ask, asked).await;
         // No client waits for the end of a stream that the bridge listens to for a session.
         if method == methods::SUBSCRIPTIONS_LISTEN && revision.lifecycle() == Lifecycle::Handshake {
@@ -164,6 +198,12 @@ impl Handler for Proxy {
             Some(error) => Err(error),
             None => Ok(result),
         }
+    }
+}
+
+impl Handler for Proxy {
+    async fn call(&self, call: IncomingRequest, peer: Peer) -> Result<Json, ErrorObject> {
+        self.call_as_part(call, peer, None).await
     }
 
     async fn custom_request(&self, call: CustomRequest, peer: Peer) -> Result<Json, ErrorObject> {

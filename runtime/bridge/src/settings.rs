@@ -19,6 +19,8 @@ use crate::{Error, Upstream, identity};
 #[derive(Debug)]
 pub(crate) struct Settings {
     pub(crate) upstream: Upstream,
+    /// The name of the server in metrics.
+    pub(crate) name: Option<Arc<str>>,
     pub(crate) client_revisions: RevisionSet,
     pub(crate) upstream_revisions: RevisionSet,
     /// How long a server may take until it is known which revision it speaks.
@@ -30,6 +32,8 @@ pub(crate) struct Settings {
     pub(crate) room: Room,
     /// Whether no two connections share a server.
     pub(crate) is_isolated: bool,
+    /// Whether its clients are those of a gateway, which has other servers, too.
+    pub(crate) is_among_others: bool,
     pub(crate) per_owner: Option<usize>,
     pub(crate) tasks: TaskOptions,
     pub(crate) http: http::Options,

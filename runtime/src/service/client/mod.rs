@@ -32,6 +32,7 @@ use mcp_wire::{Direction, Encode, Json};
 use super::Error;
 use crate::methods;
 use crate::transport::client::{Handle, Reply};
+use crate::transport::observe::ClientOperation;
 use mcp_revisions_sansio::LogLevel;
 use mcp_revisions_sansio::LossHook;
 use mcp_revisions_sansio::client::{
@@ -300,6 +301,7 @@ impl<App: Spoken> Caller for Client<App> {
     async fn request(&self, method: &'static str, params: Option<Json>) -> Result<Json, Error> {
         let (ask, wants) = self.how.ask(method, params);
         let answer = async {
+            let operation = ClientOperation::begin(method, None);
             let mut replies = self.handle.ask(ask, wants).await;
             loop {
                 match replies.next().await {
@@ -309,7 +311,11 @@ impl<App: Spoken> Caller for Client<App> {
                             tell(task);
                         }
                     }
-                    Some(Reply::Answered(answered)) => return outcome(answered.answer),
+                    Some(Reply::Answered(answered)) => {
+                        let spoken = self.handle.server().map(|facts| facts.revision);
+                        operation.end(&answered.answer, spoken);
+                        return outcome(answered.answer);
+                    }
                     Some(Reply::Refused(refused)) => return Err(refused.into()),
                     None => return Err(closed()),
                 }

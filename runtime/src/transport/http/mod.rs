@@ -39,6 +39,7 @@ mod http_sse;
 mod inner;
 mod intake;
 mod listener;
+mod metrics;
 mod post;
 mod repeated;
 mod replica;
@@ -62,6 +63,7 @@ pub use counters::Counters;
 #[doc(hidden)]
 pub use intake::{Received, received};
 pub use listener::{Drain, bind, serve, serve_layered, serve_service, serve_until};
+use metrics::Metrics;
 pub use service::{Service, Wanted};
 pub use signal::stop_signal;
 
@@ -93,6 +95,8 @@ pub struct Options {
     readiness: Option<String>,
     /// How long calls are taken after that says no.
     lame_duck: Duration,
+    /// Where metrics are read.
+    metrics: Option<Metrics>,
     /// The path of HTTP+SSE, as its clients see it.
     http_sse: Option<String>,
     /// The only path that is served, beside those of health and of HTTP+SSE.
@@ -144,6 +148,7 @@ impl Default for Options {
             health: None,
             readiness: None,
             lame_duck: Duration::ZERO,
+            metrics: None,
             http_sse: None,
             path: None,
         }
@@ -295,6 +300,19 @@ impl Options {
         self
     }
 
+    /// Serves metrics at this path, such as `/metrics`: the text that `render` returns, as that of an exporter for Prometheus.
+    /// Hosts and origins are checked as for messages; there is no authentication. With feature `metrics`, the service
+    /// records what it does by the crate `metrics`.
+    #[must_use]
+    pub fn with_metrics(
+        mut self,
+        path: impl Into<String>,
+        render: impl Fn() -> String + Send + Sync + 'static,
+    ) -> Self {
+        self.metrics = Some(Metrics::new(path.into(), Arc::new(render)));
+        self
+    }
+
     /// Sets how long [`serve_until`] and [`serve_layered`] take calls after their stop signal, while the
     /// [readiness](Self::with_readiness) says 503; no time by default. Set it to what the balancer needs to notice: the interval
     /// of its checks times the number of failures that it waits for, and a second.
@@ -375,10 +393,13 @@ impl Options {
         is_named.then(|| origin.clone())
     }
 
-    /// Whether a request looks how the service is.
-    fn is_look(&self, uri: &::http::Uri) -> bool {
-        let looks = [&self.health, &self.readiness];
-        looks.iter().any(|it| it.as_deref() == Some(uri.path()))
+    /// Returns whether a request is for the [health](Self::with_health) or the [readiness](Self::with_readiness).
+    #[doc(hidden)]
+    #[must_use]
+    pub fn is_look(&self, uri: &::http::Uri) -> bool {
+        let metrics = self.metrics.as_ref().map(|metrics| &*metrics.path);
+        let looks = [self.health.as_deref(), self.readiness.as_deref(), metrics];
+        looks.contains(&Some(uri.path()))
     }
 
     /// Whether messages are taken at this path.
@@ -395,8 +416,12 @@ impl Options {
 }
 
 impl Options {
-    /// Whether a request is taken, as far as it says where it comes from and whom it is for.
-    fn admits(&self, head: &::http::request::Parts) -> Result<(), String> {
+    /// Checks whether the origin and the host that a request names are allowed.
+    ///
+    /// # Errors
+    /// Returns the reason, for people, if they are not.
+    #[doc(hidden)]
+    pub fn admits(&self, head: &::http::request::Parts) -> Result<(), String> {
         for origin in head.headers.get_all(ORIGIN) {
             if !origin.to_str().is_ok_and(|origin| self.allows(origin)) {
                 let origin = quoted(origin.as_bytes());
