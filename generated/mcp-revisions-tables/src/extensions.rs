@@ -5,18 +5,28 @@
 
 use mcp_wire::{MethodInfo, TypeInfo};
 
-use crate::{Revision, Tables};
+use crate::{Revision, Status, Tables};
 
 #[cfg(feature = "ext-tasks")]
 #[doc(inline)]
 pub use mcp_ext_tasks as tasks;
 
-/// What an extension adds to the revision that it rests on.
+/// What a state of an extension adds to the revision that it rests on.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Extension {
-    /// Its name, as in the names of its crate and of its folder in spec/.
+    /// Its name, as in the names of its crate and of its folder in spec/; with the id of the state, `tasks@draft`, if it is not
+    /// the one that handlers are written in.
     pub name: &'static str,
+    /// The id of the state.
+    pub state: &'static str,
+    /// The publication status of the state.
+    pub status: Status,
+    /// Whether it is the latest released state on its revision.
+    pub is_latest: bool,
+    /// The sides that take the part of the client and of the server in its messages: `["client", "server"]`, or others, such as
+    /// `["view", "host"]`, whose messages do not go between a client and a server.
+    pub roles: [&'static str; 2],
     /// The identifier by which peers declare it.
     pub identifier: &'static str,
     /// The revision that it rests on.
@@ -27,17 +37,21 @@ pub struct Extension {
     pub types: &'static [TypeInfo],
     /// Requests of the revision that may be answered by one of its types: the method, and the name of the type.
     pub results: &'static [(&'static str, &'static str)],
-    /// The conversions between the core that had the feature before, first, and the extension, second; `None` if no core
-    /// had it, or without the Cargo feature of that revision.
+    /// The conversions between the core that had the feature before, if one had it, and the states of the extension, oldest
+    /// first; `None` if the Cargo features bring none of the others.
     pub core: Option<&'static Tables>,
 }
 
 impl Extension {
-    /// All extensions whose Cargo feature is on, ordered by name.
+    /// All states of extensions whose Cargo feature is on, ordered by extension, oldest first.
     pub const ALL: &[Self] = &[
         #[cfg(feature = "ext-tasks")]
         Self {
             name: "tasks",
+            state: "2026-07-28",
+            status: Status::Released,
+            is_latest: True,
+            roles: ["client", "server"],
             identifier: mcp_ext_tasks::IDENTIFIER,
             revision: Revision::V2026_07_28,
             methods: mcp_ext_tasks::METHODS,
@@ -50,9 +64,29 @@ impl Extension {
         },
     ];
 
-    /// Returns the extensions of a revision: those that rest on it, or on one with the same types.
+    /// Returns the extensions of a revision, each in its latest released state: those that rest on it, or on one with the same
+    /// types.
     pub fn of(revision: Revision) -> impl Iterator<Item = &'static Self> {
-        Self::ALL.iter().filter(move |extension| extension.revision.same_types(revision))
+        let latest = Self::ALL.iter().filter(|extension| extension.is_latest);
+        latest.filter(move |extension| extension.revision.same_types(revision))
+    }
+
+    /// Returns whether its messages go between a client and a server.
+    #[must_use]
+    pub fn is_between_peers(&self) -> bool {
+        self.roles == ["client", "server"]
+    }
+
+    /// Returns whether a name means this state: its own, the one with its id (`tasks@2026-07-28`), or the identifier, which
+    /// means the state that handlers are written in.
+    #[must_use]
+    pub fn is_called(&self, name: &str) -> bool {
+        let is_state = |(folder, state): (&str, &str)| {
+            self.name.split('@').next() == Some(folder) && self.state == state
+        };
+        self.name == name
+            || name.split_once('@').is_some_and(is_state)
+            || (self.identifier == name && !self.name.contains('@'))
     }
 
     /// Finds a type by the name of its definition or of its Rust type.

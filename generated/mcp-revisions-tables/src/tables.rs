@@ -292,11 +292,13 @@ pub static TABLES: Tables = Tables::new(
 )
 .with_mistakes(MISTAKES);
 
-/// The core of 2025-11-25 and the extension `tasks`.
-#[cfg(all(feature = "v2025-11-25", feature = "ext-tasks"))]
+/// The extension `tasks`: the core of 2025-11-25, which had the feature, and its states, oldest first.
+#[cfg(any(feature = "ext-tasks"))]
 pub(crate) static EXT_TASKS: Tables = Tables::new(
     &[
+        #[cfg(feature = "v2025-11-25")]
         &V2025_11_25.tables,
+        #[cfg(feature = "ext-tasks")]
         &RevisionTables {
             id: "tasks",
             methods: mcp_ext_tasks::METHODS,

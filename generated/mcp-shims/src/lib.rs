@@ -41,6 +41,8 @@ pub static PAIRS: &[Pair] = &[
     v2025_11_25_to_v2026_07_28::PAIR,
 ];
 
-/// The core of 2025-11-25 and the extension `tasks`, which has the feature now.
-#[cfg(all(feature = "v2025-11-25", feature = "ext-tasks"))]
-pub static EXT_TASKS: &[Pair] = &[v2025_11_25_to_tasks::PAIR];
+/// The pairs of the extension `tasks`, oldest first: the core that had the feature before, if one had it, and its states.
+pub static EXT_TASKS: &[Pair] = &[
+    #[cfg(all(feature = "v2025-11-25", feature = "ext-tasks"))]
+    v2025_11_25_to_tasks::PAIR,
+];
