@@ -194,7 +194,7 @@ fn extension(of: &Extension, all: &[&Extension], features: &[Feature]) -> Value 
         name => of.name.as_str(),
         state => of.state.as_str(),
         status => format!("{:?}", of.status()),
-        is_latest => last.is_some_and(|last| last.state == of.state),
+        is_latest => last.is_some_and(|last| last.state == of.state).to_string(),
         roles => vec![of.roles.client.clone(), of.roles.server.clone()],
         identifier => of.identifier.as_str(),
         module => names::module(&of.name),

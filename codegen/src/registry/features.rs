@@ -93,7 +93,8 @@ pub fn features(chain: &[Link<'_>], extensions: &[&Extension]) -> Vec<Feature> {
     each.into_iter().chain(added).collect()
 }
 
-/// Returns the rows of a manifest: `default`, and each feature with what `brings` says that it brings besides.
+/// Returns the rows of a manifest: `default`, each feature with what `brings` says that it brings besides, and `extensions` for
+/// all states of extensions.
 #[must_use]
 pub fn rows(features: &[Feature], brings: impl Fn(&Feature) -> Vec<String>) -> String {
     let quoted = |words: Vec<String>| {
@@ -107,6 +108,11 @@ pub fn rows(features: &[Feature], brings: impl Fn(&Feature) -> Vec<String>) -> S
         let implied = feature.implies.iter().cloned();
         let words = implied.chain(brings(feature)).collect();
         text.push_str(&format!("{} = [{}]\n", feature.name, quoted(words)));
+    }
+    let extensions = features.iter().filter(|feature| feature.extension);
+    let all: Vec<String> = extensions.map(|feature| feature.name.clone()).collect();
+    if !all.is_empty() {
+        text.push_str(&format!("extensions = [{}]\n", quoted(all)));
     }
     text
 }

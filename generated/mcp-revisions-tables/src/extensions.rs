@@ -10,6 +10,9 @@ use crate::{Revision, Status, Tables};
 #[cfg(feature = "ext-tasks")]
 #[doc(inline)]
 pub use mcp_ext_tasks as tasks;
+#[cfg(feature = "ext-tasks-draft")]
+#[doc(inline)]
+pub use mcp_ext_tasks_draft as tasks_draft;
 
 /// What a state of an extension adds to the revision that it rests on.
 #[derive(Debug)]
@@ -50,16 +53,33 @@ impl Extension {
             name: "tasks",
             state: "2026-07-28",
             status: Status::Released,
-            is_latest: True,
+            is_latest: true,
             roles: ["client", "server"],
             identifier: mcp_ext_tasks::IDENTIFIER,
             revision: Revision::V2026_07_28,
             methods: mcp_ext_tasks::METHODS,
             types: mcp_ext_tasks::TYPES,
             results: mcp_ext_tasks::RESULTS,
-            #[cfg(feature = "v2025-11-25")]
+            #[cfg(any(feature = "v2025-11-25", feature = "ext-tasks-draft"))]
             core: Some(&crate::tables::EXT_TASKS),
-            #[cfg(not(feature = "v2025-11-25"))]
+            #[cfg(not(any(feature = "v2025-11-25", feature = "ext-tasks-draft")))]
+            core: None,
+        },
+        #[cfg(feature = "ext-tasks-draft")]
+        Self {
+            name: "tasks@draft",
+            state: "draft",
+            status: Status::Draft,
+            is_latest: false,
+            roles: ["client", "server"],
+            identifier: mcp_ext_tasks_draft::IDENTIFIER,
+            revision: Revision::V2026_07_28,
+            methods: mcp_ext_tasks_draft::METHODS,
+            types: mcp_ext_tasks_draft::TYPES,
+            results: mcp_ext_tasks_draft::RESULTS,
+            #[cfg(any(feature = "v2025-11-25", feature = "ext-tasks"))]
+            core: Some(&crate::tables::EXT_TASKS),
+            #[cfg(not(any(feature = "v2025-11-25", feature = "ext-tasks")))]
             core: None,
         },
     ];

@@ -293,7 +293,7 @@ pub static TABLES: Tables = Tables::new(
 .with_mistakes(MISTAKES);
 
 /// The extension `tasks`: the core of 2025-11-25, which had the feature, and its states, oldest first.
-#[cfg(any(feature = "ext-tasks"))]
+#[cfg(any(feature = "ext-tasks", feature = "ext-tasks-draft"))]
 pub(crate) static EXT_TASKS: Tables = Tables::new(
     &[
         #[cfg(feature = "v2025-11-25")]
@@ -303,6 +303,12 @@ pub(crate) static EXT_TASKS: Tables = Tables::new(
             id: "tasks",
             methods: mcp_ext_tasks::METHODS,
             types: mcp_ext_tasks::TYPES,
+        },
+        #[cfg(feature = "ext-tasks-draft")]
+        &RevisionTables {
+            id: "tasks@draft",
+            methods: mcp_ext_tasks_draft::METHODS,
+            types: mcp_ext_tasks_draft::TYPES,
         },
     ],
     mcp_shims::EXT_TASKS,

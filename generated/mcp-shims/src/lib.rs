@@ -23,6 +23,8 @@ mod v2025_06_18_to_v2025_11_25;
 mod v2025_11_25_to_v2026_07_28;
 #[cfg(all(feature = "v2025-11-25", feature = "ext-tasks"))]
 mod v2025_11_25_to_tasks;
+#[cfg(all(feature = "ext-tasks", feature = "ext-tasks-draft"))]
+mod tasks_to_tasks_draft;
 
 pub use mcp_convert::dynamic::{Failure, Pair, Part, Subject, Tables, TypeStep};
 pub use mcp_convert::{
@@ -45,4 +47,6 @@ pub static PAIRS: &[Pair] = &[
 pub static EXT_TASKS: &[Pair] = &[
     #[cfg(all(feature = "v2025-11-25", feature = "ext-tasks"))]
     v2025_11_25_to_tasks::PAIR,
+    #[cfg(all(feature = "ext-tasks", feature = "ext-tasks-draft"))]
+    tasks_to_tasks_draft::PAIR,
 ];
