@@ -7,6 +7,9 @@ use mcp_wire::{MethodInfo, TypeInfo};
 
 use crate::{Revision, Status, Tables};
 
+#[cfg(feature = "ext-apps")]
+#[doc(inline)]
+pub use mcp_ext_apps as apps;
 #[cfg(feature = "ext-tasks")]
 #[doc(inline)]
 pub use mcp_ext_tasks as tasks;
@@ -48,6 +51,20 @@ pub struct Extension {
 impl Extension {
     /// All states of extensions whose Cargo feature is on, ordered by extension, oldest first.
     pub const ALL: &[Self] = &[
+        #[cfg(feature = "ext-apps")]
+        Self {
+            name: "apps",
+            state: "2026-01-26",
+            status: Status::Released,
+            is_latest: true,
+            roles: ["view", "host"],
+            identifier: mcp_ext_apps::IDENTIFIER,
+            revision: Revision::V2026_07_28,
+            methods: mcp_ext_apps::METHODS,
+            types: mcp_ext_apps::TYPES,
+            results: mcp_ext_apps::RESULTS,
+            core: None,
+        },
         #[cfg(feature = "ext-tasks")]
         Self {
             name: "tasks",
