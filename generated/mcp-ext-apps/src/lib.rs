@@ -4,7 +4,7 @@
 //! Types of the extension `io.modelcontextprotocol/ui` of the Model Context Protocol, on revision 2026-07-28.
 //!
 //! What its schema repeats of the revision are the types of [`mcp_2026_07_28`].
-//! 41 definitions of the schema as 64 Rust types, and 17 methods.
+//! 40 definitions of the schema as 63 Rust types, and 17 methods.
 //! Reading keeps what it does not know and writing puts it back; errors name the JSON pointer.
 
 #![forbid(unsafe_code)]
@@ -16,20 +16,18 @@
 )]
 
 mod messages;
-mod tools;
 mod ui;
 mod methods;
 mod services;
 mod wire;
 
 pub use messages::*;
-pub use tools::*;
 pub use ui::*;
 #[doc(no_inline)]
 pub use mcp_2026_07_28::{
     Annotations, AudioContent, BlobResourceContents, ContentBlock, EmbeddedResource, Icon, IconTheme,
     ImageContent, Implementation, MetaObject, RequestId, ResourceLink, ResultMetaObject, Role,
-    TextContent, TextOrBlobContents, TextResourceContents, ToolAnnotations,
+    TextContent, TextOrBlobContents, TextResourceContents, Tool, ToolAnnotations,
 };
 pub use methods::{METHODS, TYPES};
 pub use services::{CallView, CallHost, ViewHandlers, HostHandlers};

@@ -28,7 +28,7 @@ use crate::{
     McpUiToolInputPartialNotificationParams, McpUiToolMeta, McpUiToolResultNotification,
     McpUiToolResultNotificationParams, McpUiToolVisibility,
     McpUiUpdateModelContextRequest, McpUiUpdateModelContextRequestParams,
-    McpUiUpdateModelContextResult, Tool,
+    McpUiUpdateModelContextResult,
 };
 
 mcp_wire::methods! {
@@ -115,5 +115,4 @@ mcp_wire::types! {
     McpUiUpdateModelContextRequest "McpUiUpdateModelContextRequest" of;
     McpUiUpdateModelContextRequestParams "McpUiUpdateModelContextRequestParams" inline;
     McpUiUpdateModelContextResult "McpUiUpdateModelContextResult" of;
-    Tool "Tool" of;
 }

@@ -4,5 +4,4 @@
 //! Reading and writing, in files by area.
 
 mod messages;
-mod tools;
 mod ui;
