@@ -15,7 +15,7 @@ use super::ty::ident;
 use mcp_revisions_schema::Error;
 use mcp_revisions_schema::model::{Model, Shape};
 use mcp_revisions_schema::names;
-use mcp_revisions_schema::naming::pascal_case;
+use mcp_revisions_schema::naming::{pascal_case, snake_case};
 use mcp_revisions_schema::render::text::wrapped;
 use mcp_revisions_schema::spec::extensions::Roles;
 
@@ -58,6 +58,8 @@ pub struct ExtensionFacts {
     pub reused: Vec<Reused>,
     /// The Rust name of what they declare under it.
     pub settings: Option<String>,
+    /// What `_meta` of types of the revision holds: the Rust name of the value, the name, and the types.
+    pub meta: Vec<(String, String, Vec<String>)>,
     /// Requests of the revision that may be answered by a result of the extension, each with its Rust name.
     pub results: Vec<(String, String)>,
 }
@@ -131,8 +133,16 @@ pub(super) fn files(
                 results,
                 roles,
                 reused,
+                meta,
                 ..
             } = extension;
+            let meta = meta.iter().map(|(ty, name, of)| {
+                let of: Vec<String> = of.iter().map(|of| format!("`{of}`")).collect();
+                let is_alias = matches!(model.shape(ty), Some(Shape::Alias(_)));
+                let constant = snake_case(ty).to_uppercase();
+                context! { ty, name, of => of.join(", "), is_alias, constant }
+            });
+            let meta: Vec<Value> = meta.collect();
             let reused = reused.iter().map(|one| {
                 let types: Vec<String> = one.types.iter().map(|name| format!("{name},")).collect();
                 context! { package => one.package.as_str(), library => one.package.replace('-', "_"), types => lines(&types) }
@@ -148,7 +158,7 @@ pub(super) fn files(
             context! {
                 shared => None::<&str>,
                 types,
-                identifier, settings, results, reused, example => false,
+                identifier, settings, results, reused, meta, example => false,
                 sides => [pascal_case(&roles.client), pascal_case(&roles.server)],
             }
         }
@@ -159,6 +169,7 @@ pub(super) fn files(
                 shared_feature => id.map(names::feature),
                 example => example(model),
                 reused => Vec::<Value>::new(),
+                meta => Vec::<Value>::new(),
                 sides => ["Client", "Server"],
             }
         }

@@ -152,6 +152,9 @@ fn extension_crate(
             identifier: extension.identifier.clone(),
             roles: extension.roles.clone(),
             reused,
+            meta: (extension.meta.iter())
+                .map(|one| (rust(&one.definition), one.name.clone(), one.of.clone()))
+                .collect(),
             settings: extension.settings.as_ref().map(rust),
             results: results
                 .map(|(method, result)| (method.clone(), rust(result)))

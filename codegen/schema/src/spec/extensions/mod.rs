@@ -64,6 +64,8 @@ pub struct Extension {
     pub methods: Vec<ExtensionMethod>,
     /// Results by which requests of the revision may be answered instead, as pairs of method and definition.
     pub results: Vec<(String, String)>,
+    /// What `_meta` of types of the revision holds.
+    pub meta: Vec<MetaEntry>,
     /// The same feature in the core of an earlier revision; only the oldest state has it.
     pub core: Option<Core>,
     /// The schema in canonical form, errata applied; a definition that repeats one of the revision is that one, and a
@@ -120,6 +122,17 @@ impl ExtensionMethod {
         self.kind
             .unwrap_or_else(|| super::roles::kind_of(&self.name))
     }
+}
+
+/// What stands under a name in `_meta` of types of the revision.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MetaEntry {
+    /// The definition of the value.
+    pub definition: String,
+    /// The name.
+    pub name: String,
+    /// The definitions of the revision whose `_meta` it is.
+    pub of: Vec<String>,
 }
 
 /// What an extension was before it left the core: the messages of the two are converted into each other.
@@ -219,6 +232,7 @@ impl Extension {
             roles: rows.roles.clone(),
             methods: rows.methods(state, &schema),
             results: rows.results(state, &schema),
+            meta: rows.meta(state, &schema),
             core: rows.core.as_ref().filter(|_| !has_older).map(|core| Core {
                 revision: core.revision.get_ref().clone(),
                 methods: core.methods.iter().map(|of| of.get_ref().clone()).collect(),
@@ -298,10 +312,12 @@ impl Extension {
         let own: SortedSet<&str> = messages(raw).map(|(name, _)| name).collect();
         let has = |method: &&ExtensionMethod| own.contains(method.name.as_str());
         let results = self.results.iter().filter(|(_, it)| defines(it));
+        let meta = self.meta.iter().filter(|one| defines(&one.definition));
         Self {
             settings: self.settings.clone().filter(|name| defines(name)),
             methods: self.methods.iter().filter(has).cloned().collect(),
             results: results.cloned().collect(),
+            meta: meta.cloned().collect(),
             core: None,
             raw: raw.clone(),
             schema: schema.clone(),

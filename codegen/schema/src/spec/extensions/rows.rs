@@ -11,8 +11,9 @@ use super::super::methods::messages;
 use super::super::range::Order;
 use super::super::rules::RuleFile;
 use super::super::{Revision, Status, revisions};
-use super::{ExtensionMethod, Roles, known};
+use super::{ExtensionMethod, MetaEntry, Roles, known};
 use crate::Error;
+use crate::one_or_many::OneOrMany;
 use crate::sorted::SortedSet;
 
 /// What `extension.toml` says.
@@ -29,6 +30,8 @@ pub(in crate::spec) struct ExtensionRows {
     pub(in crate::spec) method: Vec<MethodRow>,
     #[serde(default)]
     pub(super) result: Vec<ResultRow>,
+    #[serde(default)]
+    meta: Vec<MetaRow>,
     pub(super) core: Option<CoreRow>,
 }
 
@@ -62,6 +65,17 @@ pub(in crate::spec) struct MethodRow {
 pub(super) struct ResultRow {
     method: Spanned<String>,
     result: Spanned<String>,
+    since: Option<String>,
+    until: Option<String>,
+}
+
+/// What `_meta` of types of the revision holds under a name.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MetaRow {
+    definition: Spanned<String>,
+    name: String,
+    of: OneOrMany<String>,
     since: Option<String>,
     until: Option<String>,
 }
@@ -130,6 +144,21 @@ impl ExtensionRows {
         });
         rows.map(|row| (row.method.get_ref().clone(), row.result.get_ref().clone()))
             .collect()
+    }
+
+    /// Returns what `_meta` of types of the revision holds in a state.
+    pub(super) fn meta(&self, state: &StateRow, schema: &Value) -> Vec<MetaEntry> {
+        let (order, id) = (self.order(), state.id.get_ref());
+        let rows = self.meta.iter().filter(|row| {
+            let (holds, _) = held(&order, row.since.as_deref(), row.until.as_deref(), id);
+            holds && definition(schema, row.definition.get_ref()).is_some()
+        });
+        let entry = |row: &MetaRow| MetaEntry {
+            definition: row.definition.get_ref().clone(),
+            name: row.name.clone(),
+            of: row.of.all().to_vec(),
+        };
+        rows.map(entry).collect()
     }
 
     /// Returns what is wrong with the list of states.
@@ -228,6 +257,24 @@ impl ExtensionRows {
                 fault(result, &rule, UNDEFINED, LEAVE_OUT);
             }
         }
+        let base = revisions.iter().find(|one| one.id == *state.revision.get_ref());
+        for row in &self.meta {
+            let (holds, begins) = held(&order, row.since.as_deref(), row.until.as_deref(), id);
+            if !holds || is_draft && !begins {
+                continue;
+            }
+            let rule = format!("meta `{}`", row.name);
+            if is_undefined(&&row.definition) {
+                fault(&row.definition, &rule, UNDEFINED, LEAVE_OUT);
+            }
+            for of in row.of.all() {
+                if base.is_some_and(|base| base.definition(of).is_none()) {
+                    let problem = format!("the revision has no definition `{of}`");
+                    let help = "the definitions of the revision whose `_meta` holds it";
+                    fault(&row.definition, &rule, &problem, help);
+                }
+            }
+        }
         let theirs = revisions.iter().flat_map(|one| messages(&one.schema));
         let theirs: SortedSet<&str> = theirs.map(|(method, _)| method).collect();
         for row in &self.result {
@@ -280,11 +327,12 @@ impl ExtensionRows {
         }
         let of_methods = (self.method.iter()).map(|row| (&row.name, &row.since, &row.until));
         let of_results = (self.result.iter()).map(|row| (&row.method, &row.since, &row.until));
-        for (name, since, until) in of_methods.chain(of_results) {
+        let of_meta = (self.meta.iter()).map(|row| (&row.definition, &row.since, &row.until));
+        for (name, since, until) in of_methods.chain(of_results).chain(of_meta) {
             let first = order.first().unwrap_or_default();
             let since = since.as_deref().unwrap_or(first);
             if let Err(problem) = order.range(since, until.as_deref()) {
-                let rule = format!("method `{}`", name.get_ref());
+                let rule = format!("`{}`", name.get_ref());
                 fault(name, &rule, &problem, "the id of a state of the extension");
             }
         }
