@@ -47,3 +47,39 @@ pub const RESULTS: &[(&str, &str)] = &[];
 
 /// The id of the revision that this extension rests on.
 pub const REVISION: &str = "2026-07-28";
+
+impl McpUiToolMeta {
+    /// The name under which `_meta` of `Tool` holds the value.
+    pub const META_NAME: &'static str = "ui";
+
+    /// Reads the value from a `_meta`; returns None if nothing stands under the name.
+    ///
+    /// # Errors
+    /// Another value than one of this type, with the JSON pointer within it.
+    pub fn from_meta(meta: &mcp_wire::Map<mcp_wire::Json>) -> Result<Option<Self>, mcp_wire::Error> {
+        meta.get(Self::META_NAME).map(mcp_wire::Json::read).transpose()
+    }
+
+    /// Puts the value into a `_meta`, in place of what stands under the name.
+    pub fn put_into_meta(&self, meta: &mut mcp_wire::Map<mcp_wire::Json>) {
+        meta.insert(Self::META_NAME, mcp_wire::Json::of(self));
+    }
+}
+
+impl McpUiResourceMeta {
+    /// The name under which `_meta` of `Resource`, `ResourceTemplate`, `TextResourceContents`, `BlobResourceContents` holds the value.
+    pub const META_NAME: &'static str = "ui";
+
+    /// Reads the value from a `_meta`; returns None if nothing stands under the name.
+    ///
+    /// # Errors
+    /// Another value than one of this type, with the JSON pointer within it.
+    pub fn from_meta(meta: &mcp_wire::Map<mcp_wire::Json>) -> Result<Option<Self>, mcp_wire::Error> {
+        meta.get(Self::META_NAME).map(mcp_wire::Json::read).transpose()
+    }
+
+    /// Puts the value into a `_meta`, in place of what stands under the name.
+    pub fn put_into_meta(&self, meta: &mut mcp_wire::Map<mcp_wire::Json>) {
+        meta.insert(Self::META_NAME, mcp_wire::Json::of(self));
+    }
+}
