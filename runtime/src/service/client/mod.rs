@@ -42,7 +42,9 @@ use mcp_revisions_sansio::client::{
 #[cfg(feature = "client-stdio")]
 pub use crate::transport::client::Child;
 #[cfg(feature = "client-http")]
-pub use crate::transport::client::{AuthProvider, Http, Pending};
+pub use crate::transport::client::{
+    AuthProvider, Credentials, Http, HttpRequest, Next, Pending, Refusal, TokenId,
+};
 pub use options::ClientBuilder;
 pub use updates::{Log, Progress, Update, Updates};
 

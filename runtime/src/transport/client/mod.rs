@@ -19,7 +19,7 @@ use mcp_revisions_sansio::client::{Exchange, Post};
 #[cfg(feature = "client-stdio")]
 pub use child::Child;
 #[cfg(feature = "client-http")]
-pub use http::{AuthProvider, Http, Pending};
+pub use http::{AuthProvider, Credentials, Http, HttpRequest, Next, Pending, Refusal, TokenId};
 
 pub use driver::{Application, Driver, Open, drive};
 pub use handle::{Handle, Held, NotConnected, Replies, Reply, WeakHandle};

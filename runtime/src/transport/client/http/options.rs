@@ -1,6 +1,5 @@
 //! A server over HTTP, as it is described: its URL, its authorization, its headers, and how long it is waited for.
 
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,36 +7,13 @@ use ::http::{Request, Response, Uri};
 use bytes::Bytes;
 use http_body_util::Full;
 
+use super::authorize::{AuthProvider, Pending};
 use super::body::{Body, boxed};
 use crate::service::Error;
 
 /// A server in this process.
 pub(super) type InProcess =
     dyn Fn(Request<Full<Bytes>>) -> Pending<'static, Response<Body>> + Send + Sync;
-
-/// What is going on, until it comes to this.
-pub type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
-
-/// Supplies the `Authorization` header of requests, and handles `WWW-Authenticate` challenges.
-///
-/// A `String` is a bearer token that does not change. For OAuth, implement it with a crate made for that: keep the token,
-/// and get another in [`challenged`](Self::challenged).
-pub trait AuthProvider: Send + Sync + 'static {
-    /// Returns the value of `Authorization`, or `None` to send no header.
-    fn header(&self) -> Pending<'_, Option<String>>;
-
-    /// Handles a response 401 or 403 with this `WWW-Authenticate`; returns whether to retry the request.
-    fn challenged(&self, challenge: &str) -> Pending<'_, bool> {
-        let _ = challenge;
-        Box::pin(std::future::ready(false))
-    }
-}
-
-impl AuthProvider for String {
-    fn header(&self) -> Pending<'_, Option<String>> {
-        Box::pin(std::future::ready(Some(format!("Bearer {self}"))))
-    }
-}
 
 /// How long a server may take to begin an answer.
 const ANSWER_TIME: Duration = Duration::from_secs(600);
