@@ -37,6 +37,7 @@ mod bridge;
 mod ending;
 mod error;
 mod greeting;
+mod hook;
 mod identity;
 mod link;
 mod losses;
@@ -50,6 +51,7 @@ mod upstream;
 
 pub use bridge::Bridge;
 pub use error::Error;
+pub use hook::ClientCall;
 pub use losses::{End, LossReport};
 pub use proxy::Proxy;
 pub use service::Service;

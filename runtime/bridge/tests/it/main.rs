@@ -13,6 +13,7 @@ mod breaks;
 )]
 #[path = "../../examples/gateway.rs"]
 mod gateway;
+mod hooks;
 mod mistakes;
 mod outside;
 mod start;
