@@ -12,6 +12,7 @@ use mcp_wire::Json;
 use tracing::warn;
 
 use crate::ending::Ending;
+use crate::hook::Hooks;
 use crate::losses::{End, Losses};
 use crate::{Error, Upstream, identity};
 
@@ -27,6 +28,7 @@ pub(crate) struct Settings {
     pub(crate) start_timeout: Duration,
     pub(crate) policy: UnknownFields,
     pub(crate) losses: Losses,
+    pub(crate) hooks: Hooks,
     /// The `clientInfo` that the server is sent in place of those of clients.
     pub(crate) client_info: Option<Json>,
     pub(crate) room: Room,

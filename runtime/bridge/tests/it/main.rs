@@ -9,6 +9,7 @@
 mod apps;
 mod breaks;
 mod gateway;
+mod hooks;
 mod mistakes;
 mod outside;
 mod start;
