@@ -18,9 +18,9 @@ use crate::shims::changes::Changes;
 use crate::shims::rules::PairRules;
 use crate::shims::{self, Pair, PairPlan, Planned, Side};
 use crate::spec::errors::ErrorRules;
+use crate::spec::extensions::Dangling;
 use crate::spec::methods::{MethodRules, module};
 use crate::spec::rules::RuleFile;
-use crate::spec::extensions::Dangling;
 use crate::spec::{DOCS, Extension, Revision, Spec, Status};
 
 /// The model of one revision, with the revision it is of.
@@ -133,7 +133,11 @@ impl<'s> Models<'s> {
         let mut extension_docs = SortedMap::new();
         for of in &spec.extensions {
             if !extension_docs.contains_key(&of.folder) {
-                let order = spec.rules.states.get(&of.folder).unwrap_or(&spec.rules.order);
+                let order = spec
+                    .rules
+                    .states
+                    .get(&of.folder)
+                    .unwrap_or(&spec.rules.order);
                 let file = spec.rules.get(&of.docs_file());
                 extension_docs.insert(of.folder.clone(), Docs::from_file(file, order)?);
             }
@@ -166,8 +170,8 @@ impl<'s> Models<'s> {
             })
         });
         let revisions = Error::apart(revisions, &mut errors);
-        let extensions = (spec.extensions.iter())
-            .map(|of| ExtensionModel::build(of, rules, &methods, &areas));
+        let extensions =
+            (spec.extensions.iter()).map(|of| ExtensionModel::build(of, rules, &methods, &areas));
         let extensions = Error::apart(extensions, &mut errors);
         Error::check(errors)?;
         let all = revisions.iter().map(|of| &of.model);
@@ -343,7 +347,10 @@ impl<'s> Models<'s> {
             None => {
                 let before = self.get(&pair.old)?;
                 let of_core = extension.core.iter().flat_map(|core| &core.methods);
-                (before, with_methods(&before.model, &of_core.collect::<Vec<_>>()))
+                (
+                    before,
+                    with_methods(&before.model, &of_core.collect::<Vec<_>>()),
+                )
             }
         };
         let own = extension.methods.iter().map(|method| &method.name);
