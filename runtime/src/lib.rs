@@ -62,6 +62,7 @@
 //! | `client` | clients over any two streams of bytes; implies `ext-tasks`, because a client looks after the tasks of any server |
 //! | `client-stdio` | clients that start their server |
 //! | `client-http`, `client-tls` | clients over streamable HTTP, and over `https` |
+//! | `client-auth` | clients that sign in to their server by OAuth |
 //! | `tracing` | a layer for `tracing` that sends the events of a call to its client: `service::trace::ToClient` |
 //! | `sansio-server`, `sansio-client` | `sansio`: connections without sockets, in the role of a server or of a client; implied by the features of servers and clients |
 //! | `v2024-11-05` and later, `draft` | the revisions that peers may speak besides [`latest`]; each implies all between the two. Default: all |
@@ -89,6 +90,8 @@ mod transport;
 
 #[cfg(any(feature = "sansio-client", feature = "sansio-server"))]
 pub use mcp_revisions_sansio::{self as sansio, Limits, errors};
+#[cfg(feature = "client-auth")]
+pub use mcp_revisions_auth as auth;
 #[cfg(feature = "client")]
 pub use transport::client as client_transport;
 #[cfg(feature = "server-http")]
