@@ -58,12 +58,15 @@
 //! | `redis-tls` | `redis`, also over TLS (`rediss://`) |
 //! | `router` | servers made of functions: tools, resources, prompts, completions; implies `server-stdio` |
 //! | `ext-tasks` | a server's tasks, in the core of 2025-11-25 and as an extension: `Router::as_task`; the types of the extension |
+//! | `ext-apps`, `ext-tasks-draft` | types of other extensions, and of their drafts; `extensions` brings all |
 //! | `schemars` | JSON schemas of the arguments and results of these functions, and forms for elicitation |
 //! | `client` | clients over any two streams of bytes; implies `ext-tasks`, because a client looks after the tasks of any server |
 //! | `client-stdio` | clients that start their server |
 //! | `client-http`, `client-tls` | clients over streamable HTTP, and over `https` |
 //! | `client-auth` | clients that sign in to their server by OAuth |
 //! | `tracing` | a layer for `tracing` that sends the events of a call to its client: `service::trace::ToClient` |
+//! | `events` | events of `tracing` for operators: refused requests, sessions that move to another replica, a lost backplane |
+//! | `metrics` | durations, losses and levels by the crate `metrics`, under OpenTelemetry's names where it has any |
 //! | `sansio-server`, `sansio-client` | `sansio`: connections without sockets, in the role of a server or of a client; implied by the features of servers and clients |
 //! | `v2024-11-05` and later, `draft` | the revisions that peers may speak besides [`latest`]; each implies all between the two. Default: all |
 //!
@@ -96,6 +99,10 @@ pub use mcp_revisions_auth as auth;
 pub use transport::client as client_transport;
 #[cfg(feature = "server-http")]
 pub use transport::http;
+/// For the crates that serve with this one.
+#[doc(hidden)]
+#[cfg(feature = "client")]
+pub use transport::observe::ClientOperation;
 /// For the crates that serve with this one.
 #[doc(hidden)]
 #[cfg(any(feature = "client", feature = "server-stdio"))]

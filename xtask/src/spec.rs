@@ -62,8 +62,8 @@ struct Import {
     /// Which revision it is; with --extension, the one that it rests on [default then: the one that handlers are written in]
     #[arg(long, value_name = "ID", required_unless_present = "extension")]
     revision: Option<String>,
-    /// Which extension it is
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["wire", "lifecycle", "status", "from", "after"])]
+    /// Which extension it is, with the id of its state [default: the last state, of a new extension one that is called like the revision]
+    #[arg(long, value_name = "NAME[@STATE]", conflicts_with_all = ["wire", "lifecycle", "from", "after"])]
     extension: Option<String>,
     /// The identifier by which peers declare the extension; needed for a new one
     #[arg(long, value_name = "PREFIX/NAME", requires = "extension")]
@@ -74,7 +74,7 @@ struct Import {
     /// handshake or per-request; needed for a new revision
     #[arg(long)]
     lifecycle: Option<Lifecycle>,
-    /// released, candidate or draft; needed for a new revision
+    /// released, candidate or draft; needed for a new revision [default of an extension's state: draft if it is called so, else released]
     #[arg(long)]
     status: Option<Status>,
     /// The draft that a new revision was: what begins with the draft begins with it [default: the draft if it has the same schema]
@@ -98,12 +98,16 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     let dir = arguments.spec.map_or_else(spec_dir, Ok)?;
     match arguments.command {
         Command::Import(import) => {
-            let upstream = Upstream::read(&import.file)?;
+            let upstream = match import.extension {
+                Some(_) => Upstream::read_extension(&import.file)?,
+                None => Upstream::read(&import.file)?,
+            };
             let mut directory = Directory::read(&dir)?;
             let (text, stands) = match import.extension {
                 Some(name) => {
                     let options = ExtensionOptions {
                         name,
+                        status: import.status,
                         identifier: import.identifier,
                         revision: import.revision,
                         source: import.source,
@@ -285,7 +289,7 @@ fn extension_row(extension: &Extension, spec: &Spec) -> [String; 7] {
         extension.name.clone(),
         extension.revision.clone(),
         lifecycle,
-        "extension".to_owned(),
+        format!("extension, {}", extension.status()),
         canonical::definitions(&extension.raw).count().to_string(),
         extension.errata.len().to_string(),
         extension.sha256.chars().take(12).collect(),

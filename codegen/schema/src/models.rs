@@ -7,9 +7,9 @@ use serde_json::Value;
 use crate::Error;
 use crate::analyze::areas::Areas;
 use crate::analyze::join;
-use crate::decision::{Decision, Scope};
+use crate::decision::{Decision, Question, Scope};
 use crate::docs::{Docs, TypeDocs};
-use crate::draft::draft;
+use crate::draft::{draft, missing_definition};
 use crate::model::{Built, Model};
 use crate::open::Undocumented;
 use crate::rules::{Mistake, Rules};
@@ -20,6 +20,7 @@ use crate::shims::{self, Pair, PairPlan, Planned, Side};
 use crate::spec::errors::ErrorRules;
 use crate::spec::methods::{MethodRules, module};
 use crate::spec::rules::RuleFile;
+use crate::spec::extensions::Dangling;
 use crate::spec::{DOCS, Extension, Revision, Spec, Status};
 
 /// The model of one revision, with the revision it is of.
@@ -42,8 +43,6 @@ pub struct ExtensionModel<'s> {
     pub model: Model,
     /// What its schema leaves open, and the model has a safe answer for.
     pub decisions: Vec<Decision>,
-    /// The doc lines of its own.
-    pub docs: Docs,
     /// What its schema says in words, by `Type` or `Type.member`, where the extension is none of the spec.
     pub prose: SortedMap<String, String>,
 }
@@ -57,6 +56,8 @@ pub struct Models<'s> {
     pub extensions: Vec<ExtensionModel<'s>>,
     /// All doc lines.
     pub docs: Docs,
+    /// The doc lines of what extensions add, by folder.
+    pub extension_docs: SortedMap<String, Docs>,
     /// What the schemas do not say.
     pub stated: ErrorRules,
     /// What the prose changes between adjacent revisions.
@@ -129,6 +130,14 @@ impl<'s> Models<'s> {
         let rules = &Rules::read(&spec.rules)?;
         let methods = MethodRules::read(spec)?;
         let docs = Docs::read(&spec.rules)?;
+        let mut extension_docs = SortedMap::new();
+        for of in &spec.extensions {
+            if !extension_docs.contains_key(&of.folder) {
+                let order = spec.rules.states.get(&of.folder).unwrap_or(&spec.rules.order);
+                let file = spec.rules.get(&of.docs_file());
+                extension_docs.insert(of.folder.clone(), Docs::from_file(file, order)?);
+            }
+        }
         let stated = ErrorRules::read(spec)?;
         let changes = Changes::of(spec)?;
         let mut errors = Vec::new();
@@ -158,7 +167,7 @@ impl<'s> Models<'s> {
         });
         let revisions = Error::apart(revisions, &mut errors);
         let extensions = (spec.extensions.iter())
-            .map(|of| ExtensionModel::build(of, spec, rules, &methods, &areas));
+            .map(|of| ExtensionModel::build(of, rules, &methods, &areas));
         let extensions = Error::apart(extensions, &mut errors);
         Error::check(errors)?;
         let all = revisions.iter().map(|of| &of.model);
@@ -168,6 +177,7 @@ impl<'s> Models<'s> {
             revisions,
             extensions,
             docs,
+            extension_docs,
             stated,
             changes,
             mistakes,
@@ -192,7 +202,9 @@ impl<'s> Models<'s> {
         let is_firm = |of: &&RevisionModel<'_>| of.revision.status != Status::Draft;
         let firm = self.revisions.iter().filter(is_firm);
         let firm = firm.flat_map(|of| &of.decisions);
-        let all = firm.chain(self.extensions.iter().flat_map(|of| &of.decisions));
+        let is_firm = |of: &&ExtensionModel<'_>| of.extension.status() != Status::Draft;
+        let extensions = self.extensions.iter().filter(is_firm);
+        let all = firm.chain(extensions.flat_map(|of| &of.decisions));
         all.cloned().map(Decision::refused).collect()
     }
 
@@ -230,7 +242,8 @@ impl<'s> Models<'s> {
     #[must_use]
     pub fn docs_of<'d>(&'d self, of: &'d ExtensionModel<'_>) -> TypeDocs<'d> {
         TypeDocs {
-            own: Some(&of.docs),
+            own: (self.extension_docs.get(&of.extension.folder))
+                .map(|docs| (docs, of.extension.state.as_str())),
             reference: &of.extension.reference,
             prose: &of.prose,
             ..TypeDocs::new(&self.docs, &of.extension.revision)
@@ -241,7 +254,7 @@ impl<'s> Models<'s> {
     #[must_use]
     pub fn unused_docs(&self) -> Vec<Error> {
         let _ = self.undocumented();
-        let own = self.extensions.iter().flat_map(|of| of.docs.unused());
+        let own = self.extension_docs.values().flat_map(Docs::unused);
         self.docs.unused().into_iter().chain(own).collect()
     }
 
@@ -261,7 +274,7 @@ impl<'s> Models<'s> {
         errors.extend(self.changes.faults(&pairs));
         // Rules between revisions that are not adjacent would never be looked at.
         for (name, file) in spec.rules.iter() {
-            if name.starts_with("shims/") && !files.iter().any(|known| known == name) {
+            if Pair::is_rule_file(name) && !files.iter().any(|known| known == name) {
                 let problem = "no two adjacent revisions of that name are converted";
                 let help = format!("known: {}", files.join(", "));
                 errors.push(Error::file(file.path.as_str(), problem, "", help));
@@ -281,20 +294,18 @@ impl<'s> Models<'s> {
             .collect()
     }
 
-    /// Returns the pairs of adjacent revisions, and after them those of each extension and the last revision whose core had it.
+    /// Returns the pairs of adjacent revisions, and after them those of the extensions.
     #[must_use]
     pub fn all_pairs(&self) -> Vec<Pair> {
         [self.shim_pairs(), self.extension_pairs()].concat()
     }
 
-    /// Returns the pairs of each extension and the last revision whose core had it.
+    /// Returns the pairs of adjacent states of each extension, and before them that of the first one and the last revision
+    /// whose core had the feature.
     #[must_use]
     pub fn extension_pairs(&self) -> Vec<Pair> {
-        let succeeds = |of: &ExtensionModel<'_>| {
-            let core = of.extension.core.as_ref()?;
-            Some(Pair::new(&*core.revision, &*of.extension.name))
-        };
-        self.extensions.iter().filter_map(succeeds).collect()
+        let all = self.extensions.iter().map(|of| of.extension);
+        Pair::of_extensions(&all.collect::<Vec<_>>())
     }
 
     /// Plans the conversions of a pair by the rules in a file.
@@ -309,7 +320,8 @@ impl<'s> Models<'s> {
         }
     }
 
-    /// Plans the conversions between the methods that a core had for a feature and those of its extension.
+    /// Plans the conversions between the methods that a core or an older state had for a feature and those of a state of its
+    /// extension.
     fn plan_extension(
         &self,
         pair: &Pair,
@@ -319,9 +331,21 @@ impl<'s> Models<'s> {
         let ExtensionModel {
             extension, model, ..
         } = of;
-        let (before, base) = (self.get(&pair.old)?, self.get(&extension.revision)?);
-        let of_core = extension.core.iter().flat_map(|core| &core.methods);
-        let old = with_methods(&before.model, &of_core.collect::<Vec<_>>());
+        let base = self.get(&extension.revision)?;
+        let mut older = self.extensions.iter();
+        let older = older.find(|other| other.extension.name == pair.old);
+        let (before, old) = match older {
+            Some(older) => {
+                let own = older.extension.methods.iter().map(|method| &method.name);
+                let model = with_methods(&older.model, &own.collect::<Vec<_>>());
+                (self.get(&older.extension.revision)?, model)
+            }
+            None => {
+                let before = self.get(&pair.old)?;
+                let of_core = extension.core.iter().flat_map(|core| &core.methods);
+                (before, with_methods(&before.model, &of_core.collect::<Vec<_>>()))
+            }
+        };
         let own = extension.methods.iter().map(|method| &method.name);
         let new = with_methods(model, &own.collect::<Vec<_>>());
         // What the codes of errors mean is the business of the revisions.
@@ -329,6 +353,7 @@ impl<'s> Models<'s> {
         let sent = [before, base].map(|of| sent(&self.stated, of.revision));
         let [old_codes, new_codes] = &sent;
         let old = Side {
+            id: &pair.old,
             model: &old,
             ..side(before, old_codes)
         };
@@ -337,7 +362,9 @@ impl<'s> Models<'s> {
             model: &new,
             ..side(base, new_codes)
         };
-        let mut plan = self.planned(pair, [old, new], file, false)?;
+        let is_draft = |of: &ExtensionModel<'_>| of.extension.status() == Status::Draft;
+        let may_be_open = is_draft(of) || older.is_some_and(is_draft);
+        let mut plan = self.planned(pair, [old, new], file, may_be_open)?;
         // So are the types that the extension repeats.
         plan.alike.retain(|name| base.model.get(name).is_none());
         Ok(plan)
@@ -402,29 +429,46 @@ impl<'s> Models<'s> {
 impl<'s> ExtensionModel<'s> {
     fn build(
         extension: &'s Extension,
-        spec: &Spec,
         rules: &Rules,
         methods: &MethodRules,
         areas: &Areas,
     ) -> Result<Self, Error> {
         let scope = Scope::Extension {
-            name: extension.name.clone(),
+            name: extension.folder.clone(),
+            state: extension.state.clone(),
             revision: extension.revision.clone(),
+            has_older: extension.has_older,
         };
         let (methods, Extension { schema, prose, .. }) = (methods.with(extension), extension);
         let Built {
             model,
-            decisions,
+            mut decisions,
             prose,
         } = built(schema, &scope, rules, &methods, prose, areas)?;
+        decisions.extend(dangling(extension, &scope));
         Ok(Self {
             extension,
             model,
             decisions,
-            docs: Docs::from_file(spec.rules.get(&extension.docs_file()), &spec.rules.order)?,
             prose,
         })
     }
+}
+
+/// Asks about references to nothing; the proposed errata define what is missing, or take the references out.
+fn dangling(extension: &Extension, scope: &Scope) -> Vec<Decision> {
+    let asks = |one: &Dangling| {
+        let places = one.at.len();
+        let open = format!(
+            "expected a reference to something in this file, found `{}` in {places} places, which is not there",
+            one.reference
+        );
+        let answer = "any JSON is valid there, kept as text".to_owned();
+        let settle = missing_definition(scope, one);
+        let place = one.at.first().cloned().unwrap_or_default();
+        scope.asks(Question::Shape, place, open, answer, settle)
+    };
+    extension.dangling.iter().map(asks).collect()
 }
 
 fn side<'m>(of: &'m RevisionModel<'_>, errors: &'m [(i64, String)]) -> Side<'m> {

@@ -14,6 +14,7 @@ mod drafts;
 mod errata_fitting;
 mod extension_of_core;
 mod extensions;
+mod extension_states;
 mod golden;
 mod hostile_generator;
 mod mutants;

@@ -4,14 +4,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_revisions::sansio::server::TaskOptions;
+use mcp_revisions::serve::Peer;
 use mcp_revisions::{Boxed, RevisionSet, boxed, http, stdio, until};
 use mcp_revisions_core::{LossKind, Revision, UnknownFields};
-use mcp_wire::Json;
+use mcp_wire::{ErrorObject, Json};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tracing::info;
 
 use crate::ending::{Ending, LAST_ANSWERS};
 use crate::greeting::Greeting;
+use crate::hook::{ClientCall, Hooks};
 use crate::link::Link;
 use crate::losses::{LossReport, Losses};
 use crate::patient::Patient;
@@ -33,11 +35,13 @@ impl Bridge {
     pub fn new(upstream: Upstream) -> Self {
         Self(Settings {
             upstream,
+            name: None,
             client_revisions: RevisionSet::all(),
             upstream_revisions: RevisionSet::all(),
             start_timeout: Duration::from_secs(60),
             policy: UnknownFields::Drop,
             losses: Losses::default(),
+            hooks: Hooks::default(),
             client_info: None,
             room: Room {
                 all: 1_000,
@@ -45,11 +49,19 @@ impl Bridge {
                 idle: Duration::from_secs(1_800),
             },
             is_isolated: false,
+            is_among_others: false,
             per_owner: None,
             tasks: TaskOptions::new(),
             http: http::Options::new(),
             ending: Ending::default(),
         })
+    }
+
+    /// Sets the name of the upstream server in metrics, as label `server`; without one by default.
+    #[must_use]
+    pub fn with_name(mut self, name: &str) -> Self {
+        self.0.name = Some(name.into());
+        self
     }
 
     /// Sets which revisions clients may speak; all by default.
@@ -88,6 +100,47 @@ impl Bridge {
     #[must_use]
     pub fn on_loss(mut self, hook: impl Fn(&LossReport<'_>) + Send + Sync + 'static) -> Self {
         self.0.losses.hook = Box::new(hook);
+        self
+    }
+
+    /// Sets a hook around each request of a client: it sees the request, and may change it, answer it, or refuse it in place of
+    /// sending it on with [`ClientCall::forward`]. None by default.
+    ///
+    /// Requests of methods that no revision has, and notifications, pass without it.
+    ///
+    /// ```
+    /// # use mcp_bridge::{Bridge, Upstream};
+    /// # use mcp_revisions::mcp_wire::ErrorObject;
+    /// # fn bridge(upstream: Upstream) -> Bridge {
+    /// Bridge::new(upstream).with_call_hook(|call| async move {
+    ///     if call.method() == "resources/read" {
+    ///         return Err(ErrorObject::new(-32000, "resources are closed today"));
+    ///     }
+    ///     let (method, began) = (call.method(), std::time::Instant::now());
+    ///     let result = call.forward().await;
+    ///     eprintln!("{method}: {:?}", began.elapsed());
+    ///     result
+    /// })
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn with_call_hook<F, A>(mut self, hook: F) -> Self
+    where
+        F: Fn(ClientCall) -> A + Send + Sync + 'static,
+        A: Future<Output = Result<Json, ErrorObject>> + Send + 'static,
+    {
+        self.0.hooks.set_call(hook);
+        self
+    }
+
+    /// Sets which tools clients see, by name and client; all by default. Others are left out of `tools/list`, and a call of one
+    /// gets the error of a tool that does not exist.
+    #[must_use]
+    pub fn with_tool_filter(
+        mut self,
+        admits: impl Fn(&str, &Peer) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.0.hooks.set_filter(admits);
         self
     }
 
@@ -162,6 +215,12 @@ impl Bridge {
     #[must_use]
     pub fn with_early_end(mut self, early: impl Future<Output = ()> + Send + 'static) -> Self {
         self.0.ending = Ending::early(boxed(early));
+        self
+    }
+
+    /// Serves clients of a gateway: the end of the server is not the end of their sessions.
+    pub(crate) fn among_others(mut self) -> Self {
+        self.0.is_among_others = true;
         self
     }
 

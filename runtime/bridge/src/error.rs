@@ -17,6 +17,14 @@ pub enum Error {
     /// The upstream server ended while its client was connected.
     #[error("the server has ended")]
     UpstreamEnded,
+    /// A name of a server, or the introduction of a gateway, cannot be used.
+    #[error("the name {name} cannot be used: {why}")]
+    Name {
+        /// The name, as it was given.
+        name: String,
+        /// Why, for people.
+        why: String,
+    },
     /// The client's streams cannot be read or written.
     #[error("cannot read from or write to the client: {0}")]
     Client(#[source] io::Error),

@@ -74,7 +74,7 @@ pub(crate) fn profile(caller: &Caller, info: Option<&Json>) -> Profile {
 }
 
 /// The bridge as `Implementation`, for a peer that does not name itself.
-fn bridge() -> Json {
+pub(crate) fn bridge() -> Json {
     Json::from(json!({ "name": "mcp-bridge", "version": env!("CARGO_PKG_VERSION") }))
 }
 

@@ -5,7 +5,8 @@
 //! ```
 //! [`Bridge`] joins an [`Upstream`] to its clients: [`into_service`](Bridge::into_service) makes a tower service of it for
 //! axum, hyper or a listener, [`serve_stdio`](Bridge::serve_stdio) serves one client over two streams, and
-//! [`into_proxy`](Bridge::into_proxy) makes a handler for a server of your own, such as a gateway.
+//! [`into_proxy`](Bridge::into_proxy) makes a handler for a server of your own. [`Gateway`] joins several servers under one
+//! address.
 //!
 //! The upstream server is asked for the revision of each client first. Messages are then passed through without conversion.
 //!
@@ -34,12 +35,16 @@
 //! [`Bridge::with_isolation`] gives each of their HTTP connections its own.
 
 mod bridge;
+mod directory;
 mod ending;
 mod error;
+mod gateway;
 mod greeting;
+mod hook;
 mod identity;
 mod link;
 mod losses;
+mod measures;
 mod patient;
 mod proxy;
 mod servers;
@@ -49,7 +54,10 @@ mod spare;
 mod upstream;
 
 pub use bridge::Bridge;
+pub use directory::Directory;
 pub use error::Error;
+pub use gateway::{Gateway, GatewayBuilder};
+pub use hook::ClientCall;
 pub use losses::{End, LossReport};
 pub use proxy::Proxy;
 pub use service::Service;

@@ -4,6 +4,8 @@ use mcp_revisions::sansio::server::{Lost, Undelivered};
 use mcp_revisions_core::{Context, Loss, LossKind, Revision, Subject};
 use mcp_wire::{ErrorObject, Json, RequestId};
 
+use crate::measures;
+
 /// An end of the bridge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -90,6 +92,7 @@ impl Losses {
     /// Reports the losses of a message that was delivered.
     pub(crate) fn tell(&self, about: LossReport<'_>, losses: &[Loss]) {
         if !losses.is_empty() {
+            measures::losses(losses);
             (self.hook)(&LossReport { losses, ..about });
         }
     }

@@ -1,26 +1,29 @@
 //! The handler that passes what clients ask on to the upstream server, and its answers back.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use mcp_revisions::sansio::client::{Answer, Answered, Failure, OutgoingRequest};
 use mcp_revisions::sansio::server::{
     CustomNotification, CustomRequest, IncomingRequest, LogLevel, Notification,
 };
 use mcp_revisions::serve::{Handler, Peer, Session};
-use mcp_revisions::{errors, headers, methods};
+use mcp_revisions::{ClientOperation, errors, headers, methods};
 use mcp_revisions_core::{Lifecycle, Part, Revision, Subject};
 use mcp_wire::{Direction, ErrorObject, Json, JsonObject, meta, printable};
 use tracing::{debug, warn};
 
+use crate::hook::ClientCall;
 use crate::identity::{self, anyone};
-use crate::link::Asked;
+use crate::link::{Asked, Rewrite};
 use crate::losses::{End, LossReport};
 use crate::servers::{Servers, Used};
 use crate::settings::Settings;
 
 /// Arguments of tools that headers repeat.
 const PARAM: &str = "mcp-param-";
+/// How often it is looked whether a call is open.
+const LOOK: Duration = Duration::from_millis(50);
 /// How many characters of an error of a server are quoted.
 const EXCERPT: usize = 200;
 /// How much of the name of a tool tells it from others.
@@ -31,6 +34,7 @@ const NAME: usize = 256;
 /// [`Bridge::into_proxy`](crate::Bridge::into_proxy) makes one for a server of your own: give it the calls that are for the
 /// upstream server, from [`Handler::call`], and the sessions of [`Handler::on_initialized`]. Each client has a connection as with
 /// the bridge itself.
+#[derive(Clone)]
 pub struct Proxy {
     servers: Servers,
     settings: Arc<Settings>,
@@ -55,6 +59,26 @@ impl Proxy {
         }
     }
 
+    /// Returns the revision of the calls that it passes on.
+    pub(crate) fn revision(&self) -> Revision {
+        self.revision
+    }
+
+    /// Passes a call on to the server of its client, unless it names a tool that the client does not see. As part of a
+    /// gateway, what the server notifies of becomes what `rewrite` makes of it.
+    pub(crate) async fn pass(
+        &self,
+        call: IncomingRequest,
+        peer: Peer,
+        rewrite: Option<Rewrite>,
+    ) -> Result<Json, ErrorObject> {
+        let hooks = &self.settings.hooks;
+        hooks.admit(call.method, &call.params, &peer)?;
+        let (method, client) = (call.method, peer.clone());
+        let result = self.deliver(call, peer, rewrite).await?;
+        Ok(hooks.visible(method, result, &client))
+    }
+
     /// Asks the server of a client.
     async fn ask(
         &self,
@@ -65,7 +89,9 @@ impl Proxy {
         let (caller, session) = (Arc::clone(&asked.caller), asked.peer.session());
         let answered = self.settings.ending.unless_over(async {
             let server = self.servers.of(&caller, &session).await?;
+            let operation = ClientOperation::begin(&asked.method, self.settings.name.as_deref());
             let answered = server.ask(ask, asked).await?;
+            operation.end(&answered.answer, Some(server.spoken()));
             Ok::<_, ErrorObject>((answered, server.spoken()))
         });
         let answered = answered.await?;
@@ -74,6 +100,100 @@ impl Proxy {
             debug!(method, ?took, "answered");
         }
         answered
+    }
+
+    /// Ends the connections to the server, and waits until they have ended.
+    pub(crate) async fn close(&self) {
+        self.servers.clone().close().await;
+    }
+
+    /// Waits until no call is open, at most for `grace`, and ends the connections to the server. Open calls get an error.
+    pub(crate) async fn retire(&self, grace: Duration) {
+        let unused = async {
+            while self.servers.is_used() {
+                tokio::time::sleep(LOOK).await;
+            }
+        };
+        if tokio::time::timeout(grace, unused).await.is_err() {
+            self.settings.ending.give_up_after(Duration::ZERO).await;
+        }
+        self.close().await;
+    }
+
+    /// Sends a call to the server of its client, and returns what is left of the result for the client. What the server
+    /// notifies of on the way becomes what `rewrite` makes of it.
+    async fn deliver(
+        &self,
+        call: IncomingRequest,
+        peer: Peer,
+        rewrite: Option<Rewrite>,
+    ) -> Result<Json, ErrorObject> {
+        let IncomingRequest {
+            id,
+            method,
+            params,
+            peer: revision,
+            caller,
+            log_level,
+            progress_token,
+            takes_task,
+            losses,
+            ..
+        } = call;
+        let of_client = LossReport::of(End::Client, revision, method, id.as_ref());
+        if let Some(error) = self.settings.losses.refuse(of_client, &losses) {
+            return Err(error);
+        }
+        let kind = kind(method, &params);
+        let mut ask = request(method, params, progress_token.as_ref());
+        let lifecycles = (revision.lifecycle(), self.revision.lifecycle());
+        // A client that leaves the level to the server hears what such servers send unasked.
+        let is_left_to_server = lifecycles == (Lifecycle::Handshake, Lifecycle::PerRequest);
+        let level = log_level.or(is_left_to_server.then_some(LogLevel::DEFAULT));
+        if let Some(level) = level {
+            ask = ask.with_log_level(level.as_str());
+        }
+        // A client of the server's revision answers questions under the keys that the server gives them, and has its tasks.
+        if revision.same_types(self.revision) {
+            ask = ask.with_questions_in_result();
+        }
+        // A gateway has no tasks: nothing in the id of one says which server has it.
+        if self.settings.is_among_others {
+        } else if revision.same_types(self.revision) {
+            ask = ask.with_task_in_result();
+        } else if takes_task || identity::takes_tasks(&caller) {
+            ask = ask.with_task_preferred();
+        }
+        for (name, value) in repeated(&peer) {
+            ask = ask.with_param_header(&name, value);
+        }
+        let mut asked = Asked::new(method, caller, peer);
+        asked.progress_token = progress_token;
+        asked.wants_logs = log_level.is_some();
+        asked.kind = kind;
+        asked.rewrite = rewrite;
+        let answered = self.ask(ask, asked).await;
+        // No client waits for the end of a stream that the bridge listens to for a session.
+        if method == methods::SUBSCRIPTIONS_LISTEN && revision.lifecycle() == Lifecycle::Handshake {
+            warn!(
+                "the server's stream of changes has ended, and is opened again{}",
+                reason(&answered)
+            );
+        }
+        let (Answered { answer, losses, .. }, spoken) = answered?;
+        let of_server = LossReport::of(End::Server, spoken, method, id.as_ref());
+        self.settings.losses.tell(of_server, &losses);
+        if let Some(error) = self.settings.losses.refuse(of_server, &losses) {
+            return Err(error);
+        }
+        let result = result(answer)?;
+        let subject = Subject::Method(method, Part::Result, Some(Direction::ClientToServer));
+        let refused =
+            (self.settings.losses).refuse_to_carry(of_client, subject, self.revision, &result);
+        match refused {
+            Some(error) => Err(error),
+            None => Ok(result),
+        }
     }
 
     /// Passes a notification on.
@@ -104,65 +224,10 @@ impl Proxy {
 
 impl Handler for Proxy {
     async fn call(&self, call: IncomingRequest, peer: Peer) -> Result<Json, ErrorObject> {
-        let IncomingRequest {
-            id,
-            method,
-            params,
-            peer: revision,
-            caller,
-            log_level,
-            progress_token,
-            takes_task,
-            losses,
-            ..
-        } = call;
-        let of_client = LossReport::of(End::Client, revision, method, id.as_ref());
-        if let Some(error) = self.settings.losses.refuse(of_client, &losses) {
-            return Err(error);
-        }
-        let kind = kind(method, &params);
-        let mut ask = request(method, params, progress_token.as_ref());
-        let lifecycles = (revision.lifecycle(), self.revision.lifecycle());
-        // A client that leaves the level to the server hears what such servers send unasked.
-        let is_left_to_server = lifecycles == (Lifecycle::Handshake, Lifecycle::PerRequest);
-        let level = log_level.or(is_left_to_server.then_some(LogLevel::DEFAULT));
-        if let Some(level) = level {
-            ask = ask.with_log_level(level.as_str());
-        }
-        // A client of the server's revision answers questions under the keys that the server gives them, and has its tasks.
-        if revision.same_types(self.revision) {
-            ask = ask.with_questions_in_result().with_task_in_result();
-        } else if takes_task || identity::takes_tasks(&caller) {
-            ask = ask.with_task_preferred();
-        }
-        for (name, value) in repeated(&peer) {
-            ask = ask.with_param_header(&name, value);
-        }
-        let mut asked = Asked::new(method, caller, peer);
-        asked.progress_token = progress_token;
-        asked.wants_logs = log_level.is_some();
-        asked.kind = kind;
-        let answered = self.ask(ask, asked).await;
-        // No client waits for the end of a stream that the bridge listens to for a session.
-        if method == methods::SUBSCRIPTIONS_LISTEN && revision.lifecycle() == Lifecycle::Handshake {
-            warn!(
-                "the server's stream of changes has ended, and is opened again{}",
-                reason(&answered)
-            );
-        }
-        let (Answered { answer, losses, .. }, spoken) = answered?;
-        let of_server = LossReport::of(End::Server, spoken, method, id.as_ref());
-        self.settings.losses.tell(of_server, &losses);
-        if let Some(error) = self.settings.losses.refuse(of_server, &losses) {
-            return Err(error);
-        }
-        let result = result(answer)?;
-        let subject = Subject::Method(method, Part::Result, Some(Direction::ClientToServer));
-        let refused =
-            (self.settings.losses).refuse_to_carry(of_client, subject, self.revision, &result);
-        match refused {
-            Some(error) => Err(error),
-            None => Ok(result),
+        let call = ClientCall::new(call, peer, self.clone());
+        match self.settings.hooks.call(call) {
+            Ok(answer) => answer.await,
+            Err(call) => call.forward().await,
         }
     }
 

@@ -23,6 +23,7 @@ use tracing::{debug, warn};
 use crate::Error;
 use crate::identity;
 use crate::link::Link;
+use crate::measures::{self, Name, OpenServer};
 use crate::settings::{Room, Settings};
 
 /// How long a server is kept at most that per-request clients share, while none of them sends a request.
@@ -57,14 +58,17 @@ struct Place {
     upstream: OnceCell<Link>,
     owner: Owner,
     used: Mutex<Instant>,
+    /// Keeps it in the number of servers.
+    _open: OpenServer,
 }
 
 impl Place {
-    fn new(upstream: Option<Link>, owner: Owner) -> Arc<Self> {
+    fn new(upstream: Option<Link>, owner: Owner, name: &Name) -> Arc<Self> {
         Arc::new(Self {
             upstream: OnceCell::new_with(upstream),
             owner,
             used: Mutex::new(Instant::now()),
+            _open: OpenServer::new(name),
         })
     }
 
@@ -97,10 +101,13 @@ type Open = HashMap<Key, Arc<Place>>;
 pub(crate) struct Servers {
     start: Start,
     room: Room,
+    name: Name,
     /// Whether the server is sent the names of clients.
     is_named: bool,
     /// Whether no two connections share a server.
     is_isolated: bool,
+    /// Whether sessions have other servers, too, and outlive this one.
+    is_among_others: bool,
     open: Arc<Mutex<Open>>,
     /// Whether none is started any more, because the bridge ends.
     is_closed: Arc<AtomicBool>,
@@ -129,7 +136,7 @@ impl Servers {
             each: 1,
             idle: IDLE,
         };
-        let place = Place::new(Some(upstream), Owner::Unknown);
+        let place = Place::new(Some(upstream), Owner::Unknown, &settings.name);
         Self::new(start, room, HashMap::from([(Key::One, place)]), settings)
     }
 
@@ -137,8 +144,10 @@ impl Servers {
         Self {
             start,
             room,
+            name: settings.name.clone(),
             is_named: settings.client_info.is_none(),
             is_isolated: settings.is_isolated,
+            is_among_others: settings.is_among_others,
             open: Arc::new(Mutex::new(open)),
             is_closed: Arc::default(),
         }
@@ -188,6 +197,7 @@ impl Servers {
             }),
             Err(error) => {
                 warn!("{error}");
+                measures::failed_start(&self.name);
                 self.open().remove(&key);
                 Err(errors::internal(&error.to_string()).error)
             }
@@ -217,7 +227,7 @@ impl Servers {
             return Err(errors::internal("the bridge ends").error);
         }
         // The end of the server is the end of the bridge over standard streams, and of a session: neither gets another one.
-        let is_bound = matches!(key, Key::One | Key::Session(_));
+        let is_bound = !self.is_among_others && matches!(key, Key::One | Key::Session(_));
         let stays = |place: &&Arc<Place>| is_bound || !place.has_ended();
         if let Some(place) = open.get(key).filter(stays) {
             *lock(&place.used) = Instant::now();
@@ -227,19 +237,30 @@ impl Servers {
         let Room { all, each, .. } = self.room;
         let owned = open.values().filter(|place| place.owner == owner).count();
         let is_own = |place: &Place| place.owner == owner;
-        if owned >= each && !evict(&mut open, is_own) {
+        let ends_sessions = !self.is_among_others;
+        if owned >= each && !evict(&mut open, is_own, ends_sessions) {
             let full = format!(
                 "{each} servers are at work for this client, its limit: end one of its sessions"
             );
             return Err(errors::internal(&full).error);
         }
-        if open.len() >= all && !evict(&mut open, is_own) && !evict(&mut open, |_| true) {
+        if open.len() >= all
+            && !evict(&mut open, is_own, ends_sessions)
+            && !evict(&mut open, |_| true, ends_sessions)
+        {
             let full = format!("{all} servers are at work, the limit: try again later");
             return Err(errors::internal(&full).error);
         }
-        let place = Place::new(None, owner);
+        let place = Place::new(None, owner, &self.name);
         open.insert(key.clone(), Arc::clone(&place));
         Ok(place)
+    }
+
+    /// Returns whether a client waits for an answer of one of them.
+    pub(crate) fn is_used(&self) -> bool {
+        self.open()
+            .values()
+            .any(|place| Arc::strong_count(place) > 1)
     }
 
     /// Ends all of them, and waits until they have.
@@ -285,8 +306,8 @@ fn retire(open: &mut Open, idle: Duration) {
 }
 
 /// Ends the server of these owners that was not used for longest, if one is not used at all: one that per-request clients
-/// share, for which the next request starts another, else one of a session that sends nothing, which ends with it.
-fn evict(open: &mut Open, may_go: impl Fn(&Place) -> bool) -> bool {
+/// share, for which the next request starts another, else one of a session that sends nothing, which ends with it if it `ends_sessions`.
+fn evict(open: &mut Open, may_go: impl Fn(&Place) -> bool, ends_sessions: bool) -> bool {
     let is_shared = |key: &Key, _: &Arc<Place>| matches!(key, Key::Alike(..) | Key::Connection(_));
     let is_silent = |key: &Key, place: &Arc<Place>| {
         matches!(key, Key::Session(_)) && place.used().elapsed() > SPARED
@@ -302,7 +323,9 @@ fn evict(open: &mut Open, may_go: impl Fn(&Place) -> bool) -> bool {
     let Some(key) = least_used(&is_shared).or_else(|| least_used(&is_silent)) else {
         return false;
     };
-    if let Key::Session(session) = &key {
+    if let Key::Session(session) = &key
+        && ends_sessions
+    {
         session.end();
     }
     if let Some(place) = open.remove(&key) {

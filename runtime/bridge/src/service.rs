@@ -172,8 +172,31 @@ impl Service {
     }
 }
 
+impl Service {
+    /// Returns what the bridge is at: for metrics.
+    #[must_use]
+    pub fn counters(&self) -> transport::Counters {
+        self.0.counters()
+    }
+
+    /// Accepts no calls from now on, and shuts down once none is open, or after `grace`, when they get an error.
+    pub(crate) async fn retire(&self, grace: Duration) {
+        self.close();
+        let drained = async {
+            for started in self.0.started() {
+                started.service.drained().await;
+            }
+        };
+        if tokio::time::timeout(grace, drained).await.is_err() {
+            self.0.settings.ending.give_up_after(Duration::ZERO).await;
+            tokio::time::sleep(LAST_ANSWERS).await;
+        }
+        self.shutdown().await;
+    }
+}
+
 /// A service that refuses what needs a server, as the one will that comes after it.
-fn unstarted(served: RevisionSet, options: transport::Options) -> transport::Service {
+pub(crate) fn unstarted(served: RevisionSet, options: transport::Options) -> transport::Service {
     let refused = |_: IncomingRequest, _: Peer| async {
         let why = "the server has not been started: send `initialize`, or a request that names its client";
         Err(mcp_revisions::errors::internal(why).error)
@@ -205,6 +228,9 @@ impl Shared {
 
     async fn handle(&self, request: Request<Received>) -> Response<Body> {
         let (head, body) = request.into_parts();
+        if let Some(metrics) = self.settings.http.metrics(&head, || self.counters()) {
+            return metrics;
+        }
         if let Some(service) = self.known_service(&head) {
             return answered(service, Request::from_parts(head, body)).await;
         }
@@ -233,6 +259,15 @@ impl Shared {
     /// The services that have a server.
     fn started(&self) -> impl Iterator<Item = &Started> {
         self.faces.values().filter_map(OnceCell::get)
+    }
+
+    /// What the services are at, all together.
+    fn counters(&self) -> transport::Counters {
+        let mut all = transport::Counters::default();
+        for started in self.started() {
+            all.add(&started.service.counters());
+        }
+        all
     }
 
     /// A service for requests that need none of a certain revision.

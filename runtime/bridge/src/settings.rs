@@ -12,6 +12,7 @@ use mcp_wire::Json;
 use tracing::warn;
 
 use crate::ending::Ending;
+use crate::hook::Hooks;
 use crate::losses::{End, Losses};
 use crate::{Error, Upstream, identity};
 
@@ -19,17 +20,22 @@ use crate::{Error, Upstream, identity};
 #[derive(Debug)]
 pub(crate) struct Settings {
     pub(crate) upstream: Upstream,
+    /// The name of the server in metrics.
+    pub(crate) name: Option<Arc<str>>,
     pub(crate) client_revisions: RevisionSet,
     pub(crate) upstream_revisions: RevisionSet,
     /// How long a server may take until it is known which revision it speaks.
     pub(crate) start_timeout: Duration,
     pub(crate) policy: UnknownFields,
     pub(crate) losses: Losses,
+    pub(crate) hooks: Hooks,
     /// The `clientInfo` that the server is sent in place of those of clients.
     pub(crate) client_info: Option<Json>,
     pub(crate) room: Room,
     /// Whether no two connections share a server.
     pub(crate) is_isolated: bool,
+    /// Whether its clients are those of a gateway, which has other servers, too.
+    pub(crate) is_among_others: bool,
     pub(crate) per_owner: Option<usize>,
     pub(crate) tasks: TaskOptions,
     pub(crate) http: http::Options,

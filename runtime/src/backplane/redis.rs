@@ -24,6 +24,7 @@ use events::{APPENDS, Append, EVENTS_KEPT, Fields, Sizes, event_bytes, of_fields
 use super::receivers::{Receivers, fresh_address};
 use super::{Backplane, EventId, KeptEvent, Receiver, Reply, SessionRecord, To, Unavailable};
 use crate::serve::Budget;
+use crate::transport::observe;
 use crate::transport::panics::lock;
 use crate::transport::spawn::{Boxed, boxed, spawn};
 use mcp_revisions_sansio::server::Owner;
@@ -343,6 +344,9 @@ impl Shared {
                 why.clone_into(&mut lock(&self.inbox.why));
             }
             let was_there = (self.inbox.is_available).swap(beat.is_ok(), Ordering::AcqRel);
+            if was_there != beat.is_ok() {
+                observe::backplane(beat.is_ok(), beat.as_ref().err().map_or("", String::as_str));
+            }
             let Ok(beat) = beat else { continue };
             let all = || self.inbox.receivers.of(To::All);
             // First what was lost: else its sessions are taken for ended.

@@ -6,6 +6,7 @@ pub mod client;
 pub mod http;
 #[cfg(any(feature = "client", feature = "server-stdio"))]
 mod line;
+pub(crate) mod observe;
 pub(crate) mod panics;
 #[cfg_attr(
     not(all(feature = "client", feature = "server-http", feature = "server-stdio")),

@@ -24,6 +24,7 @@ use mcp_wire::one_line;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 
 use super::line::read_line;
+use super::observe;
 use super::spawn::spawn;
 use super::standard_input::StandardInput;
 use crate::serve::{
@@ -89,7 +90,8 @@ async fn serve_lines(
     output: Output,
 ) -> io::Result<()> {
     let limit = server.limits().max_message_bytes;
-    let (server, start) = started(server);
+    let (server, start) = started(server.with_loss_counter(observe::lost));
+    let handler = observe::observed(handler, "pipe");
     let handler = with_tasks(handler, &server, None);
     let driver = ServerDriver::new(Arc::clone(&server), handler, start, None);
     let unread = limit.saturating_mul(UNREAD);

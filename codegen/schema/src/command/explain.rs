@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{Outcome, Unread};
 use crate::diff::Kind;
 use crate::naming::nearest;
-use crate::shims::PROVEN;
+use crate::shims::{PROVEN, Pair};
 use crate::shims::changes::Changes;
 use crate::shims::rules::PairRules;
 use crate::spec::errors::ErrorRules;
@@ -132,17 +132,22 @@ fn facts(spec: &Spec, name: &str) -> anyhow::Result<Vec<String>> {
 /// Returns every conversion rule as its row in `spec/`, with the pair of revisions that it is for.
 fn rules(spec: &Spec) -> anyhow::Result<Vec<(String, Value)>> {
     let mut rules = Vec::new();
+    let of_extensions = Pair::of_extensions(&spec.extensions.iter().collect::<Vec<_>>());
     for (file, text) in spec.rules.iter() {
-        let Some(pair) = file.strip_prefix("shims/") else {
+        if !Pair::is_rule_file(file) {
             continue;
+        }
+        let own = of_extensions.iter().find(|pair| pair.file() == file);
+        let pair = match own {
+            Some(pair) => pair.to_string(),
+            None => file.trim_start_matches("shims/").trim_end_matches(".toml").to_owned(),
         };
-        let pair = pair.trim_end_matches(".toml");
         let of = PairRules::read(text.clone()).map_err(Unread)?;
         let rows = (of.rules().map(serde_json::to_value))
             .chain(of.methods().map(serde_json::to_value))
             .chain(of.errors().map(serde_json::to_value));
         for row in rows {
-            rules.push((pair.to_owned(), row?));
+            rules.push((pair.clone(), row?));
         }
     }
     Ok(rules)

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::model::Direction;
 use crate::pointer::escaped;
 use crate::spec::methods::messages;
-use crate::spec::roles::{ROLES, Role, kind_of, lists};
+use crate::spec::roles::{ROLES, Role, lists};
 use crate::spec::{Extension, Spec};
 
 /// Methods of the core that the newer side has no more, and an extension has.
@@ -108,7 +108,7 @@ pub(super) fn with_lists(mut schema: Value, spec: &Spec) -> (Value, Vec<String>)
     }
     let methods = spec.extensions.iter().flat_map(|one| &one.methods);
     let senders: SortedMap<&str, _> = methods
-        .filter_map(|method| Some((method.name.as_str(), method.sender?)))
+        .filter_map(|method| Some((method.name.as_str(), (method.sender?, method.kind()))))
         .collect();
     let of_core = |method: &str| {
         let schemas = spec.revisions.iter().map(|revision| &revision.schema);
@@ -120,9 +120,7 @@ pub(super) fn with_lists(mut schema: Value, spec: &Spec) -> (Value, Vec<String>)
         if !senders.contains_key(method) && !of_core(method) {
             strangers.push(method.to_owned());
         }
-        let is_of = |role: &&Role| {
-            role.kind == kind_of(method) && senders.get(method) == Some(&role.direction)
-        };
+        let is_of = |role: &&Role| senders.get(method) == Some(&(role.direction, role.kind));
         if let Some(role) = ROLES.iter().find(is_of) {
             let reference = json!({ "$ref": format!("#/$defs/{}", escaped(definition)) });
             listed.entry(role.union).or_default().push(reference);

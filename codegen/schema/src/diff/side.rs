@@ -131,8 +131,8 @@ impl<'s> Sources<'s> {
         let means_a_file = name.contains(['/', '\\']) || name.ends_with(".json");
         if !means_a_file && !path.exists() {
             let extensions = &self.spec.extensions;
-            if let Some(extension) = extensions.iter().find(|one| one.name == name) {
-                return self.of_extension(extension, raw);
+            if let Some(extension) = extensions.iter().find(|one| one.is_called(name)) {
+                return self.of_state(name, extension, raw);
             }
             let ids = self.spec.revisions.iter().map(|revision| &*revision.id);
             let names = extensions.iter().map(|one| &*one.name);
@@ -164,12 +164,16 @@ impl<'s> Sources<'s> {
     /// # Errors
     /// Returns every fact of the revision that contradicts its schema.
     pub fn of_extension(&self, extension: &Extension, raw: bool) -> Result<Side, Error> {
-        let file = format!("spec/extensions/{}/schema.json", extension.name);
+        self.of_state(&extension.name, extension, raw)
+    }
+
+    fn of_state(&self, label: &str, extension: &Extension, raw: bool) -> Result<Side, Error> {
+        let file = format!("spec/{}", extension.schema_file());
         let (schema, errata) = match raw {
             true => (extension.raw.clone(), Vec::new()),
             false => (extension.schema.clone(), extension.errata.clone()),
         };
-        let mut side = self.side(&extension.name, &file, schema, &extension.revision)?;
+        let mut side = self.side(label, &file, schema, &extension.revision)?;
         side.errata = errata;
         side.feature = Some(Feature::of(extension, self.spec));
         Ok(side)

@@ -24,10 +24,36 @@ pub(crate) struct Asked {
     pub(crate) progress_token: Option<Json>,
     /// Whether it wants what the server logs meanwhile.
     pub(crate) wants_logs: bool,
+    /// What becomes of notifications about it.
+    pub(crate) rewrite: Option<Rewrite>,
     /// Whether the server asked anything in it.
     pub(super) was_asked: bool,
     /// Whether it is said already that notifications are lost.
     pub(super) loses: bool,
+}
+
+/// Changes the params of a notification of the server, or drops the notification.
+type Change = dyn Fn(&str, Json) -> Option<Json> + Send + Sync;
+
+/// What becomes of the notifications about a request on their way to the client; clones are the same.
+#[derive(Clone)]
+pub(crate) struct Rewrite(Arc<Change>);
+
+impl Rewrite {
+    pub(crate) fn new(change: impl Fn(&str, Json) -> Option<Json> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(change))
+    }
+
+    /// Returns the params that the client gets with a notification of this method; `None` if it gets nothing.
+    pub(super) fn apply(&self, method: &str, params: Json) -> Option<Json> {
+        (self.0)(method, params)
+    }
+}
+
+impl std::fmt::Debug for Rewrite {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Rewrite")
+    }
 }
 
 impl Asked {
@@ -40,6 +66,7 @@ impl Asked {
             peer,
             progress_token: None,
             wants_logs: false,
+            rewrite: None,
             was_asked: false,
             loses: false,
         }

@@ -25,7 +25,7 @@ use tracing::{debug, info, warn};
 use crate::Error;
 use crate::losses::{End, LossReport};
 use crate::settings::Settings;
-pub(crate) use asked::Asked;
+pub(crate) use asked::{Asked, Rewrite};
 use listeners::Listeners;
 use notices::not_valid;
 
@@ -133,6 +133,7 @@ impl Link {
         asked: Asked,
     ) -> Result<Answered, ErrorObject> {
         let (peer, method) = (asked.peer.clone(), asked.method.clone());
+        let rewrite = asked.rewrite.clone();
         let mut replies = self.handle.ask(ask, asked).await;
         let mut patience = MAKES_ROOM;
         loop {
@@ -155,6 +156,11 @@ impl Link {
                     }
                 }
                 Some(Reply::Notification(told, params)) => {
+                    let params = match &rewrite {
+                        Some(rewrite) => rewrite.apply(&told, params),
+                        None => Some(params),
+                    };
+                    let Some(params) = params else { continue };
                     let room = tokio::time::timeout(patience, peer.notify(&told, given(&params)));
                     match room.await {
                         Ok(fate) => {

@@ -13,6 +13,7 @@ use super::asked::{Asked, Server};
 use super::listeners::Listeners;
 use super::turns::Turns;
 use crate::losses::{End, LossReport};
+use crate::measures;
 use crate::settings::Settings;
 
 /// The application of a connection to a server.
@@ -95,9 +96,12 @@ impl Application for Proxied {
 
     /// The sessions and subscriptions of clients end with their server, and calls that are open are answered before that.
     async fn closed(&mut self, server: &mut Server) {
-        for session in self.listeners.all() {
-            session.end_after_calls();
+        if !self.settings.is_among_others {
+            for session in self.listeners.all() {
+                session.end_after_calls();
+            }
         }
+        measures::ended_by_itself(&self.settings.name);
         let status = server.exit().await;
         error!("a server has ended by itself{status}");
     }

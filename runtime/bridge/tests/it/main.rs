@@ -6,13 +6,10 @@
     reason = "a test says what it found and stops"
 )]
 
+mod apps;
 mod breaks;
-#[allow(
-    dead_code,
-    reason = "an example is a program, whose `main` is not called here"
-)]
-#[path = "../../examples/gateway.rs"]
 mod gateway;
+mod hooks;
 mod mistakes;
 mod outside;
 mod start;
@@ -117,31 +114,6 @@ async fn a_server_of_any_revision_in_this_process_serves_clients_of_every_revisi
             }
             service.shutdown().await;
         }
-    }
-}
-
-#[tokio::test]
-async fn the_tools_of_two_servers_of_different_revisions_are_one_list() {
-    let servers = [
-        ("old".to_owned(), streams(Revision::V2025_03_26)),
-        ("new".to_owned(), in_process(Revision::LATEST)),
-    ];
-    let service = gateway::gateway(servers).unwrap();
-    for revision in Revision::NEGOTIATED {
-        let client = client(*revision).http(Http::in_process(service.clone()));
-        assert_eq!(
-            names(&client).await,
-            ["old_greet", "new_greet"],
-            "{revision}"
-        );
-        for tool in ["old_greet", "new_greet"] {
-            let said = text(&client, tool).await;
-            assert!(said.starts_with("hello in "), "{revision}, {tool}: {said}");
-        }
-        let nobody = Json::from(json!({ "name": "other_greet" }));
-        let refused = client.request("tools/call", Some(nobody)).await;
-        assert!(refused.unwrap_err().to_string().contains("other_greet"));
-        client.close().await.unwrap();
     }
 }
 

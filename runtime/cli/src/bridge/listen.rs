@@ -11,7 +11,7 @@ use tracing::{info, warn};
 use super::Arguments;
 
 /// Time that open connections have to finish once the bridge is closing.
-const GRACE: Duration = Duration::from_secs(5);
+pub(super) const GRACE: Duration = Duration::from_secs(5);
 
 /// Path at which operators ask whether the bridge accepts requests.
 const HEALTH: &str = "/healthz";
@@ -20,7 +20,7 @@ const HEALTH: &str = "/healthz";
 const READINESS: &str = "/readyz";
 
 /// The path that is served unless another one is given.
-const PATH: &str = "/mcp";
+pub(super) const PATH: &str = "/mcp";
 
 /// Where clients come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,7 +64,11 @@ impl FromStr for Listen {
 }
 
 /// Returns how the arguments want the service to behave over HTTP.
-pub(super) fn options(address: SocketAddr, path: &str, arguments: &Arguments) -> http::Options {
+pub(super) fn options(
+    address: SocketAddr,
+    path: &str,
+    arguments: &Arguments,
+) -> anyhow::Result<http::Options> {
     let hosts = &arguments.allow_host;
     if address.ip().is_unspecified() && hosts.is_empty() {
         warn!("only requests to localhost are served: name the host of others by --allow-host");
@@ -90,7 +94,11 @@ pub(super) fn options(address: SocketAddr, path: &str, arguments: &Arguments) ->
         true => options,
         false => options.with_cors(),
     };
-    origins.iter().fold(options, http::Options::allow_origin)
+    let options = match &arguments.metrics {
+        Some(path) => options.with_metrics(path, super::metrics::begin()?),
+        None => options,
+    };
+    Ok(origins.iter().fold(options, http::Options::allow_origin))
 }
 
 /// Shares the sessions of a listener with other bridges.
@@ -134,6 +142,40 @@ pub(super) async fn signalled_to_end() {
         "closing: open requests have {} s to finish",
         GRACE.as_secs()
     );
+}
+
+/// Waits until a signal ends the bridge that SIGHUP does not end.
+pub(super) async fn terminated_to_end() {
+    terminated().await;
+    info!(
+        "closing: open requests have {} s to finish",
+        GRACE.as_secs()
+    );
+}
+
+/// Waits for SIGINT or SIGTERM.
+pub(super) async fn terminated() {
+    let interrupted = tokio::signal::ctrl_c();
+    #[cfg(unix)]
+    tokio::select! {
+        _ = interrupted => {}
+        () = received(tokio::signal::unix::SignalKind::terminate()) => {}
+    }
+    #[cfg(not(unix))]
+    let _ = interrupted.await;
+}
+
+/// Acts on each SIGHUP; other systems have none.
+pub(super) async fn each_hangup(mut act: impl FnMut()) {
+    #[cfg(unix)]
+    if let Ok(mut signal) = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::hangup()) {
+        while signal.recv().await.is_some() {
+            act();
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = &mut act;
+    std::future::pending().await
 }
 
 /// Waits for a signal that ends a program: SIGINT, SIGTERM or SIGHUP.

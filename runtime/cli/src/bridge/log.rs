@@ -2,19 +2,21 @@
 
 use std::str::FromStr;
 
+use clap::ValueEnum;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::field::MakeExt as _;
 use tracing_subscriber::fmt::format::debug_fn;
 
 use mcp_wire::{EXCERPT, excerpt};
 
+use super::json_log::JsonLines;
 use crate::stderr;
 
 /// Environment variable with the log level, for when no option gives one.
 const VARIABLE: &str = "MCP_REV_LOG";
 
 /// Most characters of the message of an event: it quotes peers.
-const MESSAGE: usize = 1_000;
+pub(super) const MESSAGE: usize = 1_000;
 
 /// Level of the log.
 #[derive(Debug, Clone, Copy)]
@@ -30,11 +32,20 @@ impl FromStr for Level {
     }
 }
 
-/// Begins to tell; an option wins over the environment.
+/// How the log is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// Lines for people
+    Text,
+    /// An object per line, with `timestamp`, `level` and `message`
+    Json,
+}
+
+/// Begins to log; an option wins over the environment.
 ///
 /// # Errors
 /// A level in the environment that is none.
-pub(super) fn begin(level: Option<Level>) -> Result<(), String> {
+pub(super) fn begin(level: Option<Level>, format: Format) -> Result<(), String> {
     let said = std::env::var(VARIABLE).ok().filter(|said| !said.is_empty());
     let level = match (level, said) {
         (Some(level), _) => level,
@@ -51,6 +62,15 @@ pub(super) fn begin(level: Option<Level>) -> Result<(), String> {
         }
     })
     .delimited(" ");
+    if format == Format::Json {
+        let _ = tracing_subscriber::fmt()
+            .with_max_level(level.0)
+            .with_writer(|| stderr::Lines)
+            .log_internal_errors(false)
+            .event_format(JsonLines)
+            .try_init();
+        return Ok(());
+    }
     let _ = tracing_subscriber::fmt()
         .with_max_level(level.0)
         .with_writer(|| stderr::Lines)

@@ -42,8 +42,8 @@ impl LossLog {
         Ok(Self::File(thread, Arc::new(opened)))
     }
 
-    /// Writes the lines of a report.
-    pub(super) fn write(&self, report: &LossReport<'_>) {
+    /// Writes the lines of a report, about the server of this name if there are several.
+    pub(super) fn write(&self, report: &LossReport<'_>, server: Option<&str>) {
         if matches!(self, Self::Off) {
             return;
         }
@@ -61,7 +61,9 @@ impl LossLog {
         let lost = told.map(crate::loss::row);
         let mut lines = String::new();
         for more in lost.chain(report.undelivered.and_then(undelivered)) {
-            let mut row: Map<Json> = about.iter().cloned().chain(request.clone()).collect();
+            let server = server.map(|name| ("server", Json::of(&*excerpt(name, EXCERPT))));
+            let about = server.into_iter().chain(about.iter().cloned());
+            let mut row: Map<Json> = about.chain(request.clone()).collect();
             row.extend(more);
             lines.push_str(&mcp_wire::to_string(&row));
             lines.push('\n');

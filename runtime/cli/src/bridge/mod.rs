@@ -1,10 +1,16 @@
 //! `mcp-rev bridge`: the command line of `mcp-bridge`.
 
+mod config;
+mod json_log;
 mod listen;
 mod log;
 mod loss_log;
+mod metrics;
 mod record;
+mod several;
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
@@ -13,12 +19,13 @@ use mcp_bridge::{Bridge, Upstream};
 use mcp_revisions::service::client::{Child, Http};
 use mcp_revisions_core::{LossKind, Revision, UnknownFields};
 use tokio::process::Command;
-use tracing::error;
+use tracing::{error, info};
 
 use crate::background::FLUSH;
 use crate::convert::UnknownFieldsArgument;
 use crate::stderr;
 use crate::{OUTPUT_FAILED, Outcome};
+use config::{Definition, ServerDefinition};
 use listen::Listen;
 use loss_log::LossLog;
 use record::Record;
@@ -28,13 +35,22 @@ const BACKPLANE: &str = "MCP_REV_BACKPLANE";
 
 #[derive(Args)]
 #[command(
-    group(ArgGroup::new("server").required(true).args(["url", "command"])),
-    override_usage = "mcp-rev bridge [OPTIONS] <URL>\n       mcp-rev bridge [OPTIONS] -- <COMMAND>..."
+    group(ArgGroup::new("server").required(true).args(["url", "command", "config"])),
+    override_usage = "mcp-rev bridge [OPTIONS] <URL>\n       mcp-rev bridge [OPTIONS] -- <COMMAND>...\n       mcp-rev bridge [OPTIONS] --config <FILE>"
 )]
 pub(crate) struct Arguments {
     /// Where to accept clients: `stdio`, or `http://ADDRESS:PORT/PATH` [default path: /mcp]
     #[arg(long, value_name = "WHERE", default_value = "stdio")]
     listen: Listen,
+    /// Serve the `mcpServers` of this file, as hosts have them: each at `/NAME/mcp` of an HTTP listener
+    ///
+    /// Members: `command`, `args`, `env`, `cwd`, or `url`, `headers`; `type` and `disabled`. `${VAR}` and `${VAR:-default}` in
+    /// their values are variables of the environment. SIGHUP reads the file again: servers that it defines as before go on.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["url", "command", "header", "header_env", "http_sse", "backplane"])]
+    config: Option<PathBuf>,
+    /// Serve all servers of --config as one, whose tools and prompts have the name of their server before their own
+    #[arg(long, requires = "config")]
+    combine: bool,
     /// Accept only these protocol revisions from clients [default: all]
     #[arg(long, value_name = "ID,...", value_delimiter = ',', value_parser = negotiated)]
     client_revisions: Vec<Revision>,
@@ -115,6 +131,12 @@ pub(crate) struct Arguments {
     /// Log level on standard error: off, error, warn, info, debug or trace [env: MCP_REV_LOG] [default: info]
     #[arg(long, value_name = "LEVEL")]
     log: Option<log::Level>,
+    /// Format of the log on standard error
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    log_format: log::Format,
+    /// Serve metrics, as text for Prometheus, at this path of an HTTP listener, such as `/metrics`
+    #[arg(long, value_name = "PATH", value_parser = path)]
+    metrics: Option<String>,
     /// URL of a streamable HTTP or HTTP+SSE server
     #[arg(conflicts_with = "command", value_parser = url)]
     url: Option<String>,
@@ -232,6 +254,7 @@ impl Arguments {
             ("--allow-origin", !self.allow_origin.is_empty()),
             ("--http-sse", self.http_sse.is_some()),
             ("--backplane", self.backplane.is_some()),
+            ("--metrics", self.metrics.is_some()),
         ];
         let mut given = given.into_iter().filter(|(_, is_given)| *is_given);
         given.next().map(|(option, _)| option)
@@ -268,7 +291,20 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
             "{option} is for an HTTP listener: give --listen http://ADDRESS:PORT/mcp as well"
         );
     }
-    log::begin(arguments.log).map_err(anyhow::Error::msg)?;
+    match (&arguments.config, &arguments.listen) {
+        (Some(_), Listen::Stdio) if !arguments.combine => {
+            anyhow::bail!(
+                "--config has several servers: give --listen http://ADDRESS:PORT, or --combine to serve them as one"
+            )
+        }
+        (Some(_), Listen::Http(_, path)) if !arguments.combine && path != listen::PATH => {
+            anyhow::bail!(
+                "the servers of --config are at /NAME/mcp: give --listen without a path, or --combine"
+            )
+        }
+        _ => {}
+    }
+    log::begin(arguments.log, arguments.log_format).map_err(anyhow::Error::msg)?;
     // A client over stdio is one conversation: handing its messages from thread to thread costs more than it gains.
     let mut runtime = match arguments.listen {
         Listen::Stdio => tokio::runtime::Builder::new_current_thread(),
@@ -328,11 +364,44 @@ impl Files {
 }
 
 async fn bridged(arguments: &Arguments, files: &Files) -> Result<(), Failed> {
-    let log = files.log.clone();
-    let mut bridge = Bridge::new(upstream(arguments, files)?)
+    if let Some(file) = &arguments.config {
+        return several::bridged(file, arguments, files).await;
+    }
+    let bridge = set_up(arguments, files, upstream(arguments, files)?, None);
+    match &arguments.listen {
+        Listen::Stdio => {
+            let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
+            let served = bridge.serve_stdio(input, output, listen::signalled_to_end());
+            served.await.map_err(Failed::server)
+        }
+        Listen::Http(address, path) => {
+            let mut options = listen::options(*address, path, arguments).map_err(Failed::place)?;
+            let url = arguments.backplane.clone();
+            if let Some(url) = url.or_else(|| std::env::var(BACKPLANE).ok()) {
+                let shared = listen::shared(options, &url).await.context("--backplane");
+                options = shared.map_err(Failed::place)?;
+            }
+            let served = listen::over_http(*address, path, bridge.with_http_options(options));
+            served.await.map_err(Failed::place)
+        }
+    }
+}
+
+/// Sets a bridge to a server up, which has a name if there are others.
+fn set_up(arguments: &Arguments, files: &Files, upstream: Upstream, name: Option<&str>) -> Bridge {
+    let bridge = match name {
+        Some(name) => Bridge::new(upstream).with_name(name),
+        None => Bridge::new(upstream),
+    };
+    let (log, name) = (files.log.clone(), name.map(str::to_owned));
+    let bridge = bridge
         .with_unknown_fields(UnknownFields::from(arguments.unknown_fields))
-        .with_early_end(listen::signalled())
-        .on_loss(move |report| log.write(report));
+        .on_loss(move |report| log.write(report, name.as_deref()));
+    // A second signal; SIGHUP is another request where there is a file to read again.
+    let mut bridge = match arguments.config {
+        Some(_) => bridge.with_early_end(listen::terminated()),
+        None => bridge.with_early_end(listen::signalled()),
+    };
     if !arguments.client_revisions.is_empty() {
         bridge = bridge.with_client_revisions(arguments.client_revisions.iter().copied().collect());
     }
@@ -357,32 +426,28 @@ async fn bridged(arguments: &Arguments, files: &Files) -> Result<(), Failed> {
     if let Some(number) = arguments.max_servers_per_client {
         bridge = bridge.with_max_servers_per_client(number);
     }
-    match &arguments.listen {
-        Listen::Stdio => {
-            let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
-            let served = bridge.serve_stdio(input, output, listen::signalled_to_end());
-            served.await.map_err(Failed::server)
-        }
-        Listen::Http(address, path) => {
-            let mut options = listen::options(*address, path, arguments);
-            let url = arguments.backplane.clone();
-            if let Some(url) = url.or_else(|| std::env::var(BACKPLANE).ok()) {
-                let shared = listen::shared(options, &url).await.context("--backplane");
-                options = shared.map_err(Failed::place)?;
-            }
-            let served = listen::over_http(*address, path, bridge.with_http_options(options));
-            served.await.map_err(Failed::place)
-        }
-    }
+    bridge
 }
 
 /// Sets up the process of a server.
-fn child(command: &[String]) -> Child {
+fn child(
+    command: &[String],
+    env: &BTreeMap<String, String>,
+    folder: Option<&str>,
+    format: log::Format,
+) -> Child {
     let (program, arguments) = command.split_first().unzip();
     let mut command = Command::new(program.map_or("", String::as_str));
     command.args(arguments.unwrap_or_default());
     // It may hold the password of the store.
     command.env_remove(BACKPLANE);
+    command.envs(env);
+    if let Some(folder) = folder {
+        command.current_dir(folder);
+    }
+    if format == log::Format::Json {
+        return Child::new(command).on_error_line(|line| info!(line, "standard error of a server"));
+    }
     if stderr::may_block() {
         // A server that waits for the reader of standard error would keep its client waiting.
         return Child::new(command).on_error_line(stderr::tell_of_server);
@@ -390,25 +455,59 @@ fn child(command: &[String]) -> Child {
     Child::new(command)
 }
 
-/// The server that the arguments name.
+/// Returns the server at a URL, which is sent these headers.
+fn at_url<'h>(
+    url: &str,
+    headers: impl Iterator<Item = &'h (String, String)>,
+) -> Result<Upstream, Failed> {
+    let http = Http::new(url).map_err(Failed::server)?;
+    Ok(Upstream::url(headers.fold(http, |http, (name, value)| {
+        http.with_header(name, value)
+    })))
+}
+
+/// Returns the server that the arguments name.
 fn upstream(arguments: &Arguments, files: &Files) -> Result<Upstream, Failed> {
     let upstream = match (&arguments.url, arguments.command.split_first()) {
-        (Some(url), _) => {
-            let http = Http::new(url).map_err(Failed::server)?;
-            let headers = arguments.header.iter().chain(&arguments.header_env);
-            Upstream::url(headers.fold(http, |http, (name, value)| http.with_header(name, value)))
-        }
+        (Some(url), _) => at_url(url, arguments.header.iter().chain(&arguments.header_env))?,
         (None, Some(_)) => {
-            let command = arguments.command.clone();
-            Upstream::child(&command.join(" "), move || child(&command))
+            let (command, format) = (arguments.command.clone(), arguments.log_format);
+            Upstream::child(&command.join(" "), move || {
+                child(&command, &BTreeMap::new(), None, format)
+            })
         }
         (None, None) => {
             let error = anyhow::anyhow!("name a server: a URL, or a command after `--`");
             return Err(Failed::server(error));
         }
     };
-    Ok(match files.record.clone() {
+    Ok(recorded(upstream, files))
+}
+
+/// Returns a server of a configuration file.
+fn defined(
+    definition: &Definition,
+    arguments: &Arguments,
+    files: &Files,
+) -> Result<Upstream, Failed> {
+    let format = arguments.log_format;
+    let upstream = match definition.server.clone() {
+        ServerDefinition::Url { url, headers } => at_url(&url, headers.iter())?,
+        ServerDefinition::Process {
+            command,
+            env,
+            folder,
+        } => Upstream::child(&definition.name, move || {
+            child(&command, &env, folder.as_deref(), format)
+        }),
+    };
+    Ok(recorded(upstream, files))
+}
+
+/// Records the traffic with a server, if there is a file for it.
+fn recorded(upstream: Upstream, files: &Files) -> Upstream {
+    match files.record.clone() {
         Some(record) => upstream.with_tap(move || Ok(record.tap())),
         None => upstream,
-    })
+    }
 }

@@ -18,11 +18,14 @@
 //! ```
 
 mod handlers;
+mod listen;
+mod lists;
 mod options;
 mod updates;
 
 use std::marker::PhantomData;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use mcp_revisions_core::{Latest, Outcome, Part, Spoken, Subject};
@@ -32,6 +35,7 @@ use mcp_wire::{Direction, Encode, Json};
 use super::Error;
 use crate::methods;
 use crate::transport::client::{Handle, Reply};
+use crate::transport::observe::ClientOperation;
 use mcp_revisions_sansio::LogLevel;
 use mcp_revisions_sansio::LossHook;
 use mcp_revisions_sansio::client::{
@@ -48,6 +52,8 @@ pub use crate::transport::client::{
 pub use crate::transport::client::{
     AuthProvider, Credentials, Http, HttpRequest, Next, Pending, Refusal, TokenId,
 };
+pub use listen::{Change, ChangeStream};
+pub use lists::ResultText;
 pub use options::ClientBuilder;
 pub use updates::{Log, Progress, Update, Updates};
 
@@ -64,10 +70,22 @@ pub struct Client<App = Latest> {
 }
 
 /// Which notifications about it a call passes to callbacks.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Wants {
     progress: bool,
     log: bool,
+    /// Set where a change is lost, for a request that listens for changes.
+    changes: Option<Arc<AtomicBool>>,
+}
+
+impl Wants {
+    /// The wants of a request that listens for changes; the flag is set where one is lost.
+    fn of_listener(missed: Arc<AtomicBool>) -> Self {
+        Self {
+            changes: Some(missed),
+            ..Self::default()
+        }
+    }
 }
 
 /// How calls of one handle are made.
@@ -107,6 +125,7 @@ impl How {
         let wants = Wants {
             progress: self.progress.is_some(),
             log: self.log.is_some(),
+            changes: None,
         };
         let mut ask = match &self.resumes {
             Some(id) => OutgoingRequest::for_task(id),
@@ -286,6 +305,31 @@ impl<App: Spoken> Client<App> {
         self.handle.server().map(|facts| Verdict(facts.revision))
     }
 
+    /// Finds out which revision the server speaks, before the first call, and returns what it says of itself. Without this the
+    /// first call does, and has the error.
+    ///
+    /// # Errors
+    /// Returns an error if the server cannot be reached, ends, does not answer within
+    /// [its time](ClientBuilder::with_start_time), or speaks no revision of the client.
+    pub async fn connect(&self) -> Result<ServerFacts, Error> {
+        self.handle.connect().await.map_err(|it| match it.failure {
+            Some(failure) => Error::RequestFailed(*failure),
+            None => Error::Transport(it.why),
+        })
+    }
+
+    /// Returns whether the connection has ended: it was closed, or the process or the streams of the server have ended. A
+    /// server over HTTP has no end of its own.
+    #[must_use]
+    pub fn is_disconnected(&self) -> bool {
+        self.handle.has_ended()
+    }
+
+    /// Waits until the connection [has ended](Self::is_disconnected).
+    pub async fn closed(&self) {
+        self.handle.ended().await;
+    }
+
     /// Ends the connection and waits until it has ended: a process that was started has, too.
     ///
     /// # Errors
@@ -306,6 +350,7 @@ impl<App: Spoken> Caller for Client<App> {
     async fn request(&self, method: &'static str, params: Option<Json>) -> Result<Json, Error> {
         let (ask, wants) = self.how.ask(method, params);
         let answer = async {
+            let operation = ClientOperation::begin(method, None);
             let mut replies = self.handle.ask(ask, wants).await;
             loop {
                 match replies.next().await {
@@ -315,7 +360,11 @@ impl<App: Spoken> Caller for Client<App> {
                             tell(task);
                         }
                     }
-                    Some(Reply::Answered(answered)) => return outcome(answered.answer),
+                    Some(Reply::Answered(answered)) => {
+                        let spoken = self.handle.server().map(|facts| facts.revision);
+                        operation.end(&answered.answer, spoken);
+                        return outcome(answered.answer);
+                    }
                     Some(Reply::Refused(refused)) => return Err(refused.into()),
                     None => return Err(closed()),
                 }

@@ -37,6 +37,12 @@ pub trait Application: Send + Sized + 'static {
         driver.begin(held);
     }
 
+    /// Returns whether requests of handles wait while as many are pending as may be
+    /// ([`Limits::max_pending_requests`](crate::Limits::max_pending_requests)); else those are refused.
+    fn waits_for_room(&self) -> bool {
+        false
+    }
+
     /// Sees the answer to a request before its handle does.
     fn answered(&mut self, open: &Open<Self::Call>, answered: &Answered) {
         let _ = (open, answered);
@@ -89,10 +95,10 @@ pub struct Driver<C> {
     is_over: bool,
 }
 
-/// A handle that waits for the revision of the server.
-#[derive(Debug)]
+/// The handles that wait for the revision of the server.
+#[derive(Debug, Default)]
 struct Connecting {
-    done: oneshot::Sender<Result<ServerFacts, NotConnected>>,
+    done: Vec<oneshot::Sender<Result<ServerFacts, NotConnected>>>,
     last: Option<Incoming>,
     /// Why it will not be known.
     failure: Option<Failure>,
@@ -149,8 +155,9 @@ impl<C: Send + 'static> Driver<C> {
             let room = full.filter(|until| *until > now);
             let room = room.map(|until| tokio::time::timeout_at(until, self.transport.room()));
             let waits = room.is_some();
+            let takes = !waits && (!app.waits_for_room() || self.may_ask());
             tokio::select! {
-                Some(command) = asked.recv(), if !waits => self.command(&mut app, command),
+                Some(command) = asked.recv(), if takes => self.command(&mut app, command),
                 () = over(room) => {}
                 command = wanted.recv() => match command {
                     None => break,
@@ -294,6 +301,8 @@ impl<C: Send + 'static> Driver<C> {
                     Output::Send(_) if self.is_over => self.connection.closed(self.now()),
                     Output::Send(post) => self.transport.send(post),
                     Output::Close(exchange) => self.transport.close(exchange),
+                    // A server's alone.
+                    Output::Empty(..) => {}
                     Output::Restart => {
                         self.is_over = !self.transport.restart();
                         if self.is_over {
@@ -313,7 +322,8 @@ impl<C: Send + 'static> Driver<C> {
         match &event {
             Event::Settled(facts) => {
                 self.facts.send_replace(Some(facts.clone()));
-                if let Some(Connecting { done, .. }) = self.connecting.take() {
+                let connecting = self.connecting.take().unwrap_or_default();
+                for done in connecting.done {
                     let _ = done.send(Ok(facts.clone()));
                 }
             }
@@ -390,11 +400,8 @@ impl<C: Send + 'static> Driver<C> {
                     match facts {
                         Some(facts) => drop(done.send(Ok(facts))),
                         None => {
-                            self.connecting = Some(Connecting {
-                                done,
-                                last: None,
-                                failure: None,
-                            });
+                            let connecting = self.connecting.get_or_insert_default();
+                            connecting.done.push(done);
                         }
                     }
                 }
@@ -416,6 +423,13 @@ impl<C: Send + 'static> Driver<C> {
     /// Returns whether the server may be sent more; one that is gone is not sent anything.
     fn has_room(&self) -> bool {
         self.is_over || self.transport.has_room()
+    }
+
+    /// Returns whether one more request may be pending. Requests that wait do so in the queue, which is bounded by bytes, and
+    /// beyond it in their handles.
+    fn may_ask(&self) -> bool {
+        let limits = self.connection.role().limits();
+        self.is_over || self.connection.pending() < limits.max_pending_requests
     }
 
     /// Forgets a request of the server; returns whether it was being answered.
@@ -495,7 +509,10 @@ impl<C: Send + 'static> Driver<C> {
                 failure,
             } = connecting;
             let failure = failure.map(Box::new);
-            let _ = done.send(Err(NotConnected { why, last, failure }));
+            let refused = NotConnected { why, last, failure };
+            for done in done {
+                let _ = done.send(Err(refused.clone()));
+            }
         }
     }
 }

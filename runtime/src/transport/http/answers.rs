@@ -15,6 +15,7 @@ use crate::backplane::Unavailable;
 use crate::errors::Refusal;
 use crate::headers;
 use crate::serve::Permit;
+use crate::transport::observe;
 
 /// The header by which a server asks that its events are passed on as they come.
 const UNBUFFERED: HeaderName = HeaderName::from_static("x-accel-buffering");
@@ -49,11 +50,18 @@ pub(super) fn json(code: StatusCode, body: String, unread: Option<Permit>) -> Re
 /// A refusal as a message.
 pub(super) fn refusal(id: Option<&RequestId>, refusal: &Refusal) -> Response<Body> {
     let code = StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::BAD_REQUEST);
+    observe::refused(code.as_u16(), &refusal.error.message);
     json(code, write::error(id, &refusal.error), None)
 }
 
 /// A refusal of HTTP, before any message was read.
 pub(super) fn refused(code: StatusCode, why: &str) -> Response<Body> {
+    observe::refused(code.as_u16(), why);
+    plain(code, why)
+}
+
+/// A status with a text.
+pub(super) fn plain(code: StatusCode, why: &str) -> Response<Body> {
     response(code, "text/plain", Body::text(why))
 }
 

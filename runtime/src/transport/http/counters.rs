@@ -5,16 +5,19 @@ use std::sync::{Arc, Mutex};
 
 use mcp_revisions_core::Revision;
 
+use super::repeated::OwnList;
 use crate::serve::{AnyHandler, HandlerFuture, Peer, Session};
+use crate::transport::observe;
 use crate::transport::panics::lock;
 use mcp_revisions_sansio::server::{Lost, Undelivered};
 use mcp_revisions_sansio::{CustomRequest, Event, IncomingRequest};
 
 /// What a service is at, at one moment.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counters {
-    /// The requests that handlers were called with since the service was created, by the revision of their client.
+    /// The requests of clients that handlers were called with since the service was created, by the revision of the client. A
+    /// `tools/list` of the server's own is none.
     pub requests: BTreeMap<Revision, u64>,
     /// What messages lost since the service was created, and the messages that were refused or dropped, by the rule in
     /// `spec/shims/`.
@@ -27,6 +30,22 @@ pub struct Counters {
     pub request_bytes: usize,
     /// The bytes of responses that clients have not read yet.
     pub unread_bytes: usize,
+}
+
+impl Counters {
+    /// Adds the numbers of another service.
+    pub fn add(&mut self, other: &Self) {
+        for (revision, count) in &other.requests {
+            *self.requests.entry(*revision).or_default() += count;
+        }
+        for (rule, count) in &other.losses {
+            *self.losses.entry(rule).or_default() += count;
+        }
+        self.sessions += other.sessions;
+        self.suspended_requests += other.suspended_requests;
+        self.request_bytes += other.request_bytes;
+        self.unread_bytes += other.unread_bytes;
+    }
 }
 
 /// Handlers whose calls are counted, and what messages lose on the way to them and back.
@@ -47,6 +66,7 @@ impl Counted {
 
     /// Counts what a message lost.
     pub(super) fn lost(&self, lost: &Lost<'_>) {
+        observe::lost(lost);
         let mut losses = lock(&self.losses);
         for loss in lost.losses.iter().filter(|it| it.is_loss()) {
             *losses.entry(loss.rule()).or_default() += 1;
@@ -61,8 +81,10 @@ impl Counted {
 
 impl AnyHandler for Counted {
     fn call(self: Arc<Self>, request: Event, peer: Peer) -> HandlerFuture {
+        let is_own = peer.extension::<OwnList>().is_some();
         if let Event::Request(IncomingRequest { peer, .. })
         | Event::CustomRequest(CustomRequest { peer, .. }) = &request
+            && !is_own
         {
             *lock(&self.requests).entry(*peer).or_default() += 1;
         }

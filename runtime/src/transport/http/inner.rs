@@ -20,6 +20,7 @@ use crate::serve::{
     AnyHandler, Budget, ByTicket, Handler, Kept, Permit, Replicas, Reservation, SUSPENDED_BYTES,
     ServerDriver, started, with_tasks,
 };
+use crate::transport::observe;
 use crate::transport::panics::lock;
 use mcp_revisions_sansio::server::{NewSession, Owner, Server, Sessions};
 use mcp_revisions_sansio::transport::unguessable;
@@ -68,7 +69,7 @@ impl Inner {
             // One message always fits into a share.
             let message = server.limits().max_message_bytes;
             let suspended = message.saturating_add(SUSPENDED_BYTES);
-            let counted = Counted::new(Arc::new(handler));
+            let counted = Counted::new(observe::observed(Arc::new(handler), "tcp"));
             let losses = Arc::clone(&counted);
             let (server, start) = started(server.with_loss_counter(move |lost| losses.lost(lost)));
             let replicas = Replicas {

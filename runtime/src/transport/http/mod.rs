@@ -39,6 +39,7 @@ mod http_sse;
 mod inner;
 mod intake;
 mod listener;
+mod metrics;
 mod post;
 mod repeated;
 mod replica;
@@ -55,6 +56,10 @@ use std::time::Duration;
 use ::http::HeaderMap;
 use ::http::header::{HOST, ORIGIN};
 
+use mcp_revisions_sansio::params::Learned;
+#[cfg(feature = "router")]
+use mcp_wire::Json;
+
 use crate::backplane::Backplane;
 pub use crate::serve::PeerConnection;
 pub use body::Body;
@@ -62,8 +67,13 @@ pub use counters::Counters;
 #[doc(hidden)]
 pub use intake::{Received, received};
 pub use listener::{Drain, bind, serve, serve_layered, serve_service, serve_until};
+use metrics::Metrics;
 pub use service::{Service, Wanted};
 pub use signal::stop_signal;
+
+/// How many bytes of names of tools and parameters are known of a router's tools.
+#[cfg(feature = "router")]
+const KNOWN_BYTES: usize = 1 << 20;
 
 /// How a service behaves over HTTP.
 #[derive(Clone)]
@@ -93,10 +103,25 @@ pub struct Options {
     readiness: Option<String>,
     /// How long calls are taken after that says no.
     lame_duck: Duration,
+    /// Where metrics are read.
+    metrics: Option<Metrics>,
     /// The path of HTTP+SSE, as its clients see it.
     http_sse: Option<String>,
     /// The only path that is served, beside those of health and of HTTP+SSE.
     path: Option<String>,
+    params: ParamCheck,
+}
+
+/// How the parameters of tools are known that headers of a call repeat.
+#[derive(Debug, Clone, Default)]
+enum ParamCheck {
+    /// By a `tools/list` of the server's own, for each caller.
+    #[default]
+    ByList,
+    /// By tools that are the same for every caller.
+    Known(Arc<Learned>),
+    /// They are not checked.
+    Off,
 }
 
 impl std::fmt::Debug for Options {
@@ -144,8 +169,10 @@ impl Default for Options {
             health: None,
             readiness: None,
             lame_duck: Duration::ZERO,
+            metrics: None,
             http_sse: None,
             path: None,
+            params: ParamCheck::ByList,
         }
     }
 }
@@ -295,6 +322,19 @@ impl Options {
         self
     }
 
+    /// Serves metrics at this path, such as `/metrics`: the text that `render` returns, as that of an exporter for Prometheus.
+    /// Hosts and origins are checked as for messages; there is no authentication. With feature `metrics`, the service
+    /// records what it does by the crate `metrics`.
+    #[must_use]
+    pub fn with_metrics(
+        mut self,
+        path: impl Into<String>,
+        render: impl Fn() -> String + Send + Sync + 'static,
+    ) -> Self {
+        self.metrics = Some(Metrics::new(path.into(), Arc::new(render)));
+        self
+    }
+
     /// Sets how long [`serve_until`] and [`serve_layered`] take calls after their stop signal, while the
     /// [readiness](Self::with_readiness) says 503; no time by default. Set it to what the balancer needs to notice: the interval
     /// of its checks times the number of failures that it waits for, and a second.
@@ -348,8 +388,34 @@ impl Options {
         self
     }
 
-    /// Allows the hosts and origins of others as well.
+    /// Does not compare the headers `Mcp-Param-*` of a 2026-07-28 call with its arguments [default: they are compared, as the
+    /// specification asks of servers; a call in which they differ gets error -32020].
+    ///
+    /// Which parameters headers repeat, the tools say by `x-mcp-header`. The tools of a `Router` are known; other handlers,
+    /// and a router with `dynamic_tools`, are sent a `tools/list` of the server's own before the first such call of each
+    /// caller, with its headers, all pages, and again after 60 seconds. The call waits for it, for 10 seconds at most.
+    /// [`Counters`] leave it out. Switch the check off if that costs too much and no proxy on the way decides by these
+    /// headers.
+    #[must_use]
+    pub fn without_param_check(mut self) -> Self {
+        self.params = ParamCheck::Off;
+        self
+    }
+
+    /// Takes the tools of a `tools/list` result as those of every caller.
+    #[cfg(feature = "router")]
+    pub(crate) fn with_known_tools(mut self, page: &Json) -> Self {
+        let mut learned = Learned::within(KNOWN_BYTES);
+        learned.learn(page);
+        self.params = ParamCheck::Known(Arc::new(learned));
+        self
+    }
+
+    /// Allows the hosts and origins of others as well, and takes the tools that they know.
     pub(crate) fn allowing(mut self, others: &Self) -> Self {
+        if matches!(self.params, ParamCheck::ByList) {
+            self.params = others.params.clone();
+        }
         self.origins.extend_from_slice(&others.origins);
         if let (Some(hosts), Some(others)) = (&mut self.hosts, &others.hosts) {
             hosts.extend_from_slice(others);
@@ -375,10 +441,13 @@ impl Options {
         is_named.then(|| origin.clone())
     }
 
-    /// Whether a request looks how the service is.
-    fn is_look(&self, uri: &::http::Uri) -> bool {
-        let looks = [&self.health, &self.readiness];
-        looks.iter().any(|it| it.as_deref() == Some(uri.path()))
+    /// Returns whether a request is for the [health](Self::with_health) or the [readiness](Self::with_readiness).
+    #[doc(hidden)]
+    #[must_use]
+    pub fn is_look(&self, uri: &::http::Uri) -> bool {
+        let metrics = self.metrics.as_ref().map(|metrics| &*metrics.path);
+        let looks = [self.health.as_deref(), self.readiness.as_deref(), metrics];
+        looks.contains(&Some(uri.path()))
     }
 
     /// Whether messages are taken at this path.
@@ -395,8 +464,12 @@ impl Options {
 }
 
 impl Options {
-    /// Whether a request is taken, as far as it says where it comes from and whom it is for.
-    fn admits(&self, head: &::http::request::Parts) -> Result<(), String> {
+    /// Checks whether the origin and the host that a request names are allowed.
+    ///
+    /// # Errors
+    /// Returns the reason, for people, if they are not.
+    #[doc(hidden)]
+    pub fn admits(&self, head: &::http::request::Parts) -> Result<(), String> {
         for origin in head.headers.get_all(ORIGIN) {
             if !origin.to_str().is_ok_and(|origin| self.allows(origin)) {
                 let origin = quoted(origin.as_bytes());

@@ -12,7 +12,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use mcp_revisions_core::Lifecycle;
 
-use super::answers::{Answered, allowed, events, exposed, refusal, refused, status};
+use super::answers::{Answered, allowed, events, exposed, plain, refusal, refused, status};
 use super::body::Events;
 use super::counters::Counters;
 use super::inner::{Inner, owner};
@@ -171,6 +171,9 @@ impl Inner {
         if self.options.readiness.as_deref() == Some(head.uri.path()) {
             return self.health(&head.method, self.is_ready());
         }
+        if let Some(metrics) = self.options.metrics(&head, || self.counters()) {
+            return metrics;
+        }
         if let Err(why) = self.options.admits(&head) {
             return refused(StatusCode::FORBIDDEN, &why);
         }
@@ -208,8 +211,8 @@ impl Inner {
         match self.takes_calls() {
             Err(closing) => *closing,
             Ok(()) => match is_ready {
-                Ok(()) => refused(StatusCode::OK, "ok"),
-                Err(why) => refused(StatusCode::SERVICE_UNAVAILABLE, why),
+                Ok(()) => plain(StatusCode::OK, "ok"),
+                Err(why) => plain(StatusCode::SERVICE_UNAVAILABLE, why),
             },
         }
     }

@@ -206,7 +206,7 @@ fn a_server_that_cannot_be_meant_is_a_matter_of_usage() {
         (&["ftp://127.0.0.1/mcp"][..], "expected http:// or https://"),
         (&["my-server"], "expected http:// or https://"),
         (&["http:///mcp"], "no host"),
-        (&[], "<URL|COMMAND>"),
+        (&[], "<URL|COMMAND|--config <FILE>>"),
         (
             &[
                 "http://127.0.0.1:1/mcp",

@@ -14,5 +14,6 @@ mod others;
 #[cfg(unix)]
 mod replicas;
 mod same;
+mod several;
 mod start;
 mod talk;

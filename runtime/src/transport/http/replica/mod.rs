@@ -24,6 +24,7 @@ use super::{Body, text};
 use crate::backplane::{Receiver, SessionRecord, To, Unavailable, detach, may_be_noted};
 use crate::serve::is_unguessable;
 use crate::serve::{Facts, ServerDriver, outbox};
+use crate::transport::observe;
 use crate::transport::panics::lock;
 use crate::transport::spawn::{Boxed, boxed, spawn};
 use crate::{errors, headers};
@@ -222,6 +223,7 @@ impl Inner {
         if !saved.await? {
             return Ok(false);
         }
+        observe::session_taken_over(session);
         self.restore(session, record);
         Ok(true)
     }

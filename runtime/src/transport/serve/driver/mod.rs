@@ -183,6 +183,9 @@ impl ServerDriver {
                         state.connection.ended(exchange, self.now());
                     }
                 }
+                Output::Empty(exchange, status) => {
+                    state.streams.send_empty(exchange, status, manner)
+                }
                 Output::Close(exchange) => state.streams.end(exchange),
                 Output::Event(event) => {
                     opens_session |= matches!(event, Event::Opened(_));

@@ -1,0 +1,255 @@
+//! Several servers on one listener, each at a path of its own.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use http::header::{ALLOW, CONTENT_TYPE, HOST};
+use http::request::Parts;
+use http::{HeaderValue, Method, Request, Response, StatusCode};
+use mcp_revisions::http::{self as transport, Body, Received, received};
+use mcp_revisions::{Boxed, RevisionSet, boxed, until};
+use serde_json::{Map, Value, json};
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+
+use crate::ending::LAST_ANSWERS;
+use crate::gateway::distinct;
+use crate::service::unstarted;
+use crate::{Bridge, Error, Service};
+
+/// Several servers as a tower service, each at `/NAME/mcp`; clones are the same directory.
+///
+/// `GET /` returns the servers as `mcpServers`, as hosts have them in their configuration.
+#[derive(Clone)]
+pub struct Directory(Arc<Shared>);
+
+struct Shared {
+    options: transport::Options,
+    /// Answers whether requests are accepted.
+    front: transport::Service,
+    entries: RwLock<Vec<Entry>>,
+}
+
+/// A server with its path.
+#[derive(Clone)]
+struct Entry {
+    name: String,
+    /// The name in letters, digits, `-` and `_`.
+    segment: String,
+    service: Service,
+}
+
+impl std::fmt::Debug for Directory {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names: Vec<String> = self.entries().into_iter().map(|entry| entry.name).collect();
+        f.debug_tuple("Directory").field(&names).finish()
+    }
+}
+
+impl Directory {
+    /// Creates a directory without servers. The options are those of all servers, but for the path.
+    #[must_use]
+    pub fn new(options: transport::Options) -> Self {
+        Self(Arc::new(Shared {
+            front: unstarted(RevisionSet::all(), options.clone()),
+            options,
+            entries: RwLock::default(),
+        }))
+    }
+
+    /// Adds a server under a name. Its path is `/NAME/mcp`, with the name in letters, digits, `-` and `_`, at most 32 of them.
+    ///
+    /// # Errors
+    /// Returns an error if nothing of the name can be used, or another server has the same path.
+    pub fn insert(&self, name: &str, bridge: Bridge) -> Result<(), Error> {
+        let mut entries = self
+            .0
+            .entries
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        let taken = entries
+            .iter()
+            .map(|it| (it.name.as_str(), it.segment.as_str()));
+        let segment = distinct(name, taken)?;
+        let options = self.0.options.clone().with_path(format!("/{segment}/mcp"));
+        entries.push(Entry {
+            name: name.to_owned(),
+            service: bridge.with_http_options(options).into_service(),
+            segment,
+        });
+        Ok(())
+    }
+
+    /// Removes a server: its path has status 404 from now on. The future is ready once the calls that were open have ended, for
+    /// which they have `grace`, and the connections to the server after them.
+    pub fn remove(&self, name: &str, grace: Duration) -> impl Future<Output = ()> + Send + use<> {
+        let mut entries = self
+            .0
+            .entries
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        let at = entries.iter().position(|entry| entry.name == name);
+        let removed = at.map(|at| entries.remove(at));
+        async move {
+            if let Some(removed) = removed {
+                removed.service.retire(grace).await;
+            }
+        }
+    }
+
+    /// Serves HTTP/1.1 on a listener until `stop` is ready; then calls get status 503, what is open has `grace` to finish, and
+    /// gets an error after that. Then the connections to the servers end.
+    pub async fn serve(
+        &self,
+        listener: TcpListener,
+        stop: impl Future<Output = ()>,
+        grace: Duration,
+    ) {
+        until(stop, |stopped| self.serve_until(listener, stopped, grace)).await;
+    }
+
+    fn serve_until(
+        &self,
+        listener: TcpListener,
+        stopped: Boxed<'static, ()>,
+        grace: Duration,
+    ) -> Boxed<'static, ()> {
+        let directory = self.clone();
+        boxed(async move {
+            let mut ending = JoinSet::new();
+            let stop = async {
+                stopped.await;
+                directory.0.front.close();
+                for entry in directory.entries() {
+                    ending.spawn(async move { entry.service.retire(grace).await });
+                }
+            };
+            let options = &directory.0.options;
+            let linger = grace + LAST_ANSWERS;
+            transport::serve_service(listener, options, directory.clone(), stop, linger).await;
+            while ending.join_next().await.is_some() {}
+        })
+    }
+
+    fn entries(&self) -> Vec<Entry> {
+        let entries = self
+            .0
+            .entries
+            .read()
+            .unwrap_or_else(PoisonError::into_inner);
+        entries.clone()
+    }
+
+    /// Responds to a request whose body is of one type.
+    fn respond(
+        self,
+        request: Request<Received>,
+    ) -> Boxed<'static, Result<Response<Body>, Infallible>> {
+        let path = request.uri().path();
+        let segment = path
+            .strip_prefix('/')
+            .and_then(|path| path.strip_suffix("/mcp"));
+        let found = segment.and_then(|segment| {
+            let mut entries = self.entries().into_iter();
+            entries.find(|entry| entry.segment == segment)
+        });
+        if let Some(mut entry) = found {
+            return tower_service::Service::call(&mut entry.service, request);
+        }
+        let head = head(&request);
+        let levels = || {
+            let mut all = transport::Counters::default();
+            for entry in self.entries() {
+                all.add(&entry.service.counters());
+            }
+            all
+        };
+        if let Some(metrics) = self.0.options.metrics(&head, levels) {
+            return boxed(std::future::ready(Ok(metrics)));
+        }
+        if self.0.options.is_look(request.uri()) {
+            return tower_service::Service::call(&mut self.0.front.clone(), request);
+        }
+        boxed(std::future::ready(Ok(self.index(&head))))
+    }
+
+    /// Returns the servers and their URLs; status 404 for any other path.
+    fn index(&self, head: &Parts) -> Response<Body> {
+        if let Err(why) = self.0.options.admits(head) {
+            return plain(StatusCode::FORBIDDEN, why);
+        }
+        if head.uri.path() != "/" {
+            let paths = self
+                .entries()
+                .into_iter()
+                .map(|it| format!("/{}/mcp", it.segment));
+            let paths: Vec<String> = paths.collect();
+            let why = format!("no such path: the servers are at {}", paths.join(", "));
+            return plain(StatusCode::NOT_FOUND, why);
+        }
+        if !matches!(head.method, Method::GET | Method::HEAD) {
+            let mut refused = plain(
+                StatusCode::METHOD_NOT_ALLOWED,
+                "this is the list of servers".into(),
+            );
+            refused
+                .headers_mut()
+                .insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
+            return refused;
+        }
+        let host = head
+            .headers
+            .get(HOST)
+            .and_then(|host| host.to_str().ok())
+            .unwrap_or("localhost");
+        let servers = self.entries().into_iter().map(|entry| {
+            let url = format!("http://{host}/{}/mcp", entry.segment);
+            (entry.name, json!({ "type": "http", "url": url }))
+        });
+        let servers: Map<String, Value> = servers.collect();
+        let mut listed = plain(
+            StatusCode::OK,
+            format!("{:#}\n", json!({ "mcpServers": servers })),
+        );
+        let json = HeaderValue::from_static("application/json");
+        listed.headers_mut().insert(CONTENT_TYPE, json);
+        listed
+    }
+}
+
+/// The head of a request, for what does not read its body.
+fn head(request: &Request<Received>) -> Parts {
+    let mut head = Request::new(()).into_parts().0;
+    head.method = request.method().clone();
+    head.uri = request.uri().clone();
+    head.headers = request.headers().clone();
+    head
+}
+
+fn plain(status: StatusCode, text: String) -> Response<Body> {
+    let mut response = Response::new(Body::from(text));
+    *response.status_mut() = status;
+    response
+}
+
+impl<B> tower_service::Service<Request<B>> for Directory
+where
+    B: http_body::Body + Send + 'static,
+    B::Data: Send,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        self.clone().respond(request.map(received))
+    }
+}

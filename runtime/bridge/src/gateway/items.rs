@@ -1,0 +1,78 @@
+//! The entries of lists as clients see them: names with their prefix, URIs of their own.
+
+use std::sync::Arc;
+
+use mcp_revisions::methods;
+use mcp_wire::{Json, Map};
+use tracing::warn;
+
+use super::{Gateway, Member, SHORTENED_NAMES, lock, names};
+
+/// Returns the member of a result that is the list.
+pub(super) fn list_of(method: &str) -> &'static str {
+    match method {
+        methods::TOOLS_LIST => "tools",
+        methods::PROMPTS_LIST => "prompts",
+        methods::RESOURCES_TEMPLATES_LIST => "resourceTemplates",
+        _ => "resources",
+    }
+}
+
+/// Reads a member of an object as text.
+pub(super) fn text(object: &Map<Json>, member: &str) -> Option<String> {
+    object.get(member)?.read().ok()
+}
+
+impl Gateway {
+    /// Returns an entry of a list of a server as clients see it; one that is not an object, or has no name, stays as it is.
+    pub(super) fn outward_item(&self, method: &'static str, member: &Member, item: Json) -> Json {
+        let Ok(mut object) = item.read::<Map<Json>>() else {
+            return item;
+        };
+        let (key, outward) = match method {
+            methods::TOOLS_LIST | methods::PROMPTS_LIST => {
+                let Some(name) = text(&object, "name") else {
+                    return item;
+                };
+                ("name", self.outward_name(method, member, &name))
+            }
+            methods::RESOURCES_TEMPLATES_LIST => {
+                let Some(template) = text(&object, "uriTemplate") else {
+                    return item;
+                };
+                self.0.uris.template(&member.prefix, &template);
+                (
+                    "uriTemplate",
+                    self.0.uris.outward(&member.prefix, &template),
+                )
+            }
+            _ => {
+                let Some(uri) = text(&object, "uri") else {
+                    return item;
+                };
+                ("uri", self.0.uris.outward(&member.prefix, &uri))
+            }
+        };
+        object.insert(key, Json::of(&outward));
+        Json::of(&object)
+    }
+
+    fn outward_name(&self, method: &'static str, member: &Member, name: &str) -> String {
+        let members = self.members();
+        let prefixes: Vec<&str> = members.iter().map(|it| &*it.prefix).collect();
+        let outward = names::outward(&prefixes, &member.prefix, name);
+        if names::is_shortened(&outward) {
+            let mut shortened = lock(&self.0.shortened);
+            if shortened.len() < SHORTENED_NAMES {
+                let value = (Arc::clone(&member.prefix), name.to_owned());
+                shortened.insert((method, outward.clone()), value);
+            } else {
+                warn!(
+                    outward,
+                    "more long names than are remembered: this one is looked up for each call"
+                );
+            }
+        }
+        outward
+    }
+}

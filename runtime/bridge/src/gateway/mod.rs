@@ -1,0 +1,312 @@
+//! Several servers as one: their lists are merged, and tools and prompts have the name of their server before their own.
+
+mod items;
+mod links;
+mod lists;
+mod names;
+mod routes;
+mod serving;
+mod streams;
+mod uris;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
+
+use mcp_revisions::sansio::server::{
+    CustomNotification, CustomRequest, IncomingRequest, LogLevel, Notification,
+};
+use mcp_revisions::serve::{Handler, Peer, Session};
+use mcp_revisions::{RevisionSet, errors, methods};
+use mcp_revisions_core::{Revision, UnknownFields};
+use mcp_wire::{ErrorObject, Json};
+use tokio::sync::{Semaphore, watch};
+
+use crate::losses::{LossReport, Losses};
+use crate::{Bridge, Error, Proxy};
+use uris::Uris;
+
+/// How many lists may be awaited that come too late for the client that asked for them.
+const LATE_LISTS: usize = 64;
+
+/// How many shortened names are remembered; others are looked up in the list of their server.
+const SHORTENED_NAMES: usize = 10_000;
+
+/// Several servers under one address, as one server; clones are the same gateway.
+///
+/// A tool or prompt `search` of the server `notes` is `notes_search`. Names have at most 64 bytes: the end of a longer one is
+/// replaced by a digest. URIs stay as they are, unless two servers have the same: that of the second is `notes+URI`. A server
+/// that cannot be used hides no other one: lists go without its part, and name it in `_meta`.
+///
+/// ```no_run
+/// use std::time::Duration;
+///
+/// use mcp_bridge::{Bridge, Gateway, Upstream};
+/// use mcp_revisions::http;
+/// use mcp_revisions::service::client::Http;
+///
+/// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+/// let gateway = Gateway::builder().build();
+/// gateway.insert("weather", Bridge::new(Upstream::url(Http::new("http://127.0.0.1:8001/mcp")?)))?;
+/// gateway.insert("notes", Bridge::new(Upstream::command("notes-server", ["--stdio"])))?;
+/// let listener = http::bind(("127.0.0.1", 8000)).await?;
+/// gateway.serve(listener, http::Options::new(), std::future::pending(), Duration::ZERO).await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Gateway(Arc<Shared>);
+
+/// A gateway that is set up.
+#[derive(Debug)]
+pub struct GatewayBuilder {
+    info: Json,
+    client_revisions: RevisionSet,
+    policy: UnknownFields,
+    losses: Losses,
+    list_time: Duration,
+}
+
+#[derive(Debug)]
+struct Shared {
+    settings: GatewayBuilder,
+    members: RwLock<Vec<Arc<Member>>>,
+    uris: Uris,
+    /// What shortened names stand for, by method of their list and name.
+    shortened: Mutex<HashMap<(&'static str, String), (Arc<str>, String)>>,
+    /// How often the servers have changed.
+    changes: watch::Sender<u64>,
+    late: Arc<Semaphore>,
+}
+
+/// A server of a gateway.
+#[derive(Debug)]
+struct Member {
+    name: String,
+    prefix: Arc<str>,
+    proxy: Proxy,
+}
+
+impl GatewayBuilder {
+    /// Sets the name and version of the gateway, as `Implementation` of 2026-07-28 [default: `mcp-bridge`].
+    #[must_use]
+    pub fn with_info(mut self, info: Json) -> Self {
+        self.info = info;
+        self
+    }
+
+    /// Sets which revisions clients may speak [default: all].
+    #[must_use]
+    pub fn with_client_revisions(mut self, revisions: RevisionSet) -> Self {
+        self.client_revisions = revisions;
+        self
+    }
+
+    /// Sets whether fields that the older revision does not define are dropped or preserved [default: dropped].
+    #[must_use]
+    pub fn with_unknown_fields(mut self, policy: UnknownFields) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// Sets the hook that is called with what messages of clients, and those to them, lost; those of servers are reported by
+    /// their [`Bridge`].
+    #[must_use]
+    pub fn on_loss(mut self, hook: impl Fn(&LossReport<'_>) + Send + Sync + 'static) -> Self {
+        self.losses.hook = Box::new(hook);
+        self
+    }
+
+    /// Sets how long a list waits for a server [default: 5 seconds]. The part of a server that is later is left out, and the
+    /// client is notified that the list has changed once the server has answered.
+    #[must_use]
+    pub fn with_list_time(mut self, time: Duration) -> Self {
+        self.list_time = time;
+        self
+    }
+
+    /// Creates the gateway, without servers.
+    #[must_use]
+    pub fn build(self) -> Gateway {
+        Gateway(Arc::new(Shared {
+            settings: self,
+            members: RwLock::default(),
+            uris: Uris::default(),
+            shortened: Mutex::default(),
+            changes: watch::Sender::default(),
+            late: Arc::new(Semaphore::new(LATE_LISTS)),
+        }))
+    }
+}
+
+impl Gateway {
+    /// Creates a builder with defaults.
+    #[must_use]
+    pub fn builder() -> GatewayBuilder {
+        GatewayBuilder {
+            info: crate::identity::bridge(),
+            client_revisions: RevisionSet::all(),
+            policy: UnknownFields::Drop,
+            losses: Losses::default(),
+            list_time: Duration::from_secs(5),
+        }
+    }
+
+    /// Returns what stands before the names of the tools of a server, and in its path in a [`Directory`](crate::Directory): its
+    /// name in letters, digits, `-` and `_`, at most 32 of them; `None` if nothing of the name can be used.
+    #[must_use]
+    pub fn prefix(name: &str) -> Option<String> {
+        names::prefix(name)
+    }
+
+    /// Adds a server under a name, and tells clients that the lists have changed. The names of its tools begin with
+    /// the [`prefix`](Self::prefix). Of the settings of the bridge, those about its clients mean nothing.
+    ///
+    /// # Errors
+    /// Returns an error if nothing of the name can be used, or another server has the same prefix.
+    ///
+    /// # Panics
+    /// Panics outside of a runtime of tokio.
+    pub fn insert(&self, name: &str, bridge: Bridge) -> Result<(), Error> {
+        let prefix = distinct(
+            name,
+            self.members()
+                .iter()
+                .map(|it| (it.name.as_str(), &*it.prefix)),
+        )?;
+        let member = Arc::new(Member {
+            name: name.to_owned(),
+            prefix: prefix.into(),
+            proxy: bridge.among_others().into_proxy(Revision::LATEST),
+        });
+        self.change(|members| members.push(member));
+        Ok(())
+    }
+
+    /// Removes a server, and tells clients that the lists have changed. The future is ready once no client uses the server, or
+    /// after `grace`, and its connections have ended.
+    pub fn remove(&self, name: &str, grace: Duration) -> impl Future<Output = ()> + Send + use<> {
+        let mut removed = None;
+        self.change(|members| {
+            let at = members.iter().position(|member| member.name == name);
+            removed = at.map(|at| members.remove(at));
+        });
+        if let Some(member) = &removed {
+            self.0.uris.forget(&member.prefix);
+            lock(&self.0.shortened).retain(|_, (prefix, _)| *prefix != member.prefix);
+        }
+        async move {
+            if let Some(member) = removed {
+                member.proxy.retire(grace).await;
+            }
+        }
+    }
+
+    /// Ends the connections to all servers, and waits until they have ended.
+    pub async fn shutdown(&self) {
+        let mut ending = tokio::task::JoinSet::new();
+        for member in self.members() {
+            ending.spawn(async move { member.proxy.close().await });
+        }
+        while ending.join_next().await.is_some() {}
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Vec<Arc<Member>>)) {
+        change(
+            &mut self
+                .0
+                .members
+                .write()
+                .unwrap_or_else(PoisonError::into_inner),
+        );
+        self.0.changes.send_modify(|count| *count += 1);
+    }
+
+    /// The servers, in the order of their names in lists.
+    fn members(&self) -> Vec<Arc<Member>> {
+        self.0
+            .members
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+}
+
+/// Returns the prefix of a server that is to stand beside others, each with its name and prefix.
+///
+/// # Errors
+/// Returns an error if nothing of the name can be used, or another server has the same prefix.
+pub(crate) fn distinct<'o>(
+    name: &str,
+    others: impl IntoIterator<Item = (&'o str, &'o str)>,
+) -> Result<String, Error> {
+    let wrong = |why: String| Error::Name {
+        name: name.to_owned(),
+        why,
+    };
+    let prefix = names::prefix(name);
+    let prefix =
+        prefix.ok_or_else(|| wrong("expected a name with letters or digits of ASCII".into()))?;
+    match others.into_iter().find(|(_, taken)| *taken == prefix) {
+        None => Ok(prefix),
+        Some((other, _)) => Err(wrong(format!(
+            "`{other}` is written `{prefix}` as well: give one of them another name"
+        ))),
+    }
+}
+
+impl Handler for Gateway {
+    async fn call(&self, call: IncomingRequest, peer: Peer) -> Result<Json, ErrorObject> {
+        match call.method {
+            methods::TOOLS_LIST
+            | methods::PROMPTS_LIST
+            | methods::RESOURCES_LIST
+            | methods::RESOURCES_TEMPLATES_LIST => self.list(call, peer).await,
+            methods::TOOLS_CALL => self.call_by_name(methods::TOOLS_LIST, call, peer).await,
+            methods::PROMPTS_GET => self.call_by_name(methods::PROMPTS_LIST, call, peer).await,
+            methods::RESOURCES_READ => self.read(call, peer).await,
+            methods::COMPLETION_COMPLETE => self.complete(call, peer).await,
+            methods::SUBSCRIPTIONS_LISTEN => self.listen(call, peer).await,
+            method => Err(errors::method_not_found(method, call.peer.lifecycle()).error),
+        }
+    }
+
+    /// Passes a request on that no revision has, if there is one server only.
+    async fn custom_request(&self, call: CustomRequest, peer: Peer) -> Result<Json, ErrorObject> {
+        match self.members().as_slice() {
+            [only] => only.proxy.custom_request(call, peer).await,
+            _ => Err(errors::method_not_found(&call.method, call.peer.lifecycle()).error),
+        }
+    }
+
+    fn custom_notification(&self, notice: CustomNotification, session: Session) {
+        for member in self.members() {
+            member
+                .proxy
+                .custom_notification(notice.clone(), session.clone());
+        }
+    }
+
+    fn notice(&self, notice: Notification, session: Session) {
+        for member in self.members() {
+            member.proxy.notice(notice.clone(), session.clone());
+        }
+    }
+
+    fn on_log_level(&self, level: LogLevel, session: Session) {
+        for member in self.members() {
+            member.proxy.on_log_level(level, session.clone());
+        }
+    }
+
+    fn on_initialized(&self, session: Session) {
+        for member in self.members() {
+            member.proxy.on_initialized(session.clone());
+        }
+    }
+}
+
+/// Nothing that is done under a lock here leaves it half done.
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

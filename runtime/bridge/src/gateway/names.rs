@@ -1,0 +1,142 @@
+//! The names under which a gateway offers the tools and prompts of its servers: `SERVER_NAME`, at most 64 bytes.
+//!
+//! A name is read back without a list where that is certain. Where it is not, because it is too long or reads as a name of
+//! another server, its end is a digest, and the list of the server says which name it stands for.
+
+use hmac_sha256::Hash;
+
+/// Most bytes of a name: what hosts and models accept.
+pub(super) const LONGEST: usize = 64;
+
+/// Most bytes of the part that names the server.
+const LONGEST_PREFIX: usize = 32;
+
+/// Hexadecimal digits at the end of a shortened name.
+const DIGITS: usize = 8;
+
+/// What stands between the prefix and the name.
+const JOINT: char = '_';
+
+/// Returns the prefix of a server: its name in letters, digits, `-` and `_`, at most 32 of them; `None` if nothing of the
+/// name can be used.
+pub(super) fn prefix(server: &str) -> Option<String> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    let plain = server.chars().map(|c| if is_plain(c) { c } else { '-' });
+    let plain: String = plain.take(LONGEST_PREFIX).collect();
+    let trimmed = plain.trim_matches(['-', '_']);
+    (!trimmed.is_empty()).then(|| trimmed.to_owned())
+}
+
+/// Returns the name under which clients see the tool or prompt `name` of the server with the prefix `own`, one of `all`.
+pub(super) fn outward(all: &[&str], own: &str, name: &str) -> String {
+    let plain = format!("{own}{JOINT}{name}");
+    let is_read_back = owners(all, &plain).next() == Some(own);
+    match plain.len() <= LONGEST && is_read_back && !is_shortened(&plain) {
+        true => plain,
+        false => shortened(own, name, &plain),
+    }
+}
+
+/// Returns the prefixes that a name may begin with, the longest first.
+pub(super) fn owners<'a>(
+    all: &[&'a str],
+    outward: &str,
+) -> impl Iterator<Item = &'a str> + use<'a> {
+    let mut owners: Vec<&'a str> = all
+        .iter()
+        .copied()
+        .filter(|own| rest(own, outward).is_some())
+        .collect();
+    owners.sort_by_key(|own| std::cmp::Reverse(own.len()));
+    owners.into_iter()
+}
+
+/// Returns what follows a prefix in a name.
+pub(super) fn rest<'n>(own: &str, outward: &'n str) -> Option<&'n str> {
+    outward.strip_prefix(own)?.strip_prefix(JOINT)
+}
+
+/// Returns whether only the list of a server can say what a name stands for.
+pub(super) fn is_shortened(outward: &str) -> bool {
+    let Some((_, end)) = outward
+        .rsplit_once(JOINT)
+        .filter(|_| outward.len() == LONGEST)
+    else {
+        return false;
+    };
+    end.len() == DIGITS
+        && end
+            .bytes()
+            .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// Cuts a name, and adds a digest of it, so that the whole has 64 bytes.
+fn shortened(own: &str, name: &str, plain: &str) -> String {
+    let mut hash = Hash::new();
+    hash.update(own);
+    hash.update([0]);
+    hash.update(name);
+    let digest = hash.finalize();
+    let room = LONGEST - DIGITS - 1;
+    let cut = (0..=room.min(plain.len()))
+        .rev()
+        .find(|at| plain.is_char_boundary(*at));
+    let mut text = plain[..cut.unwrap_or_default()].to_owned();
+    while text.len() < room {
+        text.push(JOINT);
+    }
+    text.push(JOINT);
+    for byte in digest.iter().take(DIGITS / 2) {
+        text.push_str(&format!("{byte:02x}"));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_name_is_short_its_own_and_read_back_or_shortened() {
+        let all = ["a", "a_b", "long-name"];
+        let names = [
+            "c",
+            "b_c",
+            "",
+            "b",
+            "_",
+            "x".repeat(80).as_str(),
+            "ü".repeat(40).as_str(),
+        ]
+        .map(str::to_owned);
+        let mut seen = std::collections::BTreeSet::new();
+        for own in all {
+            for name in &names {
+                let outward = outward(&all, own, name);
+                assert!(outward.len() <= LONGEST, "{outward}");
+                assert!(seen.insert(outward.clone()), "{outward} stands for two");
+                let back = owners(&all, &outward)
+                    .next()
+                    .map(|own| (own, rest(own, &outward)));
+                assert!(
+                    is_shortened(&outward) || back == Some((own, Some(name.as_str()))),
+                    "{outward}: {back:?}"
+                );
+            }
+        }
+        // A name that looks like a shortened one is shortened itself.
+        let looks = format!("{}_{}", "y".repeat(64 - 2 - 9), "01234567");
+        assert_ne!(outward(&all, "a", &looks), format!("a_{looks}"));
+    }
+
+    #[test]
+    fn a_prefix_has_what_every_host_accepts() {
+        assert_eq!(prefix("My Server (1)").as_deref(), Some("My-Server--1"));
+        assert_eq!(
+            prefix("@scope/server.git").as_deref(),
+            Some("scope-server-git")
+        );
+        assert_eq!(prefix("日本"), None);
+        assert_eq!(prefix(&"n".repeat(99)).map(|it| it.len()), Some(32));
+    }
+}

@@ -1,0 +1,199 @@
+//! Which server a call is for, by the name or the URI in it.
+
+use std::sync::Arc;
+
+use mcp_revisions::sansio::server::IncomingRequest;
+use mcp_revisions::serve::Peer;
+use mcp_revisions::{errors, methods};
+use mcp_wire::{ErrorObject, Json, Map};
+
+use super::items::text;
+use super::{Gateway, Member, lists, lock, names};
+use crate::link::Rewrite;
+
+impl Gateway {
+    /// Passes a call on to the server that its name begins with. `list` is the method of the list that has the name.
+    pub(super) async fn call_by_name(
+        &self,
+        list: &'static str,
+        mut call: IncomingRequest,
+        peer: Peer,
+    ) -> Result<Json, ErrorObject> {
+        let mut params = call.params.read::<Map<Json>>().unwrap_or_default();
+        let named = text(&params, "name");
+        let named =
+            named.ok_or_else(|| errors::invalid_params("`name` is required, and a text").error)?;
+        let (member, name) = self.find(list, &named, &call, &peer).await?;
+        params.insert("name", Json::of(&name));
+        call.params = Json::of(&params);
+        let result = member
+            .proxy
+            .pass(call, peer, Some(self.rewrite(&member)))
+            .await?;
+        Ok(self.outward_links(&member, result))
+    }
+
+    /// Passes a call on that reads a resource.
+    pub(super) async fn read(
+        &self,
+        call: IncomingRequest,
+        peer: Peer,
+    ) -> Result<Json, ErrorObject> {
+        let uri = call.params.read_member::<String>("uri");
+        let uri =
+            uri.ok_or_else(|| errors::invalid_params("`uri` is required, and a text").error)?;
+        let (member, own, result) = self
+            .call_by_uri(&uri, call, peer, |params, own| {
+                params.insert("uri", Json::of(own));
+            })
+            .await?;
+        Ok(self.outward_contents(&member, (&own, &uri), result))
+    }
+
+    /// Passes a completion on, of an argument of a prompt or of a URI template.
+    pub(super) async fn complete(
+        &self,
+        mut call: IncomingRequest,
+        peer: Peer,
+    ) -> Result<Json, ErrorObject> {
+        let reference = call
+            .params
+            .get("ref")
+            .and_then(|it| it.read::<Map<Json>>().ok());
+        let reference = reference.unwrap_or_default();
+        if let Some(uri) = text(&reference, "uri") {
+            let of_uri = |params: &mut Map<Json>, own: &str| {
+                let mut reference = reference.clone();
+                reference.insert("uri", Json::of(own));
+                params.insert("ref", Json::of(&reference));
+            };
+            return Ok(self.call_by_uri(&uri, call, peer, of_uri).await?.2);
+        }
+        let Some(named) = text(&reference, "name") else {
+            return Err(
+                errors::invalid_params("`ref` is required, with a `name` or a `uri`").error,
+            );
+        };
+        let (member, name) = self
+            .find(methods::PROMPTS_LIST, &named, &call, &peer)
+            .await?;
+        let mut reference = reference;
+        reference.insert("name", Json::of(&name));
+        let mut params = call.params.read::<Map<Json>>().unwrap_or_default();
+        params.insert("ref", Json::of(&reference));
+        call.params = Json::of(&params);
+        member
+            .proxy
+            .pass(call, peer, Some(self.rewrite(&member)))
+            .await
+    }
+
+    /// Returns the server that a name is of, and the name that it has there.
+    async fn find(
+        &self,
+        list: &'static str,
+        named: &str,
+        call: &IncomingRequest,
+        peer: &Peer,
+    ) -> Result<(Arc<Member>, String), ErrorObject> {
+        let members = self.members();
+        let prefixes: Vec<&str> = members.iter().map(|it| &*it.prefix).collect();
+        let of = |own: &str| members.iter().find(|it| &*it.prefix == own).cloned();
+        let mut owners = names::owners(&prefixes, named);
+        if !names::is_shortened(named) {
+            let found = owners
+                .next()
+                .and_then(|own| Some((of(own)?, names::rest(own, named)?.to_owned())));
+            return found.ok_or_else(|| unknown(list, named, &prefixes));
+        }
+        let known = lock(&self.0.shortened)
+            .get(&(list, named.to_owned()))
+            .cloned();
+        if let Some((member, name)) = known.and_then(|(own, name)| Some((of(&own)?, name))) {
+            return Ok((member, name));
+        }
+        let mut failed = None;
+        for member in owners.filter_map(of) {
+            let listing = IncomingRequest {
+                method: list,
+                params: Json::of(&Map::<Json>::default()),
+                ..call.clone()
+            };
+            match lists::list_all(&member, &listing, peer).await {
+                Ok(listed) => {
+                    let names = listed
+                        .items
+                        .iter()
+                        .filter_map(|item| item.read_member::<String>("name"));
+                    let mut found = names
+                        .filter(|name| names::outward(&prefixes, &member.prefix, name) == named);
+                    if let Some(name) = found.next() {
+                        return Ok((member, name));
+                    }
+                }
+                Err(error) => failed = Some(error),
+            }
+        }
+        Err(failed.unwrap_or_else(|| unknown(list, named, &prefixes)))
+    }
+
+    /// Passes a call on to the server that has a resource: `set` writes its URI there into the params. Where it is not known
+    /// which server that is, each is asked in turn until one has it.
+    async fn call_by_uri(
+        &self,
+        uri: &str,
+        call: IncomingRequest,
+        peer: Peer,
+        set: impl Fn(&mut Map<Json>, &str),
+    ) -> Result<(Arc<Member>, String, Json), ErrorObject> {
+        let members = self.members();
+        let prefixes: Vec<Arc<str>> = members.iter().map(|it| Arc::clone(&it.prefix)).collect();
+        let mut refused = None;
+        for (own, uri) in self.0.uris.servers(&prefixes, uri) {
+            let Some(member) = members.iter().find(|it| it.prefix == own) else {
+                continue;
+            };
+            let mut params = call.params.read::<Map<Json>>().unwrap_or_default();
+            set(&mut params, uri);
+            let call = IncomingRequest {
+                params: Json::of(&params),
+                ..call.clone()
+            };
+            let rewrite = Some(self.rewrite(member));
+            match member.proxy.pass(call, peer.clone(), rewrite).await {
+                Ok(result) => return Ok((Arc::clone(member), uri.to_owned(), result)),
+                Err(error) => drop(refused.get_or_insert(error)),
+            }
+        }
+        Err(refused.unwrap_or_else(|| {
+            errors::invalid_params("there is no server that could have this resource").error
+        }))
+    }
+
+    /// Returns what notifications of a server become on their way to clients.
+    pub(super) fn rewrite(&self, member: &Arc<Member>) -> Rewrite {
+        let (gateway, member) = (self.clone(), Arc::clone(member));
+        Rewrite::new(move |method, params: Json| {
+            if method != methods::NOTIFICATIONS_RESOURCES_UPDATED {
+                return Some(params);
+            }
+            Some(gateway.outward_uri_of(&member, params))
+        })
+    }
+}
+
+/// The error for a name of no server.
+fn unknown(list: &str, named: &str, prefixes: &[&str]) -> ErrorObject {
+    let kind = if list == methods::TOOLS_LIST {
+        "tool"
+    } else {
+        "prompt"
+    };
+    let named = mcp_revisions_core::errors::shortened(named);
+    let prefixes: Vec<String> = prefixes.iter().map(|own| format!("{own}_")).collect();
+    let why = match prefixes.is_empty() {
+        true => "there is no server".to_owned(),
+        false => format!("names begin with {}", prefixes.join(", ")),
+    };
+    errors::invalid_params(&format!("no {kind} is called `{named}`: {why}")).error
+}

@@ -1,0 +1,131 @@
+//! A gateway on a listener, or for one client over two streams of bytes.
+
+use std::time::Duration;
+
+use mcp_revisions::sansio::server::{Profile, Server};
+use mcp_revisions::{Boxed, boxed, http, stdio, until};
+use mcp_revisions_core::Revision;
+use mcp_wire::Json;
+use serde_json::json;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpListener;
+use tracing::warn;
+
+use super::Gateway;
+use crate::Error;
+use crate::patient::Patient;
+
+/// How long what is open over stdio may take to finish once the gateway is to end.
+const GRACE: Duration = Duration::from_secs(5);
+
+impl Gateway {
+    /// Makes a tower service, for axum, hyper, or a listener of your own. Connections to the servers end with
+    /// [`shutdown`](Self::shutdown).
+    ///
+    /// # Errors
+    /// Returns an error if the gateway cannot be introduced: its info is not an `Implementation`.
+    pub fn service(&self, options: http::Options) -> Result<http::Service, Error> {
+        Ok(http::Service::with_options(
+            self.server()?,
+            self.clone(),
+            options,
+        ))
+    }
+
+    /// Serves HTTP/1.1 on a listener until `stop` is ready; then new calls get status 503, what is open has `grace` to finish,
+    /// and gets an error after that. Then the connections to the servers end.
+    ///
+    /// # Errors
+    /// As [`service`](Self::service).
+    pub async fn serve(
+        &self,
+        listener: TcpListener,
+        options: http::Options,
+        stop: impl Future<Output = ()>,
+        grace: Duration,
+    ) -> Result<(), Error> {
+        let service = self.service(options)?;
+        let idle = service.clone();
+        let looks = tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(Duration::from_secs(1)).await;
+                idle.end_idle_sessions();
+            }
+        });
+        http::serve_until(listener, service, stop, grace).await;
+        looks.abort();
+        self.shutdown().await;
+        Ok(())
+    }
+
+    /// Serves one client over two streams of bytes, such as standard input and output, until it hangs up, or `stop` is ready.
+    /// From then on what is open has 5 seconds to finish.
+    ///
+    /// # Errors
+    /// Returns an error if the gateway cannot be introduced, or if the client's streams fail, as when it reads nothing for 60
+    /// seconds.
+    pub async fn serve_stdio(
+        &self,
+        input: impl AsyncRead + Send + Unpin + 'static,
+        output: impl AsyncWrite + Send + Unpin + 'static,
+        stop: impl Future<Output = ()>,
+    ) -> Result<(), Error> {
+        let (input, output) = (Box::new(input), Box::new(output));
+        until(stop, |stopped| self.serve_streams(input, output, stopped)).await
+    }
+
+    fn serve_streams(
+        &self,
+        input: Box<dyn AsyncRead + Send + Unpin>,
+        output: Box<dyn AsyncWrite + Send + Unpin>,
+        stop: Boxed<'static, ()>,
+    ) -> Boxed<'static, Result<(), Error>> {
+        let gateway = self.clone();
+        boxed(async move {
+            let served = stdio::serve_on(
+                gateway.server()?,
+                gateway.clone(),
+                input,
+                Patient::new(output),
+            );
+            let mut served = std::pin::pin!(served);
+            let served = tokio::select! {
+                served = &mut served => served.map_err(Error::Client),
+                () = stop => tokio::select! {
+                    served = served => served.map_err(Error::Client),
+                    () = tokio::time::sleep(GRACE) => Ok(()),
+                },
+            };
+            gateway.shutdown().await;
+            served
+        })
+    }
+
+    /// The end towards clients. It offers what the servers may have: which of them have it is not known before they are
+    /// started.
+    fn server(&self) -> Result<Server, Error> {
+        let settings = &self.0.settings;
+        let capabilities = Json::from(json!({
+            "tools": { "listChanged": true },
+            "prompts": { "listChanged": true },
+            "resources": { "listChanged": true, "subscribe": true },
+            "completions": {},
+            "logging": {},
+        }));
+        let server = Server::new(
+            Revision::LATEST,
+            Profile::new(&settings.info, &capabilities),
+        );
+        let server = server.map_err(|why| Error::Name {
+            name: settings.info.text().to_owned(),
+            why: why.to_string(),
+        })?;
+        let gateway = self.clone();
+        Ok(server
+            .serving(settings.client_revisions)
+            .with_unknown_fields(settings.policy)
+            .with_other_methods()
+            .on_mistake(|mistake| warn!("a mistake of a client: {mistake}"))
+            .on_loss(move |lost| gateway.0.settings.losses.report_of_server(lost)))
+    }
+}

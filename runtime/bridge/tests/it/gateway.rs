@@ -1,0 +1,384 @@
+//! A gateway: several servers as one, for clients of every revision.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use mcp_bridge::{Bridge, Gateway, Upstream};
+use mcp_revisions::mcp_wire::service::Caller as _;
+use mcp_revisions::mcp_wire::{ErrorObject, Json};
+use mcp_revisions::sansio::server::{IncomingRequest, Profile, Server};
+use mcp_revisions::serve::{Handler, Peer, Session};
+use mcp_revisions::service::Client;
+use mcp_revisions::service::client::Http;
+use mcp_revisions::{Revision, RevisionSet, errors, http, stdio};
+use serde_json::{Value, json};
+
+use super::{client, in_process, names, server, streams, text};
+
+/// Handlers of 2025-11-25 with everything that lists have, in two pages, and a resource that changes when a tool is called.
+#[derive(Default)]
+struct Everything {
+    /// The names of its tools and prompts.
+    own: Vec<&'static str>,
+    sessions: std::sync::Mutex<Vec<Session>>,
+}
+
+impl Handler for Everything {
+    async fn call(&self, call: IncomingRequest, peer: Peer) -> Result<Json, ErrorObject> {
+        let params: Value = call.params.parse().unwrap();
+        let said = |text: String| json!({ "type": "text", "text": text });
+        let link = json!({ "type": "resource_link", "uri": "file:///same", "name": "same" });
+        let result = match call.method {
+            "tools/list" | "prompts/list" => {
+                let key = call.method.split('/').next().unwrap();
+                let at: usize = params["cursor"]
+                    .as_str()
+                    .map_or(0, |it| it.parse().unwrap());
+                let item = json!({ "name": self.own[at], "inputSchema": { "type": "object" } });
+                let next = (at + 1 < self.own.len()).then(|| (at + 1).to_string());
+                let mut page = json!({ key: [item] });
+                if let Some(next) = next {
+                    page["nextCursor"] = next.into();
+                }
+                page
+            }
+            "resources/list" => {
+                json!({ "resources": [{ "uri": "file:///same", "name": "same" }, { "uri": format!("own:///{}", self.own[0]), "name": "own" }] })
+            }
+            "resources/templates/list" => {
+                json!({ "resourceTemplates": [{ "uriTemplate": format!("{}:///{{x}}", self.own[0]), "name": "t" }] })
+            }
+            "resources/read" => {
+                let uri = params["uri"].as_str().unwrap();
+                let is_own = uri == "file:///same" || uri.contains(self.own[0]);
+                if !is_own {
+                    return Err(ErrorObject::new(-32002, "there is no such resource"));
+                }
+                json!({ "contents": [{ "uri": uri, "text": format!("{uri} of {}", self.own[0]) }] })
+            }
+            "resources/subscribe" | "resources/unsubscribe" => json!({}),
+            "completion/complete" => {
+                json!({ "completion": { "values": [format!("{} {}", self.own[0], params["ref"])] } })
+            }
+            "prompts/get" => {
+                let content = said(format!("prompt {}", params["name"]));
+                json!({ "messages": [{ "role": "user", "content": content }, { "role": "user", "content": link }] })
+            }
+            "tools/call" => match params["name"].as_str().unwrap() {
+                "ask" => {
+                    let form = json!({ "message": "Who?", "requestedSchema": { "type": "object", "properties": {} } });
+                    let answer = peer
+                        .ask("elicitation/create", Some(&Json::from(form)))
+                        .await?;
+                    json!({ "content": [said(answer.text().to_owned())] })
+                }
+                "touch" => {
+                    let changed = Json::from(json!({ "uri": "file:///same" }));
+                    for session in &*self.sessions.lock().unwrap() {
+                        let _ = session.notify("notifications/resources/updated", Some(&changed));
+                        let _ = session.notify("notifications/tools/list_changed", None);
+                    }
+                    json!({ "content": [] })
+                }
+                name => json!({ "content": [said(format!("{name} of {}", self.own[0])), link] }),
+            },
+            method => return Err(errors::method_not_found(method, call.peer.lifecycle()).error),
+        };
+        Ok(Json::from(result))
+    }
+
+    fn on_initialized(&self, session: Session) {
+        self.sessions.lock().unwrap().push(session);
+    }
+}
+
+fn everything(revision: Revision, own: &[&'static str]) -> Upstream {
+    let own = own.to_vec();
+    Upstream::streams("everything", move || {
+        let info = Json::from(json!({ "name": "everything", "version": "1" }));
+        let capabilities = json!({ "tools": { "listChanged": true }, "prompts": {}, "completions": {}, "resources": { "subscribe": true, "listChanged": true } });
+        let profile =
+            Profile::new(&info, &Json::from(capabilities)).in_words_of(Revision::V2025_11_25);
+        let server = Server::new(Revision::V2025_11_25, profile).unwrap();
+        let server = server.serving(RevisionSet::none().with(revision));
+        let handler = Everything {
+            own: own.clone(),
+            ..Everything::default()
+        };
+        let (ours, theirs) = (tokio::io::duplex(1 << 16), tokio::io::duplex(1 << 16));
+        tokio::spawn(stdio::serve_on(server, handler, ours.0, theirs.0));
+        std::future::ready(Ok((theirs.1, ours.1)))
+    })
+}
+
+fn joined(servers: impl IntoIterator<Item = (&'static str, Upstream)>) -> Gateway {
+    let gateway = Gateway::builder()
+        .with_list_time(Duration::from_secs(2))
+        .build();
+    for (name, upstream) in servers {
+        gateway.insert(name, Bridge::new(upstream)).unwrap();
+    }
+    gateway
+}
+
+fn connected(gateway: &Gateway, revision: Revision) -> Client {
+    let service = gateway.service(http::Options::new()).unwrap();
+    client(revision).http(Http::in_process(service))
+}
+
+async fn asked(client: &Client, method: &'static str, params: Value) -> Value {
+    let result = client.request(method, Some(Json::from(params))).await;
+    result
+        .unwrap_or_else(|why| panic!("{method}: {why}"))
+        .parse()
+        .unwrap()
+}
+
+fn members(result: &Value, list: &str, member: &str) -> Vec<String> {
+    let items = result[list].as_array().unwrap().iter();
+    items
+        .map(|item| item[member].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[tokio::test]
+async fn the_tools_of_two_servers_of_different_revisions_are_one_list() {
+    let gateway = joined([
+        ("old", streams(Revision::V2025_03_26)),
+        ("new", in_process(Revision::LATEST)),
+    ]);
+    for revision in Revision::NEGOTIATED {
+        let client = connected(&gateway, *revision);
+        assert_eq!(
+            names(&client).await,
+            ["old_greet", "new_greet"],
+            "{revision}"
+        );
+        for tool in ["old_greet", "new_greet"] {
+            let said = text(&client, tool).await;
+            assert!(said.starts_with("hello in "), "{revision}, {tool}: {said}");
+        }
+        let nobody = Json::from(json!({ "name": "other_greet" }));
+        let refused = client.request("tools/call", Some(nobody)).await;
+        let refused = refused.unwrap_err().to_string();
+        assert!(
+            refused.contains("other_greet") && refused.contains("old_, new_"),
+            "{refused}"
+        );
+        client.close().await.unwrap();
+    }
+    gateway.shutdown().await;
+}
+
+#[tokio::test]
+async fn lists_resources_prompts_and_completions_of_all_servers_are_reached() {
+    for upstream in [Revision::V2025_06_18, Revision::LATEST] {
+        let gateway = joined([
+            ("one", everything(upstream, &["first", "second", "third"])),
+            ("two", everything(upstream, &["other"])),
+        ]);
+        for revision in [
+            Revision::V2025_03_26,
+            Revision::V2025_11_25,
+            Revision::LATEST,
+        ] {
+            let client = connected(&gateway, revision);
+            assert_eq!(
+                names(&client).await,
+                ["one_first", "one_second", "one_third", "two_other"]
+            );
+            let listed = asked(&client, "prompts/list", json!({})).await;
+            assert_eq!(members(&listed, "prompts", "name").len(), 4);
+            let listed = asked(&client, "resources/list", json!({})).await;
+            let uris = [
+                "file:///same",
+                "own:///first",
+                "two+file:///same",
+                "own:///other",
+            ];
+            assert_eq!(members(&listed, "resources", "uri"), uris);
+            let own = ["first", "first", "other", "other"];
+            for (uri, own) in uris.iter().zip(own) {
+                let read = asked(&client, "resources/read", json!({ "uri": uri })).await;
+                let content = &read["contents"][0];
+                assert_eq!(content["uri"], *uri);
+                let said = content["text"].as_str().unwrap();
+                assert!(said.ends_with(&format!("of {own}")), "{uri}: {said}");
+            }
+            let listed = asked(&client, "resources/templates/list", json!({})).await;
+            assert_eq!(
+                members(&listed, "resourceTemplates", "uriTemplate"),
+                ["first:///{x}", "other:///{x}"]
+            );
+            let read = asked(&client, "resources/read", json!({ "uri": "other:///7" })).await;
+            assert_eq!(read["contents"][0]["text"], "other:///7 of other");
+            let got = asked(&client, "prompts/get", json!({ "name": "two_other" })).await;
+            assert_eq!(got["messages"][0]["content"]["text"], "prompt \"other\"");
+            let argument = json!({ "name": "a", "value": "" });
+            let completed = asked(&client, "completion/complete", json!({ "ref": { "type": "ref/prompt", "name": "two_other" }, "argument": argument })).await;
+            let value = completed["completion"]["values"][0].as_str().unwrap();
+            assert!(
+                value.starts_with("other ") && value.contains(r#""other""#),
+                "{value}"
+            );
+            let completed = asked(&client, "completion/complete", json!({ "ref": { "type": "ref/resource", "uri": "other:///{x}" }, "argument": argument })).await;
+            assert!(
+                completed["completion"]["values"][0]
+                    .as_str()
+                    .unwrap()
+                    .starts_with("other ")
+            );
+            // A link of the second server is addressed as its list does.
+            if revision != Revision::V2025_03_26 {
+                let called = asked(
+                    &client,
+                    "tools/call",
+                    json!({ "name": "two_other", "arguments": {} }),
+                )
+                .await;
+                assert_eq!(called["content"][1]["uri"], "two+file:///same", "{called}");
+            }
+            client.close().await.unwrap();
+        }
+        gateway.shutdown().await;
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_is_down_hides_no_other_and_its_own_calls_say_why() {
+    let is_up = Arc::new(AtomicBool::new(false));
+    let up = Arc::clone(&is_up);
+    let down = Upstream::streams("down", move || {
+        let is_up = up.load(Ordering::SeqCst);
+        async move {
+            if !is_up {
+                return Err(std::io::Error::other("it is being repaired"));
+            }
+            let (ours, theirs) = (tokio::io::duplex(1 << 16), tokio::io::duplex(1 << 16));
+            tokio::spawn(stdio::serve_on(
+                server(Revision::V2025_06_18),
+                super::greets,
+                ours.0,
+                theirs.0,
+            ));
+            Ok((theirs.1, ours.1))
+        }
+    });
+    let gateway = joined([("down", down), ("up", streams(Revision::V2025_06_18))]);
+    for revision in [Revision::V2025_06_18, Revision::LATEST] {
+        is_up.store(false, Ordering::SeqCst);
+        let client = connected(&gateway, revision);
+        let listed = asked(&client, "tools/list", json!({})).await;
+        assert_eq!(members(&listed, "tools", "name"), ["up_greet"]);
+        let missing = listed["_meta"]["io.github.mcp-revisions/unavailable"]["down"]
+            .as_str()
+            .unwrap();
+        assert!(missing.contains("it is being repaired"), "{missing}");
+        let call = Json::from(json!({ "name": "down_greet", "arguments": {} }));
+        let refused = client
+            .request("tools/call", Some(call))
+            .await
+            .unwrap_err()
+            .to_string();
+        assert!(refused.contains("it is being repaired"), "{refused}");
+        is_up.store(true, Ordering::SeqCst);
+        assert_eq!(names(&client).await, ["down_greet", "up_greet"]);
+        client.close().await.unwrap();
+    }
+    gateway.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_server_that_ends_is_started_again_and_its_clients_keep_their_session() {
+    let gateway = joined([
+        ("ends", ending()),
+        ("stays", streams(Revision::V2025_06_18)),
+    ]);
+    for revision in [Revision::V2025_06_18, Revision::LATEST] {
+        let client = connected(&gateway, revision);
+        assert_eq!(names(&client).await, ["ends_end", "stays_greet"]);
+        for _ in 0..2 {
+            let call = Json::from(json!({ "name": "ends_end", "arguments": {} }));
+            client.request("tools/call", Some(call)).await.unwrap_err();
+            assert_eq!(
+                names(&client).await,
+                ["ends_end", "stays_greet"],
+                "{revision}"
+            );
+        }
+        client.close().await.unwrap();
+    }
+    gateway.shutdown().await;
+}
+
+/// A server whose tool ends it.
+fn ending() -> Upstream {
+    Upstream::streams("ends", || {
+        let (ours, theirs) = (tokio::io::duplex(1 << 16), tokio::io::duplex(1 << 16));
+        let (end, ended) = tokio::sync::watch::channel(false);
+        let end = Arc::new(end);
+        let answer = move |call: IncomingRequest, _: Peer| {
+            let end = Arc::clone(&end);
+            async move {
+                match call.method {
+                    "tools/list" => Ok(Json::from(
+                        json!({ "tools": [{ "name": "end", "inputSchema": { "type": "object" } }] }),
+                    )),
+                    _ => {
+                        end.send_replace(true);
+                        // The writer of the server ends with its last call.
+                        Err(errors::internal("the server ends").error)
+                    }
+                }
+            }
+        };
+        tokio::spawn(async move {
+            let mut ended = ended;
+            tokio::select! {
+                _ = stdio::serve_on(server(Revision::V2025_06_18), answer, ours.0, theirs.0) => {}
+                _ = ended.wait_for(|ended| *ended) => {}
+            }
+        });
+        std::future::ready(Ok((theirs.1, ours.1)))
+    })
+}
+
+#[tokio::test]
+async fn names_that_are_too_long_or_of_two_servers_are_called_all_the_same() {
+    const LONG: &str = "a_tool_whose_name_is_just_a_little_longer_than_any_host_would_ever_accept";
+    let servers = || {
+        [
+            ("a", everything(Revision::V2025_06_18, &["b_c", LONG])),
+            ("a_b", everything(Revision::V2025_06_18, &["c"])),
+        ]
+    };
+    let client = connected(&joined(servers()), Revision::V2025_11_25);
+    let listed = names(&client).await;
+    assert!(listed.iter().all(|name| name.len() <= 64), "{listed:?}");
+    assert_eq!(
+        listed
+            .iter()
+            .collect::<std::collections::BTreeSet<_>>()
+            .len(),
+        3,
+        "{listed:?}"
+    );
+    // A gateway that has listed nothing yet finds them, too.
+    for client in [client, connected(&joined(servers()), Revision::V2025_11_25)] {
+        let said = [
+            text(&client, &listed[0]).await,
+            text(&client, &listed[1]).await,
+            text(&client, &listed[2]).await,
+        ];
+        assert_eq!(
+            said,
+            [
+                "b_c of b_c".to_owned(),
+                format!("{LONG} of b_c"),
+                "c of c".to_owned()
+            ]
+        );
+        client.close().await.unwrap();
+    }
+}

@@ -1,0 +1,182 @@
+//! The servers of a configuration file, each at a path of its own or all as one, and its reload.
+
+use std::path::Path;
+
+use mcp_bridge::{Bridge, Directory, Gateway};
+use mcp_revisions::http;
+use tracing::{error, info};
+
+use super::config::{Config, Definition};
+use super::listen::{self, GRACE};
+use super::{Arguments, Failed, Files, Listen};
+
+/// Where the servers are served.
+#[derive(Clone)]
+enum Served {
+    /// Each at a path of its own.
+    Apart(Directory),
+    /// All as one.
+    Together(Gateway),
+}
+
+impl Served {
+    fn insert(&self, name: &str, bridge: Bridge) -> Result<(), mcp_bridge::Error> {
+        match self {
+            Self::Apart(directory) => directory.insert(name, bridge),
+            Self::Together(gateway) => gateway.insert(name, bridge),
+        }
+    }
+
+    /// Removes a server, and lets it end.
+    fn remove(&self, name: &str) {
+        match self {
+            Self::Apart(directory) => drop(tokio::spawn(directory.remove(name, GRACE))),
+            Self::Together(gateway) => drop(tokio::spawn(gateway.remove(name, GRACE))),
+        }
+    }
+}
+
+/// The servers of a file that are served now.
+struct Several<'s> {
+    file: &'s Path,
+    arguments: &'s Arguments,
+    files: &'s Files,
+    served: Served,
+    definitions: Vec<Definition>,
+}
+
+impl Several<'_> {
+    /// Serves what the file says, and leaves a server alone whose definition is the one that it has.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be used: all stays as it is then.
+    fn load(&mut self) -> anyhow::Result<()> {
+        let config = Config::read(self.file)?;
+        // What cannot be served is found before a server is ended.
+        let bridges = config
+            .servers
+            .iter()
+            .filter(|it| !self.definitions.contains(it));
+        let bridges: Result<Vec<_>, Failed> = bridges
+            .map(|definition| {
+                let upstream = super::defined(definition, self.arguments, self.files)?;
+                let bridge =
+                    super::set_up(self.arguments, self.files, upstream, Some(&definition.name));
+                Ok((definition.clone(), bridge))
+            })
+            .collect();
+        let bridges = bridges.map_err(|failed| failed.error)?;
+        for note in &config.notes {
+            info!("{}: {note}", self.file.display());
+        }
+        let stays = |it: &Definition| config.servers.contains(it);
+        for gone in self.definitions.iter().filter(|it| !stays(it)) {
+            self.served.remove(&gone.name);
+        }
+        self.definitions.retain(|it| stays(it));
+        for (definition, bridge) in bridges {
+            match self.served.insert(&definition.name, bridge) {
+                Ok(()) => self.definitions.push(definition),
+                Err(why) => anyhow::bail!("{}: {why}", self.file.display()),
+            }
+        }
+        let names: Vec<&str> = config.servers.iter().map(|it| it.name.as_str()).collect();
+        info!(
+            "{}: {} servers: {}",
+            self.file.display(),
+            names.len(),
+            names.join(", ")
+        );
+        Ok(())
+    }
+
+    /// Reads the file again for each signal to do so.
+    async fn reload(&mut self) {
+        listen::each_hangup(|| match self.load() {
+            Ok(()) => {}
+            Err(why) => error!("not loaded again, and the servers stay as they are: {why:#}"),
+        })
+        .await;
+    }
+}
+
+/// Serves the servers of a file until the bridge receives a signal to end.
+pub(super) async fn bridged(
+    file: &Path,
+    arguments: &Arguments,
+    files: &Files,
+) -> Result<(), Failed> {
+    let options = match &arguments.listen {
+        Listen::Stdio => http::Options::new(),
+        Listen::Http(address, path) => {
+            listen::options(*address, path, arguments).map_err(Failed::place)?
+        }
+    };
+    let served = match arguments.combine {
+        true => Served::Together(gateway(arguments, files)),
+        false => Served::Apart(Directory::new(options.clone())),
+    };
+    let mut several = Several {
+        file,
+        arguments,
+        files,
+        served: served.clone(),
+        definitions: Vec::new(),
+    };
+    several.load().map_err(Failed::server)?;
+    let Listen::Http(address, path) = &arguments.listen else {
+        let Served::Together(gateway) = served else {
+            return Err(Failed::server(anyhow::anyhow!(
+                "--config over stdio needs --combine"
+            )));
+        };
+        let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
+        let served = gateway.serve_stdio(input, output, listen::signalled_to_end());
+        return served.await.map_err(Failed::server);
+    };
+    let listener = http::bind(*address).await.map_err(Failed::place)?;
+    let mut stop = Box::pin(listen::terminated_to_end());
+    tokio::select! {
+        biased;
+        () = &mut stop => return Ok(()),
+        () = std::future::ready(()) => {}
+    }
+    let local = listener.local_addr().map_err(Failed::place)?;
+    let serving = async {
+        match &served {
+            Served::Together(gateway) => {
+                info!("listening on http://{local}{path}");
+                gateway
+                    .serve(listener, options, stop, GRACE)
+                    .await
+                    .map_err(Failed::server)
+            }
+            Served::Apart(directory) => {
+                info!(
+                    "listening on http://{local}/NAME/mcp, with the list of servers at http://{local}/"
+                );
+                directory.serve(listener, stop, GRACE).await;
+                Ok(())
+            }
+        }
+    };
+    tokio::select! {
+        biased;
+        // The signal is caught before anybody reads that the bridge listens.
+        () = several.reload() => Ok(()),
+        served = serving => served,
+    }
+}
+
+/// The end towards clients of all servers as one.
+fn gateway(arguments: &Arguments, files: &Files) -> Gateway {
+    let log = files.log.clone();
+    let mut gateway = Gateway::builder()
+        .with_unknown_fields(arguments.unknown_fields.into())
+        .on_loss(move |report| log.write(report, None));
+    if !arguments.client_revisions.is_empty() {
+        let revisions = arguments.client_revisions.iter().copied();
+        gateway = gateway.with_client_revisions(revisions.collect());
+    }
+    gateway.build()
+}

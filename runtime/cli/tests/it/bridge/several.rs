@@ -1,0 +1,336 @@
+//! The servers of a host's file: each at a path of its own, or all as one, and the file read again.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+
+use mcp_revisions::sansio::client::OutgoingRequest;
+use mcp_revisions_core::Revision;
+use mcp_wire::Json;
+use serde_json::{Value, json};
+
+use super::http::{Program, exchange};
+use super::talk::{PATIENCE, Talk, peer, value};
+
+/// A file of a host, in a folder of its own.
+struct File(PathBuf);
+
+impl File {
+    fn new(name: &str, servers: &Value) -> Self {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
+            .join(format!("several-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let file = Self(folder.join("mcp.json"));
+        file.write(servers);
+        file
+    }
+
+    fn write(&self, servers: &Value) {
+        let text = json!({ "mcpServers": servers }).to_string();
+        std::fs::write(&self.0, text).unwrap();
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(self.0.parent().unwrap());
+    }
+}
+
+fn definition(revision: Revision, started: &Path) -> Value {
+    json!({ "command": peer(), "args": ["--only", revision.id(), "--started", "${STARTED_IN:-/nowhere}/".to_owned() + started.to_str().unwrap()], "type": "stdio" })
+}
+
+/// A bridge that listens, its port, and the lines of its log.
+fn listening(file: &File, options: &[&str]) -> (Program, u16, Receiver<String>) {
+    let child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
+        .args([
+            "--color",
+            "never",
+            "bridge",
+            "--listen",
+            "http://127.0.0.1:0",
+            "--loss-log",
+            "off",
+            "--config",
+        ])
+        .arg(&file.0)
+        .args(options)
+        .env("STARTED_IN", file.0.parent().unwrap())
+        .stdin(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut program = Program::of(child);
+    let said = BufReader::new(program.stderr.take().unwrap());
+    let (line, lines) = channel();
+    std::thread::spawn(move || {
+        said.lines()
+            .map_while(Result::ok)
+            .all(|text| line.send(text).is_ok())
+    });
+    let listens = told(&lines, "listening on http://127.0.0.1:");
+    let port = listens.rsplit("127.0.0.1:").next().unwrap();
+    let port = port.split('/').next().unwrap().parse().unwrap();
+    (program, port, lines)
+}
+
+fn told(lines: &Receiver<String>, part: &str) -> String {
+    loop {
+        let line = lines
+            .recv_timeout(PATIENCE)
+            .unwrap_or_else(|_| panic!("never told: {part}"));
+        if line.contains(part) {
+            return line;
+        }
+    }
+}
+
+/// The servers of a file as one, over stdio, and a client of one revision.
+fn combined(file: &File, revision: Revision) -> Talk {
+    let child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
+        .args(["bridge", "--combine", "--loss-log", "off", "--config"])
+        .arg(&file.0)
+        .env("STARTED_IN", file.0.parent().unwrap())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    Talk::new(revision, child)
+}
+
+/// The result of a request of 2026-07-28 at a path.
+fn asked(port: u16, path: &str, method: &str, mut params: Value) -> Value {
+    let version = Revision::LATEST.protocol_version();
+    params["_meta"] = json!({ "io.modelcontextprotocol/protocolVersion": version, "io.modelcontextprotocol/clientInfo": { "name": "c", "version": "1" }, "io.modelcontextprotocol/clientCapabilities": {} });
+    let headers = format!(
+        "MCP-Protocol-Version: {version}\r\nMcp-Method: {method}\r\nMcp-Name: {}\r\n",
+        params["name"].as_str().unwrap_or_default()
+    );
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
+    let text = exchange(port, &format!("POST {path}"), &headers, &body);
+    let json = text
+        .lines()
+        .find(|line| line.starts_with('{') || line.starts_with("data: {"));
+    let json = json
+        .unwrap_or_else(|| panic!("{text}"))
+        .trim_start_matches("data: ");
+    serde_json::from_str(json).unwrap()
+}
+
+fn sum(port: u16, path: &str, tool: &str) -> String {
+    let called = asked(
+        port,
+        path,
+        "tools/call",
+        json!({ "name": tool, "arguments": { "a": 1, "b": 2.5 } }),
+    );
+    called["result"]["content"][0]["text"]
+        .as_str()
+        .unwrap_or_else(|| panic!("{called}"))
+        .to_owned()
+}
+
+fn starts(file: &File, name: &str) -> usize {
+    let text = std::fs::read_to_string(file.0.with_file_name(name)).unwrap_or_default();
+    text.lines().count()
+}
+
+#[test]
+fn each_server_of_a_hosts_file_has_a_path_and_is_listed() {
+    let file = File::new(
+        "apart",
+        &json!({
+            "old one": definition(Revision::V2025_06_18, Path::new("old")),
+            "new": definition(Revision::LATEST, Path::new("new")),
+        }),
+    );
+    let (_bridge, port, _lines) = listening(&file, &[]);
+    assert_eq!(sum(port, "/old-one/mcp", "add"), "3.5");
+    assert_eq!(sum(port, "/new/mcp", "add"), "3.5");
+    let index = exchange(port, "GET /", "", "");
+    let listed: Value = serde_json::from_str(index.split("\r\n\r\n").nth(1).unwrap()).unwrap();
+    assert_eq!(
+        listed["mcpServers"]["old one"]["url"],
+        format!("http://127.0.0.1:{port}/old-one/mcp")
+    );
+    let nowhere = exchange(port, "GET /other/mcp", "", "");
+    assert!(
+        nowhere.starts_with("HTTP/1.1 404") && nowhere.contains("/new/mcp, /old-one/mcp"),
+        "{nowhere}"
+    );
+    assert!(exchange(port, "GET /healthz", "", "").starts_with("HTTP/1.1 200"));
+    let stranger = exchange(port, "GET /", "Origin: http://evil.example\r\n", "");
+    assert!(stranger.starts_with("HTTP/1.1 403"), "{stranger}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_is_read_again_leaves_alone_what_it_does_not_change() {
+    let stays = definition(Revision::V2025_06_18, Path::new("stays"));
+    let goes = definition(Revision::V2025_06_18, Path::new("goes"));
+    let file = File::new("again", &json!({ "stays": stays, "goes": goes }));
+    for options in [&[][..], &["--combine"]] {
+        file.write(&json!({ "stays": stays, "goes": goes }));
+        let path = |name: &str| {
+            if options.is_empty() {
+                format!("/{name}/mcp")
+            } else {
+                "/mcp".to_owned()
+            }
+        };
+        let tool = |name: &str| {
+            if options.is_empty() {
+                "add".to_owned()
+            } else {
+                format!("{name}_add")
+            }
+        };
+        let (bridge, port, lines) = listening(&file, options);
+        let hang_up = || {
+            let id = bridge.id().to_string();
+            assert!(
+                Command::new("kill")
+                    .args(["-HUP", &id])
+                    .status()
+                    .unwrap()
+                    .success()
+            );
+        };
+        let before = starts(&file, "stays");
+        assert_eq!(sum(port, &path("stays"), &tool("stays")), "3.5");
+        assert_eq!(sum(port, &path("goes"), &tool("goes")), "3.5");
+        assert_eq!(starts(&file, "stays"), before + 1);
+        file.write(&json!({ "stays": { "command": 7 } }));
+        hang_up();
+        let mistake = told(&lines, "not loaded again");
+        assert!(
+            mistake
+                .contains("mcp.json: server `stays`, `command`: expected a text, found a number"),
+            "{mistake}"
+        );
+        let comes = definition(Revision::LATEST, Path::new("comes"));
+        file.write(&json!({ "stays": stays, "comes": comes }));
+        hang_up();
+        told(&lines, "2 servers: ");
+        assert_eq!(sum(port, &path("comes"), &tool("comes")), "3.5");
+        assert_eq!(sum(port, &path("stays"), &tool("stays")), "3.5");
+        assert_eq!(starts(&file, "stays"), before + 1, "it was started again");
+        let gone = match options.is_empty() {
+            true => exchange(port, &format!("GET {}", path("goes")), "", ""),
+            false => asked(
+                port,
+                "/mcp",
+                "tools/call",
+                json!({ "name": "goes_add", "arguments": {} }),
+            )
+            .to_string(),
+        };
+        assert!(
+            gone.contains("404") || gone.contains("no tool is called"),
+            "{gone}"
+        );
+    }
+}
+
+#[test]
+fn the_servers_of_a_hosts_file_are_one_server_over_stdio() {
+    let file = File::new(
+        "stdio",
+        &json!({
+            "old": definition(Revision::V2025_06_18, Path::new("old")),
+            "broken": { "command": "/nowhere/at/all" },
+            "new": definition(Revision::LATEST, Path::new("new")),
+        }),
+    );
+    let mut talk = combined(&file, Revision::V2025_11_25);
+    for tool in ["old_add", "new_add"] {
+        let asked = talk.tool(tool);
+        let answer = talk.answers(&[asked]).remove(&asked).unwrap();
+        assert!(format!("{answer:?}").contains("3.5"), "{tool}: {answer:?}");
+    }
+    let asked = talk.tool("broken_add");
+    let answer = format!("{:?}", talk.answers(&[asked]).remove(&asked).unwrap());
+    assert!(
+        answer.contains("the server broken cannot be used"),
+        "{answer}"
+    );
+}
+
+#[test]
+fn options_that_say_no_place_for_several_servers_are_refused() {
+    let file = File::new("refused", &json!({ "x": { "command": "x" } }));
+    for (options, why) in [
+        (&[][..], "--combine"),
+        (&["--listen", "http://127.0.0.1:0/other"], "/NAME/mcp"),
+        (&["--combine", "--header", "A:b"], "--header"),
+    ] {
+        let told = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
+            .args(["bridge", "--config"])
+            .arg(&file.0)
+            .args(options)
+            .output()
+            .unwrap();
+        let told = (
+            told.status.success(),
+            String::from_utf8(told.stderr).unwrap(),
+        );
+        assert!(!told.0 && told.1.contains(why), "{options:?}: {}", told.1);
+    }
+}
+
+/// The first server has the same resource: that of the second has another name for clients.
+#[test]
+fn questions_progress_and_subscriptions_go_through_servers_that_are_one() {
+    for server in [Revision::V2025_06_18, Revision::LATEST] {
+        let file = File::new(
+            &format!("all-{server}"),
+            &json!({
+                "one": definition(server, Path::new("one")),
+                "two": definition(server, Path::new("two")),
+            }),
+        );
+        for client in [
+            Revision::V2025_06_18,
+            Revision::V2025_11_25,
+            Revision::LATEST,
+        ] {
+            let mut talk = combined(&file, client);
+            let asked = talk.tool("two_ask");
+            let said = value(&talk.answers(&[asked])[&asked]);
+            // A server without sessions asks in results, which the peer does not without being told to.
+            if server == Revision::V2025_06_18 {
+                assert_eq!(
+                    said["content"][0]["text"], "Monday",
+                    "{client}, {server}: {said}"
+                );
+            }
+            let asked = talk.tool("two_progress");
+            talk.answers(&[asked]);
+            assert_eq!(talk.progress, 3, "{client}, {server}");
+            let request = |method: &str, params: Value| {
+                OutgoingRequest::new(method, Some(Json::from(params)))
+            };
+            let listed = talk.ask(request("resources/list", json!({})));
+            let listed = value(&talk.answers(&[listed])[&listed]);
+            assert_eq!(
+                listed["resources"][1]["uri"], "two+file:///hello",
+                "{listed}"
+            );
+            let subscribed = talk.ask(request(
+                "resources/subscribe",
+                json!({ "uri": "two+file:///hello" }),
+            ));
+            let answer = value(&talk.answers(&[subscribed])[&subscribed]);
+            assert!(answer["failed"].is_null(), "{client}, {server}: {answer}");
+            let asked = talk.tool("two_touch");
+            talk.answers(&[asked]);
+            let heard = talk.hears("notifications/resources/updated");
+            assert_eq!(heard["uri"], "two+file:///hello", "{client}, {server}");
+            let (code, said) = talk.ends();
+            assert_eq!(code, Some(0), "{said}");
+        }
+    }
+}

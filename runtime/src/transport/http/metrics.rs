@@ -1,0 +1,61 @@
+//! Metrics at a path of their own, in the text of whichever exporter the application has.
+
+use std::sync::Arc;
+
+use http::header::{ALLOW, CONTENT_TYPE};
+use http::request::Parts;
+use http::{HeaderValue, Method, Response, StatusCode};
+
+use super::answers::{plain, refused, status};
+use super::{Body, Counters, Options};
+use crate::transport::observe;
+
+/// The media type of the text that Prometheus reads.
+const TEXT: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4");
+
+/// The path of metrics, and what renders them.
+#[derive(Clone)]
+pub(super) struct Metrics {
+    pub(super) path: Arc<str>,
+    render: Arc<dyn Fn() -> String + Send + Sync>,
+}
+
+impl Metrics {
+    pub(super) fn new(path: String, render: Arc<dyn Fn() -> String + Send + Sync>) -> Self {
+        let path = path.into();
+        Self { path, render }
+    }
+
+    /// Answers a request for the metrics.
+    fn answer(&self, head: &Parts, options: &Options) -> Response<Body> {
+        if let Err(why) = options.admits(head) {
+            return refused(StatusCode::FORBIDDEN, &why);
+        }
+        if !matches!(head.method, Method::GET | Method::HEAD) {
+            let mut wrong = status(StatusCode::METHOD_NOT_ALLOWED);
+            wrong
+                .headers_mut()
+                .insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
+            return wrong;
+        }
+        let mut rendered = plain(StatusCode::OK, &(self.render)());
+        rendered.headers_mut().insert(CONTENT_TYPE, TEXT);
+        rendered
+    }
+}
+
+impl Options {
+    /// Answers a request for the [metrics](Self::with_metrics) of a service that is at this; `None` if it is for another path.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn metrics(
+        &self,
+        head: &Parts,
+        levels: impl FnOnce() -> Counters,
+    ) -> Option<Response<Body>> {
+        let metrics = self.metrics.as_ref();
+        let metrics = metrics.filter(|metrics| *metrics.path == *head.uri.path())?;
+        observe::set_levels(&levels());
+        Some(metrics.answer(head, self))
+    }
+}

@@ -1,0 +1,34 @@
+//! Events of `tracing` for operators. Feature `events`.
+
+#[cfg(feature = "server-http")]
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// How many refusals are reported one by one; after these, those whose count is a power of two.
+#[cfg(feature = "server-http")]
+const EACH: u64 = 5;
+
+/// Reports a refused request at `warn`: the first five, and then those whose count is a power of two.
+#[cfg(feature = "server-http")]
+pub(super) fn refused(status: u16, why: &str) {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed) + 1;
+    if count <= EACH || count.is_power_of_two() {
+        tracing::warn!(status, count, why, "a request was refused");
+    }
+}
+
+#[cfg(feature = "server-http")]
+pub(super) fn session_taken_over(session: &str) {
+    tracing::info!(session, "a session goes on here: its replica is gone");
+}
+
+#[cfg(feature = "redis")]
+pub(super) fn backplane(is_available: bool, why: &str) {
+    match is_available {
+        true => tracing::info!("the backplane can be used again"),
+        false => tracing::error!(
+            why,
+            "the backplane cannot be used: requests that need it get status 503"
+        ),
+    }
+}

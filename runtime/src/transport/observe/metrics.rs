@@ -1,0 +1,231 @@
+//! Metrics by the facade `metrics`, under the names of OpenTelemetry where it has any. Feature `metrics`.
+
+#[cfg(any(feature = "server-http", feature = "server-stdio"))]
+use std::sync::Arc;
+use std::time::Instant;
+
+#[cfg(any(feature = "server-http", feature = "server-stdio"))]
+use ::metrics::counter;
+use ::metrics::{Label, SharedString, histogram};
+use mcp_revisions_core::Revision;
+use mcp_wire::{ErrorObject, Json};
+
+#[cfg(any(feature = "server-http", feature = "server-stdio"))]
+use crate::serve::{AnyHandler, HandlerFuture, Peer, Session};
+#[cfg(feature = "client")]
+use mcp_revisions_sansio::Answer;
+#[cfg(any(feature = "server-http", feature = "server-stdio"))]
+use mcp_revisions_sansio::server::{Lost, Undelivered};
+#[cfg(any(feature = "server-http", feature = "server-stdio"))]
+use mcp_revisions_sansio::{CustomRequest, Event, IncomingRequest};
+
+/// The label value of a method that no revision has.
+const OTHER: &str = "_OTHER";
+
+/// A request on its way: what is recorded once it is answered.
+struct Operation {
+    name: &'static str,
+    method: &'static str,
+    began: Instant,
+    labels: Vec<Label>,
+}
+
+impl Operation {
+    fn begin(name: &'static str, method: &'static str) -> Self {
+        let labels = vec![Label::from_static_parts("mcp.method.name", method)];
+        let began = Instant::now();
+        Self {
+            name,
+            method,
+            began,
+            labels,
+        }
+    }
+
+    fn spoken(&mut self, revision: Revision) {
+        let version = revision.protocol_version();
+        (self.labels).push(Label::from_static_parts("mcp.protocol.version", version));
+    }
+
+    fn end(&mut self, error: Option<SharedString>) {
+        self.labels
+            .extend(error.map(|error| Label::new("error.type", error)));
+        let labels = std::mem::take(&mut self.labels);
+        histogram!(self.name, labels).record(self.began.elapsed().as_secs_f64());
+    }
+
+    /// Returns the kind of error that an answer is.
+    fn error(&self, answer: Result<&Json, &ErrorObject>) -> Option<SharedString> {
+        match answer {
+            Ok(result) => self.is_tool_error(result).then(|| "tool_error".into()),
+            Err(error) => Some(code(error)),
+        }
+    }
+
+    fn is_tool_error(&self, result: &Json) -> bool {
+        self.method == crate::methods::TOOLS_CALL
+            && result.text().contains(r#""isError""#)
+            && result.get("isError").is_some_and(|it| it.text() == "true")
+    }
+}
+
+/// Codes that are labels by themselves: those of JSON-RPC and of MCP. A peer can choose any other.
+fn code(error: &ErrorObject) -> SharedString {
+    match error.code.as_i64() {
+        Some(code @ (-32099..=-32000 | -32700 | -32603..=-32600)) => code.to_string().into(),
+        _ => OTHER.into(),
+    }
+}
+
+/// A request to a server, which is recorded in `mcp.client.operation.duration`.
+#[cfg(feature = "client")]
+pub struct ClientOperation(Option<Operation>);
+
+#[cfg(feature = "client")]
+impl ClientOperation {
+    /// Begins to measure a request; `server` is the name that an operator has given the server.
+    #[must_use]
+    pub fn begin(method: &str, server: Option<&str>) -> Self {
+        let mut revisions = Revision::NEGOTIATED.iter().rev();
+        let known = revisions.find_map(|it| it.methods().iter().find(|row| row.name == method));
+        let method = known.map_or(OTHER, |row| row.name);
+        let mut operation = Operation::begin("mcp.client.operation.duration", method);
+        operation
+            .labels
+            .extend(server.map(|it| Label::new("server", it.to_owned())));
+        Self(Some(operation))
+    }
+
+    /// Records how long the request took, and what it came to, in the revision that was spoken if that is known.
+    pub fn end(mut self, answer: &Answer, spoken: Option<Revision>) {
+        if let Some(mut operation) = self.0.take() {
+            if let Some(spoken) = spoken {
+                operation.spoken(spoken);
+            }
+            let error = match answer {
+                Answer::Result(result) => operation.error(Ok(result)),
+                Answer::InputRequired(_) => None,
+                Answer::Error(error) => operation.error(Err(error)),
+                Answer::Failed(_) => Some("failed".into()),
+            };
+            operation.end(error);
+        }
+    }
+}
+
+#[cfg(feature = "client")]
+impl Drop for ClientOperation {
+    fn drop(&mut self) {
+        if let Some(mut operation) = self.0.take() {
+            operation.end(Some("cancelled".into()));
+        }
+    }
+}
+
+/// A handler whose calls are recorded in `mcp.server.operation.duration`.
+#[cfg(any(feature = "server-http", feature = "server-stdio"))]
+struct Observed {
+    handler: Arc<dyn AnyHandler>,
+    transport: &'static str,
+}
+
+/// Returns a handler whose calls are recorded; `transport` is `pipe` or `tcp`.
+#[cfg(any(feature = "server-http", feature = "server-stdio"))]
+pub(crate) fn observed(
+    handler: Arc<dyn AnyHandler>,
+    transport: &'static str,
+) -> Arc<dyn AnyHandler> {
+    Arc::new(Observed { handler, transport })
+}
+
+/// A call of a handler; one whose client is gone is recorded when it is dropped.
+#[cfg(any(feature = "server-http", feature = "server-stdio"))]
+struct ServerOperation(Option<Operation>);
+
+#[cfg(any(feature = "server-http", feature = "server-stdio"))]
+impl Drop for ServerOperation {
+    fn drop(&mut self) {
+        if let Some(mut operation) = self.0.take() {
+            operation.end(Some("cancelled".into()));
+        }
+    }
+}
+
+#[cfg(any(feature = "server-http", feature = "server-stdio"))]
+impl AnyHandler for Observed {
+    fn call(self: Arc<Self>, request: Event, peer: Peer) -> HandlerFuture {
+        let (method, revision) = match &request {
+            Event::Request(IncomingRequest { method, peer, .. }) => (*method, *peer),
+            Event::CustomRequest(CustomRequest { peer, .. }) => (OTHER, *peer),
+            _ => return Arc::clone(&self.handler).call(request, peer),
+        };
+        let mut operation = Operation::begin("mcp.server.operation.duration", method);
+        operation.spoken(revision);
+        operation.labels.push(Label::from_static_parts(
+            "network.transport",
+            self.transport,
+        ));
+        let mut operation = ServerOperation(Some(operation));
+        let answer = Arc::clone(&self.handler).call(request, peer);
+        Box::pin(async move {
+            let answer = answer.await;
+            if let Some(mut operation) = operation.0.take() {
+                let error = operation.error(answer.as_ref());
+                operation.end(error);
+            }
+            answer
+        })
+    }
+
+    fn note(&self, event: Event, session: Session) {
+        self.handler.note(event, session);
+    }
+}
+
+/// Counts what a message lost, and one that was not delivered.
+#[cfg(any(feature = "server-http", feature = "server-stdio"))]
+pub(crate) fn lost(lost: &Lost<'_>) {
+    for loss in lost.losses.iter().filter(|it| it.is_loss()) {
+        let (rule, severity) = (loss.rule(), loss.kind().as_str());
+        counter!("mcp_revisions_losses_total", "end" => "client", "rule" => rule, "severity" => severity).increment(1);
+    }
+    if let Some(Undelivered::Rejected { rule, .. } | Undelivered::Dropped { rule }) =
+        lost.undelivered
+    {
+        counter!("mcp_revisions_undelivered_total", "end" => "client", "rule" => rule).increment(1);
+    }
+}
+
+#[cfg(feature = "server-http")]
+pub(super) fn refused(status: u16) {
+    counter!("mcp_revisions_refusals_total", "status" => status.to_string()).increment(1);
+}
+
+#[cfg(feature = "server-http")]
+pub(super) fn session_taken_over() {
+    counter!("mcp_revisions_takeovers_total").increment(1);
+}
+
+#[cfg(feature = "redis")]
+pub(super) fn backplane(is_available: bool) {
+    ::metrics::gauge!("mcp_revisions_backplane_available").set(if is_available { 1 } else { 0 });
+    if !is_available {
+        counter!("mcp_revisions_backplane_failures_total").increment(1);
+    }
+}
+
+#[cfg(feature = "server-http")]
+pub(super) fn set_levels(counters: &crate::transport::http::Counters) {
+    let levels = [
+        ("mcp_revisions_sessions", counters.sessions),
+        (
+            "mcp_revisions_suspended_requests",
+            counters.suspended_requests,
+        ),
+        ("mcp_revisions_request_bytes", counters.request_bytes),
+        ("mcp_revisions_unread_bytes", counters.unread_bytes),
+    ];
+    for (name, level) in levels {
+        ::metrics::gauge!(name).set(level as f64);
+    }
+}

@@ -1,0 +1,48 @@
+//! What operators see of the transports: metrics, by the crate `metrics`, and events of `tracing`. Without these features,
+//! nothing of it is compiled.
+//!
+//! Labels take few values: methods that no revision has are `_OTHER`, and names of tools are no labels.
+
+#[cfg(feature = "events")]
+mod events;
+#[cfg(not(feature = "events"))]
+#[path = "without_events.rs"]
+mod events;
+#[cfg(feature = "metrics")]
+mod metrics;
+#[cfg(not(feature = "metrics"))]
+#[path = "without_metrics.rs"]
+mod metrics;
+
+#[cfg(feature = "client")]
+pub use metrics::ClientOperation;
+#[cfg(any(feature = "server-http", feature = "server-stdio"))]
+pub(crate) use metrics::{lost, observed};
+
+/// Reports that a request was refused before a handler saw it.
+#[cfg(feature = "server-http")]
+pub(crate) fn refused(status: u16, why: &str) {
+    metrics::refused(status);
+    events::refused(status, why);
+}
+
+/// Reports that a session goes on here whose replica is gone.
+#[cfg(feature = "server-http")]
+pub(crate) fn session_taken_over(session: &str) {
+    metrics::session_taken_over();
+    // The rest of the id is a secret.
+    events::session_taken_over(session.get(..8).unwrap_or_default());
+}
+
+/// Reports whether the backplane can be used, each time that this changes.
+#[cfg(feature = "redis")]
+pub(crate) fn backplane(is_available: bool, why: &str) {
+    metrics::backplane(is_available);
+    events::backplane(is_available, why);
+}
+
+/// Sets the numbers of a service that are measured when they are read.
+#[cfg(feature = "server-http")]
+pub(crate) fn set_levels(counters: &super::http::Counters) {
+    metrics::set_levels(counters);
+}

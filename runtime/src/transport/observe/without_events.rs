@@ -1,0 +1,10 @@
+//! The stand-in for events, without feature `events`.
+
+#[cfg(feature = "server-http")]
+pub(super) fn refused(_: u16, _: &str) {}
+
+#[cfg(feature = "server-http")]
+pub(super) fn session_taken_over(_: &str) {}
+
+#[cfg(feature = "redis")]
+pub(super) fn backplane(_: bool, _: &str) {}
