@@ -63,6 +63,7 @@
 //! | `client` | clients over any two streams of bytes; implies `ext-tasks`, because a client looks after the tasks of any server |
 //! | `client-stdio` | clients that start their server |
 //! | `client-http`, `client-tls` | clients over streamable HTTP, and over `https` |
+//! | `client-auth` | clients that sign in to their server by OAuth |
 //! | `tracing` | a layer for `tracing` that sends the events of a call to its client: `service::trace::ToClient` |
 //! | `events` | events of `tracing` for operators: refused requests, sessions that move to another replica, a lost backplane |
 //! | `metrics` | durations, losses and levels by the crate `metrics`, under OpenTelemetry's names where it has any |
@@ -92,6 +93,8 @@ mod transport;
 
 #[cfg(any(feature = "sansio-client", feature = "sansio-server"))]
 pub use mcp_revisions_sansio::{self as sansio, Limits, errors};
+#[cfg(feature = "client-auth")]
+pub use mcp_revisions_auth as auth;
 #[cfg(feature = "client")]
 pub use transport::client as client_transport;
 #[cfg(feature = "server-http")]

@@ -3,6 +3,7 @@
 
 mod authorize;
 mod body;
+mod connect;
 mod events;
 mod exchange;
 mod gate;
@@ -10,6 +11,8 @@ mod only_stream;
 mod options;
 mod request;
 mod session;
+#[cfg(feature = "client-auth")]
+pub(in crate::transport::client) mod sign_in;
 
 use std::collections::HashMap;
 use std::sync::Arc;

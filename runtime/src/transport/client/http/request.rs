@@ -9,21 +9,16 @@ use ::http::header::{
 use ::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri};
 use bytes::Bytes;
 use http_body_util::{Full, LengthLimitError};
-use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::client::legacy::{Client, Error};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
 use super::authorize::{HttpRequest, Next, Refusal, TokenId};
 use super::body::{Body, boxed, is_stream, whole};
+use super::connect::{Connector, connector};
 use super::options::Http;
 use crate::headers;
 use mcp_revisions_sansio::params;
 use mcp_revisions_sansio::transport::quotable;
-
-#[cfg(feature = "client-tls")]
-type Connector = hyper_rustls::HttpsConnector<HttpConnector>;
-#[cfg(not(feature = "client-tls"))]
-type Connector = HttpConnector;
 
 /// The header that names the event to go on after.
 const LAST_EVENT_ID: &str = "Last-Event-ID";
@@ -52,7 +47,7 @@ impl Requests {
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(IDLE_TIME)
             .pool_max_idle_per_host(IDLE)
-            .build(connector(&http));
+            .build(connector(&http, |_| true));
         Self {
             http,
             client,
@@ -311,7 +306,7 @@ impl Pace {
 }
 
 /// An error with all that led to it: the outermost alone says nothing of use.
-fn cause(error: &Error) -> String {
+pub(super) fn cause(error: &Error) -> String {
     let mut said = match error.is_connect() {
         true => "cannot connect".to_owned(),
         false => error.to_string(),
@@ -448,21 +443,6 @@ fn origin(url: &Uri) -> Option<(&str, String, u16)> {
     };
     let host = url.host()?.to_ascii_lowercase();
     Some((scheme, host, url.port_u16().unwrap_or(port)))
-}
-
-#[cfg(feature = "client-tls")]
-fn connector(http: &Http) -> Connector {
-    let builder = hyper_rustls::HttpsConnectorBuilder::new();
-    let builder = match &http.tls {
-        Some(config) => builder.with_tls_config(config.clone()),
-        None => builder.with_webpki_roots(),
-    };
-    builder.https_or_http().enable_http1().build()
-}
-
-#[cfg(not(feature = "client-tls"))]
-fn connector(_: &Http) -> Connector {
-    HttpConnector::new()
 }
 
 #[cfg(test)]
