@@ -39,6 +39,7 @@ pub struct Child {
     command: Command,
     on_error: Option<OnError>,
     grace: Duration,
+    is_restarted: bool,
 }
 
 impl Child {
@@ -49,6 +50,7 @@ impl Child {
             command,
             on_error: None,
             grace: GRACE,
+            is_restarted: true,
         }
     }
 
@@ -66,6 +68,18 @@ impl Child {
     #[must_use]
     pub fn with_grace(mut self, grace: Duration) -> Self {
         self.grace = grace;
+        self
+    }
+
+    /// Starts it once only.
+    ///
+    /// Without this, a server that ends before it has said which revision it speaks is started once more by the call that
+    /// found it so, with `initialize` in place of `server/discover`, since a server of a handshake revision may end at a
+    /// request that it does not know. Each later call tries both again. A server that has said what it speaks is never
+    /// started again: calls after its end fail with its exit status, and a new client starts a new one.
+    #[must_use]
+    pub fn without_restart(mut self) -> Self {
+        self.is_restarted = false;
         self
     }
 
@@ -193,6 +207,9 @@ impl McpServer {
 
     /// Starts it again; the old process is killed if it has not ended.
     pub(super) fn restart(&mut self) -> bool {
+        if !self.child.is_restarted {
+            return false;
+        }
         match self.child.spawn(self.limit) {
             Ok((group, lines)) => {
                 // The old process is killed with its handle.

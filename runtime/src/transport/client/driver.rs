@@ -93,6 +93,8 @@ pub struct Driver<C> {
     start: Instant,
     /// Whether the server has ended.
     is_over: bool,
+    /// How its process has ended, once that was waited for.
+    exit: Option<String>,
 }
 
 /// The handles that wait for the revision of the server.
@@ -129,6 +131,7 @@ pub fn drive<A: Application>(client: Client, transport: Transport, app: A) -> Ha
         connecting: None,
         start: Instant::now(),
         is_over: false,
+        exit: None,
     };
     spawn(driver.run(app, wanted, asked));
     handle
@@ -170,10 +173,10 @@ impl<C: Send + 'static> Driver<C> {
                 () = sleep_until(wake, self.start) => self.connection.wake(self.now()),
                 incoming = self.transport.next(), if !self.is_over => {
                     let is_over = matches!(incoming, Incoming::Closed);
-                    if is_over && self.connection.is_starting() {
-                        self.died_early().await;
-                    } else {
-                        self.receive(incoming);
+                    match is_over {
+                        true if self.connection.is_starting() => self.died_early().await,
+                        true => self.died().await,
+                        false => self.receive(incoming),
                     }
                     if is_over {
                         self.is_over = true;
@@ -289,7 +292,18 @@ impl<C: Send + 'static> Driver<C> {
 
     /// Waits until the process of the server has ended, for a second at most, and returns how, in brackets, for people.
     pub async fn exit(&mut self) -> String {
-        self.transport.exit().await
+        if self.exit.is_none() {
+            self.exit = Some(self.transport.exit().await);
+        }
+        self.exit.clone().unwrap_or_default()
+    }
+
+    /// Returns why requests are not answered by a server that has ended.
+    fn end(&self) -> Failure {
+        match &self.exit {
+            Some(how) if !how.is_empty() => Failure::Ended(how.clone()),
+            _ => Failure::Closed,
+        }
     }
 
     /// Does what is to be done, until there is nothing more.
@@ -298,15 +312,18 @@ impl<C: Send + 'static> Driver<C> {
             while let Some(output) = self.connection.poll() {
                 match output {
                     // A server that is gone is sent nothing.
-                    Output::Send(_) if self.is_over => self.connection.closed(self.now()),
+                    Output::Send(_) if self.is_over => {
+                        self.connection.closed_for(&self.end(), self.now());
+                    }
                     Output::Send(post) => self.transport.send(post),
                     Output::Close(exchange) => self.transport.close(exchange),
                     // A server's alone.
                     Output::Empty(..) => {}
                     Output::Restart => {
                         self.is_over = !self.transport.restart();
-                        if self.is_over {
-                            self.connection.closed(self.now());
+                        match self.is_over {
+                            true => self.connection.closed_for(&self.end(), self.now()),
+                            false => self.exit = None,
                         }
                     }
                     Output::Event(event) => self.event(app, event),
@@ -444,6 +461,12 @@ impl<C: Send + 'static> Driver<C> {
         true
     }
 
+    /// The server has ended that was known; its calls fail with how it did.
+    async fn died(&mut self) {
+        self.exit().await;
+        self.connection.closed_for(&self.end(), self.now());
+    }
+
     /// The server has ended before it was known which revision it speaks.
     async fn died_early(&mut self) {
         let status = self.exit().await;
@@ -479,7 +502,7 @@ impl<C: Send + 'static> Driver<C> {
             Incoming::Misframed(why) => connection.misframed(why),
             #[cfg(feature = "client-http")]
             Incoming::SessionLost(id) => connection.session_lost(&id, now),
-            Incoming::Closed => connection.closed(now),
+            Incoming::Closed => {}
         }
     }
 
