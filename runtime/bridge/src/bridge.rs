@@ -4,21 +4,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_revisions::sansio::server::TaskOptions;
+use mcp_revisions::serve::Peer;
 use mcp_revisions::{Boxed, RevisionSet, boxed, http, stdio, until};
 use mcp_revisions_core::{LossKind, Revision, UnknownFields};
-use mcp_wire::Json;
+use mcp_wire::{ErrorObject, Json};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tracing::info;
 
 use crate::ending::{Ending, LAST_ANSWERS};
 use crate::greeting::Greeting;
+use crate::hook::{ClientCall, Hooks};
 use crate::link::Link;
 use crate::losses::{LossReport, Losses};
 use crate::patient::Patient;
 use crate::servers::{Servers, Start};
 use crate::settings::{Room, Settings};
 use crate::spare::Spare;
-use crate::{Error, Proxy, Service, Upstream};
+use crate::{Error, Proxy, RateLimit, Service, Upstream};
 
 /// How long what is open over stdio may take to finish once the bridge is to end.
 const GRACE: Duration = Duration::from_secs(5);
@@ -33,12 +35,14 @@ impl Bridge {
     pub fn new(upstream: Upstream) -> Self {
         Self(Settings {
             upstream,
+            rate_limit: None,
             name: None,
             client_revisions: RevisionSet::all(),
             upstream_revisions: RevisionSet::all(),
             start_timeout: Duration::from_secs(60),
             policy: UnknownFields::Drop,
             losses: Losses::default(),
+            hooks: Hooks::default(),
             client_info: None,
             room: Room {
                 all: 1_000,
@@ -52,6 +56,14 @@ impl Bridge {
             http: http::Options::new(),
             ending: Ending::default(),
         })
+    }
+
+    /// Limits the requests of each client that are passed on; others get an error with the time to wait. No limit by default.
+    /// Bridges with clones of one limit count together.
+    #[must_use]
+    pub fn with_rate_limit(mut self, limit: RateLimit) -> Self {
+        self.0.rate_limit = Some(limit);
+        self
     }
 
     /// Sets the name of the upstream server in metrics, as label `server`; without one by default.
@@ -97,6 +109,47 @@ impl Bridge {
     #[must_use]
     pub fn on_loss(mut self, hook: impl Fn(&LossReport<'_>) + Send + Sync + 'static) -> Self {
         self.0.losses.hook = Box::new(hook);
+        self
+    }
+
+    /// Sets a hook around each request of a client: it sees the request, and may change it, answer it, or refuse it in place of
+    /// sending it on with [`ClientCall::forward`]. None by default.
+    ///
+    /// Requests of methods that no revision has, and notifications, pass without it.
+    ///
+    /// ```
+    /// # use mcp_bridge::{Bridge, Upstream};
+    /// # use mcp_revisions::mcp_wire::ErrorObject;
+    /// # fn bridge(upstream: Upstream) -> Bridge {
+    /// Bridge::new(upstream).with_call_hook(|call| async move {
+    ///     if call.method() == "resources/read" {
+    ///         return Err(ErrorObject::new(-32000, "resources are closed today"));
+    ///     }
+    ///     let (method, began) = (call.method(), std::time::Instant::now());
+    ///     let result = call.forward().await;
+    ///     eprintln!("{method}: {:?}", began.elapsed());
+    ///     result
+    /// })
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn with_call_hook<F, A>(mut self, hook: F) -> Self
+    where
+        F: Fn(ClientCall) -> A + Send + Sync + 'static,
+        A: Future<Output = Result<Json, ErrorObject>> + Send + 'static,
+    {
+        self.0.hooks.set_call(hook);
+        self
+    }
+
+    /// Sets which tools clients see, by name and client; all by default. Others are left out of `tools/list`, and a call of one
+    /// gets the error of a tool that does not exist.
+    #[must_use]
+    pub fn with_tool_filter(
+        mut self,
+        admits: impl Fn(&str, &Peer) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.0.hooks.set_filter(admits);
         self
     }
 

@@ -13,6 +13,7 @@ use mcp_revisions_core::{Lifecycle, Part, Revision, Subject};
 use mcp_wire::{Direction, ErrorObject, Json, JsonObject, meta, printable};
 use tracing::{debug, warn};
 
+use crate::hook::ClientCall;
 use crate::identity::{self, anyone};
 use crate::link::{Asked, Rewrite};
 use crate::losses::{End, LossReport};
@@ -33,6 +34,7 @@ const NAME: usize = 256;
 /// [`Bridge::into_proxy`](crate::Bridge::into_proxy) makes one for a server of your own: give it the calls that are for the
 /// upstream server, from [`Handler::call`], and the sessions of [`Handler::on_initialized`]. Each client has a connection as with
 /// the bridge itself.
+#[derive(Clone)]
 pub struct Proxy {
     servers: Servers,
     settings: Arc<Settings>,
@@ -55,6 +57,25 @@ impl Proxy {
             settings,
             revision,
         }
+    }
+
+    /// Returns the revision of the calls that it passes on.
+    pub(crate) fn revision(&self) -> Revision {
+        self.revision
+    }
+
+    /// Passes a call on to the server of its client, unless it names a tool that the client does not see.
+    pub(crate) async fn pass(
+        &self,
+        call: IncomingRequest,
+        peer: Peer,
+        rewrite: Option<Rewrite>,
+    ) -> Result<Json, ErrorObject> {
+        let hooks = &self.settings.hooks;
+        hooks.admit(call.method, &call.params, &peer)?;
+        let (method, client) = (call.method, peer.clone());
+        let result = self.deliver(call, peer, rewrite).await?;
+        Ok(hooks.visible(method, result, &client))
     }
 
     /// Asks the server of a client.
@@ -80,33 +101,6 @@ impl Proxy {
         answered
     }
 
-    /// Passes a notification on.
-    fn pass_on(&self, method: String, params: Json, session: &Session) {
-        let params = (params.text() != "{}").then_some(params);
-        self.with_server(session, move |server| async move {
-            server.notify(&method, params).await;
-        });
-    }
-
-    /// Does something with the server of a client that waits for no answer.
-    fn with_server<F, A>(&self, session: &Session, act: F)
-    where
-        F: FnOnce(Used) -> A + Send + 'static,
-        A: Future<Output = ()> + Send,
-    {
-        let (servers, session) = (self.servers.clone(), session.clone());
-        // Its session is at work while this is called: what it says of itself is asked later.
-        tokio::spawn(async move {
-            // One that says nothing of itself is one of those that say nothing.
-            let caller = session.caller().unwrap_or_else(|| Arc::new(anyone()));
-            if let Ok(server) = servers.of(&caller, &session).await {
-                act(server).await;
-            }
-        });
-    }
-}
-
-impl Proxy {
     /// Ends the connections to the server, and waits until they have ended.
     pub(crate) async fn close(&self) {
         self.servers.clone().close().await;
@@ -127,6 +121,23 @@ impl Proxy {
 
     /// Answers a call as part of a gateway, whose notifications become what `rewrite` makes of them.
     pub(crate) async fn call_as_part(
+        &self,
+        call: IncomingRequest,
+        peer: Peer,
+        rewrite: Option<Rewrite>,
+    ) -> Result<Json, ErrorObject> {
+        if let Some(limit) = &self.settings.rate_limit {
+            limit.admit(&peer.session().owner())?;
+        }
+        let call = ClientCall::new(call, peer, self.clone()).with_rewrite(rewrite);
+        match self.settings.hooks.call(call) {
+            Ok(answer) => answer.await,
+            Err(call) => call.forward().await,
+        }
+    }
+
+    /// Sends a call to the server of its client, and returns what is left of the result for the client.
+    async fn deliver(
         &self,
         call: IncomingRequest,
         peer: Peer,
@@ -198,6 +209,31 @@ impl Proxy {
             Some(error) => Err(error),
             None => Ok(result),
         }
+    }
+
+    /// Passes a notification on.
+    fn pass_on(&self, method: String, params: Json, session: &Session) {
+        let params = (params.text() != "{}").then_some(params);
+        self.with_server(session, move |server| async move {
+            server.notify(&method, params).await;
+        });
+    }
+
+    /// Does something with the server of a client that waits for no answer.
+    fn with_server<F, A>(&self, session: &Session, act: F)
+    where
+        F: FnOnce(Used) -> A + Send + 'static,
+        A: Future<Output = ()> + Send,
+    {
+        let (servers, session) = (self.servers.clone(), session.clone());
+        // Its session is at work while this is called: what it says of itself is asked later.
+        tokio::spawn(async move {
+            // One that says nothing of itself is one of those that say nothing.
+            let caller = session.caller().unwrap_or_else(|| Arc::new(anyone()));
+            if let Ok(server) = servers.of(&caller, &session).await {
+                act(server).await;
+            }
+        });
     }
 }
 

@@ -12,13 +12,16 @@ use mcp_wire::Json;
 use tracing::warn;
 
 use crate::ending::Ending;
+use crate::hook::Hooks;
 use crate::losses::{End, Losses};
-use crate::{Error, Upstream, identity};
+use crate::{Error, RateLimit, Upstream, identity};
 
 /// What a bridge was set to.
 #[derive(Debug)]
 pub(crate) struct Settings {
     pub(crate) upstream: Upstream,
+    /// How many requests each client may send.
+    pub(crate) rate_limit: Option<RateLimit>,
     /// The name of the server in metrics.
     pub(crate) name: Option<Arc<str>>,
     pub(crate) client_revisions: RevisionSet,
@@ -27,6 +30,7 @@ pub(crate) struct Settings {
     pub(crate) start_timeout: Duration,
     pub(crate) policy: UnknownFields,
     pub(crate) losses: Losses,
+    pub(crate) hooks: Hooks,
     /// The `clientInfo` that the server is sent in place of those of clients.
     pub(crate) client_info: Option<Json>,
     pub(crate) room: Room,

@@ -8,6 +8,7 @@
 
 mod breaks;
 mod gateway;
+mod hooks;
 mod mistakes;
 mod outside;
 mod start;
