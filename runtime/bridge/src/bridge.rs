@@ -20,7 +20,7 @@ use crate::patient::Patient;
 use crate::servers::{Servers, Start};
 use crate::settings::{Room, Settings};
 use crate::spare::Spare;
-use crate::{Error, Proxy, Service, Upstream};
+use crate::{Error, Proxy, RateLimit, Service, Upstream};
 
 /// How long what is open over stdio may take to finish once the bridge is to end.
 const GRACE: Duration = Duration::from_secs(5);
@@ -35,6 +35,7 @@ impl Bridge {
     pub fn new(upstream: Upstream) -> Self {
         Self(Settings {
             upstream,
+            rate_limit: None,
             name: None,
             client_revisions: RevisionSet::all(),
             upstream_revisions: RevisionSet::all(),
@@ -55,6 +56,14 @@ impl Bridge {
             http: http::Options::new(),
             ending: Ending::default(),
         })
+    }
+
+    /// Limits the requests of each client that are passed on; others get an error with the time to wait. No limit by default.
+    /// Bridges with clones of one limit count together.
+    #[must_use]
+    pub fn with_rate_limit(mut self, limit: RateLimit) -> Self {
+        self.0.rate_limit = Some(limit);
+        self
     }
 
     /// Sets the name of the upstream server in metrics, as label `server`; without one by default.

@@ -11,6 +11,7 @@ use mcp_revisions_core::errors::shortened;
 use mcp_wire::{ErrorObject, Json, JsonObject, Map};
 
 use crate::Proxy;
+use crate::link::Rewrite;
 
 /// A request of a client, before the upstream server is sent it; see [`Bridge::with_call_hook`](crate::Bridge::with_call_hook).
 ///
@@ -21,6 +22,8 @@ pub struct ClientCall {
     request: IncomingRequest,
     peer: Peer,
     proxy: Proxy,
+    /// What becomes of notifications about it in a gateway.
+    rewrite: Option<Rewrite>,
 }
 
 impl ClientCall {
@@ -29,7 +32,13 @@ impl ClientCall {
             request,
             peer,
             proxy,
+            rewrite: None,
         }
+    }
+
+    pub(crate) fn with_rewrite(mut self, rewrite: Option<Rewrite>) -> Self {
+        self.rewrite = rewrite;
+        self
     }
 
     /// Returns the method, such as `tools/call`.
@@ -80,7 +89,7 @@ impl ClientCall {
     /// # Errors
     /// The error of the upstream server, or why it has not answered.
     pub async fn forward(self) -> Result<Json, ErrorObject> {
-        self.proxy.pass(self.request, self.peer, None).await
+        self.proxy.pass(self.request, self.peer, self.rewrite).await
     }
 }
 

@@ -64,8 +64,7 @@ impl Proxy {
         self.revision
     }
 
-    /// Passes a call on to the server of its client, unless it names a tool that the client does not see. As part of a
-    /// gateway, what the server notifies of becomes what `rewrite` makes of it.
+    /// Passes a call on to the server of its client, unless it names a tool that the client does not see.
     pub(crate) async fn pass(
         &self,
         call: IncomingRequest,
@@ -120,8 +119,24 @@ impl Proxy {
         self.close().await;
     }
 
-    /// Sends a call to the server of its client, and returns what is left of the result for the client. What the server
-    /// notifies of on the way becomes what `rewrite` makes of it.
+    /// Answers a call as part of a gateway, whose notifications become what `rewrite` makes of them.
+    pub(crate) async fn call_as_part(
+        &self,
+        call: IncomingRequest,
+        peer: Peer,
+        rewrite: Option<Rewrite>,
+    ) -> Result<Json, ErrorObject> {
+        if let Some(limit) = &self.settings.rate_limit {
+            limit.admit(&peer.session().owner())?;
+        }
+        let call = ClientCall::new(call, peer, self.clone()).with_rewrite(rewrite);
+        match self.settings.hooks.call(call) {
+            Ok(answer) => answer.await,
+            Err(call) => call.forward().await,
+        }
+    }
+
+    /// Sends a call to the server of its client, and returns what is left of the result for the client.
     async fn deliver(
         &self,
         call: IncomingRequest,
@@ -224,11 +239,7 @@ impl Proxy {
 
 impl Handler for Proxy {
     async fn call(&self, call: IncomingRequest, peer: Peer) -> Result<Json, ErrorObject> {
-        let call = ClientCall::new(call, peer, self.clone());
-        match self.settings.hooks.call(call) {
-            Ok(answer) => answer.await,
-            Err(call) => call.forward().await,
-        }
+        self.call_as_part(call, peer, None).await
     }
 
     async fn custom_request(&self, call: CustomRequest, peer: Peer) -> Result<Json, ErrorObject> {

@@ -14,12 +14,14 @@ use tracing::warn;
 use crate::ending::Ending;
 use crate::hook::Hooks;
 use crate::losses::{End, Losses};
-use crate::{Error, Upstream, identity};
+use crate::{Error, RateLimit, Upstream, identity};
 
 /// What a bridge was set to.
 #[derive(Debug)]
 pub(crate) struct Settings {
     pub(crate) upstream: Upstream,
+    /// How many requests each client may send.
+    pub(crate) rate_limit: Option<RateLimit>,
     /// The name of the server in metrics.
     pub(crate) name: Option<Arc<str>>,
     pub(crate) client_revisions: RevisionSet,

@@ -170,7 +170,7 @@ pub(super) async fn list_all(
             params: Json::of(&params),
             ..call.clone()
         };
-        let page = match member.proxy.pass(page, peer.clone(), None).await {
+        let page = match member.proxy.call_as_part(page, peer.clone(), None).await {
             Ok(page) => page,
             Err(error) if error.code.as_i64() == Some(ErrorObject::METHOD_NOT_FOUND) => {
                 return Ok(listed);

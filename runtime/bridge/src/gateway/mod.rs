@@ -117,7 +117,7 @@ impl GatewayBuilder {
         self
     }
 
-    /// Sets how long a list waits for a server [default: 5 seconds]. The part of a server that is later is left out, and the
+    /// Sets how long a list waits for a server [default: 20 seconds]. The part of a server that is later is left out, and the
     /// client is notified that the list has changed once the server has answered.
     #[must_use]
     pub fn with_list_time(mut self, time: Duration) -> Self {
@@ -148,7 +148,7 @@ impl Gateway {
             client_revisions: RevisionSet::all(),
             policy: UnknownFields::Drop,
             losses: Losses::default(),
-            list_time: Duration::from_secs(5),
+            list_time: Duration::from_secs(20),
         }
     }
 

@@ -28,7 +28,7 @@ impl Gateway {
         call.params = Json::of(&params);
         let result = member
             .proxy
-            .pass(call, peer, Some(self.rewrite(&member)))
+            .call_as_part(call, peer, Some(self.rewrite(&member)))
             .await?;
         Ok(self.outward_links(&member, result))
     }
@@ -84,7 +84,7 @@ impl Gateway {
         call.params = Json::of(&params);
         member
             .proxy
-            .pass(call, peer, Some(self.rewrite(&member)))
+            .call_as_part(call, peer, Some(self.rewrite(&member)))
             .await
     }
 
@@ -160,7 +160,7 @@ impl Gateway {
                 ..call.clone()
             };
             let rewrite = Some(self.rewrite(member));
-            match member.proxy.pass(call, peer.clone(), rewrite).await {
+            match member.proxy.call_as_part(call, peer.clone(), rewrite).await {
                 Ok(result) => return Ok((Arc::clone(member), uri.to_owned(), result)),
                 Err(error) => drop(refused.get_or_insert(error)),
             }

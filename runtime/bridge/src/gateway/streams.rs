@@ -194,7 +194,7 @@ impl Stream {
             let ended = self
                 .member
                 .proxy
-                .pass(call, peer.clone(), Some(rewrite))
+                .call_as_part(call, peer.clone(), Some(rewrite))
                 .await;
             let was_open = is_open.load(std::sync::atomic::Ordering::Acquire);
             if is_first && !was_open {

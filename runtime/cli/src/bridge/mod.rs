@@ -8,6 +8,7 @@ mod loss_log;
 mod metrics;
 mod record;
 mod several;
+mod tools;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -15,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use clap::{ArgGroup, Args, ValueEnum};
-use mcp_bridge::{Bridge, Upstream};
+use mcp_bridge::{Bridge, Gateway, RateLimit, Upstream};
 use mcp_revisions::service::client::{Child, Http};
 use mcp_revisions_core::{LossKind, Revision, UnknownFields};
 use tokio::process::Command;
@@ -29,6 +30,7 @@ use config::{Definition, ServerDefinition};
 use listen::Listen;
 use loss_log::LossLog;
 use record::Record;
+use tools::ToolRules;
 
 /// Environment variable with the URL of the store that bridges share.
 const BACKPLANE: &str = "MCP_REV_BACKPLANE";
@@ -131,6 +133,20 @@ pub(crate) struct Arguments {
     /// Log level on standard error: off, error, warn, info, debug or trace [env: MCP_REV_LOG] [default: info]
     #[arg(long, value_name = "LEVEL")]
     log: Option<log::Level>,
+    /// Show clients only the tools whose name fits this pattern, in which `*` stands for any text; repeatable
+    ///
+    /// Calls of other tools get an error. With --combine, the names are those with a prefix, such as `git_*`.
+    #[arg(long, value_name = "PATTERN")]
+    allow_tool: Vec<String>,
+    /// Hide the tools whose name fits this pattern; repeatable, and stronger than --allow-tool
+    #[arg(long, value_name = "PATTERN")]
+    deny_tool: Vec<String>,
+    /// Accept at most this many requests a minute of each client, which is an address for an HTTP listener [default: no limit]
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
+    rate_limit: Option<u32>,
+    /// With --combine, wait at most this many seconds for the list of a server [default: 20]
+    #[arg(long, value_name = "SECONDS", value_parser = number, requires = "combine")]
+    list_timeout: Option<usize>,
     /// Format of the log on standard error
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     log_format: log::Format,
@@ -331,8 +347,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     Ok(Outcome { text, code })
 }
 
-/// The files that a bridge writes.
+/// What all servers of a bridge share: the files that it writes, and the count of requests.
 struct Files {
+    rate_limit: Option<RateLimit>,
     log: LossLog,
     record: Option<Record>,
 }
@@ -341,6 +358,7 @@ impl Files {
     fn open(arguments: &Arguments) -> Result<Self, Failed> {
         let record = arguments.record.as_deref().map(Record::new);
         Ok(Self {
+            rate_limit: arguments.rate_limit.map(RateLimit::per_minute),
             log: LossLog::open(&arguments.loss_log).map_err(Failed::place)?,
             record: record.transpose().map_err(Failed::place)?,
         })
@@ -392,6 +410,19 @@ fn set_up(arguments: &Arguments, files: &Files, upstream: Upstream, name: Option
     let bridge = match name {
         Some(name) => Bridge::new(upstream).with_name(name),
         None => Bridge::new(upstream),
+    };
+    let rules = ToolRules::new(&arguments.allow_tool, &arguments.deny_tool);
+    let bridge = match (rules.is_empty(), name.filter(|_| arguments.combine)) {
+        (true, _) => bridge,
+        (false, None) => bridge.with_tool_filter(move |tool, _| rules.admit(tool)),
+        (false, Some(name)) => {
+            let prefix = Gateway::prefix(name).unwrap_or_default();
+            bridge.with_tool_filter(move |tool, _| rules.admit(&format!("{prefix}_{tool}")))
+        }
+    };
+    let bridge = match &files.rate_limit {
+        Some(limit) => bridge.with_rate_limit(limit.clone()),
+        None => bridge,
     };
     let (log, name) = (files.log.clone(), name.map(str::to_owned));
     let bridge = bridge

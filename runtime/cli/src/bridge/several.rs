@@ -1,6 +1,7 @@
 //! The servers of a configuration file, each at a path of its own or all as one, and its reload.
 
 use std::path::Path;
+use std::time::Duration;
 
 use mcp_bridge::{Bridge, Directory, Gateway};
 use mcp_revisions::http;
@@ -177,6 +178,9 @@ fn gateway(arguments: &Arguments, files: &Files) -> Gateway {
     if !arguments.client_revisions.is_empty() {
         let revisions = arguments.client_revisions.iter().copied();
         gateway = gateway.with_client_revisions(revisions.collect());
+    }
+    if let Some(seconds) = arguments.list_timeout {
+        gateway = gateway.with_list_time(Duration::from_secs(seconds as u64));
     }
     gateway.build()
 }
