@@ -134,7 +134,9 @@ fn reexported(package: &str, files: &CrateFiles) -> Result<Vec<String>, Error> {
 
 /// Returns whether a line tells of an item of a type.
 fn is_about(line: &str, package: &str, name: &str) -> bool {
-    let rest = line.strip_prefix(package).and_then(|rest| rest.strip_prefix(": "));
+    let rest = line
+        .strip_prefix(package)
+        .and_then(|rest| rest.strip_prefix(": "));
     rest.is_some_and(|rest| {
         let word = |letter: char| letter.is_alphanumeric() || letter == '_';
         rest.split(|letter| !word(letter)).any(|part| part == name)

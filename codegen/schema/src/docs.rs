@@ -214,8 +214,7 @@ impl<'d> TypeDocs<'d> {
     }
 
     fn type_line(&self, key: &str) -> Option<&'d str> {
-        self.layers()
-            .find_map(|(docs, of)| docs.type_line(of, key))
+        self.layers().find_map(|(docs, of)| docs.type_line(of, key))
     }
 
     fn member_line(&self, key: &str, wire: &str) -> Option<&'d str> {

@@ -108,7 +108,10 @@ impl Spec {
         // An extension is read on its revision: without one of them, nothing can be said of it.
         let names = extensions::names(directory);
         let load = |name: &String| Extension::load(directory, name, &revisions);
-        let extensions: Vec<Extension> = Error::all(names.iter().map(load))?.into_iter().flatten().collect();
+        let extensions: Vec<Extension> = Error::all(names.iter().map(load))?
+            .into_iter()
+            .flatten()
+            .collect();
         let is_shared = |name: &&String| {
             let folder = name.split('/').next();
             let of_revision = rows.iter().any(|row| folder == Some(row.id()));

@@ -46,7 +46,12 @@ impl Once {
                         WIRE.contains(&part) && pieces.get(part).is_some_and(Piece::is_of_wire)
                     };
                     let parts: Vec<Option<usize>> = (parts.into_iter().flatten())
-                        .map(|part| classes.get(&(at, *part)).copied().filter(|_| !is_of_wire(part)))
+                        .map(|part| {
+                            classes
+                                .get(&(at, *part))
+                                .copied()
+                                .filter(|_| !is_of_wire(part))
+                        })
                         .collect();
                     let wire = piece.text.contains("PROTOCOL_VERSION").then_some(*wire);
                     let signature = (name.as_str(), piece.text.as_str(), wire, parts);

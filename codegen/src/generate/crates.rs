@@ -68,7 +68,8 @@ pub fn type_crates(models: &Models<'_>) -> (Vec<Result<Crate, Error>>, Once) {
         };
         match pieces(&of.model, &models.docs_of(of)) {
             Ok(own) => {
-                let made_one = extension_crate(models, (of, &own), (base, base_pieces), &older, |_| ());
+                let made_one =
+                    extension_crate(models, (of, &own), (base, base_pieces), &older, |_| ());
                 made.push(made_one);
                 older.push((of, own));
             }
@@ -122,9 +123,8 @@ fn extension_crate(
     for (other, theirs) in firm {
         let name = &other.extension.name;
         let once = Once::find(&[(name, wire, theirs), (&extension.name, wire, pieces)]);
-        let is_new = |ty: &&str| {
-            !shared.contains(ty) && reused.iter().all(|one| !one.types.contains(*ty))
-        };
+        let is_new =
+            |ty: &&str| !shared.contains(ty) && reused.iter().all(|one| !one.types.contains(*ty));
         let alike = once.of(&extension.name);
         let types: SortedSet<String> = (alike.keys().copied().filter(is_new))
             .map(str::to_owned)
@@ -343,7 +343,9 @@ fn features_of(models: &Models<'_>) -> Vec<Feature> {
 fn is_converted(extension: &Extension, models: &Models<'_>) -> bool {
     let name = &extension.name;
     let pairs = models.extension_pairs();
-    pairs.iter().any(|pair| pair.old == *name || pair.new == *name)
+    pairs
+        .iter()
+        .any(|pair| pair.old == *name || pair.new == *name)
 }
 
 /// The revisions that are converted, and those that are one of them under another name, in order.

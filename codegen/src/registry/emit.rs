@@ -170,7 +170,9 @@ fn extension(of: &Extension, all: &[&Extension], features: &[Feature]) -> Value 
         .filter(|one| one.folder == of.folder)
         .collect();
     let last = same.iter().rev();
-    let last = last.copied().find(|one| is_released(one) && one.revision == of.revision);
+    let last = last
+        .copied()
+        .find(|one| is_released(one) && one.revision == of.revision);
     // The features of which any brings something that its messages are converted from or to; `None` if it is there anyway.
     let core = same.iter().find_map(|one| one.core.as_ref());
     let core = core.map(|core| feature(&core.revision, features));

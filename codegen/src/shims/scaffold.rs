@@ -53,10 +53,12 @@ impl ShimFacts<'_> {
 
     /// The ids of a pair as those of features.
     fn feature_ids(&self, pair: &Pair) -> [String; 2] {
-        [&pair.old, &pair.new].map(|end| match self.extensions.iter().any(|one| one.name == *end) {
-            true => extension(end),
-            false => end.clone(),
-        })
+        [&pair.old, &pair.new].map(
+            |end| match self.extensions.iter().any(|one| one.name == *end) {
+                true => extension(end),
+                false => end.clone(),
+            },
+        )
     }
 
     /// The condition under which both ends of a pair are there.
@@ -406,14 +408,18 @@ pub(super) fn files(plans: &[PairPlan], facts: &ShimFacts<'_>) -> Result<CrateFi
     let extensions = folders.iter().map(|name| {
         context! { name => *name, constant => constant(&extension(name)) }
     });
-    let ends = plans.iter().flat_map(|plan| [&plan.pair.old, &plan.pair.new]);
+    let ends = plans
+        .iter()
+        .flat_map(|plan| [&plan.pair.old, &plan.pair.new]);
     let added = ends.filter(|end| facts.extensions.iter().any(|one| one.name == **end));
     let added: SortedSet<String> = added.map(|end| extension_package(end)).collect();
     let converted = |one: &str| {
         let mut revisions = facts.revisions.iter();
         revisions.any(|of| package(&of.revision.id) == one)
             || plans.iter().any(|plan| {
-                [&plan.pair.old, &plan.pair.new].iter().any(|end| facts.package_of(end) == one)
+                [&plan.pair.old, &plan.pair.new]
+                    .iter()
+                    .any(|end| facts.package_of(end) == one)
             })
     };
     let features = features::rows(&facts.features, |feature| {

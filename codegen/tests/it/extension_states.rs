@@ -68,10 +68,7 @@ fn next() -> String {
         "ThrowRequest".to_owned(),
         serde_json::from_str(&throw).unwrap(),
     );
-    definitions.insert(
-        "ThrowResult".to_owned(),
-        definitions["RollResult"].clone(),
-    );
+    definitions.insert("ThrowResult".to_owned(), definitions["RollResult"].clone());
     let mark = serde_json::json!({"type": "object", "properties": {"ink": {"type": "string"}}});
     definitions.insert("Mark".to_owned(), mark);
     definitions["RollRequest"]["properties"]["params"]["properties"]["mark"] =
@@ -132,7 +129,10 @@ fn three_states() -> SortedMap<String, String> {
     let told = imported(&mut directory, "dice@2028-02-02", &next());
     assert!(told.added && told.stale.is_none(), "{:?}", told.stale);
     assert_eq!(told.ended, ["dice/notifications/fell"]);
-    let draft = next().replace("\"Mark\":", "\"Spot\":{\"type\":\"object\",\"properties\":{\"at\":{\"type\":\"integer\"}}},\"Mark\":");
+    let draft = next().replace(
+        "\"Mark\":",
+        "\"Spot\":{\"type\":\"object\",\"properties\":{\"at\":{\"type\":\"integer\"}}},\"Mark\":",
+    );
     imported(&mut directory, "dice@draft", &draft);
     let mut files = directory.files().clone();
     let facts = files.get_mut("extensions/dice/extension.toml").unwrap();
@@ -164,7 +164,10 @@ fn a_new_state_begins_its_messages_and_ends_those_that_it_has_no_more() {
     let facts = &files["extensions/dice/extension.toml"];
     says(facts, "id = \"2028-02-02\"\nstatus = \"released\"\n");
     says(facts, "id = \"draft\"\nstatus = \"draft\"\n");
-    says(facts, "name = \"dice/throw\"\nsender = \"client\"\nsince = \"2028-02-02\"");
+    says(
+        facts,
+        "name = \"dice/throw\"\nsender = \"client\"\nsince = \"2028-02-02\"",
+    );
     says(facts, "kind = \"notification\"\nuntil = \"2027-01-01\"");
     let spec = Spec::from_files(files.clone()).unwrap();
     let states: Vec<(&str, Vec<&str>)> = (spec.extensions.iter())
@@ -176,7 +179,10 @@ fn a_new_state_begins_its_messages_and_ends_those_that_it_has_no_more() {
     assert_eq!(
         states,
         [
-            ("dice@2027-01-01", vec!["dice/roll", "dice/notifications/fell"]),
+            (
+                "dice@2027-01-01",
+                vec!["dice/roll", "dice/notifications/fell"]
+            ),
             ("dice", vec!["dice/roll", "dice/throw"]),
             ("dice@draft", vec!["dice/roll", "dice/throw"]),
         ]
@@ -191,7 +197,10 @@ fn a_new_state_begins_its_messages_and_ends_those_that_it_has_no_more() {
         let refused = Spec::from_files(files).err().map(|error| error.to_string());
         assert_eq!(refused.is_some(), is_refused, "{refused:?}");
         if let Some(refused) = refused {
-            says(&refused, "`dice/throw`: the schema has no message of that method (state 2028-02-02)");
+            says(
+                &refused,
+                "`dice/throw`: the schema has no message of that method (state 2028-02-02)",
+            );
         }
     }
 }
@@ -205,7 +214,11 @@ fn released_states_have_types_once_and_a_draft_has_its_own() {
         let sources = one.files.iter().filter(|(path, _)| path.ends_with(".rs"));
         sources.map(|(_, text)| text.as_str()).collect()
     };
-    let [first, second, draft] = ["mcp-ext-dice-2027-01-01", "mcp-ext-dice", "mcp-ext-dice-draft"];
+    let [first, second, draft] = [
+        "mcp-ext-dice-2027-01-01",
+        "mcp-ext-dice",
+        "mcp-ext-dice-draft",
+    ];
     for (package, owns) in [(first, true), (second, false), (draft, true)] {
         let text = sources(package);
         assert_eq!(text.contains("pub struct Cup "), owns, "{package}");
@@ -214,7 +227,10 @@ fn released_states_have_types_once_and_a_draft_has_its_own() {
     // What is alike is a message of the state all the same.
     says(&sources(second), "\"dice/roll\" ClientToServer Request");
     says(&sources(draft), "pub struct Spot ");
-    says(&sources(second), "pub const META_NAME: &'static str = \"com.example/mark\"");
+    says(
+        &sources(second),
+        "pub const META_NAME: &'static str = \"com.example/mark\"",
+    );
     assert!(!sources(first).contains("META_NAME"));
 }
 
@@ -296,9 +312,15 @@ fn two_states_of_an_extension_are_compared_by_their_ids() {
         .map(ToString::to_string)
         .collect();
     for part in ["dice/throw", "dice/notifications/fell", "dice/roll params"] {
-        assert!(paths.iter().any(|path| path.contains(part)), "{part}: {paths:?}");
+        assert!(
+            paths.iter().any(|path| path.contains(part)),
+            "{part}: {paths:?}"
+        );
     }
-    assert_eq!((diff.old.as_str(), diff.new.as_str()), ("dice@2027-01-01", "dice@2028-02-02"));
+    assert_eq!(
+        (diff.old.as_str(), diff.new.as_str()),
+        ("dice@2027-01-01", "dice@2028-02-02")
+    );
 }
 
 /// Dice between a view and its host, written by a generator that leaves what is shared within another definition.
@@ -327,13 +349,23 @@ fn an_import_proposes_errata_for_references_to_nothing_and_knows_notifications()
     let told = directory.import_extension(&upstream, &options).unwrap();
     assert!(told.stale.is_none(), "{:?}", told.stale);
     let facts = directory.files()["extensions/views/extension.toml"].clone();
-    says(&facts, "name = \"ui/notifications/shown\"\nsender = \"\"\nkind = \"notification\"");
-    says(&facts, "name = \"mod/listening\"\nsender = \"\"\nkind = \"notification\"");
+    says(
+        &facts,
+        "name = \"ui/notifications/shown\"\nsender = \"\"\nkind = \"notification\"",
+    );
+    says(
+        &facts,
+        "name = \"mod/listening\"\nsender = \"\"\nkind = \"notification\"",
+    );
     says(&facts, "name = \"ui/dice/show\"\nsender = \"\"\n\n");
     let open = Open::of(&directory.spec().unwrap());
     for decision in &open.decisions {
         let file = &decision.settle.file;
-        assert!(file.starts_with("extensions/views/"), "{file}: {}", decision.open);
+        assert!(
+            file.starts_with("extensions/views/"),
+            "{file}: {}",
+            decision.open
+        );
     }
     let dangling = |name: &str| {
         let of = format!("found `#/$defs/{name}` in ");
@@ -341,7 +373,10 @@ fn an_import_proposes_errata_for_references_to_nothing_and_knows_notifications()
         found.unwrap_or_else(|| panic!("{name}: {:?}", open.decisions))
     };
     says(&dangling("Inner").open, "in 2 places");
-    says(&dangling("Inner").settle.stub, "at = \"/$defs/Inner\"\nexpect-absent = true\n");
+    says(
+        &dangling("Inner").settle.stub,
+        "at = \"/$defs/Inner\"\nexpect-absent = true\n",
+    );
     says(&dangling("Gone").settle.stub, "/properties/three/$ref\"");
     directory.scaffold(&open).unwrap();
     // What it writes lies in the folder of the extension alone.
@@ -368,7 +403,10 @@ fn an_import_proposes_errata_for_references_to_nothing_and_knows_notifications()
     let open = Open::of(&spec);
     assert!(open.decisions.is_empty(), "{:?}", open.decisions);
     let crates = made(&spec);
-    let views = crates.iter().find(|one| one.package == "mcp-ext-views").unwrap();
+    let views = crates
+        .iter()
+        .find(|one| one.package == "mcp-ext-views")
+        .unwrap();
     let text: String = views.files.values().map(String::as_str).collect();
     for part in [
         "\"ui/notifications/shown\" ClientToServer Notification",
@@ -380,8 +418,14 @@ fn an_import_proposes_errata_for_references_to_nothing_and_knows_notifications()
     ] {
         says(&text, part);
     }
-    let table = crates.iter().find(|one| one.package == "mcp-revisions-tables").unwrap();
-    says(&table.files["src/extensions.rs"], "roles: [\"view\", \"host\"]");
+    let table = crates
+        .iter()
+        .find(|one| one.package == "mcp-revisions-tables")
+        .unwrap();
+    says(
+        &table.files["src/extensions.rs"],
+        "roles: [\"view\", \"host\"]",
+    );
 }
 
 #[test]

@@ -314,7 +314,9 @@ fn a_message_whose_method_another_one_has_is_refused_by_its_place() {
 #[test]
 fn a_request_without_a_result_of_its_name_gets_one_in_its_row() {
     let mut files = files();
-    let schema = files.get_mut("extensions/dice/2027-01-01/schema.json").unwrap();
+    let schema = files
+        .get_mut("extensions/dice/2027-01-01/schema.json")
+        .unwrap();
     *schema = schema.replace("RollResult", "Rolled");
     let mut directory = Directory::from_files(files);
     let asked = |directory: &Directory| {

@@ -58,8 +58,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
                 Protocol::Revision(_) => None,
                 Protocol::Extension(extension) => Some(extension),
             };
-            let added = added()
-                .flat_map(|of| of.methods.iter().map(move |method| (method, Some(of))));
+            let added =
+                added().flat_map(|of| of.methods.iter().map(move |method| (method, Some(of))));
             let methods = methods.iter().map(|method| (method, own));
             let methods: Vec<_> = methods.chain(added).collect();
             let width = methods.iter().map(|(method, _)| method.name.len()).max();

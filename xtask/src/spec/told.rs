@@ -70,7 +70,10 @@ pub(super) fn imported_extension(imported: &ImportedExtension) -> String {
     }
     if !imported.ended.is_empty() {
         let ended = imported.ended.join(", ");
-        let _ = writeln!(text, "\nended with the state before, which has them last: {ended}");
+        let _ = writeln!(
+            text,
+            "\nended with the state before, which has them last: {ended}"
+        );
     }
     if let Some(error) = &imported.stale {
         let problem = "imported, but these facts do not match its schema";

@@ -8,9 +8,9 @@ use serde_json::Value;
 use super::{Outcome, Unread};
 use crate::diff::Kind;
 use crate::naming::nearest;
-use crate::shims::{PROVEN, Pair};
 use crate::shims::changes::Changes;
 use crate::shims::rules::PairRules;
+use crate::shims::{PROVEN, Pair};
 use crate::spec::errors::ErrorRules;
 use crate::{Error, Spec};
 
@@ -140,7 +140,10 @@ fn rules(spec: &Spec) -> anyhow::Result<Vec<(String, Value)>> {
         let own = of_extensions.iter().find(|pair| pair.file() == file);
         let pair = match own {
             Some(pair) => pair.to_string(),
-            None => file.trim_start_matches("shims/").trim_end_matches(".toml").to_owned(),
+            None => file
+                .trim_start_matches("shims/")
+                .trim_end_matches(".toml")
+                .to_owned(),
         };
         let of = PairRules::read(text.clone()).map_err(Unread)?;
         let rows = (of.rules().map(serde_json::to_value))

@@ -277,9 +277,7 @@ fn free(model: &Model, name: &str) -> String {
 
 /// The messages of which it is said beside the schema that the side of a role sends them.
 fn stated(model: &Model, role: &Role, rules: &MethodRules) -> SortedSet<String> {
-    let is_of = |method: &str| {
-        rules.senders.get(method) == Some(&(role.direction, role.kind))
-    };
+    let is_of = |method: &str| rules.senders.get(method) == Some(&(role.direction, role.kind));
     let messages = defined_messages(model).filter(|(_, method)| is_of(method));
     messages.map(|(def, _)| def.name.clone()).collect()
 }

@@ -77,7 +77,10 @@ pub(crate) fn missing_definition(scope: &Scope, dangling: &Dangling) -> Settle {
         return erratum(scope, &at, None, &format!("replace-json = '''{inner}'''"));
     }
     let id = rule_id(dangling.reference.trim_start_matches("#/$defs/"));
-    let places = dangling.at.iter().map(|at| format!("  {},\n", quoted(&format!("{at}/$ref"))));
+    let places = dangling
+        .at
+        .iter()
+        .map(|at| format!("  {},\n", quoted(&format!("{at}/$ref"))));
     let (places, since) = (places.collect::<String>(), since(scope));
     let row = format!(
         "[[erratum]]\nid = {id:?}\nreason = \"\"\nsource = \"\"\n{since}at = [\n{places}]\nexpect = {}\nremove = true\n",
@@ -121,7 +124,9 @@ pub(crate) fn since(scope: &Scope) -> String {
     match scope {
         Scope::Revision(id) => format!("since = {id:?}\n"),
         Scope::Extension {
-            state, has_older: true, ..
+            state,
+            has_older: true,
+            ..
         } => format!("since = {state:?}\n"),
         Scope::Extension { .. } | Scope::Schema(_) | Scope::Pair(_) => String::new(),
     }

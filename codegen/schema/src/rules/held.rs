@@ -93,7 +93,9 @@ impl<'r> HeldRules<'r> {
         self.layers().find_map(|rules| {
             let Rules { names, .. } = rules;
 
-            if let Some(row) = self.row(rules, &names.rules.r#type, |row| row.definition == definition) {
+            if let Some(row) = self.row(rules, &names.rules.r#type, |row| {
+                row.definition == definition
+            }) {
                 return Some(names.mark(row).name.as_str());
             }
             let rule = names.rules.types.get(definition)?;
@@ -203,7 +205,9 @@ impl<'r> HeldRules<'r> {
         let found = self.layers().find_map(|rules| {
             let Rules { constructors, .. } = rules;
 
-            let row = self.row(rules, &constructors.rules.value, |row| matches(&row.at, place))?;
+            let row = self.row(rules, &constructors.rules.value, |row| {
+                matches(&row.at, place)
+            })?;
             Some((constructors, row))
         });
         let (constructors, row) = found?;

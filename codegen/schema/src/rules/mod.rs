@@ -227,7 +227,11 @@ impl Rules {
             constructors: Source::of(file(constructors::FILE))?,
             mistakes: Source::of(file(mistakes::FILE))?,
             order: match folder.trim_end_matches('/').strip_prefix(FOLDER) {
-                Some(name) => texts.states.get(name.trim_start_matches('/')).cloned().unwrap_or_default(),
+                Some(name) => texts
+                    .states
+                    .get(name.trim_start_matches('/'))
+                    .cloned()
+                    .unwrap_or_default(),
                 None => texts.order.clone(),
             },
             extensions: SortedMap::new(),

@@ -62,7 +62,9 @@ impl Pair {
     /// Returns whether a file below the spec directory has the rules of a pair.
     #[must_use]
     pub fn is_rule_file(name: &str) -> bool {
-        let own = name.strip_prefix(FOLDER).and_then(|rest| rest.rsplit('/').next());
+        let own = name
+            .strip_prefix(FOLDER)
+            .and_then(|rest| rest.rsplit('/').next());
         name.starts_with("shims/") || own.is_some_and(|own| own.contains(".."))
     }
 

@@ -259,7 +259,9 @@ fn collect(dir: &Path, below: &str, files: &mut Files) -> Result<(), Error> {
         };
         let name = format!("{below}{name}");
         if fs::metadata(&path).map_err(unreadable)?.is_dir() {
-            if below.is_empty() || below.starts_with(&format!("{FOLDER}/")) && below.matches('/').count() < 3 {
+            if below.is_empty()
+                || below.starts_with(&format!("{FOLDER}/")) && below.matches('/').count() < 3
+            {
                 collect(dir, &format!("{name}/"), files)?;
             }
         } else if name.ends_with(".toml") || name.ends_with("/schema.json") {

@@ -123,7 +123,11 @@ impl Order {
             false => Err(format!(
                 "`until` is `{}`, which stands before `{since}` in {}",
                 until.unwrap_or_default(),
-                if self.of_states { "the list of states" } else { "revisions.toml" }
+                if self.of_states {
+                    "the list of states"
+                } else {
+                    "revisions.toml"
+                }
             )),
         }
     }

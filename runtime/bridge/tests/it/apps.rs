@@ -35,9 +35,13 @@ fn of_tool(visibility: &[&str]) -> Value {
 
 fn results() -> Vec<(&'static str, Value)> {
     let tool = |name: &str, visibility: &[&str]| json!({ "name": name, "inputSchema": { "type": "object" }, "_meta": of_tool(visibility) });
-    let tools = [tool("weather", &["model", "app"]), tool("refresh", &["app"])];
+    let tools = [
+        tool("weather", &["model", "app"]),
+        tool("refresh", &["app"]),
+    ];
     let page = json!({ "uri": PAGE, "name": "dashboard", "mimeType": KIND, "_meta": of_page() });
-    let text = json!({ "uri": PAGE, "mimeType": KIND, "text": "<!DOCTYPE html>", "_meta": of_page() });
+    let text =
+        json!({ "uri": PAGE, "mimeType": KIND, "text": "<!DOCTYPE html>", "_meta": of_page() });
     let lasts = json!({ "resultType": "complete", "ttlMs": 0, "cacheScope": "private" });
     let result = |member: &str, list: Value| {
         let mut result = lasts.clone();
@@ -73,7 +77,11 @@ async fn a_host_gets_all_of_an_app_from_a_server_of_any_revision() {
                 result.parse().unwrap()
             };
             let tools = get("tools/list", json!({})).await;
-            assert_eq!(tools["tools"][0]["_meta"], of_tool(&["model", "app"]), "{pair}");
+            assert_eq!(
+                tools["tools"][0]["_meta"],
+                of_tool(&["model", "app"]),
+                "{pair}"
+            );
             assert_eq!(tools["tools"][1]["_meta"], of_tool(&["app"]), "{pair}");
             let pages = get("resources/list", json!({})).await;
             assert_eq!(pages["resources"][0]["uri"], PAGE, "{pair}");

@@ -398,9 +398,17 @@ fn apps_are_checked_listed_and_compared_between_a_view_and_its_host() {
             r#"{{"jsonrpc":"2.0","method":"ui/notifications/size-changed","params":{{"width":{width}}}}}"#
         )
     };
-    for known in ["2026-07-28", "apps", "apps@2026-01-26", "io.modelcontextprotocol/ui"] {
+    for known in [
+        "2026-07-28",
+        "apps",
+        "apps@2026-01-26",
+        "io.modelcontextprotocol/ui",
+    ] {
         let told = check(&size("400"), &["--revision", known]);
-        assert!(told.contains("ok (ui/notifications/size-changed notification)"), "{told}");
+        assert!(
+            told.contains("ok (ui/notifications/size-changed notification)"),
+            "{told}"
+        );
         let told = check(&size("\"wide\""), &["--revision", known]);
         assert!(told.contains("/params/width: expected a number"), "{told}");
     }
@@ -412,27 +420,50 @@ fn apps_are_checked_listed_and_compared_between_a_view_and_its_host() {
     assert!(told.contains("/visibility: expected"), "{told}");
     let listed = text(&["list", "methods", "apps"]);
     let sent = |method: &str| {
-        let line = listed.lines().find(|line| line.starts_with(method)).unwrap();
+        let line = listed
+            .lines()
+            .find(|line| line.starts_with(method))
+            .unwrap();
         line.split_whitespace().nth(1).unwrap().to_owned()
     };
     assert_eq!(sent("ui/initialize"), "view-to-host");
     assert_eq!(sent("ui/resource-teardown"), "host-to-view");
     // No message of apps goes to a server: there is nothing to convert them to.
     let request = r#"{"jsonrpc":"2.0","id":1,"method":"ui/open-link","params":{"url":"https://example.com"}}"#;
-    let refused = fed(&["convert", "--from", "apps", "--to", "2025-11-25", "-"], request);
+    let refused = fed(
+        &["convert", "--from", "apps", "--to", "2025-11-25", "-"],
+        request,
+    );
     assert_eq!(refused.code, 2, "{}", refused.err);
-    assert!(refused.err.contains("the extension `apps`"), "{}", refused.err);
+    assert!(
+        refused.err.contains("the extension `apps`"),
+        "{}",
+        refused.err
+    );
     let same = fed(&["diff", "apps", "apps@2026-01-26"], "");
     assert_eq!(same.code, 0, "{}", same.err);
 }
 
 #[test]
 fn a_state_of_an_extension_goes_by_its_id() {
-    let diff = fed(&["diff", "tasks@2026-07-28", "tasks@draft", "--verbose"], "");
+    let diff = fed(
+        &["diff", "tasks@2026-07-28", "tasks@draft", "--verbose"],
+        "",
+    );
     assert_eq!(diff.code, 0, "{}", diff.err);
     assert!(diff.out.contains("tasks@2026-07-28"), "{}", diff.out);
     let get = r#"{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"taskId":"1","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
-    let there = fed(&["convert", "--from", "tasks@2026-07-28", "--to", "tasks@draft", "-"], get);
+    let there = fed(
+        &[
+            "convert",
+            "--from",
+            "tasks@2026-07-28",
+            "--to",
+            "tasks@draft",
+            "-",
+        ],
+        get,
+    );
     assert_eq!(there.code, 0, "{}", there.err);
     assert!(there.out.contains("\"taskId\":\"1\""), "{}", there.out);
     let told = check(get, &["--revision", "tasks@draft"]);

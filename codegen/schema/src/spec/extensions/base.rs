@@ -66,4 +66,3 @@ pub(in crate::spec) fn copied<'s>(
 ) -> impl Iterator<Item = (&'s str, &'s Value, &'s Value)> {
     definitions(raw).filter_map(|(name, copy)| Some((name, copy, definition(&base.raw, name)?)))
 }
-

@@ -45,7 +45,8 @@ pub(super) fn taken_out(schema: &mut Value, raw: &Value) -> Vec<Dangling> {
                     inner: None,
                 };
                 let name = one.definition();
-                one.inner = name.and_then(|name| inner(raw, &unescaped(name.strip_prefix("/$defs/")?)));
+                one.inner =
+                    name.and_then(|name| inner(raw, &unescaped(name.strip_prefix("/$defs/")?)));
                 all.push(one);
             }
         }
@@ -56,7 +57,9 @@ pub(super) fn taken_out(schema: &mut Value, raw: &Value) -> Vec<Dangling> {
 /// Finds a definition of that name within another one.
 fn inner(schema: &Value, name: &str) -> Option<Value> {
     let definitions = schema.get("$defs")?.as_object()?;
-    let mut found = definitions.values().filter_map(|of| of.get("$defs")?.get(name));
+    let mut found = definitions
+        .values()
+        .filter_map(|of| of.get("$defs")?.get(name));
     let first = found.next()?;
     found.all(|other| other == first).then(|| first.clone())
 }

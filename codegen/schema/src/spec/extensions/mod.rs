@@ -22,8 +22,8 @@ use super::rules::RuleFile;
 use super::{Directory, ERRATA, Revision, Spec, Status, canonical, revisions};
 use crate::Error;
 use crate::pointer::escaped;
-pub(crate) use base::on;
 pub(super) use base::copied;
+pub(crate) use base::on;
 pub use dangling::Dangling;
 pub(crate) use rows::stated_kind;
 pub(super) use rows::{ExtensionRows, StateRow};
@@ -182,7 +182,13 @@ impl Extension {
             let Some(base) = base.last() else {
                 return Err(Error::defect("extension", "the list of states was checked"));
             };
-            Self::load_state(directory, name, (&facts, &rows, state), (&errata_file, &errata), (base, revisions))
+            Self::load_state(
+                directory,
+                name,
+                (&facts, &rows, state),
+                (&errata_file, &errata),
+                (base, revisions),
+            )
         }))
     }
 
@@ -206,13 +212,22 @@ impl Extension {
         let replaced = of_state.filter_map(|erratum| erratum.replace.as_ref());
         let named: SortedSet<String> = replaced.flat_map(base::referred).collect();
         base::with_definitions(&mut raw_on, base, named);
-        let errata::Applied { mut schema, errata, .. } =
-            errata::apply(&raw_on, errata, errata_file, id, state.status)?;
+        let errata::Applied {
+            mut schema, errata, ..
+        } = errata::apply(&raw_on, errata, errata_file, id, state.status)?;
         let mut errors = rows.faults(facts, state, &schema, revisions);
-        errors.extend(misnamed(&schema, &file.path, base, &directory.path(&format!("{FOLDER}/{name}"))));
+        errors.extend(misnamed(
+            &schema,
+            &file.path,
+            base,
+            &directory.path(&format!("{FOLDER}/{name}")),
+        ));
         Error::check(errors)?;
         let dangling = dangling::taken_out(&mut schema, &raw);
-        let has_older = rows.state.first().is_some_and(|first| first.id.get_ref() != id);
+        let has_older = rows
+            .state
+            .first()
+            .is_some_and(|first| first.id.get_ref() != id);
         let defines = |of: &String| definition(&schema, of).is_some();
         Ok(Self {
             name: match rows.of_handlers() {
@@ -226,9 +241,15 @@ impl Extension {
             identifier: rows.identifier.get_ref().clone(),
             revision: base.id.clone(),
             source: state.source.clone().unwrap_or_default(),
-            sha256: state.sha256.as_ref().map(|of| of.get_ref().clone()).unwrap_or_default(),
+            sha256: state
+                .sha256
+                .as_ref()
+                .map(|of| of.get_ref().clone())
+                .unwrap_or_default(),
             reference: state.reference.get_ref().clone(),
-            settings: (rows.settings.as_ref()).map(|of| of.get_ref().clone()).filter(defines),
+            settings: (rows.settings.as_ref())
+                .map(|of| of.get_ref().clone())
+                .filter(defines),
             roles: rows.roles.clone(),
             methods: rows.methods(state, &schema),
             results: rows.results(state, &schema),
@@ -357,7 +378,10 @@ fn missing(path: String, name: &str) -> Error {
 pub(super) fn orders(extensions: &[Extension]) -> SortedMap<String, Order> {
     let mut orders = SortedMap::new();
     for of in extensions.chunk_by(|a, b| a.folder == b.folder) {
-        let firm = of.iter().filter(|one| one.status() != Status::Draft).count();
+        let firm = of
+            .iter()
+            .filter(|one| one.status() != Status::Draft)
+            .count();
         let ids = of.iter().map(|one| one.state.clone()).collect();
         let folder = of.first().map(|one| one.folder.clone()).unwrap_or_default();
         orders.insert(folder, Order::of_states(ids, firm));

@@ -172,7 +172,11 @@ impl ExtensionRows {
         for row in &self.state {
             let id = row.id.get_ref();
             if !revisions::is_id(id) {
-                fault(&row.id, format!("`{id}` cannot name a state"), revisions::ID_HELP);
+                fault(
+                    &row.id,
+                    format!("`{id}` cannot name a state"),
+                    revisions::ID_HELP,
+                );
             }
             if before.iter().any(|other| other.id.get_ref() == id) {
                 let help = "leave one of the rows, or name the other state";
@@ -187,12 +191,20 @@ impl ExtensionRows {
                 let is_taken = before.iter().any(|other| other.handlers == Some(true));
                 if row.status != Status::Released || is_taken {
                     let help = "`handlers = true` stands at one released state";
-                    fault(&row.id, "handlers are written in another state".to_owned(), help);
+                    fault(
+                        &row.id,
+                        "handlers are written in another state".to_owned(),
+                        help,
+                    );
                 }
             }
             if row.reference.get_ref().is_empty() {
                 let help = "the URL of the page that the docs of the types are to link";
-                fault(&row.id, "the state names no reference page".to_owned(), help);
+                fault(
+                    &row.id,
+                    "the state names no reference page".to_owned(),
+                    help,
+                );
             }
             let base = row.revision.get_ref();
             if revisions.iter().all(|one| one.id != *base) {
@@ -257,7 +269,9 @@ impl ExtensionRows {
                 fault(result, &rule, UNDEFINED, LEAVE_OUT);
             }
         }
-        let base = revisions.iter().find(|one| one.id == *state.revision.get_ref());
+        let base = revisions
+            .iter()
+            .find(|one| one.id == *state.revision.get_ref());
         for row in &self.meta {
             let (holds, begins) = held(&order, row.since.as_deref(), row.until.as_deref(), id);
             if !holds || is_draft && !begins {
@@ -312,7 +326,12 @@ impl ExtensionRows {
         let sides = format!("{client} or {server}");
         if [client, server].iter().any(|word| !Roles::is_word(word)) || client == server {
             let help = "two different words of lower-case letters, such as view and host";
-            fault(&self.identifier, "roles", "the roles are no names of two sides", help);
+            fault(
+                &self.identifier,
+                "roles",
+                "the roles are no names of two sides",
+                help,
+            );
         }
         for row in &self.method {
             let rule = format!("method `{}`", row.name.get_ref());

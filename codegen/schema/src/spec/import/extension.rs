@@ -104,10 +104,12 @@ impl Directory {
             (Some(row), ..) => core.revision(row.revision.get_ref())?,
             (None, Some(id), _) => core.revision(id)?,
             (None, None, Some(state)) => core.revision(state.revision.get_ref())?,
-            (None, None, None) => Revision::of_handlers(core.revisions.iter()).ok_or_else(|| {
-                let problem = "no revision is released that the extension could rest on";
-                Error::usage(problem.to_owned(), "name one with --revision")
-            })?,
+            (None, None, None) => {
+                Revision::of_handlers(core.revisions.iter()).ok_or_else(|| {
+                    let problem = "no revision is released that the extension could rest on";
+                    Error::usage(problem.to_owned(), "name one with --revision")
+                })?
+            }
         };
         let state = match row {
             Some(row) => row.id.get_ref().clone(),
@@ -123,7 +125,15 @@ impl Directory {
                 });
                 let firm = |row: &&StateRow| status == Status::Draft || row.status != Status::Draft;
                 let before = rows.state.iter().rfind(firm);
-                text = with_state(&facts.path, &text, (&state, status), before, base, upstream, options)?;
+                text = with_state(
+                    &facts.path,
+                    &text,
+                    (&state, status),
+                    before,
+                    base,
+                    upstream,
+                    options,
+                )?;
                 before.map(|row| row.id.get_ref().clone())
             }
         };
@@ -136,7 +146,9 @@ impl Directory {
         if rows.state.is_empty() && rows_lack_settings(&text) {
             text = with_settings(&text, &upstream.canonical, base);
         }
-        let all: SortedSet<&str> = messages(&upstream.canonical).map(|(method, _)| method).collect();
+        let all: SortedSet<&str> = messages(&upstream.canonical)
+            .map(|(method, _)| method)
+            .collect();
         let ended = match &before {
             Some(before) => with_ends(&facts.path, &mut text, before, &all)?,
             None => Vec::new(),
@@ -147,12 +159,16 @@ impl Directory {
         let known: SortedSet<&str> = said.chain(theirs).collect();
         let mut new_rows = String::new();
         for (method, definition) in messages(&upstream.canonical) {
-            if known.contains(method) || new_rows.contains(&format!("name = {}\n", sheet::quoted(method))) {
+            if known.contains(method)
+                || new_rows.contains(&format!("name = {}\n", sheet::quoted(method)))
+            {
                 continue;
             }
             let kind = stated_kind(method, definition);
             let kind = kind.map_or_else(String::new, |kind| format!("kind = \"{kind}\"\n"));
-            let since = before.as_ref().map_or_else(String::new, |_| format!("since = {state:?}\n"));
+            let since = before
+                .as_ref()
+                .map_or_else(String::new, |_| format!("since = {state:?}\n"));
             let name = sheet::quoted(method);
             new_rows.push_str(&format!(
                 "# To decide: client or server, or the words of [roles].\n[[method]]\nname = {name}\nsender = \"\"\n{kind}{since}\n"
@@ -238,7 +254,9 @@ fn with_settings(text: &str, schema: &Value, base: &Revision) -> String {
         |settings| format!("settings = {}\n", sheet::quoted(settings)),
     );
     let about = "# The definition of what both sides declare under the identifier.\n";
-    let at = text.find("\nidentifier").map_or(text.len(), |at| sheet::line_end(text, at + 1));
+    let at = text
+        .find("\nidentifier")
+        .map_or(text.len(), |at| sheet::line_end(text, at + 1));
     let (head, tail) = text.split_at(at);
     format!("{head}{about}{line}{tail}")
 }
@@ -318,10 +336,19 @@ fn keeps_its_facts(
     let renamed = differs(&options.identifier, Some(rows.identifier.get_ref()));
     let of_state = match row {
         Some(row) => [
-            ("--revision", differs(&options.revision, Some(row.revision.get_ref()))),
+            (
+                "--revision",
+                differs(&options.revision, Some(row.revision.get_ref())),
+            ),
             ("--source", differs(&options.source, row.source.as_deref())),
-            ("--reference", differs(&options.reference, Some(row.reference.get_ref()))),
-            ("--status", options.status.is_some_and(|it| it != row.status)),
+            (
+                "--reference",
+                differs(&options.reference, Some(row.reference.get_ref())),
+            ),
+            (
+                "--status",
+                options.status.is_some_and(|it| it != row.status),
+            ),
         ],
         None => [("", false); 4],
     };
