@@ -103,6 +103,8 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
                 None => Upstream::read(&import.file)?,
             };
             let mut directory = Directory::read(&dir)?;
+            let name = import.extension.as_ref();
+            let folder = name.and_then(|name| name.split('@').next().map(str::to_owned));
             let (text, stands) = match import.extension {
                 Some(name) => {
                     let options = ExtensionOptions {
@@ -132,7 +134,11 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
                     (told::imported(&imported), imported.stale.is_none())
                 }
             };
-            ends(&mut directory, &dir, text, stands, import.scaffold)
+            let stubs = Stubs {
+                are_written: import.scaffold,
+                extension: folder,
+            };
+            ends(&mut directory, &dir, text, stands, &stubs)
         }
         Command::Confirm {
             revision,
@@ -161,19 +167,30 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     }
 }
 
+/// Which stubs an import writes.
+struct Stubs {
+    are_written: bool,
+    /// The extension in whose folder they all lie, if one is imported.
+    extension: Option<String>,
+}
+
 /// Says what an import leaves open, writes stubs for it where that is asked for, and writes the directory.
 fn ends(
     directory: &mut Directory,
     dir: &Path,
     mut text: String,
     stands: bool,
-    scaffold: bool,
+    stubs: &Stubs,
 ) -> anyhow::Result<Outcome> {
     // With errata or facts that do not hold, nothing more can be said of it.
     if stands {
         let open = Open::of(&directory.spec()?);
+        let open = match &stubs.extension {
+            Some(name) => open.of_extension(name),
+            None => open,
+        };
         text.push_str(&told::open(&open));
-        if scaffold {
+        if stubs.are_written {
             text.push_str(&told::scaffolded(&directory.scaffold(&open)?));
         }
     }

@@ -191,6 +191,7 @@ pub fn compare(old: &Side, new: &Side) -> Diff {
     rows::order(&mut rows, old, new);
     let mut notes: Vec<String> = old.notes.iter().chain(&new.notes).cloned().collect();
     notes.dedup();
+    notes.extend(extension::meta_notes(old, new));
     if cut {
         notes.push(
             "there are more wire paths than are followed: rows name only some of theirs".to_owned(),

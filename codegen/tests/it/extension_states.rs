@@ -98,7 +98,6 @@ example = [{ params = "dice/throw", way = "down", input = '{"sides":6}', output 
 name = "dice/notifications/fell"
 id = "no-falls"
 action = "drop"
-loss = "cosmetic"
 reason = "nothing is told of falls any more"
 source = "the page"
 example = [{ params = "dice/notifications/fell", way = "up", input = '{}', output = 'dropped' }]
@@ -378,7 +377,7 @@ fn an_import_proposes_errata_for_references_to_nothing_and_knows_notifications()
         "at = \"/$defs/Inner\"\nexpect-absent = true\n",
     );
     says(&dangling("Gone").settle.stub, "/properties/three/$ref\"");
-    directory.scaffold(&open).unwrap();
+    directory.scaffold(&open.of_extension("views")).unwrap();
     // What it writes lies in the folder of the extension alone.
     let others = |files: &SortedMap<String, String>| {
         let mut files = files.clone();
@@ -397,9 +396,17 @@ fn an_import_proposes_errata_for_references_to_nothing_and_knows_notifications()
         "[roles]\nclient = \"view\"\nserver = \"host\"\n\n[[state]]",
         1,
     );
-    // The module of `mod/listening` cannot be called `mod`: the row says another one.
-    says(facts, "area = ");
-    let spec = Spec::from_files(files).unwrap();
+    // The module of `mod/listening` cannot be called `mod`: that is asked once its side is known.
+    let mut directory = Directory::from_files(files);
+    let open = Open::of(&directory.spec().unwrap()).of_extension("views");
+    let asked: Vec<&str> = open
+        .decisions
+        .iter()
+        .map(|one| one.settle.stub.as_str())
+        .collect();
+    assert_eq!(asked, ["name = \"mod/listening\"\narea = \"mod_\"\n"]);
+    directory.scaffold(&open).unwrap();
+    let spec = directory.spec().unwrap();
     let open = Open::of(&spec);
     assert!(open.decisions.is_empty(), "{:?}", open.decisions);
     let crates = made(&spec);

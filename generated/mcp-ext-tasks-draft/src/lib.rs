@@ -64,5 +64,5 @@ pub const RESULTS: &[(&str, &str)] = &[("tools/call", "CreateTaskResult")];
 /// The id of the revision that this extension rests on.
 pub const REVISION: &str = "2026-07-28";
 
-/// The name under which `_meta` of `RequestMetaObject` holds [`RelatedTaskIds`].
+/// The name under which `_meta` of `CallToolRequestParams` holds [`RelatedTaskIds`].
 pub const RELATED_TASK_IDS_META_NAME: &str = "io.modelcontextprotocol/relatedTaskIds";

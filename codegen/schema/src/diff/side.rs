@@ -170,7 +170,7 @@ impl<'s> Sources<'s> {
     fn of_state(&self, label: &str, extension: &Extension, raw: bool) -> Result<Side, Error> {
         let file = format!("spec/{}", extension.schema_file());
         let (schema, errata) = match raw {
-            true => (extension.raw.clone(), Vec::new()),
+            true => (extensions::without_dangling(&extension.raw), Vec::new()),
             false => (extension.schema.clone(), extension.errata.clone()),
         };
         let mut side = self.side(label, &file, schema, &extension.revision)?;
@@ -233,8 +233,11 @@ impl<'s> Sources<'s> {
                 .push(format!("{name} is the upstream file of {}", revision.id));
             return Ok(side);
         }
-        let mut schema = canonical::canonicalize(&json::parse(name, text)?, name)?;
+        let mut schema = canonical::of_text_with_dangling(name, text)?;
         let of = extension_of(&schema, self.spec);
+        if of.is_none() {
+            schema = canonical::canonicalize(&json::parse(name, text)?, name)?;
+        }
         let (nearest, known) = match of {
             Some(of) => (self.spec.revision(&of.revision).ok(), Some(&of.errata)),
             None => {
@@ -243,7 +246,7 @@ impl<'s> Sources<'s> {
             }
         };
         if let (Some(_), Some(base)) = (of, nearest.filter(|base| base.errata.iter().all(&mends))) {
-            schema = extensions::on(&schema, base);
+            schema = extensions::on_for(&schema, base, known.into_iter().flatten());
         }
         let mut errata = Vec::new();
         let known: Vec<Erratum> = known
@@ -254,6 +257,9 @@ impl<'s> Sources<'s> {
             .collect();
         if !known.is_empty() {
             (schema, errata) = errata::fitting(schema, &known, name);
+        }
+        if of.is_some() {
+            schema = extensions::without_dangling(&schema);
         }
         let nearest = nearest.map_or("", |nearest| nearest.id.as_str());
         let mut side = self.side(name, name, schema, nearest)?;

@@ -62,8 +62,11 @@ pub(super) fn of_text(file: &str, text: &str) -> Result<Value, Error> {
     canonicalize(&super::json::parse(file, text)?, file)
 }
 
-/// The same of a schema whose references may lead nowhere: errata can mend them.
-pub(super) fn of_text_with_dangling(file: &str, text: &str) -> Result<Value, Error> {
+/// Reads the text of a schema of an extension, whose references may lead nowhere: errata can mend them.
+///
+/// # Errors
+/// What is not JSON, and what cannot be carried over.
+pub fn of_text_with_dangling(file: &str, text: &str) -> Result<Value, Error> {
     let (canonical, _) = carried_over(&super::json::parse(file, text)?, file)?;
     Ok(canonical)
 }

@@ -452,6 +452,9 @@ fn a_state_of_an_extension_goes_by_its_id() {
     );
     assert_eq!(diff.code, 0, "{}", diff.err);
     assert!(diff.out.contains("tasks@2026-07-28"), "{}", diff.out);
+    let key = "only in tasks@draft, `_meta` of CallToolRequestParams may hold `io.modelcontextprotocol/relatedTaskIds`";
+    let words: Vec<&str> = diff.out.split_whitespace().collect();
+    assert!(words.join(" ").contains(key), "{}", diff.out);
     let get = r#"{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"taskId":"1","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
     let there = fed(
         &[

@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
-use super::super::Revision;
 use super::super::canonical::{definition, definitions};
+use super::super::{Erratum, Revision};
 use crate::pointer::{of_fragment, unescaped};
 use crate::sorted::{SortedMap, SortedSet};
 
 /// The schema of an extension on its revision: a definition that repeats one of the revision is that one, with its errata.
-pub(crate) fn on(raw: &Value, base: &Revision) -> Value {
+fn on(raw: &Value, base: &Revision) -> Value {
     let mut schema = raw.clone();
     let repeated: SortedMap<String, Value> = (copied(raw, base))
         .filter(|(_, copy, original)| copy == original)
@@ -20,8 +20,23 @@ pub(crate) fn on(raw: &Value, base: &Revision) -> Value {
     schema
 }
 
+/// The same with what errata name of the revision.
+pub(crate) fn on_for<'e>(
+    raw: &Value,
+    base: &Revision,
+    errata: impl IntoIterator<Item = &'e Erratum>,
+) -> Value {
+    let mut schema = on(raw, base);
+    let replaced = errata
+        .into_iter()
+        .filter_map(|erratum| erratum.replace.as_ref());
+    let named: SortedSet<String> = replaced.flat_map(referred).collect();
+    with_definitions(&mut schema, base, named);
+    schema
+}
+
 /// Adds definitions of the revision that a schema does not repeat, with all that they refer to: an erratum names them.
-pub(super) fn with_definitions(schema: &mut Value, base: &Revision, named: SortedSet<String>) {
+fn with_definitions(schema: &mut Value, base: &Revision, named: SortedSet<String>) {
     let Some(Value::Object(definitions)) = schema.get_mut("$defs") else {
         return;
     };
@@ -37,7 +52,7 @@ pub(super) fn with_definitions(schema: &mut Value, base: &Revision, named: Sorte
 }
 
 /// The names of the definitions that a schema refers to.
-pub(super) fn referred(schema: &Value) -> SortedSet<String> {
+fn referred(schema: &Value) -> SortedSet<String> {
     let mut names = SortedSet::new();
     let mut open = vec![schema];
     while let Some(value) = open.pop() {

@@ -26,6 +26,13 @@ impl Dangling {
     }
 }
 
+/// Returns a schema without its references to nothing.
+pub(crate) fn without_dangling(schema: &Value) -> Value {
+    let mut mended = schema.clone();
+    let _ = taken_out(&mut mended, schema);
+    mended
+}
+
 /// Takes references to nothing out of a schema: any JSON is valid there. Each target is returned once; `raw` is searched for
 /// the definitions that should have been there.
 pub(super) fn taken_out(schema: &mut Value, raw: &Value) -> Vec<Dangling> {

@@ -23,8 +23,9 @@ use super::{Directory, ERRATA, Revision, Spec, Status, canonical, revisions};
 use crate::Error;
 use crate::pointer::escaped;
 pub(super) use base::copied;
-pub(crate) use base::on;
+pub(crate) use base::on_for;
 pub use dangling::Dangling;
+pub(crate) use dangling::without_dangling;
 pub(crate) use rows::stated_kind;
 pub(super) use rows::{ExtensionRows, StateRow};
 
@@ -207,11 +208,8 @@ impl Extension {
             return Err(missing(file.path, &format!("{name}@{id}")));
         }
         let raw = canonical::of_text_with_dangling(&file.path, &file.text)?;
-        let mut raw_on = on(&raw, base);
         let of_state = errata.iter().filter(|erratum| erratum.holds(id));
-        let replaced = of_state.filter_map(|erratum| erratum.replace.as_ref());
-        let named: SortedSet<String> = replaced.flat_map(base::referred).collect();
-        base::with_definitions(&mut raw_on, base, named);
+        let raw_on = on_for(&raw, base, of_state);
         let errata::Applied {
             mut schema, errata, ..
         } = errata::apply(&raw_on, errata, errata_file, id, state.status)?;
@@ -327,7 +325,11 @@ impl Extension {
     /// The same extension with another schema, mended as far as its errata still apply, and with those of its facts that
     /// the schema bears out.
     fn with_schema(&self, raw: &Value, base: &Revision) -> Self {
-        let (mut schema, _) = errata::fitting(on(raw, base), &self.errata, &self.name);
+        let (mut schema, _) = errata::fitting(
+            on_for(raw, base, &self.errata),
+            &self.errata,
+            &self.name,
+        );
         let dangling = dangling::taken_out(&mut schema, raw);
         let defines = |name: &str| definition(&schema, name).is_some();
         let own: SortedSet<&str> = messages(raw).map(|(name, _)| name).collect();
