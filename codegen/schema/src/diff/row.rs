@@ -40,6 +40,9 @@ pub struct Row {
     /// The member, value, limit, code, header or rule that it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
+    /// For a member that went or came: the one that came or went there and may be the same.
+    #[serde(skip)]
+    pub(crate) other_name: Option<String>,
     /// The error codes that it is about.
     #[serde(skip)]
     pub codes: Vec<i64>,
@@ -108,6 +111,7 @@ impl Row {
             changed_within: false,
             places: Vec::new(),
             subject: None,
+            other_name: None,
             codes: Vec::new(),
             before: None,
             after: None,
