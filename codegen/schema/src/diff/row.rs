@@ -8,11 +8,12 @@ use super::kind::Kind;
 use super::path::WirePath;
 use super::show::View;
 use super::site::Place;
-use super::verdict::{CrateChange, End, Level, Verdict, Verdicts};
+use super::verdict::{CrateChange, End, Level, Transport, Verdict, Verdicts};
 use super::witness::Witness;
 use crate::schema::Constraints;
 use crate::schema::applied;
 use crate::schema::decimal;
+use crate::shims::Sender;
 use crate::spec::sha256;
 
 /// A change between two revisions.
@@ -91,6 +92,12 @@ pub struct Prose {
     pub step: String,
     /// The name under which people speak of it.
     pub id: String,
+    /// The peer that it binds; `None` if it binds both.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub binds: Option<Sender>,
+    /// The transport that it is about; `None` if it is about any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub over: Option<Transport>,
     /// What the newer revision says, or no longer says.
     pub says: String,
     /// The page that says so.

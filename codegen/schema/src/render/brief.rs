@@ -265,11 +265,20 @@ fn items(change: &Change<'_>, inputs: &SortedSet<&str>) -> Vec<(Head, Item)> {
         Kind::MemberAddedOptional => member(Head::MAY),
         Kind::UnionMemberAdded => one(Head::MAY, "", shape(&row.after), here()),
         Kind::EnumValueAdded => one(Head::MAY, "the value", subject, here()),
-        Kind::MemberRemoved => member(Head::GONE),
+        Kind::MemberRemoved => match &row.other_name {
+            Some(other) => {
+                let after = format!("{}, perhaps renamed to {}", here(), bare(other));
+                one(Head::GONE, "", name(row, &paths), after)
+            }
+            None => member(Head::GONE),
+        },
         Kind::UnionMemberRemoved => one(Head::GONE, "", shape(&row.before), here()),
         Kind::EnumValueRemoved => one(Head::GONE, "the value", subject, here()),
         Kind::BecameOptional => changed("may be left out".to_owned()),
         Kind::TypeWidened => changed(format!("may be {}", shape(&row.after))),
+        Kind::TypeNarrowed if shape(&row.after) == "never" => {
+            changed("admits no value any more".to_owned())
+        }
         Kind::TypeNarrowed | Kind::TypeChanged | Kind::ConstChanged => {
             changed(format!("is {}", shape(&row.after)))
         }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::brief::brief;
 use super::text::{conclusion, counted};
 use super::themes::{Change, themes};
-use super::{one_line, verdict_word};
+use super::{one_line, prose_groups, verdict_word};
 use crate::diff::{Diff, Level, Prose, WirePath};
 use crate::naming::capitalized;
 
@@ -91,9 +91,12 @@ pub fn render(diff: &Diff) -> String {
             text,
             "\n<details><summary>Pages: {count} that no schema shows</summary>\n"
         );
-        for Prose { id, says, page, .. } in &diff.prose {
-            let (says, page) = (one_line(says), one_line(page));
-            let _ = writeln!(text, "- {}: {says} ({page})", code(id));
+        for (group, changes) in prose_groups(diff) {
+            let _ = writeln!(text, "- {}", capitalized(&group));
+            for Prose { id, says, page, .. } in changes {
+                let (says, page) = (one_line(says), one_line(page));
+                let _ = writeln!(text, "  - {}: {says} ({page})", code(id));
+            }
         }
         text.push_str("\n</details>\n");
     }

@@ -12,8 +12,8 @@ use std::borrow::Cow;
 
 use mcp_wire::steers;
 
-use crate::diff::{Diff, Kind, Meaning, Met, Row, Transport, Verdict, View, joined};
-use crate::shims::PROVEN;
+use crate::diff::{Diff, Kind, Meaning, Met, Prose, Row, Transport, Verdict, View, joined};
+use crate::shims::{PROVEN, Sender};
 use crate::sorted::{SortedMap, SortedSet};
 
 /// Returns `rejected`, `rejected over HTTP`, `ignored`, `misinterpreted` or `ok`.
@@ -21,6 +21,7 @@ use crate::sorted::{SortedMap, SortedSet};
 pub fn verdict_word(verdict: Verdict) -> &'static str {
     match (verdict.valid, verdict.over, verdict.meaning) {
         (false, Some(Transport::Http), _) => "rejected over HTTP",
+        (false, Some(Transport::Stdio), _) => "rejected over stdio",
         (false, None, _) => "rejected",
         (true, _, Meaning::Kept) => "ok",
         (true, _, Meaning::Dropped) => "ignored",
@@ -81,6 +82,34 @@ fn one_line(text: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(line)
+}
+
+/// Returns the peers that a change of the pages binds, in words.
+#[must_use]
+pub fn peers(binds: Option<Sender>) -> &'static str {
+    match binds {
+        Some(Sender::Client) => "clients",
+        Some(Sender::Server) => "servers",
+        None => "clients and servers",
+    }
+}
+
+/// Returns what only the pages say, by the peers and the transport that it is about: `clients, over HTTP`.
+#[must_use]
+pub fn prose_groups(diff: &Diff) -> Vec<(String, Vec<&Prose>)> {
+    let mut groups: SortedMap<(Option<Sender>, Option<Transport>), Vec<&Prose>> = SortedMap::new();
+    for change in &diff.prose {
+        groups
+            .entry((change.binds, change.over))
+            .or_default()
+            .push(change);
+    }
+    let groups = groups.into_iter().map(|((binds, over), changes)| {
+        let peers = peers(binds);
+        let over = over.map(|over| format!(", over {}", over.name()));
+        (format!("{peers}{}", over.unwrap_or_default()), changes)
+    });
+    groups.collect()
 }
 
 /// Returns what stood there and what stands there, in one line; empty where the kind says it all.

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::brief::brief;
 use super::themes::{Change, themes};
-use super::{one_line, rules_words, verdict_word};
+use super::{one_line, prose_groups, rules_words, verdict_word};
 use crate::diff::{Diff, Kind, Level, Prose, Row, Summary, joined};
 
 /// How a text is laid out.
@@ -217,8 +217,12 @@ impl Writer {
             return;
         }
         self.title("what the pages say and no schema shows");
-        for Prose { id, says, page, .. } in &diff.prose {
-            self.hanging(&format!("  {id:<28} "), 31, &format!("{says} ({page})"));
+        for (group, changes) in prose_groups(diff) {
+            self.line(&format!("  {group}"));
+            for Prose { id, says, page, .. } in changes {
+                let head = format!("    {id:<28} ");
+                self.hanging(&head, 33, &format!("{says} ({page})"));
+            }
         }
     }
 
