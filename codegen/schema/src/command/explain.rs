@@ -6,8 +6,9 @@ use clap::Args;
 use serde_json::Value;
 
 use super::{Outcome, Unread};
-use crate::diff::Kind;
+use crate::diff::{Kind, Transport};
 use crate::naming::nearest;
+use crate::render::peers;
 use crate::shims::changes::Changes;
 use crate::shims::rules::PairRules;
 use crate::shims::{PROVEN, Pair};
@@ -121,7 +122,13 @@ fn facts(spec: &Spec, name: &str) -> anyhow::Result<Vec<String>> {
     }
     for change in Changes::of(spec).map_err(Unread)?.all() {
         if change.id == name {
-            let lines = [("It says:", &*change.says), ("Page:", &change.page)];
+            let over = change.over.map_or("any transport", Transport::name);
+            let lines = [
+                ("It says:", &*change.says),
+                ("Binds:", peers(change.binds)),
+                ("Over:", over),
+                ("Page:", &change.page),
+            ];
             let what = format!("change of {} that no schema shows", change.between);
             facts.push(text(&what, &lines));
         }

@@ -11,6 +11,7 @@ use super::extension::{Extracted, Feature, cores, with_lists};
 use super::graph::Graph;
 use super::lines::Lines;
 use super::messages::{self, Message};
+use super::remarks;
 use super::show::joined;
 use super::variants::share;
 use crate::Error;
@@ -233,10 +234,13 @@ impl<'s> Sources<'s> {
                 .push(format!("{name} is the upstream file of {}", revision.id));
             return Ok(side);
         }
+        let upstream = json::parse(name, text)?;
+        let mut remarks = remarks::on_versions(name, &upstream, |path| text_of(path).ok());
+        remarks.extend(remarks::on_references(name, &upstream));
         let mut schema = canonical::of_text_with_dangling(name, text)?;
         let of = extension_of(&schema, self.spec);
         if of.is_none() {
-            schema = canonical::canonicalize(&json::parse(name, text)?, name)?;
+            schema = canonical::canonicalize(&upstream, name)?;
         }
         let (nearest, known) = match of {
             Some(of) => (self.spec.revision(&of.revision).ok(), Some(&of.errata)),
@@ -265,6 +269,7 @@ impl<'s> Sources<'s> {
         let mut side = self.side(name, name, schema, nearest)?;
         side.lines = Some(Lines::of(name, text));
         side.feature = of.map(|of| Feature::of(of, self.spec));
+        side.notes.extend(remarks);
         side.notes.push(format!(
             "HTTP headers and rules of {name} are not known: error codes are compared as far as the schemas carry them"
         ));
