@@ -82,18 +82,13 @@
 
 #[cfg(any(feature = "server-http", feature = "server-stdio"))]
 pub mod backplane;
-pub mod errors;
-mod limits;
-#[cfg(any(feature = "sansio-client", feature = "sansio-server"))]
-mod protocol;
-#[cfg(any(feature = "sansio-client", feature = "sansio-server"))]
-pub mod sansio;
 #[cfg(any(feature = "client", feature = "server-http", feature = "server-stdio"))]
 pub mod service;
 #[cfg(any(feature = "client", feature = "server-http", feature = "server-stdio"))]
 mod transport;
 
-pub use limits::Limits;
+#[cfg(any(feature = "sansio-client", feature = "sansio-server"))]
+pub use mcp_revisions_sansio::{self as sansio, Limits, errors};
 #[cfg(feature = "client")]
 pub use transport::client as client_transport;
 #[cfg(feature = "server-http")]

@@ -230,7 +230,12 @@ pub fn sections(models: &Models<'_>) -> Vec<Section> {
         ..feature
     });
     let asked_for: Vec<Feature> = asked_for.collect();
-    let forwarded = |to: &str| rows(&asked_for, |feature| vec![format!("{to}/{}", feature.name)]);
+    let forwarded = |to: &[&str]| {
+        rows(&asked_for, |feature| {
+            let each = to.iter().map(|to| format!("{to}/{}", feature.name));
+            each.collect()
+        })
+    };
     let is_used = |package: &&String| {
         !package.starts_with(&extension_package("")) || converted.contains(package)
     };
@@ -253,12 +258,17 @@ pub fn sections(models: &Models<'_>) -> Vec<Section> {
         section(
             "runtime/Cargo.toml",
             "a feature a revision",
-            forwarded("mcp-revisions-core"),
+            forwarded(&["mcp-revisions-core", "mcp-revisions-sansio?"]),
+        ),
+        section(
+            "runtime/sansio/Cargo.toml",
+            "a feature a revision",
+            forwarded(&["mcp-revisions-core"]),
         ),
         section(
             "runtime/core/Cargo.toml",
             "a feature a revision",
-            forwarded("mcp-revisions-tables"),
+            forwarded(&["mcp-revisions-tables"]),
         ),
         section("runtime/hooks/Cargo.toml", "a feature a revision", hooks),
         section(

@@ -8,8 +8,8 @@ use tokio::time::Instant;
 
 use super::receivers::Receivers;
 use super::{Backplane, EventId, KeptEvent, Receiver, Reply, SessionRecord, To};
-use crate::protocol::server::Owner;
 use crate::transport::panics::lock;
+use mcp_revisions_sansio::server::Owner;
 
 /// The backplane of one process; clones are one.
 ///

@@ -33,10 +33,10 @@ use std::pin::Pin;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use crate::protocol::server::Owner;
-#[cfg(feature = "ext-tasks")]
-use crate::protocol::tasks::server::{MemoryTasks, TaskStore};
 pub use crate::transport::serve::event::{EventId, KeptEvent, NoEventId};
+use mcp_revisions_sansio::server::Owner;
+#[cfg(feature = "ext-tasks")]
+use mcp_revisions_sansio::tasks::server::{MemoryTasks, TaskStore};
 #[cfg(feature = "server-http")]
 pub use memory::Memory;
 #[cfg(feature = "server-http")]

@@ -78,7 +78,7 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test says what it found and stops")]
 
     use super::*;
-    use crate::protocol::server::Owner;
+    use mcp_revisions_sansio::server::Owner;
 
     fn noted(record: &mut SessionRecord, method: &str, params: &str) -> bool {
         let text = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mcp_wire::{Json, Map};
 
-use crate::protocol::server::Owner;
+use mcp_revisions_sansio::server::Owner;
 
 /// A session, as a replica that takes it over needs it.
 #[derive(Debug, Clone, PartialEq, Eq)]

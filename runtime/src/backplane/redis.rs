@@ -23,10 +23,10 @@ use events::{APPENDS, Append, EVENTS_KEPT, Fields, Sizes, event_bytes, of_fields
 
 use super::receivers::{Receivers, fresh_address};
 use super::{Backplane, EventId, KeptEvent, Receiver, Reply, SessionRecord, To, Unavailable};
-use crate::protocol::server::Owner;
 use crate::serve::Budget;
 use crate::transport::panics::lock;
 use crate::transport::spawn::{Boxed, boxed, spawn};
+use mcp_revisions_sansio::server::Owner;
 
 /// A backplane in a Redis server, version 7 or newer; clones are one.
 ///

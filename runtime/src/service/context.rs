@@ -10,8 +10,8 @@ use mcp_wire::{Decode, Encode, Json, Number, Writer};
 use super::Error;
 use super::stateless::Answers;
 use crate::methods;
-use crate::protocol::server::{Caller as Who, IncomingRequest, LogLevel};
 use crate::serve::{Peer, Session};
+use mcp_revisions_sansio::server::{Caller as Who, IncomingRequest, LogLevel};
 
 /// The context of a call for its handler, in the revision `App`; clones belong to the same call.
 ///

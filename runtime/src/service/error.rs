@@ -6,7 +6,7 @@ use mcp_revisions_core::{Lifecycle, Revision};
 use mcp_wire::ErrorObject;
 
 use crate::errors;
-use crate::protocol::{Failure, Refused};
+use mcp_revisions_sansio::{Failure, Refused};
 
 /// How many bytes a URI may have that an error repeats.
 const URI_BYTES: usize = 2 << 10;

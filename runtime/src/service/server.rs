@@ -10,15 +10,15 @@ use mcp_wire::{Direction, Encode, ErrorObject, Json, Map};
 use super::capabilities::{of_server, promised};
 use super::custom::Custom;
 use super::{Error, RequestContext};
-use crate::protocol::server;
-use crate::protocol::server::{
-    CustomNotification, CustomRequest, IncomingRequest, Lost, Notification, PeerMistake, Profile,
-    ProfileError,
-};
 use crate::serve::{Budget, Handler, Peer, Permit, Session, Share};
 use crate::transport::panics::guarded;
 use crate::transport::spawn::{Boxed, boxed, spawn};
 use crate::{Limits, RevisionSet};
+use mcp_revisions_sansio::server;
+use mcp_revisions_sansio::server::{
+    CustomNotification, CustomRequest, IncomingRequest, Lost, Notification, PeerMistake, Profile,
+    ProfileError,
+};
 
 /// Builder of a server: its implementation info, capabilities and revisions.
 ///

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use hmac_sha256::Hash;
 use mcp_wire::{Json, Map};
 
-use crate::protocol::input_required::server::seal::canonical;
+use mcp_revisions_sansio::transport::canonical;
 
 /// What a client was asked and has answered so far, by question.
 #[derive(Debug, Default)]

@@ -25,8 +25,8 @@ use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::LookupSpan;
 
 use crate::methods;
-use crate::protocol::server::{IncomingRequest, LogLevel};
 use crate::serve::Peer;
+use mcp_revisions_sansio::server::{IncomingRequest, LogLevel};
 
 /// The target of the spans of calls.
 const TARGET: &str = "mcp_revisions::call";

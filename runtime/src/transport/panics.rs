@@ -8,7 +8,7 @@ use std::task::Poll;
 
 use mcp_wire::ErrorObject;
 
-use crate::protocol::lost::Lost;
+use mcp_revisions_sansio::Lost;
 
 /// What a handler says, or that it failed if it panics. It is gone by the time that this is known.
 pub(crate) async fn caught<T, F>(mut work: Pin<Box<F>>) -> Result<T, ErrorObject>

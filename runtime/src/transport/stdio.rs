@@ -26,10 +26,10 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use super::line::read_line;
 use super::spawn::spawn;
 use super::standard_input::StandardInput;
-use crate::protocol::server::{Owner, Server};
 use crate::serve::{
     AnyHandler, Budget, Facts, Handler, Next, Queue, ServerDriver, outbox, started, with_tasks,
 };
+use mcp_revisions_sansio::server::{Owner, Server};
 
 /// How many messages of the greatest length a client may leave unread; an answer beyond that becomes an error.
 const UNREAD: usize = 4;

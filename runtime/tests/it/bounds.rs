@@ -41,7 +41,7 @@ fn an_id_may_be_as_long_as_the_limit_says() {
 
 #[test]
 fn limits_are_by_default_what_their_docs_say() {
-    let source = include_str!("../../src/limits.rs");
+    let source = include_str!("../../sansio/src/limits.rs");
     let is = format!("{:?}", Limits::default());
     let mut docs = String::new();
     let mut compared = 0;

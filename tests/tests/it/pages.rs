@@ -147,7 +147,7 @@ fn a_feature_of_a_guide_is_one_of_the_manifest() {
 fn the_guide_has_every_limit() {
     let root = mcp_tests::root();
     let guide = std::fs::read_to_string(root.join("docs/deploy.md")).unwrap();
-    let limits = std::fs::read_to_string(root.join("runtime/src/limits.rs")).unwrap();
+    let limits = std::fs::read_to_string(root.join("runtime/sansio/src/limits.rs")).unwrap();
     let (_, limits) = limits.split_once("pub struct Limits {").unwrap();
     let (limits, _) = limits.split_once("\n}").unwrap();
     let fields = limits

@@ -9,9 +9,9 @@ use tokio::sync::mpsc;
 
 use super::{PATIENCE, Shared};
 use crate::backplane::{EventId, KeptEvent};
-use crate::protocol::server::Owner;
 use crate::serve::{Budget, Permit};
 use crate::transport::panics::lock;
+use mcp_revisions_sansio::server::Owner;
 
 /// The events of a session that are kept, the oldest first, each by what it takes of the budget.
 pub(super) struct Sizes {

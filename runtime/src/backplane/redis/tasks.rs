@@ -9,8 +9,8 @@ use mcp_wire::to_string;
 
 use super::Redis;
 use crate::backplane::Unavailable;
-use crate::protocol::tasks::server::store_bounds::{BYTES, SHARE, TASKS};
-use crate::protocol::tasks::server::{Count, Stored, Task, TaskStore, TaskStoreError};
+use mcp_revisions_sansio::tasks::server::store_bounds::{BYTES, SHARE, TASKS};
+use mcp_revisions_sansio::tasks::server::{Count, Stored, Task, TaskStore, TaskStoreError};
 
 /// What the scripts have in common. `ARGV[1]` is what all keys begin with, `ARGV[2]` the id of the task.
 const COMMON: &str = "

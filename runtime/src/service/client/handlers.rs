@@ -8,13 +8,13 @@ use mcp_wire::service::{ClientSide, Serves};
 
 use super::{ClientContext, Wants};
 use crate::methods;
-use crate::protocol::client::{Client, CustomNotification, Event, Notification, Token};
-use crate::protocol::lost::LossHook;
 use crate::service::Error;
 use crate::service::custom::Custom;
 use crate::transport::client::{Application, Driver, Handle, Open, Transport, WeakHandle, drive};
 use crate::transport::queue::{Queued, Receiver, Sender, queue};
 use crate::transport::spawn::spawn;
+use mcp_revisions_sansio::LossHook;
+use mcp_revisions_sansio::client::{Client, CustomNotification, Event, Notification, Token};
 
 /// What a notification takes up besides its params and its place in the queue: its task and its context.
 const EACH: usize = 768;

@@ -31,12 +31,12 @@ use mcp_wire::{Direction, Encode, Json};
 
 use super::Error;
 use crate::methods;
-use crate::protocol::LogLevel;
-use crate::protocol::client::{
+use crate::transport::client::{Handle, Reply};
+use mcp_revisions_sansio::LogLevel;
+use mcp_revisions_sansio::LossHook;
+use mcp_revisions_sansio::client::{
     Answer, Failure, Fate, OutgoingRequest, Profile, ServerFacts, TaskState, Verdict,
 };
-use crate::protocol::lost::LossHook;
-use crate::transport::client::{Handle, Reply};
 
 #[cfg(feature = "client-stdio")]
 pub use crate::transport::client::Child;

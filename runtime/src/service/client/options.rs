@@ -8,9 +8,6 @@ use mcp_wire::service::{ClientSide, Serves};
 use mcp_wire::{Direction, Encode, Json, JsonObject};
 
 use super::{Client, ClientContext, How, handlers};
-use crate::protocol::client::{self, Channel, Options, Profile, Verdict};
-use crate::protocol::lost::{LossHook, Lost};
-use crate::protocol::mistakes::{MistakeHook, PeerMistake};
 use crate::service::Error;
 use crate::service::capabilities::declared;
 use crate::service::custom::Custom;
@@ -19,6 +16,9 @@ use crate::transport::panics::guarded;
 #[cfg(any(feature = "client-stdio", feature = "client-http"))]
 use crate::transport::spawn::in_runtime;
 use crate::{Limits, RevisionSet};
+use mcp_revisions_sansio::client::{self, Channel, Options, Profile, Verdict};
+use mcp_revisions_sansio::{LossHook, Lost};
+use mcp_revisions_sansio::{MistakeHook, PeerMistake};
 
 /// A client that is not connected yet.
 ///

@@ -6,8 +6,8 @@ use std::task::{Context, Poll};
 use futures_core::Stream;
 use mcp_wire::{Json, Map};
 
-use crate::protocol::LogLevel;
 use crate::transport::queue::{Queued, Receiver, Sender, queue};
+use mcp_revisions_sansio::LogLevel;
 
 /// How many bytes of updates wait to be taken before those that come are left out.
 const ROOM: usize = 1 << 20;

@@ -9,8 +9,8 @@ use tokio::sync::broadcast::{self, error::RecvError};
 
 use super::{Error, RequestContext, Router};
 use crate::backplane::{Backplane, Receiver, To, detach};
-use crate::protocol::subscriptions::listen::change;
-use crate::protocol::subscriptions::{Filter, about};
+use mcp_revisions_sansio::subscriptions::listen::change;
+use mcp_revisions_sansio::subscriptions::{Filter, about};
 
 /// How many changes are kept for a client that reads slowly; beyond it, the client is notified of everything it subscribed to.
 const KEPT: usize = 256;
@@ -108,7 +108,8 @@ impl Changes {
     ) -> Result<mcp::SubscriptionsListenResult, Error> {
         let mut changes = self.sender.subscribe();
         let capabilities = Json::of(capabilities);
-        let declares = |path: &[&str]| crate::protocol::json::declares(&capabilities, path);
+        let declares =
+            |path: &[&str]| mcp_revisions_sansio::transport::declares(&capabilities, path);
         // Who is gone listens to nothing.
         let most = cx.session().limits().map_or(0, |it| it.max_subscriptions);
         let wanted = Filter::read(&Json::of(params), declares, most).map_err(|it| it.error)?;

@@ -3,8 +3,8 @@
 use mcp_revisions_core::Latest;
 
 use super::{Router, Tool};
-use crate::protocol::server::{TaskOptions, TaskSupport};
 use crate::service::McpServer;
+use mcp_revisions_sansio::server::{TaskOptions, TaskSupport};
 
 /// How calls of a tool become tasks.
 #[derive(Clone, Copy)]

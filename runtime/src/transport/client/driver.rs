@@ -11,12 +11,12 @@ use tokio::task::AbortHandle;
 
 use super::handle::{Command, Handle, Held, NotConnected, Reply, WeakHandle};
 use super::{Incoming, Transport};
-use crate::protocol::client::{
-    Answered, Client, Connection, Event, Failure, Ignored, Output, Refused, ServerFacts, To, Token,
-};
 use crate::transport::panics::caught;
 use crate::transport::queue::{Receiver, Sender, queue};
 use crate::transport::spawn::spawn;
+use mcp_revisions_sansio::client::{
+    Answered, Client, Connection, Event, Failure, Ignored, Output, Refused, ServerFacts, To, Token,
+};
 
 /// How many bytes of requests and notifications wait for the driver before its handles do.
 const REQUEST_BYTES: usize = 1 << 20;

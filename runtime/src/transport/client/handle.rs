@@ -7,11 +7,11 @@ use mcp_wire::{ErrorObject, Json};
 use tokio::sync::{oneshot, watch};
 
 use super::Incoming;
-use crate::protocol::client::{
+use crate::transport::queue::{Queued, Receiver, Sender, WeakSender, queue};
+use mcp_revisions_sansio::client::{
     Answered, Client, Failure, Fate, Ignored, OutgoingRequest, Refused, Said, ServerFacts,
     TaskState, Token,
 };
-use crate::transport::queue::{Queued, Receiver, Sender, WeakSender, queue};
 
 /// How many bytes of notifications wait for the reader of a request.
 const REPLY_BYTES: usize = 1 << 20;

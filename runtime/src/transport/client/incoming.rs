@@ -1,7 +1,7 @@
 //! Messages and responses of a server, as transports pass them to the driver.
 
-use crate::protocol::client::Exchange;
 use crate::transport::queue::Queued;
+use mcp_revisions_sansio::client::Exchange;
 
 /// How many bytes of messages wait for the connection before the server has to wait.
 pub(super) const HEARD_BYTES: usize = 32 << 10;

@@ -10,9 +10,9 @@ use tokio::task::JoinHandle;
 use super::framing::Framing;
 use super::incoming::{HEARD_BYTES, Incoming};
 use crate::MessageKind;
-use crate::protocol::client::Post;
 use crate::transport::queue::{Queued, Receiver, Sender, cost, queue};
 use crate::transport::spawn::spawn;
+use mcp_revisions_sansio::client::Post;
 
 /// How many messages of the greatest length a server may leave unread of the answers to its own requests.
 const OWED: usize = 4;

@@ -13,8 +13,8 @@ mod lines;
 
 use mcp_wire::Direction;
 
-use crate::protocol::client::{Exchange, Post};
 use crate::transport::spawn::{Boxed, boxed};
+use mcp_revisions_sansio::client::{Exchange, Post};
 
 #[cfg(feature = "client-stdio")]
 pub use child::Child;

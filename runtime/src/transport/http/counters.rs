@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex};
 
 use mcp_revisions_core::Revision;
 
-use crate::protocol::server::{Lost, Undelivered};
-use crate::protocol::{CustomRequest, Event, IncomingRequest};
 use crate::serve::{AnyHandler, HandlerFuture, Peer, Session};
 use crate::transport::panics::lock;
+use mcp_revisions_sansio::server::{Lost, Undelivered};
+use mcp_revisions_sansio::{CustomRequest, Event, IncomingRequest};
 
 /// What a service is at, at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -11,9 +11,9 @@ use super::body::{Events, HangUp};
 use super::inner::{Inner, owner};
 use super::service::accepts_events;
 use super::text;
-use crate::protocol::server::{Looked, Owner};
 use crate::serve::{Facts, Outbox, ServerDriver, Taken, outbox};
 use crate::{Headers, headers};
+use mcp_revisions_sansio::server::{Looked, Owner};
 
 /// The parameter of the URI to POST to that names the session.
 const SESSION: &str = "sessionId";

@@ -16,13 +16,13 @@ use super::{Options, PeerAddress, Principal, text};
 use crate::backplane::{Memory, SessionRecord};
 use crate::errors::{self, Refusal};
 use crate::headers;
-use crate::protocol::server::{NewSession, Owner, Server, Sessions};
-use crate::protocol::translate::unguessable;
 use crate::serve::{
     AnyHandler, Budget, ByTicket, Handler, Kept, Permit, Replicas, Reservation, SUSPENDED_BYTES,
     ServerDriver, started, with_tasks,
 };
 use crate::transport::panics::lock;
+use mcp_revisions_sansio::server::{NewSession, Owner, Server, Sessions};
+use mcp_revisions_sansio::transport::unguessable;
 
 pub(super) struct Inner {
     pub(super) server: Arc<Server>,

@@ -21,9 +21,9 @@ use tokio::time::Instant;
 
 use super::socket::{Socket, hung_up};
 use super::{Options, PeerAddress, PeerConnection, Service};
-use crate::protocol::server::Owner;
 use crate::serve::Budget;
 use crate::transport::spawn::{Boxed, boxed, until};
+use mcp_revisions_sansio::server::Owner;
 
 /// Binds a listener to an address: `("127.0.0.1", 8080)` is reached from this machine only, `("0.0.0.0", 8080)` from every
 /// machine that can reach this one. Port 0 takes any that is free.

@@ -14,10 +14,10 @@ use super::body::{Events, HangUp, LastWord};
 use super::inner::Inner;
 use super::{Body, Options, Principal};
 use crate::backplane::EventId;
-use crate::protocol::server::{Looked, Owner};
 use crate::serve::{Facts, Item, Next, Permit, Queue, ServerDriver, Taken, outbox};
 use crate::{Headers, headers};
 use mcp_revisions_core::Negotiation;
+use mcp_revisions_sansio::server::{Looked, Owner};
 
 impl Inner {
     pub(super) async fn post(

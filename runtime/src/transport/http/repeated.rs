@@ -7,7 +7,7 @@ use http::HeaderMap;
 use http::request::Parts;
 use mcp_revisions_core::{Lifecycle, Revision};
 use mcp_wire::envelope::write;
-use mcp_wire::{Direction, Json, JsonObject, Map, Peeked, Raw, RequestId};
+use mcp_wire::{Json, JsonObject, Map, Peeked, Raw, RequestId};
 
 use super::agreement::agree;
 use super::body::HangUp;
@@ -15,10 +15,10 @@ use super::inner::Inner;
 use super::tools::Identity;
 use crate::errors::{self, Refusal};
 use crate::methods;
-use crate::protocol::params::{self, Learned};
-use crate::protocol::server::Owner;
 use crate::serve::{Facts, Next, Taken, outbox};
 use crate::{Headers, headers};
+use mcp_revisions_sansio::params::{self, Learned};
+use mcp_revisions_sansio::server::Owner;
 
 /// How many pages of tools are asked for.
 const PAGES: usize = 100;
@@ -47,7 +47,7 @@ fn params_say_one_thing(headers: &HeaderMap) -> Result<(), Box<Refusal>> {
 impl Inner {
     /// Returns what a client's revision calls a method of the application.
     fn called(&self, method: &'static str, peer: Revision) -> &'static str {
-        (self.server.translator).name_in(peer, method, Direction::ClientToServer)
+        self.server.name_for(peer, method)
     }
 
     /// Refuses a per-request call of a tool whose headers differ from its arguments.

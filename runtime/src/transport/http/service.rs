@@ -23,10 +23,10 @@ use super::{Body, Options, text};
 use crate::backplane::Unavailable;
 use crate::errors::Refusal;
 use crate::headers;
-use crate::protocol::mistakes::quotable;
-use crate::protocol::server::{Owner, Server};
 use crate::serve::{Handler, Outbox, Permit, ServerDriver, outbox};
 use crate::transport::spawn::{Boxed, boxed};
+use mcp_revisions_sansio::server::{Owner, Server};
+use mcp_revisions_sansio::transport::quotable;
 
 /// A server as a tower service; clones serve the same sessions.
 #[derive(Clone)]

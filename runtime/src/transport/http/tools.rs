@@ -10,8 +10,8 @@ use http::request::Parts;
 use tokio::time::Instant;
 
 use super::Principal;
-use crate::protocol::params::Learned;
 use crate::transport::panics::lock;
+use mcp_revisions_sansio::params::Learned;
 
 /// How long what was learned holds.
 const KEPT: Duration = Duration::from_secs(60);

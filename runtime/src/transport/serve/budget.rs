@@ -5,8 +5,8 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use crate::errors::{self, Refusal};
-use crate::protocol::server::Owner;
 use crate::transport::panics::lock;
+use mcp_revisions_sansio::server::Owner;
 
 /// What all clients together may take up of something, in bytes or in connections.
 pub(crate) struct Budget {

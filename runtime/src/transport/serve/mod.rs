@@ -24,8 +24,8 @@ use mcp_wire::{ErrorObject, Json};
 
 #[cfg(feature = "router")]
 use crate::Limits;
-use crate::protocol::server::{LogLevel, Owner, Server};
-use crate::protocol::{
+use mcp_revisions_sansio::server::{LogLevel, Owner, Server};
+use mcp_revisions_sansio::{
     Answer, Caller, CustomNotification, CustomRequest, Event, Fate, IncomingRequest, Notification,
     To, Token,
 };

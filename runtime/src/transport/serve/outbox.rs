@@ -5,8 +5,8 @@ use mcp_wire::{ErrorObject, Json};
 
 use super::budget::{Full, Permit, Share};
 use super::event::EventId;
-use crate::protocol::server::Outgoing;
 use crate::transport::queue::{self, Queued, Turn};
+use mcp_revisions_sansio::server::Outgoing;
 
 /// Number of bytes that may wait for a slow reader before senders wait too.
 const QUEUE_BYTES: usize = 256 << 10;

@@ -24,16 +24,16 @@ use running::watched;
 use super::{AnyHandler, HandlerFuture, Peer, Replicas, Session, is_unguessable};
 use crate::errors::{self, Refusal};
 use crate::methods;
-use crate::protocol::server::{Owner, Server};
-use crate::protocol::tasks::server::{
+use crate::transport::panics::{caught, lock};
+use crate::transport::spawn::{Boxed, boxed, spawn, spawn_if_possible};
+use mcp_revisions_sansio::server::{Owner, Server};
+use mcp_revisions_sansio::tasks::server::{
     Count, MemoryTasks, Starting, Task, TaskOptions, TaskStore, TaskStoreError, millis, notified,
     now_ms,
 };
-use crate::protocol::tasks::{Form, TaskStatus};
-use crate::protocol::translate::unguessable;
-use crate::protocol::{Event, Fate};
-use crate::transport::panics::{caught, lock};
-use crate::transport::spawn::{Boxed, boxed, spawn, spawn_if_possible};
+use mcp_revisions_sansio::tasks::{Form, TaskStatus};
+use mcp_revisions_sansio::transport::unguessable;
+use mcp_revisions_sansio::{Event, Fate};
 
 /// How often a change is tried again that another one came before.
 const TRIES: usize = 32;
@@ -89,7 +89,7 @@ pub(crate) fn with_tasks(
     server: &Arc<Server>,
     replicas: Option<Replicas>,
 ) -> Arc<dyn AnyHandler> {
-    let Some(options) = server.tasks.options.clone() else {
+    let Some(options) = server.task_options().cloned() else {
         return handler;
     };
     let shared = replicas.as_ref().map(|it| it.backplane.tasks());
@@ -132,7 +132,7 @@ impl AnyHandler for Tasks {
         let handled = caught(handler.call(Event::Request(call), peer.clone()));
         Box::pin(async move {
             // Handlers with tasks of their own do not know that this client asked for one.
-            if self.server.tasks.has_own {
+            if self.server.has_own_tasks() {
                 start_if_asked(&peer).await?;
             }
             match handled.await {

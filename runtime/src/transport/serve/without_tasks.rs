@@ -5,9 +5,9 @@ use std::sync::Arc;
 use mcp_wire::{ErrorObject, Json};
 
 use super::{AnyHandler, Peer, Replicas};
-use crate::protocol::Fate;
-use crate::protocol::server::Server;
 use crate::transport::spawn::Boxed;
+use mcp_revisions_sansio::Fate;
+use mcp_revisions_sansio::server::Server;
 
 /// A call whose handler may answer it with a task: there is none.
 #[derive(Clone)]

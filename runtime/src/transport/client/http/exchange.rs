@@ -14,12 +14,12 @@ use super::only_stream::OnlyStream;
 use super::request::{Pace, Requests};
 use crate::headers::{PROTOCOL_VERSION, SESSION_ID};
 use crate::methods::INITIALIZE;
-use crate::protocol::client::lifecycle::is_per_request_error;
-use crate::protocol::client::{Exchange, Post};
-use crate::protocol::negotiate::statuses::may_be_http_sse;
 use crate::transport::client::Incoming;
 use crate::transport::queue::Sender;
 use crate::{MessageKind, peek};
+use mcp_revisions_sansio::client::{Exchange, Post};
+use mcp_revisions_sansio::transport::is_per_request_error;
+use mcp_revisions_sansio::transport::may_be_http_sse;
 
 /// How often in a row a stream is asked for again that says nothing at all.
 const RESUMED: u32 = 5;

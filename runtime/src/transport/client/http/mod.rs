@@ -16,9 +16,9 @@ use std::sync::Arc;
 use tokio::task::AbortHandle;
 
 use super::incoming::{HEARD_BYTES, Incoming};
-use crate::protocol::client::{Exchange, Post};
 use crate::transport::queue::{Receiver, Sender, queue};
 use crate::transport::spawn::spawn;
+use mcp_revisions_sansio::client::{Exchange, Post};
 
 use gate::Gate;
 use only_stream::OnlyStream;

@@ -12,13 +12,13 @@ use tokio::task::AbortHandle;
 use super::events::Events;
 use super::request::{Requests, place};
 use crate::headers::SESSION_ID;
-use crate::protocol::client::{Exchange, Post};
-use crate::protocol::own_id;
 use crate::transport::client::Incoming;
 use crate::transport::panics::lock;
 use crate::transport::queue::Sender;
 use crate::transport::spawn::spawn;
 use crate::{MessageKind, peek};
+use mcp_revisions_sansio::client::{Exchange, Post};
+use mcp_revisions_sansio::transport::own_id;
 
 /// Time that a server has to open the stream and to name the URL for POSTs: a server of another protocol never does.
 const OPENED: Duration = Duration::from_secs(10);

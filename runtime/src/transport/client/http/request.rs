@@ -17,8 +17,8 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use super::body::{Body, boxed, is_stream, whole};
 use super::options::Http;
 use crate::headers;
-use crate::protocol::mistakes::quotable;
-use crate::protocol::params;
+use mcp_revisions_sansio::params;
+use mcp_revisions_sansio::transport::quotable;
 
 #[cfg(feature = "client-tls")]
 type Connector = hyper_rustls::HttpsConnector<HttpConnector>;

@@ -7,7 +7,7 @@ use mcp_wire::{Json, Map};
 
 use super::super::{PeerAddress, Principal};
 use crate::errors::{self, Refusal};
-use crate::protocol::server::Owner;
+use mcp_revisions_sansio::server::Owner;
 
 /// The first byte of a frame; other messages of a backplane begin with another.
 const MARK: u8 = b'R';

@@ -22,7 +22,6 @@ use super::body::Passing;
 use super::inner::Inner;
 use super::{Body, text};
 use crate::backplane::{Receiver, SessionRecord, To, Unavailable, detach, may_be_noted};
-use crate::protocol::server::Owner;
 use crate::serve::is_unguessable;
 use crate::serve::{Facts, ServerDriver, outbox};
 use crate::transport::panics::lock;
@@ -31,6 +30,7 @@ use crate::{errors, headers};
 use exchange::{Exchange, PIECE, Passed, Replica};
 use frame::{Frame, Part, What};
 use home::FromReplica;
+use mcp_revisions_sansio::server::Owner;
 
 /// How often a session is looked for that moves meanwhile.
 const LOOKS: usize = 3;

@@ -9,11 +9,11 @@ use super::ServerDriver;
 use super::streams::Manner;
 #[cfg(feature = "router")]
 use crate::Limits;
-use crate::protocol::server::Owner;
-use crate::protocol::{Answered, Caller, Fate, OutgoingRequest, Said, To, Token};
 use crate::transport::serve::Facts;
 use crate::transport::serve::connection::PeerConnection;
 use crate::transport::serve::outbox::Outbox;
+use mcp_revisions_sansio::server::Owner;
+use mcp_revisions_sansio::{Answered, Caller, Fate, OutgoingRequest, Said, To, Token};
 
 impl ServerDriver {
     /// Returns the outbox of messages about a request.

@@ -9,10 +9,10 @@ use super::ServerDriver;
 use super::streams::{Kept, Manner};
 use crate::backplane::{EventId, KeptEvent, SessionRecord};
 use crate::methods;
-use crate::protocol::Exchange;
-use crate::protocol::server::Owner;
 use crate::transport::serve::connection::PeerConnection;
 use crate::transport::serve::outbox::Outbox;
+use mcp_revisions_sansio::Exchange;
+use mcp_revisions_sansio::server::Owner;
 
 impl ServerDriver {
     /// The stream to which everything goes, if there is only one.

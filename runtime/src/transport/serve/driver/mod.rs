@@ -26,10 +26,12 @@ use super::outbox::Outbox;
 use super::{AnyHandler, Facts, Peer, Replicas, Session};
 use crate::Headers;
 use crate::backplane::To;
-use crate::protocol::server::{Looked, Owner, Server};
-use crate::protocol::{Connection, CustomRequest, Event, Exchange, IncomingRequest, Output, Token};
 use crate::transport::panics::{caught, lock};
 use crate::transport::spawn::spawn;
+use mcp_revisions_sansio::server::{Looked, Owner, Server};
+use mcp_revisions_sansio::{
+    Connection, CustomRequest, Event, Exchange, IncomingRequest, Output, Token,
+};
 
 /// The drivers whose calls are suspended, by the ticket that the client of each was given.
 pub(crate) struct ByTicket {

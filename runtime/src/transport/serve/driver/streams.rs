@@ -9,13 +9,13 @@ use mcp_wire::envelope::write;
 
 use crate::backplane::{Backplane, KeptEvent, SessionRecord, detach};
 use crate::errors;
-use crate::protocol::Exchange;
-use crate::protocol::numbered::Numbered;
-use crate::protocol::server::Outgoing;
 use crate::transport::serve::Facts;
 use crate::transport::serve::budget::Share;
 use crate::transport::serve::event::EventId;
 use crate::transport::serve::outbox::{Item, Outbox, cost};
+use mcp_revisions_sansio::Exchange;
+use mcp_revisions_sansio::server::Outgoing;
+use mcp_revisions_sansio::transport::Numbered;
 
 /// Number of texts of no exchange that a session keeps while its stream has no reader.
 const BACKLOG: usize = 64;

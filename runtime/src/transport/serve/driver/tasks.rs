@@ -7,8 +7,8 @@ use tokio::task::AbortHandle;
 use super::ServerDriver;
 use super::streams::Manner;
 use crate::errors::Refusal;
-use crate::protocol::Token;
-use crate::protocol::tasks::server::Starting;
+use mcp_revisions_sansio::Token;
+use mcp_revisions_sansio::tasks::server::Starting;
 
 impl ServerDriver {
     /// The task that a call may become.

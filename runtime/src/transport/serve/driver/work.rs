@@ -6,8 +6,8 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
-use crate::protocol::numbered::Numbered;
-use crate::protocol::{Answered, Event, Token};
+use mcp_revisions_sansio::transport::Numbered;
+use mcp_revisions_sansio::{Answered, Event, Token};
 
 /// What is at work on a connection.
 #[derive(Default)]

@@ -8,8 +8,8 @@ use mcp_wire::{ErrorObject, Json};
 
 use super::{Peer, Tasks, owner_of, wait};
 use crate::methods;
-use crate::protocol::Fate;
 use crate::transport::spawn::spawn;
+use mcp_revisions_sansio::Fate;
 
 /// How often a task is read that has not changed: its replica may be gone.
 const QUIET: Duration = Duration::from_secs(5);

@@ -9,12 +9,14 @@ use super::{Tasks, owner_of, wait};
 use crate::errors::{self, Refusal};
 use crate::headers::TASK_ID;
 use crate::methods;
-use crate::protocol::CustomRequest;
-use crate::protocol::tasks::server::{Count, Task, TaskAnswer, TaskQuestion, notified, now_ms};
-use crate::protocol::tasks::{Form, RELATED_TASK, TASKS_UPDATE, TaskStatus};
 use crate::transport::panics::lock;
 use crate::transport::serve::Peer;
 use crate::transport::spawn::boxed;
+use mcp_revisions_sansio::CustomRequest;
+use mcp_revisions_sansio::tasks::server::{
+    Count, Task, TaskAnswer, TaskQuestion, notified, now_ms,
+};
+use mcp_revisions_sansio::tasks::{Form, RELATED_TASK, TASKS_UPDATE, TaskStatus};
 
 /// The answer to a request about tasks.
 type Answer = Result<Json, Box<Refusal>>;

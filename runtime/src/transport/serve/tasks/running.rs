@@ -13,16 +13,16 @@ use super::{Tasks, wait};
 use crate::errors;
 use crate::headers::TASK_ID;
 use crate::methods;
-use crate::protocol::input_required::server::allowed;
-use crate::protocol::input_required::too_many_questions;
-use crate::protocol::tasks::server::{Task, TaskQuestion, TaskStoreError};
-use crate::protocol::tasks::{Form, RELATED_TASK, TaskStatus};
-use crate::protocol::translate::no_params;
-use crate::protocol::{Caller, Fate, To};
 use crate::transport::panics::lock;
 use crate::transport::serve::ServerDriver;
 use crate::transport::spawn::spawn_if_possible;
 use crate::transport::spawn::{Boxed, boxed};
+use mcp_revisions_sansio::tasks::server::{Task, TaskQuestion, TaskStoreError};
+use mcp_revisions_sansio::tasks::{Form, RELATED_TASK, TaskStatus};
+use mcp_revisions_sansio::transport::allowed;
+use mcp_revisions_sansio::transport::no_params;
+use mcp_revisions_sansio::transport::too_many_questions;
+use mcp_revisions_sansio::{Caller, Fate, To};
 
 /// How long a result waits for a store that cannot be reached, before that is tried again.
 const AWAY: Duration = Duration::from_secs(1);

@@ -1,0 +1,146 @@
+//! A client whose application speaks one revision, and whose servers may speak any.
+//!
+//! [`Client`] holds the options. A [`Connection`] of it runs: the application asks ([`Connection::ask`]), the
+//! driver hands in what came ([`Connection::receive`], [`Connection::answered`]) and the time, and both take what is to
+//! be done from [`Connection::poll`] until there is nothing more.
+//!
+//! The first message is of the application's own revision: `initialize`, or `server/discover`, which have no effects. A
+//! server that refuses one is sent the other. Requests wait until the revision is known, for the start timeout at most;
+//! [`Connection::verdict`] can be kept for the next client of the same server.
+//!
+//! ```
+//! use std::time::Duration;
+//! use mcp_revisions_sansio::client::{OutgoingRequest, Channel, Client, Connection, Options, Output, Profile};
+//! use mcp_revisions_core::{Revision, v2025_11_25 as app};
+//!
+//! let profile = Profile::new(
+//!     &app::Implementation::new("probe", mcp_wire::args::Version("1.0")),
+//!     &app::ClientCapabilities::new(),
+//! );
+//! let client = Client::new(Revision::V2025_11_25, Options::new(Channel::Stdio, profile));
+//! let mut connection = Connection::new(client);
+//! let now = Duration::ZERO;
+//! connection.ask(OutgoingRequest::new("tools/list", None), now)?;
+//!
+//! // The server gets `initialize` first, in the revision of the application.
+//! let Some(Output::Send(initialize)) = connection.poll() else { panic!("nothing to send") };
+//! assert!(initialize.text.contains(r#""protocolVersion":"2025-11-25""#));
+//!
+//! // A server of the other lifecycle does not know it: `server/discover` follows, then what the application asked.
+//! connection.receive(None, br#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"what?"}}"#, now);
+//! let Some(Output::Send(probe)) = connection.poll() else { panic!("nothing to send") };
+//! assert!(probe.text.contains(r#""method":"server/discover""#));
+//! # Ok::<(), mcp_revisions_sansio::client::Refused>(())
+//! ```
+
+mod answer;
+mod connection;
+mod options;
+mod output;
+pub(super) mod peer;
+mod post;
+pub(super) mod requests;
+mod send;
+pub(super) mod session;
+pub(super) mod stamp;
+mod state;
+mod tools;
+mod translate;
+mod unread;
+
+use std::sync::Arc;
+
+use mcp_revisions_core::{Lifecycle, Revision, Session};
+use mcp_wire::Direction;
+
+pub use super::negotiate::lifecycle;
+pub use super::{
+    Answer, Answered, Caller, Cancelled, Connection, CustomNotification, CustomRequest, Event,
+    Exchange, Failure, Fate, Ignored, IncomingRequest, InputRequired, Mended, Notification,
+    OutgoingRequest, Output, Profile, Question, Refused, Reopened, Retry, Said, ServerFacts,
+    TaskState, TaskStatus, To, Token,
+};
+pub use options::{Channel, Options, Verdict};
+pub use output::Post;
+
+use crate::Limits;
+use crate::lost::LossHook;
+pub use crate::lost::{Lost, Undelivered};
+use crate::mistakes::MistakeHook;
+pub use crate::mistakes::{MistakeOutcome, PeerMistake};
+use crate::translate::Translator;
+use mcp_revisions_core::RevisionSet;
+use requests::{Called, Pending, Purpose, Waiting};
+
+/// The options of a client whose application speaks one revision.
+#[derive(Debug)]
+pub struct Client {
+    pub(super) options: Options,
+    pub(super) translator: Translator,
+    pub(super) on_mistake: MistakeHook,
+}
+
+impl Client {
+    /// Creates a client whose application speaks the revision `app`, one of [`Revision::CONVERTED`].
+    #[must_use]
+    pub fn new(app: Revision, options: Options) -> Self {
+        let mut translator = Translator::new(app, Direction::ClientToServer);
+        translator.policy = options.policy;
+        let latest = RevisionSet::per_request().latest(Lifecycle::PerRequest);
+        let capabilities =
+            latest.and_then(|latest| translator.capabilities_of(&options.profile, latest));
+        translator.session = Some(Arc::new(Session {
+            client_capabilities: capabilities.map(|it| options.with_extension(it)),
+            ..Session::default()
+        }));
+        Self {
+            translator,
+            options,
+            on_mistake: MistakeHook::default(),
+        }
+    }
+
+    /// Sets a hook that is called for each message that lost something on its way to or from the server, and for each that
+    /// was refused or dropped.
+    #[must_use]
+    pub fn on_loss(self, hook: impl Fn(&Lost<'_>) + Send + Sync + 'static) -> Self {
+        self.with_loss_hook(LossHook::new(hook))
+    }
+
+    /// Sets a hook that is called with each mistake of the server: a message that was left out because it is not valid or
+    /// fits nothing, or that was taken as it was meant. Of one kind the first five are reported, and after that those whose
+    /// count is a power of two.
+    #[must_use]
+    pub fn on_mistake(self, hook: impl Fn(&PeerMistake<'_>) + Send + Sync + 'static) -> Self {
+        self.with_mistake_hook(MistakeHook::new(hook))
+    }
+
+    /// Sets the hook that hears of mistakes of the server; see [`on_mistake`](Self::on_mistake).
+    pub fn with_mistake_hook(mut self, on_mistake: MistakeHook) -> Self {
+        self.on_mistake = on_mistake;
+        self
+    }
+
+    /// Sets the hook that hears of losses; see [`on_loss`](Self::on_loss).
+    pub fn with_loss_hook(mut self, on_loss: LossHook) -> Self {
+        self.translator.on_loss = on_loss;
+        self
+    }
+
+    /// Returns the limits.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        &self.options.limits
+    }
+
+    /// Returns the revision that the application speaks.
+    #[must_use]
+    pub fn app(&self) -> Revision {
+        self.translator.app
+    }
+
+    /// Returns the revision that is preferred with servers.
+    pub(super) fn own(&self) -> Revision {
+        self.options.own.unwrap_or(self.app())
+    }
+}

@@ -1,0 +1,151 @@
+//! Requests of a client and of its server, until they are answered.
+
+use mcp_revisions_core::{Loss, Revision};
+use mcp_wire::{Json, RequestId};
+
+use crate::json::with_members;
+use crate::translate::no_params;
+use crate::{Exchange, OutgoingRequest, Token};
+use mcp_revisions_core::methods;
+
+/// How the server has called.
+#[derive(Debug, Clone)]
+pub(crate) enum Called {
+    /// By a request of its own.
+    Request { id: RequestId, method: &'static str },
+    /// A request of a method that no revision has.
+    Other { id: RequestId },
+    /// In the result of a request.
+    Question { round: u64, key: String },
+    /// In the course of a task.
+    TaskQuestion {
+        task: Token,
+        key: String,
+        method: &'static str,
+    },
+}
+
+/// A request of the application that is not on its way.
+#[derive(Debug, Clone)]
+pub(crate) struct Waiting {
+    pub(crate) token: Token,
+    pub(crate) ask: OutgoingRequest,
+    pub(crate) retry: Option<Resumed>,
+    /// How often it was sent already, to servers that turned out to be others than thought.
+    pub(crate) sent: u8,
+    /// How often its server asked back.
+    pub(crate) rounds: u32,
+    /// Whether the tools were listed again for it.
+    pub(crate) has_relisted: bool,
+    /// How far it is with a task.
+    pub(crate) task: TaskStage,
+    /// What it lost on its way, once it is sent.
+    pub(crate) losses: Vec<Loss>,
+    /// The token by which progress notifications name it, once it is sent.
+    pub(crate) progress_token: Option<Json>,
+}
+
+impl Waiting {
+    /// Creates a request that was not sent.
+    pub(crate) fn new(token: Token, ask: OutgoingRequest) -> Self {
+        Self {
+            token,
+            ask,
+            retry: None,
+            sent: 0,
+            rounds: 0,
+            has_relisted: false,
+            task: TaskStage::None,
+            losses: Vec::new(),
+            progress_token: None,
+        }
+    }
+}
+
+/// A request on its way.
+#[derive(Debug, Clone)]
+pub(crate) struct Pending {
+    pub(crate) purpose: Purpose,
+    /// The revision that it was written in.
+    pub(crate) revision: Revision,
+    pub(crate) exchange: Exchange,
+    /// Number of the session that it was sent in; 0 without one.
+    pub(crate) session: u64,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum Purpose {
+    Probe,
+    Initialize,
+    LogLevel,
+    /// A request whose answer is not waited for: a subscription of an adapter, or a first message after the revision is known.
+    Adapter,
+    /// The request by which an adapter listens.
+    Listen,
+    /// A subscription to this resource, of a session that took the place of a lost one.
+    Restore(String),
+    /// A list of tools, for calls that were refused.
+    Relist,
+    /// A look at the task of a call.
+    Task {
+        token: Token,
+        look: Look,
+    },
+    Application(Box<Waiting>),
+}
+
+impl Purpose {
+    /// Returns the method of the request, as far as that needs no look at a subscription.
+    pub(crate) fn method(&self) -> &str {
+        match self {
+            Self::Probe => methods::SERVER_DISCOVER,
+            Self::Initialize => methods::INITIALIZE,
+            Self::LogLevel => methods::LOGGING_SET_LEVEL,
+            Self::Listen => methods::SUBSCRIPTIONS_LISTEN,
+            Self::Restore(_) => methods::RESOURCES_SUBSCRIBE,
+            Self::Relist => methods::TOOLS_LIST,
+            Self::Adapter | Self::Task { .. } => "",
+            Self::Application(request) => &request.ask.method,
+        }
+    }
+}
+
+/// How far a call of the application is with a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum TaskStage {
+    /// It has none.
+    #[default]
+    None,
+    /// It asks for one, since the server runs the tool no other way.
+    Asked,
+    /// Its server gave it one, and gives no second one.
+    Given,
+}
+
+/// What is asked of the server about a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// How far it has come.
+    Status,
+    /// Its result, in [`Form::Core`](crate::tasks::Form::Core).
+    Result,
+}
+
+/// What a retry of a multi round-trip adds, in the server's revision.
+#[derive(Debug, Clone)]
+pub(crate) struct Resumed {
+    pub(crate) responses: Option<Json>,
+    pub(crate) state: Option<Json>,
+    pub(crate) revision: Revision,
+}
+
+impl Resumed {
+    /// The params of the request that is sent again.
+    pub(crate) fn put_into(&self, params: Option<Json>) -> Json {
+        let members = [
+            ("inputResponses", self.responses.clone()),
+            ("requestState", self.state.clone()),
+        ];
+        with_members(&params.unwrap_or_else(no_params), &members)
+    }
+}

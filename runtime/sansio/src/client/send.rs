@@ -1,0 +1,467 @@
+//! Outgoing messages: requests in the server's revision, with their `_meta` and headers.
+
+use std::time::Duration;
+
+use mcp_revisions_core::{Lifecycle, Revision};
+use mcp_wire::envelope::write;
+use mcp_wire::{ErrorObject, Json, MessageKind, RequestId, one_line};
+
+use super::output::Post;
+use super::requests::TaskStage;
+use super::stamp::may_name;
+use super::stamp::{Claim, headers, progress_token, stamped, take_log_level};
+use super::translate::without_claims;
+use super::{Channel, Client, Pending, Purpose, Waiting};
+use crate::errors;
+use crate::events::cancelled;
+use crate::lost::Translated;
+use crate::params;
+use crate::tasks::Form;
+use crate::translate::{Way, no_params};
+use crate::{
+    Answer, Connection, Exchange, Failure, Fate, OutgoingRequest, Output, Profile, Said, To, Token,
+};
+use mcp_revisions_core::known_method;
+use mcp_revisions_core::methods;
+use mcp_wire::meta;
+
+impl Connection<Client> {
+    /// Sends what waits, once it is known how.
+    pub(crate) fn send_waiting(&mut self) {
+        while let Some(revision) = self.state.stage.revision() {
+            if self.state.session.waits_for_level() {
+                return;
+            }
+            let Some(request) = self.state.waiting.pop_front() else {
+                return;
+            };
+            if let Some(id) = request.ask.resumes.clone() {
+                self.resume_task(request, id, revision);
+                continue;
+            }
+            let request = match self.role.options.adapts {
+                true => self.adapted(request, revision),
+                false => Some(request),
+            };
+            let Some(mut request) = request else {
+                continue;
+            };
+            if self.prefers_task(&request, revision) {
+                request.task = TaskStage::Asked;
+            }
+            match self.prepare(&mut request, revision) {
+                // The level is there before the request is handled.
+                Ok((_, level)) if self.applies_log_level(level.as_deref(), revision) => {
+                    self.state.waiting.push_front(request);
+                }
+                Ok((params, log_level)) => self.send_request(request, params, log_level, revision),
+                Err(failure) => self.tell_answer(request, Answer::Failed(failure)),
+            }
+        }
+    }
+
+    /// Returns the params of a request in the server's revision, and the log level that it asks for; what they lost is
+    /// noted in the request.
+    fn prepare(
+        &self,
+        request: &mut Waiting,
+        revision: Revision,
+    ) -> Result<(Option<Json>, Option<String>), Failure> {
+        let OutgoingRequest {
+            method,
+            params,
+            log_level,
+            behalf,
+            ..
+        } = &request.ask;
+        let (params, own_level) = take_log_level(params.clone());
+        let log_level = log_level
+            .clone()
+            .or(own_level)
+            .or_else(|| self.state.session.log_level.clone())
+            .or_else(|| self.default_log_level(revision));
+        let carried = self.carried(method, params, revision);
+        if carried.is_err() {
+            let translator = &self.role.translator;
+            translator.on_loss.tell(method, revision, None, &carried);
+        }
+        let (params, losses) = carried.map_err(Failure::of_params)?;
+        // Whoever it is asked for, the server was told of one client in the handshake.
+        request.losses = match behalf {
+            None => without_claims(losses),
+            Some(_) => losses,
+        };
+        let params = match &request.retry {
+            Some(resumed) if resumed.revision != revision => {
+                // The questions were those of a server that speaks otherwise by now.
+                return Err(Failure::InvalidResult(
+                    "the server changed its revision between two rounds".to_owned(),
+                ));
+            }
+            Some(resumed) => Some(resumed.put_into(params)),
+            None => params,
+        };
+        Ok((Self::with_task(request, params, revision), log_level))
+    }
+
+    /// Whether a method is none of any revision, and goes through as it is.
+    pub(crate) fn is_other(&self, method: &str) -> bool {
+        // Requests of the extension have names that a revision has for others.
+        let app = Form::of(self.role.app());
+        let is_of_extension = app == Some(Form::Extension) && Form::Extension.has(method);
+        self.role.options.takes_others && (known_method(method).is_none() || is_of_extension)
+    }
+
+    /// Params of a method in a revision of the server; the application's own keys of `_meta` may be absent.
+    fn carried(
+        &self,
+        method: &str,
+        params: Option<Json>,
+        to: Revision,
+    ) -> Translated<Option<Json>> {
+        if self.is_other(method) {
+            return Ok((unclaimed(params, to), Vec::new()));
+        }
+        let params = match self.role.app().lifecycle() {
+            Lifecycle::PerRequest if !method.starts_with("notifications/") => {
+                // Reading it as a request of this lifecycle takes what the endpoint will stamp anyway.
+                let (app, profile) = (self.role.app(), &self.role.options.profile);
+                let capabilities = self.role.translator.capabilities_of(profile, app);
+                let claim = Claim {
+                    revision: app,
+                    capabilities: capabilities.unwrap_or_else(no_params),
+                    info: None,
+                    log_level: None,
+                };
+                stamped(params, Some(claim), None)
+            }
+            _ => params,
+        };
+        let given = params.is_some();
+        let params = params.unwrap_or_else(no_params);
+        let (params, losses) = self.role.translator.params(Way::Out, method, &params, to)?;
+        let keep = given || params.text() != "{}";
+        Ok((keep.then_some(params), losses))
+    }
+
+    fn send_request(
+        &mut self,
+        request: Waiting,
+        params: Option<Json>,
+        log_level: Option<String>,
+        revision: Revision,
+    ) {
+        let id = self.fresh_id();
+        let takes_task = request.ask.prefers_task || request.task == TaskStage::Asked;
+        let claim = self.claim(revision, log_level, request.ask.behalf.as_deref());
+        let claim = match takes_task && self.role.options.takes_tasks {
+            true => claim.map(Claim::of_task),
+            false => claim,
+        };
+        let wanted = request.ask.progress.then_some(id);
+        let params = stamped(params, claim, wanted);
+        let progress_token = progress_token(params.as_ref());
+        let method = request.ask.method.clone();
+        let name = RequestId::from(id);
+        (self.role.translator.on_loss).tell_losses(&method, revision, Some(&name), &request.losses);
+        let extra = match revision.lifecycle() {
+            Lifecycle::PerRequest => {
+                self.repeated(&method, &request.ask.headers, params.as_ref(), revision)
+            }
+            Lifecycle::Handshake => Vec::new(),
+        };
+        let purpose = Purpose::Application(Box::new(Waiting {
+            sent: request.sent.saturating_add(1),
+            progress_token,
+            ..request
+        }));
+        self.post_as(id, &method, params, revision, purpose, extra);
+    }
+
+    /// Puts a request of the endpoint's own on its way. Returns its id.
+    pub(crate) fn post_request(
+        &mut self,
+        method: &str,
+        params: Option<Json>,
+        revision: Revision,
+        purpose: Purpose,
+    ) -> i64 {
+        let id = self.fresh_id();
+        self.post_as(id, method, params, revision, purpose, Vec::new());
+        id
+    }
+
+    /// Puts a request on its way, with headers of its own.
+    fn post_as(
+        &mut self,
+        id: i64,
+        method: &str,
+        params: Option<Json>,
+        revision: Revision,
+        purpose: Purpose,
+        extra: Vec<(String, String)>,
+    ) {
+        let extra: Vec<_> = extra
+            .into_iter()
+            .filter(|(name, _)| params::is_token(name))
+            .map(|(name, value)| {
+                (
+                    name,
+                    mcp_revisions_core::headers::encoded(&value).into_owned(),
+                )
+            })
+            .collect();
+        let initialize = matches!(purpose, Purpose::Initialize);
+        let method = self.role.translator.peer_name(method, revision);
+        let headers = self.headers(revision, !initialize, Some(method), params.as_ref(), extra);
+        let text = write::request(
+            &RequestId::from(id),
+            method,
+            params.as_ref().map(Json::text),
+        );
+        let exchange = self.post(text, headers, MessageKind::Request, Some(id), false);
+        let settled = self.state.stage.settled().filter(|_| !initialize);
+        let session = settled.map_or(0, |settled| settled.number);
+        self.state.pending.insert(
+            id,
+            Pending {
+                purpose,
+                revision,
+                exchange,
+                session,
+            },
+        );
+    }
+
+    /// Returns the `_meta` of a per-request request: the claims of the client, or of the peer that it is made for.
+    pub(crate) fn claim(
+        &self,
+        revision: Revision,
+        log_level: Option<String>,
+        behalf: Option<&Profile>,
+    ) -> Option<Claim> {
+        if revision.lifecycle() == Lifecycle::Handshake {
+            return None;
+        }
+        let translator = &self.role.translator;
+        let profile = behalf.unwrap_or(&self.role.options.profile);
+        let capabilities = match behalf {
+            Some(behalf) => {
+                let capabilities = translator.capabilities_of(behalf, revision);
+                capabilities.map(|it| self.role.options.with_extension(it))
+            }
+            None => (translator.session.as_ref()).and_then(|it| it.client_capabilities.clone()),
+        };
+        Some(Claim {
+            revision,
+            capabilities: capabilities.unwrap_or_else(no_params),
+            info: translator.info_of(profile, revision),
+            log_level,
+        })
+    }
+
+    /// The params of a request of the endpoint's own, with what each says of the client that it is made for.
+    pub(crate) fn stamped(
+        &self,
+        params: Option<Json>,
+        revision: Revision,
+        behalf: Option<&Profile>,
+    ) -> Option<Json> {
+        stamped(params, self.claim(revision, None, behalf), None)
+    }
+
+    /// Returns the same for a request about a task.
+    pub(crate) fn stamped_of_task(
+        &self,
+        params: Option<Json>,
+        revision: Revision,
+        behalf: Option<&Profile>,
+    ) -> Option<Json> {
+        let claim = self.claim(revision, None, behalf).map(Claim::of_task);
+        stamped(params, claim, None)
+    }
+
+    /// Sends a notification, in the words of the application's revision.
+    pub fn notify(&mut self, _: To, method: &str, params: Option<&Json>, _: Duration) -> Said {
+        let Some(revision) = self.state.stage.revision() else {
+            return Said::of(Fate::Unknown);
+        };
+        if self.is_unheeded() {
+            let refusal = errors::too_many_pending(self.role.options.limits.max_pending_requests);
+            return Said::of(Fate::Refused(Box::new(refusal.error)));
+        }
+        let carried = self.carried(method, params.cloned(), revision);
+        let translator = &self.role.translator;
+        translator.on_loss.tell(method, revision, None, &carried);
+        match carried {
+            Ok((params, losses)) => {
+                self.post_notification(method, params, revision);
+                Said {
+                    fate: Fate::Sent,
+                    losses,
+                }
+            }
+            Err(stopped) => {
+                let code = ErrorObject::INVALID_PARAMS;
+                Said::of(Fate::stopped(stopped, method, revision, code))
+            }
+        }
+    }
+
+    pub(crate) fn post_notification(
+        &mut self,
+        method: &str,
+        params: Option<Json>,
+        revision: Revision,
+    ) {
+        let name = self.role.translator.peer_name(method, revision);
+        let headers = self.headers(revision, true, Some(name), params.as_ref(), Vec::new());
+        let text = write::notification(name, params.as_ref().map(Json::text));
+        self.post(
+            text,
+            headers,
+            MessageKind::Notification,
+            None,
+            method == methods::NOTIFICATIONS_INITIALIZED,
+        );
+    }
+
+    /// Cancels a request of the application: its response is not waited for any more, and the server is notified.
+    pub fn cancel(&mut self, token: Token, reason: Option<&str>, _: Duration) {
+        let cancelled = Answer::Failed(Failure::Cancelled);
+        if self.has_task(token) {
+            return self.give_up_task(token, cancelled);
+        }
+        let mut waiting = self.state.waiting.iter();
+        let request = match waiting.position(|request| request.token == token) {
+            Some(index) => self.state.waiting.remove(index),
+            None => (self.end_round(token))
+                .or_else(|| self.state.tools.take(token))
+                .or_else(|| self.close_stream(token))
+                .or_else(|| match self.withdraw(self.id_of(token)?, reason)? {
+                    Purpose::Application(request) => Some(*request),
+                    _ => None,
+                }),
+        };
+        if let Some(request) = request {
+            self.tell_answer(request, cancelled);
+        }
+    }
+
+    /// Takes back a request on its way.
+    pub(crate) fn withdraw(&mut self, id: i64, reason: Option<&str>) -> Option<Purpose> {
+        let Pending {
+            purpose,
+            revision,
+            exchange,
+            ..
+        } = self.state.pending.remove(&id)?;
+        self.state.withdrawn.insert(id);
+        match (self.role.options.channel, revision.lifecycle()) {
+            (Channel::Http, Lifecycle::PerRequest) => {
+                self.state.exchanges.remove(&exchange);
+                self.put(Output::Close(exchange));
+            }
+            _ => self.send_cancelled(id, reason, revision),
+        }
+        Some(purpose)
+    }
+
+    fn send_cancelled(&mut self, id: i64, reason: Option<&str>, revision: Revision) {
+        let params = cancelled(&RequestId::from(id), reason);
+        let method = methods::NOTIFICATIONS_CANCELLED;
+        self.post_notification(method, Some(params), revision);
+    }
+
+    /// The id of a request on its way.
+    fn id_of(&self, token: Token) -> Option<i64> {
+        let is_it = |pending: &Pending| matches!(&pending.purpose, Purpose::Application(request) if request.token == token);
+        self.state.pending.find(is_it)
+    }
+
+    /// The headers of a message, none over stdio.
+    pub(crate) fn headers(
+        &self,
+        revision: Revision,
+        settled: bool,
+        method: Option<&str>,
+        params: Option<&Json>,
+        extra: Vec<(String, String)>,
+    ) -> Vec<(String, String)> {
+        if self.role.options.channel == Channel::Stdio {
+            return Vec::new();
+        }
+        let session = self
+            .state
+            .stage
+            .settled()
+            .and_then(|settled| settled.session.as_deref());
+        let mut headers = headers(
+            revision,
+            session.filter(|_| settled),
+            settled,
+            method,
+            params,
+        );
+        headers.extend(extra);
+        headers
+    }
+
+    /// Hands a message to the driver.
+    pub(crate) fn post(
+        &mut self,
+        text: String,
+        headers: Vec<(String, String)>,
+        kind: MessageKind,
+        id: Option<i64>,
+        ends_handshake: bool,
+    ) -> Exchange {
+        self.state.last_exchange += 1;
+        self.state.has_notified |= kind != MessageKind::Request;
+        let exchange = Exchange(self.state.last_exchange);
+        if self.role.options.channel == Channel::Http {
+            self.state.exchanges.insert(exchange, id);
+        }
+        self.send(Post {
+            exchange,
+            kind,
+            headers,
+            text: one_line(text).into_owned(),
+            ends_handshake,
+        });
+        exchange
+    }
+
+    pub(crate) fn new_token(&mut self) -> Token {
+        self.state.last_token += 1;
+        Token(self.state.last_token)
+    }
+
+    pub(crate) fn fresh_id(&mut self) -> i64 {
+        self.state.next_id += 1;
+        self.state.next_id
+    }
+}
+
+/// Returns params that are not converted, without the `_meta` keys of the per-request lifecycle for an older server.
+fn unclaimed(params: Option<Json>, to: Revision) -> Option<Json> {
+    if to.lifecycle() == Lifecycle::PerRequest {
+        return params;
+    }
+    let claims = [
+        meta::PROTOCOL_VERSION,
+        meta::CLIENT_CAPABILITIES,
+        meta::CLIENT_INFO,
+        meta::LOG_LEVEL,
+    ];
+    let params = params?;
+    let is_said = claims.iter().any(|claim| may_name(&params, claim));
+    if !is_said || params.get("_meta").is_none() {
+        return Some(params);
+    }
+    Some(meta::edit(&params, |meta| {
+        for claim in claims {
+            meta.remove(claim);
+        }
+    }))
+}

@@ -1,0 +1,49 @@
+//! What changes while a client's end of a conversation runs: how far it has come with the server, and what waits.
+
+use std::collections::{HashMap, VecDeque};
+
+use super::requests::{Called, Pending, Waiting};
+use super::session::SessionRequests;
+use super::tools::Tools;
+use crate::input_required::client::Rounds;
+use crate::negotiate::client::Stage;
+use crate::numbered::Numbered;
+use crate::subscriptions::client::Changes;
+use crate::tasks::client::Polls;
+use crate::withdrawn::Withdrawn;
+use crate::{Exchange, Token};
+
+/// What changes while a client's end of a conversation runs.
+#[derive(Debug, Default)]
+pub struct State {
+    pub(crate) stage: Stage,
+    pub(crate) last_token: u64,
+    pub(crate) next_id: i64,
+    pub(crate) last_exchange: u64,
+    /// Requests of the application that wait until the revision is settled.
+    pub(crate) waiting: VecDeque<Waiting>,
+    /// Requests on their way, by JSON-RPC id.
+    pub(crate) pending: Numbered<i64, Pending>,
+    /// Requests that were withdrawn and may yet be answered, the latest of them.
+    pub(crate) withdrawn: Withdrawn,
+    /// Whether anything was sent but requests: some servers answer that, too.
+    pub(crate) has_notified: bool,
+    /// Over HTTP, what each open POST carries.
+    pub(crate) exchanges: HashMap<Exchange, Option<i64>>,
+    /// Calls of the server that the application has not answered.
+    pub(crate) calls: Numbered<Token, Called>,
+    /// Number of sessions that were opened.
+    pub(crate) sessions: u64,
+    /// What the application has asked for in its session.
+    pub(crate) session: SessionRequests,
+    /// The `Mcp-Session-Id` that came with the answer to `initialize`, until that is read.
+    pub(crate) session_to_be: Option<String>,
+    /// Requests whose server asks back.
+    pub(crate) rounds: Rounds,
+    /// The changes for which the application wants notifications.
+    pub(crate) changes: Changes,
+    /// Parameters of tools that headers repeat.
+    pub(crate) tools: Tools,
+    /// Calls whose server has answered with a task.
+    pub(crate) polls: Polls,
+}

@@ -1,0 +1,100 @@
+//! One end of one conversation: input and time go in, outputs are taken out, and it says when it wants to be woken.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::Arc;
+
+use super::events::{Event, Output};
+
+/// One end of one conversation, in the role of a [`Server`](super::server::Server) or of a
+/// [`Client`](super::client::Client).
+///
+/// It has no sockets and no clock. A driver hands in what came by `receive`, `ended` and `closed`, and the time by `wake`;
+/// the application says what it wants by `ask`, `answer`, `notify` and `cancel`; both take what is to be done from
+/// [`poll`](Self::poll) until there is nothing more. These functions have the same names in both roles. `now` counts from
+/// whenever the driver likes.
+/// No input makes anything here fail or panic: a text that cannot be read is answered with an error, or ignored.
+pub struct Connection<R: Role> {
+    pub(super) role: Arc<R>,
+    pub(super) state: R::State,
+    outputs: VecDeque<Output<R::Text>>,
+}
+
+/// The role of a connection: its options, and what differs between the two ends.
+///
+/// Implemented by [`Server`](super::server::Server) and [`Client`](super::client::Client), and by nothing else.
+pub trait Role: Sized + sealed::Sealed {
+    /// The text that it sends.
+    type Text: fmt::Debug + Clone + PartialEq + Send;
+    /// What changes while it runs.
+    #[doc(hidden)]
+    type State: fmt::Debug + Send;
+
+    /// The state of a connection on which nothing has been said.
+    #[doc(hidden)]
+    fn begin(&self) -> Self::State;
+
+    /// Reports an event that is a mistake of the peer.
+    #[doc(hidden)]
+    fn report(&self, event: &Event);
+}
+
+pub(super) mod sealed {
+    /// Keeps [`Role`](super::Role) to the two that there are.
+    pub trait Sealed {}
+}
+
+impl<R: Role> Connection<R> {
+    /// Creates a connection on which nothing has been said, with all adapters.
+    pub fn new(role: impl Into<Arc<R>>) -> Self {
+        let role = role.into();
+        Self {
+            state: role.begin(),
+            role,
+            outputs: VecDeque::new(),
+        }
+    }
+
+    /// Returns the server or client whose end this is.
+    #[must_use]
+    pub fn role(&self) -> &Arc<R> {
+        &self.role
+    }
+
+    /// Returns the next output, in order; `None` if there is nothing to do until the next input.
+    pub fn poll(&mut self) -> Option<Output<R::Text>> {
+        self.outputs.pop_front()
+    }
+
+    #[cfg(feature = "server")]
+    /// Frees the queue of outputs, if it is empty.
+    pub(super) fn free_outputs(&mut self) {
+        if self.outputs.is_empty() {
+            self.outputs = VecDeque::new();
+        }
+    }
+
+    pub(super) fn put(&mut self, output: Output<R::Text>) {
+        self.outputs.push_back(output);
+    }
+
+    pub(super) fn send(&mut self, text: R::Text) {
+        self.put(Output::Send(text));
+    }
+
+    pub(super) fn tell(&mut self, event: Event) {
+        if matches!(event, Event::Ignored(_) | Event::Mended(_)) {
+            self.role.report(&event);
+        }
+        self.put(Output::Event(event));
+    }
+}
+
+impl<R: Role> fmt::Debug for Connection<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connection")
+            .field("state", &self.state)
+            .field("outputs", &self.outputs)
+            .finish_non_exhaustive()
+    }
+}

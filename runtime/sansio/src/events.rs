@@ -1,0 +1,468 @@
+//! Events between a connection and its application, with the same names in both roles.
+
+use std::sync::Arc;
+
+use mcp_revisions_core::{Context, Failure, Loss, Outcome, Revision, Subject, UnknownFields};
+use mcp_wire::{Decode, Error, ErrorObject, Json, RequestId, Unreadable};
+
+use super::ask::{Answered, Token};
+use super::json::object;
+use super::lost::Stopped;
+use super::needs::NeedsAdapter;
+use super::tasks::TaskStatus;
+
+/// Names one text and what belongs to it: over HTTP a POST and its response, else a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Exchange(pub u64);
+
+impl Exchange {
+    /// That of calls which no text asked for.
+    pub const NONE: Self = Self(0);
+}
+
+/// What is to be done next.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "each is moved once, and a box for each event would cost an allocation a call"
+)]
+pub enum Output<Text> {
+    /// Send a text.
+    Send(Text),
+    /// Tell the application.
+    Event(Event),
+    /// Nothing more belongs to this exchange: close its response if it is open.
+    Close(Exchange),
+    /// The server ended when it was probed: start it again, and send what follows to the new one. For a client over
+    /// standard streams alone.
+    Restart,
+}
+
+/// What an application has to know; every value is of its own revision.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Event {
+    /// A request of the peer, to be answered with [`Connection::answer`](super::Connection::answer).
+    Request(IncomingRequest),
+    /// A notification of the peer.
+    Notification(Notification),
+    /// At an end that takes them: a request of a method that no revision has, to be answered like any other.
+    CustomRequest(CustomRequest),
+    /// A notification of a method that no revision has.
+    CustomNotification(CustomNotification),
+    /// A call need not be answered any more.
+    Cancelled(Cancelled),
+    /// The one answer to a request of [`Connection::ask`](super::Connection::ask).
+    Answered(Answered),
+    /// At a server: `initialize` opened a session of this revision.
+    Opened(Revision),
+    /// At a server: the client of the session wants log notifications from this level on.
+    LogLevel(LogLevel),
+    /// At a server: the client has read the answer to `initialize`, so that it may be sent anything from now on.
+    Initialized,
+    /// At a server: a client of the per-request lifecycle has opened a stream that an adapter serves, and can be notified.
+    Listens,
+    /// At a server: a call was answered for now and is suspended; its client retries with this ticket.
+    Suspended {
+        /// The call.
+        token: Token,
+        /// What [`Server::ticket`](super::server::Server::ticket) returns for the retry.
+        ticket: u64,
+    },
+    /// At a server: the client of a suspended call has sent it again, in this exchange.
+    Resumed {
+        /// The call that was suspended.
+        token: Token,
+        /// The exchange of the request that takes its place.
+        exchange: Exchange,
+    },
+    /// At a client that takes tasks: the server runs a request of the application as a task, and how far it has come. The
+    /// answer to the request comes later.
+    Task {
+        /// The request.
+        token: Token,
+        /// The task.
+        task: TaskState,
+    },
+    /// At a client: the revision to speak with the server is settled, or has changed.
+    Settled(ServerFacts),
+    /// At a client: it is not known which revision to speak with the server, and why; the next request tries again.
+    NotSettled(super::ask::Failure),
+    /// At a client: something that the server had ended or lost is open again. What may have changed meanwhile is notified.
+    Reopened(Reopened),
+    /// Something came that needs an adapter which is not plugged in; a request was answered with an error.
+    NeedsAdapter(NeedsAdapter),
+    /// Something came that is of no use, and was left out.
+    Ignored(Ignored),
+    /// The peer made a mistake in a message, which was taken as it was meant.
+    Mended(Mended),
+}
+
+impl Event {
+    /// Returns why a message of a peer does not reach the application.
+    pub(super) fn stopped(stopped: &Stopped, method: &str, peer: Revision) -> Self {
+        let why = match stopped {
+            Stopped::RequiresState(needs) => {
+                return Self::NeedsAdapter(NeedsAdapter::new(needs, method, peer));
+            }
+            Stopped::Dropped(rule) => return Self::Ignored(Ignored::Dropped(method.into(), rule)),
+            Stopped::Rejected(rejected) => rejected.to_string(),
+            Stopped::Invalid(mistake) => mistake.told.clone(),
+            Stopped::Unknown(what) => what.clone(),
+        };
+        Self::Ignored(Ignored::Invalid(method.into(), why))
+    }
+}
+
+/// What is open again at a client, in the place of what the server had ended or lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reopened {
+    /// The session, with the subscriptions and the log level that the application had asked for in it.
+    Session,
+    /// The stream of changes that an adapter listens to.
+    Changes,
+}
+
+/// The task that a server makes of a call, as the server describes it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TaskState {
+    /// Its id, by which [`OutgoingRequest::for_task`](super::OutgoingRequest::for_task) asks for the result again.
+    pub id: String,
+    /// How far it has come.
+    pub status: TaskStatus,
+    /// What its server says of it, for people.
+    pub message: Option<String>,
+}
+
+/// A call that need not be answered any more; its token is no longer known.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cancelled {
+    /// The call.
+    pub token: Token,
+    /// Why, as the peer said.
+    pub reason: Option<String>,
+}
+
+/// A mistake of the peer in a message that was taken as it was meant.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Mended {
+    /// The method of the message, or of the request that it answers; empty if the message does not say.
+    pub method: String,
+    /// The mistake: where it is, what was expected, and what was found.
+    pub why: String,
+}
+
+impl Mended {
+    pub(super) fn new(method: impl Into<String>, why: impl Into<String>) -> Self {
+        Self {
+            method: method.into(),
+            why: why.into(),
+        }
+    }
+}
+
+/// Something of no use.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Ignored {
+    /// Bytes that are no message, and how they begin: at most 100 characters.
+    Unreadable(Unreadable, String),
+    /// A message of more bytes than [`Limits::max_message_bytes`](crate::Limits::max_message_bytes).
+    TooLong(usize),
+    /// A batch from a peer that may not send one, or of too many messages.
+    Batch(usize),
+    /// An answer to a request that was never sent, or has been answered.
+    AnswerToNothing(Option<RequestId>),
+    /// An error that names no request.
+    Error(ErrorObject),
+    /// A request of a server that may not send any, or one too many; the method.
+    Request(String),
+    /// A message of this method that the application's revision does not have, by this rule.
+    Dropped(String, &'static str),
+    /// A message of this method that is not valid, or cannot be carried over, and why.
+    Invalid(String, String),
+    /// An HTTP status in answer to a notification or an answer.
+    Status(u16),
+    /// A message about a request that was cancelled or is answered, which may have crossed that on its way; its method, or
+    /// `a response`.
+    Late(String),
+}
+
+impl Ignored {
+    /// Returns whether the peer made a mistake: `false` for what the other revision does not have, which is reported as a
+    /// loss, and for what is late.
+    #[must_use]
+    pub fn is_mistake(&self) -> bool {
+        !matches!(self, Self::Dropped(..) | Self::Late(_))
+    }
+}
+
+/// A request of a peer, in the words of the application's revision.
+#[derive(Debug, Clone, PartialEq)]
+pub struct IncomingRequest<Method = &'static str> {
+    /// What to answer it by.
+    pub token: Token,
+    /// Its id on the wire; `None` if it has no message: it came in the result of another request, or from an adapter.
+    pub id: Option<RequestId>,
+    /// The exchange that it came in; that of no exchange if it came in the result of another request.
+    pub exchange: Exchange,
+    /// The method.
+    pub method: Method,
+    /// The params, in the application's revision; `{}` if there were none.
+    pub params: Json,
+    /// The revision of the peer.
+    pub peer: Revision,
+    /// Who asks, and what it can do.
+    pub caller: Arc<Caller>,
+    /// The request of the application to which it belongs, if that is known; `None` at a server.
+    pub about: Option<Token>,
+    /// The least level of log notifications that the peer wants for this request.
+    ///
+    /// `None`: a per-request peer must get none, and a handshake one left it to the server.
+    pub log_level: Option<LogLevel>,
+    /// The token for progress notifications, if the peer wants any.
+    pub progress_token: Option<Json>,
+    /// Whether the peer takes a task in the place of the result.
+    pub takes_task: bool,
+    /// What the way to the application's revision lost.
+    pub losses: Vec<Loss>,
+}
+
+impl<Method> IncomingRequest<Method> {
+    /// Creates one that no message of the peer is.
+    pub(super) fn without_message(
+        token: Token,
+        method: Method,
+        params: Json,
+        peer: Revision,
+        caller: Arc<Caller>,
+    ) -> Self {
+        Self {
+            token,
+            id: None,
+            exchange: Exchange::NONE,
+            method,
+            params,
+            peer,
+            caller,
+            about: None,
+            log_level: None,
+            progress_token: None,
+            takes_task: false,
+            losses: Vec::new(),
+        }
+    }
+
+    /// Reads the params as a type of the application's revision.
+    ///
+    /// # Errors
+    /// Params that are not of the type; answer them with [`errors::invalid_params`](crate::errors::invalid_params).
+    pub fn read<T: Decode>(&self) -> Result<T, Error> {
+        self.params.read()
+    }
+}
+
+/// A notification of a peer, in the words of the application's revision.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Notification<Method = &'static str> {
+    /// The method.
+    pub method: Method,
+    /// The params, in the application's revision.
+    pub params: Json,
+    /// The revision of the peer.
+    pub peer: Revision,
+    /// The request of the application that it belongs to: by its progress token, or by the stream that it came in.
+    pub about: Option<Token>,
+    /// What the way to the application's revision lost.
+    pub losses: Vec<Loss>,
+}
+
+/// A request of a method that no revision has: of an extension, or of a vendor. Nothing of it is converted.
+pub type CustomRequest = IncomingRequest<String>;
+
+/// A notification of a method that no revision has. Nothing of it is converted.
+pub type CustomNotification = Notification<String>;
+
+/// Who a peer is and what it can do, in its own words.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Caller {
+    /// The revision of the words.
+    pub revision: Revision,
+    /// `Implementation`, if it said.
+    pub info: Option<Json>,
+    /// Its capabilities, if it said.
+    pub capabilities: Option<Json>,
+}
+
+impl Caller {
+    /// Creates a peer without info and capabilities.
+    #[must_use]
+    pub fn unknown(revision: Revision) -> Self {
+        Self {
+            revision,
+            info: None,
+            capabilities: None,
+        }
+    }
+
+    /// Converts the capabilities to `ClientCapabilities` of another revision.
+    ///
+    /// # Errors
+    /// Capabilities that are not valid in the client's revision.
+    pub fn capabilities_in(&self, revision: Revision) -> Result<Option<Outcome<Json>>, Failure> {
+        self.part_in("ClientCapabilities", self.capabilities.as_ref(), revision)
+    }
+
+    /// Converts the client's info to `Implementation` of another revision.
+    ///
+    /// # Errors
+    /// Info that is not valid in the client's revision.
+    pub fn info_in(&self, revision: Revision) -> Result<Option<Outcome<Json>>, Failure> {
+        self.part_in("Implementation", self.info.as_ref(), revision)
+    }
+
+    /// Returns whether it declared a capability, such as `sampling`.
+    #[must_use]
+    pub fn can(&self, capability: &str) -> bool {
+        let declared = self.capabilities.as_ref().and_then(|it| it.get(capability));
+        declared.is_some_and(|value| !value.is_null())
+    }
+
+    fn part_in(
+        &self,
+        type_name: &str,
+        part: Option<&Json>,
+        revision: Revision,
+    ) -> Result<Option<Outcome<Json>>, Failure> {
+        let Some(part) = part else { return Ok(None) };
+        let cx = Context::new(UnknownFields::Drop);
+        mcp_revisions_core::convert(
+            Subject::Type(type_name),
+            self.revision,
+            revision,
+            part.text(),
+            cx,
+        )
+        .map(Some)
+    }
+}
+
+/// What the server said of itself, in the application's revision.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ServerFacts {
+    /// The revision that is spoken with it.
+    pub revision: Revision,
+    /// Its `Implementation`.
+    pub info: Option<Json>,
+    /// Its `ServerCapabilities`.
+    pub capabilities: Option<Json>,
+    /// How to use it.
+    pub instructions: Option<String>,
+    /// The result of `initialize` or `server/discover`, as it came: in the server's own revision.
+    pub result: Option<Json>,
+}
+
+/// The params of the notification that a request is not waited for any more.
+pub(super) fn cancelled(id: &RequestId, reason: Option<&str>) -> Json {
+    let reason = reason.map(|reason| ("reason", Json::of(reason)));
+    object([("requestId", Json::of(id))].into_iter().chain(reason))
+}
+
+/// What became of something that was to be said.
+#[derive(Debug, Clone, PartialEq)]
+#[must_use = "it may not have been sent"]
+pub struct Said {
+    /// What became of it.
+    pub fate: Fate,
+    /// What the way to the peer's revision lost.
+    pub losses: Vec<Loss>,
+}
+
+impl Said {
+    /// The fate of what was sent, with no losses.
+    pub fn of(fate: Fate) -> Self {
+        Self {
+            fate,
+            losses: Vec::new(),
+        }
+    }
+}
+
+/// What became of something that was to be sent.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Fate {
+    /// It is among the texts to send; or waits for the rest of its batch.
+    Sent,
+    /// The peer's revision has no such thing, or the peer did not ask for it; the rule says so.
+    Dropped(&'static str),
+    /// It needs an adapter that is not plugged in. A request was answered with an error in its place.
+    NeedsAdapter(NeedsAdapter),
+    /// An adapter took it over.
+    Adapted,
+    /// The peer cannot be sent this. A request of the peer was answered with this error.
+    Refused(Box<ErrorObject>),
+    /// It has no receiver: the request was answered before or is cancelled, or the revision is not negotiated yet.
+    Unknown,
+}
+
+impl Fate {
+    /// Returns what became of something that was not carried over; `invalid` is the code of an error about what is not of
+    /// its type.
+    pub(super) fn stopped(stopped: Stopped, method: &str, peer: Revision, invalid: i64) -> Self {
+        match stopped {
+            Stopped::Dropped(rule) => Self::Dropped(rule),
+            Stopped::RequiresState(needs) => {
+                Self::NeedsAdapter(NeedsAdapter::new(&needs, method, peer))
+            }
+            other => Self::Refused(Box::new(other.into_error(invalid))),
+        }
+    }
+}
+
+/// Whom a notification is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum To {
+    /// The peer that waits for the response to this call: progress, logs, and notifications of a `subscriptions/listen`.
+    Request(Token),
+    /// The peer of the connection.
+    Session,
+}
+
+/// The severity of a log notification, as in RFC 5424; from the least to the most severe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum LogLevel {
+    Debug,
+    Info,
+    Notice,
+    Warning,
+    Error,
+    Critical,
+    Alert,
+    Emergency,
+}
+
+mcp_wire::strings! {
+    LogLevel {
+        Debug "debug";
+        Info "info";
+        Notice "notice";
+        Warning "warning";
+        Error "error";
+        Critical "critical";
+        Alert "alert";
+        Emergency "emergency";
+    }
+}
+
+impl LogLevel {
+    /// The level that a server of the per-request lifecycle is asked for on behalf of a client which leaves it to the server.
+    pub const DEFAULT: Self = Self::Info;
+
+    /// Returns the level of this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|level| level.as_str() == name)
+    }
+}

@@ -1,0 +1,387 @@
+//! Signed `requestState`: what a client carries from one request to the next, and can neither make nor change.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use base64::Engine;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use hmac_sha256::HMAC;
+use mcp_wire::{Json, JsonObject, Kind, Map};
+
+/// Bytes of a signature, and of what stands before the payload: what is signed, and until when it holds.
+const TAG: usize = 32;
+const HEAD: usize = 9;
+
+/// Signs states by HMAC-SHA256, and counts the tickets of suspended requests.
+pub(crate) struct Seal {
+    /// The first signs, all verify; empty if the system has no randomness, and then nothing is signed.
+    keys: Vec<[u8; 32]>,
+    /// Whether the keys were given, and so may be known to other processes.
+    is_given: bool,
+    /// The time since 1970 at which the clock of the driver is at zero.
+    epoch: Duration,
+    next: AtomicU64,
+}
+
+/// What a state stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Issued {
+    /// A request that is suspended in one process, by its ticket.
+    Suspended(u64),
+    /// A request that failed, and starts over once its client has done what it failed for.
+    Again,
+    /// The application's own state.
+    Own(String),
+}
+
+/// Why a state is not taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Broken {
+    /// It was not signed by this server for this request and this principal.
+    Forged,
+    /// It was, but its time is over.
+    Expired,
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Forged => {
+                "`requestState` was not given out for this request by this server process, nor by one with the same \
+                 key: make the request again, without `requestState` and `inputResponses`"
+            }
+            Self::Expired => {
+                "`requestState` has expired: make the request again, without `requestState` and `inputResponses`"
+            }
+        })
+    }
+}
+
+/// What a state is good for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Bound<'a> {
+    pub(crate) method: &'a str,
+    /// What the request asks for: a text that is equal only for requests which ask for the same.
+    pub(crate) subject: &'a str,
+    pub(crate) principal: Option<&'a str>,
+}
+
+impl Issued {
+    fn kind(&self) -> u8 {
+        match self {
+            Self::Suspended(_) => 0,
+            Self::Again => 1,
+            Self::Own(_) => 2,
+        }
+    }
+
+    fn payload(&self) -> Vec<u8> {
+        match self {
+            Self::Suspended(ticket) => ticket.to_be_bytes().to_vec(),
+            Self::Again => Vec::new(),
+            Self::Own(text) => text.clone().into_bytes(),
+        }
+    }
+
+    fn read(kind: u8, payload: &[u8]) -> Option<Self> {
+        match kind {
+            0 => Some(Self::Suspended(u64::from_be_bytes(
+                payload.try_into().ok()?,
+            ))),
+            1 => Some(Self::Again),
+            2 => Some(Self::Own(str::from_utf8(payload).ok()?.to_owned())),
+            _ => None,
+        }
+    }
+}
+
+impl Seal {
+    /// Returns a random key, known to this process only.
+    pub(crate) fn random() -> Self {
+        let mut key = [0_u8; 32];
+        let key = getrandom::fill(&mut key).is_ok().then_some(key);
+        Self {
+            keys: Vec::from_iter(key),
+            is_given: false,
+            epoch: Duration::ZERO,
+            next: AtomicU64::new(first()),
+        }
+    }
+
+    /// Takes a key in the place of the random one, or behind those that were given.
+    pub(crate) fn add_key(&mut self, key: [u8; 32]) {
+        if !std::mem::replace(&mut self.is_given, true) {
+            self.keys.clear();
+        }
+        self.keys.push(key);
+    }
+
+    /// Says when the clock of the driver is at zero, since 1970.
+    pub(crate) fn set_epoch(&mut self, epoch: Duration) {
+        self.epoch = epoch;
+    }
+
+    /// Counts tickets from here.
+    pub(crate) fn count_from(&mut self, first: u64) {
+        self.next = AtomicU64::new(first);
+    }
+
+    /// A ticket that no other connection of this server has, nor a replica that signs by the same key.
+    pub(crate) fn ticket(&self) -> u64 {
+        self.next.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The text of a state.
+    pub(crate) fn sign(
+        &self,
+        issued: &Issued,
+        until: Duration,
+        bound: Bound<'_>,
+    ) -> Option<String> {
+        let until = self.epoch.saturating_add(until).as_millis();
+        let until = u64::try_from(until).unwrap_or(u64::MAX);
+        let mut bytes = vec![issued.kind()];
+        bytes.extend(until.to_be_bytes());
+        bytes.extend(issued.payload());
+        let tag = mac(self.keys.first()?, &bytes, bound).finalize();
+        bytes.extend_from_slice(&tag);
+        Some(BASE64_URL_SAFE_NO_PAD.encode(bytes))
+    }
+
+    /// What a text stands for, if it is good for this request at this time.
+    pub(crate) fn open(
+        &self,
+        text: &str,
+        now: Duration,
+        bound: Bound<'_>,
+    ) -> Result<Issued, Broken> {
+        let bytes = BASE64_URL_SAFE_NO_PAD
+            .decode(text)
+            .map_err(|_| Broken::Forged)?;
+        let (said, tag) = bytes.split_last_chunk::<TAG>().ok_or(Broken::Forged)?;
+        let is_signed_by = |key: &[u8; 32]| mac(key, said, bound).finalize_verify(tag);
+        if !self.keys.iter().any(is_signed_by) {
+            return Err(Broken::Forged);
+        }
+        let (head, payload) = said.split_at_checked(HEAD).ok_or(Broken::Forged)?;
+        let (kind, until) = head.split_first().ok_or(Broken::Forged)?;
+        let until = until.try_into().map_err(|_| Broken::Forged)?;
+        let until = Duration::from_millis(u64::from_be_bytes(until));
+        if until <= self.epoch.saturating_add(now) {
+            return Err(Broken::Expired);
+        }
+        Issued::read(*kind, payload).ok_or(Broken::Forged)
+    }
+}
+
+fn mac(key: &[u8; 32], said: &[u8], bound: Bound<'_>) -> HMAC {
+    let Bound {
+        method,
+        subject,
+        principal,
+    } = bound;
+    let mut mac = HMAC::new(key);
+    // Each with its length, so that no two requests run into the same bytes.
+    for part in [
+        said,
+        method.as_bytes(),
+        subject.as_bytes(),
+        principal.unwrap_or_default().as_bytes(),
+    ] {
+        mac.update((part.len() as u64).to_be_bytes());
+        mac.update(part);
+    }
+    mac.update([u8::from(principal.is_some())]);
+    mac
+}
+
+/// Where the tickets of a server begin: replicas begin elsewhere.
+fn first() -> u64 {
+    let mut bytes = [0_u8; 8];
+    match getrandom::fill(&mut bytes) {
+        Ok(()) => u64::from_be_bytes(bytes),
+        Err(_) => 1,
+    }
+}
+
+/// What a request asks for: its name, URI and arguments, however their members are ordered and spaced.
+pub(crate) fn subject(params: &Json) -> String {
+    let mut text = String::new();
+    if let Ok(object) = JsonObject::try_from(params.clone()) {
+        for name in ["name", "uri", "arguments"] {
+            text.push('/');
+            for (_, value) in object.iter().filter(|member| member.0 == name) {
+                canonical(&Json::from_text(value).unwrap_or_default(), &mut text);
+            }
+        }
+    }
+    text
+}
+
+/// Writes a value in one way, however its members are ordered and spaced.
+pub fn canonical(json: &Json, text: &mut String) {
+    match json.kind() {
+        Kind::Object => match json.read::<Map<Json>>() {
+            Ok(object) => {
+                let mut members: Vec<(String, Json)> = object.into_iter().collect();
+                members.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+                text.push('{');
+                for (name, value) in members {
+                    mcp_wire::write_to(name.as_str(), text);
+                    text.push(':');
+                    canonical(&value, text);
+                    text.push(',');
+                }
+                text.push('}');
+            }
+            // Readers do not agree on what a repeated member means: it is what it is, letter by letter.
+            Err(_) => text.push_str(json.text()),
+        },
+        Kind::Array => match json.read::<Vec<Json>>() {
+            Ok(items) => {
+                text.push('[');
+                for item in items {
+                    canonical(&item, text);
+                    text.push(',');
+                }
+                text.push(']');
+            }
+            Err(_) => text.push_str(json.text()),
+        },
+        _ => text.push_str(json.text()),
+    }
+}
+
+impl fmt::Debug for Seal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Seal(..)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test says what it found and stops")]
+
+    use super::*;
+
+    fn seal_of(keys: &[u8]) -> Seal {
+        let mut seal = Seal::random();
+        for key in keys {
+            seal.add_key([*key; 32]);
+        }
+        seal
+    }
+
+    const BOUND: Bound<'static> = Bound {
+        method: "tools/call",
+        subject: "{}",
+        principal: Some("ada"),
+    };
+
+    #[test]
+    fn a_state_is_good_for_its_request_its_principal_and_its_time_alone() {
+        let (seal, bound) = (seal_of(&[7]), BOUND);
+        let (until, now) = (Duration::from_secs(60), Duration::from_secs(1));
+        for issued in [
+            Issued::Suspended(5),
+            Issued::Again,
+            Issued::Own("half\u{e9}".to_owned()),
+        ] {
+            let text = seal.sign(&issued, until, bound).unwrap();
+            assert_eq!(seal.open(&text, now, bound), Ok(issued));
+            assert_eq!(seal.open(&text, until, bound), Err(Broken::Expired));
+            for other in [
+                Bound {
+                    method: "prompts/get",
+                    ..bound
+                },
+                Bound {
+                    subject: "[]",
+                    ..bound
+                },
+                Bound {
+                    principal: Some("eve"),
+                    ..bound
+                },
+                Bound {
+                    principal: None,
+                    ..bound
+                },
+                Bound {
+                    principal: Some(""),
+                    ..bound
+                },
+            ] {
+                assert_eq!(
+                    seal.open(&text, now, other),
+                    Err(Broken::Forged),
+                    "{other:?}"
+                );
+            }
+            assert_eq!(seal_of(&[8]).open(&text, now, bound), Err(Broken::Forged));
+            // A byte more, a byte less, a byte changed.
+            for index in 0..text.len() {
+                let mut bytes = text.clone().into_bytes();
+                bytes[index] = if bytes[index] == b'A' { b'B' } else { b'A' };
+                let changed = String::from_utf8(bytes).unwrap();
+                // The last digit holds bits that say nothing.
+                if BASE64_URL_SAFE_NO_PAD.decode(&changed) != BASE64_URL_SAFE_NO_PAD.decode(&text) {
+                    assert_eq!(seal.open(&changed, now, bound), Err(Broken::Forged));
+                }
+            }
+        }
+        assert_eq!(seal.open("", now, bound), Err(Broken::Forged));
+    }
+
+    #[test]
+    fn keys_are_exchanged_without_a_state_being_lost() {
+        let (until, now) = (Duration::from_secs(60), Duration::from_secs(1));
+        let (old, new) = (seal_of(&[1]), seal_of(&[2]));
+        let (both, turned) = (seal_of(&[1, 2]), seal_of(&[2, 1]));
+        let sign = |seal: &Seal| seal.sign(&Issued::Again, until, BOUND).unwrap();
+        // The new key is made known first, then it signs, then the old one goes.
+        for (by, at, is_taken) in [
+            (&old, &both, true),
+            (&both, &old, true),
+            (&turned, &both, true),
+            (&both, &turned, true),
+            (&turned, &new, true),
+            (&turned, &old, false),
+            (&both, &new, false),
+        ] {
+            assert_eq!(at.open(&sign(by), now, BOUND).is_ok(), is_taken);
+        }
+    }
+
+    #[test]
+    fn a_state_expires_by_the_clock_on_the_wall_and_not_by_the_time_that_a_process_has_run() {
+        let (mut before, mut after) = (seal_of(&[1]), seal_of(&[1]));
+        before.set_epoch(Duration::from_secs(1_000));
+        after.set_epoch(Duration::from_secs(2_000));
+        let until = Duration::from_secs(600);
+        let text = before.sign(&Issued::Again, until, BOUND).unwrap();
+        let opened = after.open(&text, Duration::from_secs(1), BOUND);
+        assert_eq!(opened, Err(Broken::Expired));
+        after.set_epoch(Duration::from_secs(1_500));
+        let opened = after.open(&text, Duration::from_secs(1), BOUND);
+        assert_eq!(opened, Ok(Issued::Again));
+    }
+
+    #[test]
+    fn arguments_with_a_repeated_member_are_no_others() {
+        let of = |arguments: &str| {
+            let params = format!(r#"{{"name":"pay","arguments":{arguments}}}"#);
+            subject(&Json::from_text(&params).unwrap())
+        };
+        let repeated = of(r#"{"to":"ada","to":"eve"}"#);
+        for other in [
+            r#"{"to":"ada","to":"bob"}"#,
+            r#"{"to":"eve","to":"ada"}"#,
+            "{}",
+        ] {
+            assert_ne!(repeated, of(other), "{other}");
+        }
+        assert_ne!(of(r#"{"a":{"b":1,"b":2}}"#), of(r#"{"a":{}}"#));
+    }
+}

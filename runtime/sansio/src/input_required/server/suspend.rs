@@ -1,0 +1,329 @@
+//! Handlers that ask, per-request client: a question of a handler is sent as `input_required`, and the handler is
+//! suspended until the client retries with the answers and the signed `requestState`.
+//!
+//! A suspended call lives in one process: a retry that another replica gets fails with an error that says so.
+
+use std::time::Duration;
+
+use mcp_revisions_core::{Context, Loss, RequiresState, Revision, TABLES};
+use mcp_wire::{ErrorObject, Json, JsonObject, Map};
+
+use super::seal::{Bound, Broken, Issued};
+use super::{Question, allowed, known, write};
+use crate::errors;
+use crate::input_required::{accepts, pages};
+use crate::json::with_members;
+use crate::server::Server;
+use crate::server::requests::About;
+use crate::translate::Way;
+use crate::{Caller, Connection, Token};
+use mcp_revisions_core::methods;
+
+/// A handler that waits for its client.
+#[derive(Debug)]
+pub(crate) struct Suspended {
+    token: Token,
+    peer: Revision,
+    subject: String,
+    principal: Option<String>,
+    method: &'static str,
+    /// What the client has been asked.
+    asked: Vec<Open>,
+    /// What the handler asked since: for the next round.
+    later: Vec<Open>,
+    rounds: u32,
+    pub(crate) until: Duration,
+}
+
+/// A question of the handler, in the words of the client.
+#[derive(Debug)]
+struct Open {
+    /// The request of the application.
+    ask: Token,
+    question: Question,
+}
+
+impl Connection<Server> {
+    /// Suspends the call of a handler that asks; if it is suspended already, the question is kept for the next round.
+    pub(crate) fn suspend(
+        &mut self,
+        ask: Token,
+        about: &About,
+        (method, params): (&str, &Json),
+        now: Duration,
+    ) {
+        if let Err(error) = self.ask_in_result(ask, about, (method, params), now) {
+            self.deliver_to_application(ask, Err(error));
+        }
+    }
+
+    fn ask_in_result(
+        &mut self,
+        ask: Token,
+        about: &About,
+        (method, params): (&str, &Json),
+        now: Duration,
+    ) -> Result<(), ErrorObject> {
+        let limits = self.role.limits;
+        let asked_too_often = || errors::asked_too_often(limits.max_input_rounds).error;
+        let asks_back = (self.role.translator).may_ask_back(about.peer, about.method);
+        let (Some(method), true) = (known(method), asks_back) else {
+            let why = "a client of a per-request revision can be asked while it calls a tool, reads a resource or gets a prompt";
+            return Err(errors::internal(why).error);
+        };
+        let question = Question {
+            name: format!("q{}", ask.0),
+            method,
+            params: self.role.question(about, method, params)?,
+        };
+        let open = Open { ask, question };
+        let is_it = |call: &&mut Suspended| call.token == about.token;
+        if let Some(call) = self.state.suspended.values_mut().find(is_it) {
+            if call.later.len() >= limits.max_input_rounds as usize {
+                return Err(asked_too_often());
+            }
+            call.later.push(open);
+            return Ok(());
+        }
+        if about.rounds >= limits.max_input_rounds {
+            return Err(asked_too_often());
+        }
+        if self.state.suspended.len() >= limits.max_suspended_requests {
+            return Err(errors::too_many_pending(limits.max_suspended_requests).error);
+        }
+        self.ask_client(Suspended {
+            token: about.token,
+            peer: about.peer,
+            subject: about.subject.clone().unwrap_or_default(),
+            principal: about.principal.clone(),
+            method: about.method,
+            asked: vec![open],
+            later: Vec::new(),
+            rounds: about.rounds,
+            until: now + limits.client_response_timeout,
+        })
+    }
+
+    /// Answers a request with the questions of its call, and keeps the call.
+    fn ask_client(&mut self, call: Suspended) -> Result<(), ErrorObject> {
+        let ticket = self.role.seal.ticket();
+        let bound = Bound {
+            method: call.method,
+            subject: &call.subject,
+            principal: call.principal.as_deref(),
+        };
+        let issued = Issued::Suspended(ticket);
+        let state = (self.role.seal.sign(&issued, call.until, bound))
+            .ok_or_else(|| errors::internal("the system gave no randomness to sign with").error)?;
+        let questions = call.asked.iter().map(|open| &open.question);
+        let result = write(questions, &state, &self.role.translator, call.peer);
+        let token = call.token;
+        self.state.suspended.insert(ticket, call);
+        self.answer_with_questions(token, ticket, result);
+        Ok(())
+    }
+
+    /// Takes the retry of the client.
+    pub(crate) fn retry(&mut self, about: &About, now: Duration) {
+        if let Err(error) = self.take_retry(about, now) {
+            self.answer_as_is(about.token, Err(error));
+        }
+    }
+
+    fn take_retry(&mut self, about: &About, now: Duration) -> Result<(), ErrorObject> {
+        let invalid = |why: &str| errors::invalid_params(why).error;
+        let params = JsonObject::try_from(about.params.clone())
+            .map_err(|_| invalid("params are no object"))?;
+        let state = params.get("requestState");
+        let Some(state) = state.as_ref().and_then(Json::as_str) else {
+            return Err(invalid(
+                "`inputResponses` without the `requestState` that came with the questions",
+            ));
+        };
+        let ticket = match self.role.seal.open(&state, now, about.bound()) {
+            Ok(Issued::Suspended(ticket)) => ticket,
+            Ok(Issued::Again) => {
+                let params = self.role.anew(about, &params)?;
+                self.call_again(about.token, params);
+                return Ok(());
+            }
+            // Another application signed it by the same key.
+            Ok(Issued::Own(_)) => return Err(invalid(&Broken::Forged.to_string())),
+            Err(broken) => return Err(invalid(&broken.to_string())),
+        };
+        let Some(call) = self.state.suspended.get(&ticket) else {
+            return Err(invalid(
+                "nothing waits for this `requestState` in this server process any more: make the request again",
+            ));
+        };
+        let responses = params.get("inputResponses").unwrap_or_default();
+        let answer = |open: &Open| {
+            let Question { name, method, .. } = &open.question;
+            let answer = responses.get(name)?;
+            let carried = (self.role.translator).answer_told(method, &answer, call.peer);
+            Some(carried.map(|(answer, _)| (open.ask, answer)))
+        };
+        // The client may retry with an answer that can be read: the handler has not seen this one.
+        let answers = call.asked.iter().filter_map(answer);
+        let answers = answers
+            .collect::<Result<Vec<(Token, Json)>, _>>()
+            .map_err(|stopped| stopped.into_error(ErrorObject::INVALID_PARAMS))?;
+        let Some(mut call) = self.state.suspended.remove(&ticket) else {
+            return Ok(());
+        };
+        self.resume(call.token, about.token, now);
+        for (ask, answer) in answers {
+            call.asked.retain(|open| open.ask != ask);
+            self.deliver_to_application(ask, Ok(answer));
+        }
+        call.asked.append(&mut call.later);
+        // The handler may have answered while it was suspended.
+        if call.asked.is_empty() || self.state.get(call.token).is_none() {
+            return Ok(());
+        }
+        call.rounds += 1;
+        call.until = now + self.role.limits.client_response_timeout;
+        let most = self.role.limits.max_input_rounds;
+        if call.rounds >= most {
+            for open in call.asked {
+                let error = errors::asked_too_often(most).error;
+                self.deliver_to_application(open.ask, Err(error));
+            }
+            return Ok(());
+        }
+        let token = call.token;
+        if let Err(error) = self.ask_client(call) {
+            self.answer_as_is(token, Err(error));
+        }
+        Ok(())
+    }
+
+    /// The application does not wait any more for the answer to its request.
+    pub(crate) fn forget_question(&mut self, ask: Token) {
+        for call in self.state.suspended.values_mut() {
+            call.asked.retain(|open| open.ask != ask);
+            call.later.retain(|open| open.ask != ask);
+        }
+    }
+
+    /// A call is not waited for any more.
+    pub(crate) fn end_suspended(&mut self, token: Token) {
+        self.state.suspended.retain(|_, call| call.token != token);
+    }
+
+    /// Gives up the calls whose client has not retried in time.
+    pub(crate) fn late_suspended(&mut self, now: Duration) {
+        let late = self
+            .state
+            .suspended
+            .values()
+            .filter(|call| call.until <= now);
+        let late: Vec<Token> = late.map(|call| call.token).collect();
+        for token in late {
+            self.end_suspended(token);
+            let _ = self.give_up(token, None, now);
+        }
+    }
+
+    /// Turns the error by which older handlers ask to visit a page into a result that asks a per-request client to, which
+    /// then retries. Returns false if the error is another one, or the client cannot be asked.
+    pub(crate) fn elicit(&mut self, about: &About, error: &ErrorObject, now: Duration) -> bool {
+        let result = self.role.elicitation(about, error, now);
+        let is_one = result.is_some();
+        if let Some(result) = result {
+            self.answer_as_is(about.token, Ok(result));
+        }
+        is_one
+    }
+}
+
+impl Server {
+    /// The result that asks for what an error asks for.
+    fn elicitation(&self, about: &About, error: &ErrorObject, now: Duration) -> Option<Json> {
+        let method = known(methods::ELICITATION_CREATE)?;
+        let question = |(index, params): (usize, Json)| {
+            Some(Question {
+                name: format!("q{index}"),
+                method,
+                params: self.question(about, method, &params).ok()?,
+            })
+        };
+        let pages = pages(error)?.into_iter().enumerate();
+        let questions: Vec<Question> = pages.map(question).collect::<Option<_>>()?;
+        if questions.is_empty() {
+            return None;
+        }
+        about.subject.as_ref()?;
+        let until = now + self.limits.client_response_timeout;
+        let state = (self.seal).sign(&Issued::Again, until, about.bound())?;
+        Some(write(&questions, &state, &self.translator, about.peer))
+    }
+
+    /// The params by which the handlers are called as if for the first time, after the retry of the client.
+    ///
+    /// # Errors
+    /// A client that declined.
+    fn anew(&self, about: &About, params: &JsonObject) -> Result<Json, ErrorObject> {
+        let responses = params.get("inputResponses");
+        let responses: Map<Json> = responses.and_then(|it| it.read().ok()).unwrap_or_default();
+        if responses.is_empty() || !responses.values().all(accepts) {
+            return Err(
+                errors::invalid_params("the call needs what its client would not do").error,
+            );
+        }
+        let members = [("inputResponses", None), ("requestState", None)];
+        let plain = with_members(&about.params, &members);
+        let carried =
+            (self.translator).params_told(Way::In, about.method, &plain, about.peer, None);
+        carried
+            .map(|(params, _)| params)
+            .map_err(|stopped| stopped.into_error(ErrorObject::INVALID_PARAMS))
+    }
+}
+
+/// Returns the error for a client that cannot be asked in the place of an error of older handlers, with what that loses.
+///
+/// A client that did not declare that it opens URLs gets an error that says so, without the message of the handlers.
+/// An error that names no URL keeps its message and data under the code of an internal error.
+pub(crate) fn in_place_of(
+    error: ErrorObject,
+    caller: &Caller,
+    needs: &RequiresState,
+) -> (ErrorObject, Vec<Loss>) {
+    let mut cx = Context::default();
+    cx.enter(needs.step);
+    let undeclared = pages(&error).and_then(|pages| {
+        let refusals = pages
+            .iter()
+            .map(|page| allowed(caller, methods::ELICITATION_CREATE, page));
+        refusals.filter_map(Result::err).next()
+    });
+    let rule = TABLES.rule(needs.step, needs.rule);
+    let told = match undeclared {
+        Some(refusal) => {
+            // What the server says is for a person, who cannot be sent to its page.
+            let message = match error.message.is_empty() {
+                true => refusal.message,
+                false => format!("{} ({})", error.message, refusal.message),
+            };
+            if let Some(rule) = rule {
+                cx.under(rule).replace("/message", error.message);
+                if let Some(data) = error.data {
+                    cx.under(rule).replace("/data", data);
+                }
+                cx.under(rule).replace("/code", error.code);
+            }
+            ErrorObject { message, ..refusal }
+        }
+        None => {
+            if let Some(rule) = rule {
+                cx.under(rule).replace("/code", error.code.clone());
+            }
+            ErrorObject {
+                code: ErrorObject::INTERNAL_ERROR.into(),
+                ..error
+            }
+        }
+    };
+    (told, cx.losses().to_vec())
+}

@@ -1,0 +1,604 @@
+//! From the first request to a settled revision: the probe, the handshake, and what follows when the server refuses one.
+
+use std::time::Duration;
+
+use mcp_revisions_core::{Lifecycle, Revision};
+use mcp_wire::{ErrorObject, Json, MessageKind};
+
+use super::lifecycle::{Evidence, Finding, choose, judge, order, supported};
+use super::statuses::is_evidence;
+use crate::ask::outcome;
+use crate::client::requests::{Purpose, Waiting};
+use crate::client::{Channel, Client, Verdict};
+use crate::json::object;
+use crate::mistakes::quotable;
+use crate::translate::no_params;
+use crate::{Answer, Connection, Event, Failure, Output, ServerFacts};
+use mcp_revisions_core::RevisionSet;
+use mcp_revisions_core::methods;
+use mcp_wire::meta::SERVER_INFO;
+
+/// How far the client has come with the server.
+#[derive(Debug, Clone)]
+pub(crate) enum Stage {
+    /// Nothing is known, or what is known was handed in.
+    Unknown(Option<Verdict>),
+    /// The first messages are on their way.
+    Starting(Starting),
+    /// A revision is spoken.
+    Settled(Settled),
+}
+
+/// The first messages to a server, until one of them settles the revision.
+#[derive(Debug, Clone)]
+pub(crate) struct Starting {
+    /// The id of `server/discover` while its response is awaited, and the revision that it claims.
+    probe: Option<(i64, Revision)>,
+    /// The id of `initialize` while its response is awaited.
+    handshake: Option<i64>,
+    /// The revisions of all of these messages.
+    tried: RevisionSet,
+    /// The failure of the requests that wait, if no other message settles the revision.
+    refusal: Option<Failure>,
+    /// When a server over stdio that is silent about the probe is sent `initialize` as well.
+    silent_until: Option<Duration>,
+    /// When the server has had its time.
+    until: Duration,
+}
+
+/// What was settled.
+#[derive(Debug, Clone)]
+pub(crate) struct Settled {
+    pub(crate) revision: Revision,
+    /// The `Mcp-Session-Id` of a handshake server.
+    pub(crate) session: Option<String>,
+    /// The number of that session; 0 without one.
+    pub(crate) number: u64,
+    /// Whether the server itself said so; a verdict that was handed in is not.
+    pub(crate) confirmed: bool,
+    /// Whether a handshake server has the `logging` capability.
+    pub(crate) logging: bool,
+    /// The log level of a session.
+    pub(crate) log_level: Option<String>,
+}
+
+impl Settled {
+    fn on(revision: Revision) -> Self {
+        Self {
+            revision,
+            session: None,
+            number: 0,
+            confirmed: true,
+            logging: false,
+            log_level: None,
+        }
+    }
+}
+
+impl Default for Stage {
+    fn default() -> Self {
+        Self::Unknown(None)
+    }
+}
+
+impl Stage {
+    pub(crate) fn settled(&self) -> Option<&Settled> {
+        match self {
+            Self::Settled(settled) => Some(settled),
+            Self::Unknown(_) | Self::Starting(_) => None,
+        }
+    }
+
+    /// The revision that is spoken.
+    pub(crate) fn revision(&self) -> Option<Revision> {
+        self.settled().map(|settled| settled.revision)
+    }
+
+    fn starting(&self) -> Option<&Starting> {
+        match self {
+            Self::Starting(starting) => Some(starting),
+            Self::Unknown(_) | Self::Settled(_) => None,
+        }
+    }
+
+    fn starting_mut(&mut self) -> Option<&mut Starting> {
+        match self {
+            Self::Starting(starting) => Some(starting),
+            Self::Unknown(_) | Self::Settled(_) => None,
+        }
+    }
+
+    pub(crate) fn deadline(&self) -> Option<Duration> {
+        let Starting {
+            silent_until,
+            until,
+            ..
+        } = self.starting()?;
+        Some(silent_until.map_or(*until, |silent| silent.min(*until)))
+    }
+
+    /// The server has answered in the revision that is settled.
+    pub(crate) fn confirm(&mut self) {
+        if let Self::Settled(settled) = self {
+            settled.confirmed = true;
+        }
+    }
+
+    /// Takes note of a log level; the revision to ask for it in, if the session has another one.
+    pub(crate) fn new_log_level(&mut self, level: &str) -> Option<Revision> {
+        let Self::Settled(settled) = self else {
+            return None;
+        };
+        if !settled.logging || settled.log_level.as_deref() == Some(level) {
+            return None;
+        }
+        settled.log_level = Some(level.to_owned());
+        Some(settled.revision)
+    }
+}
+
+impl Connection<Client> {
+    /// Goes on from wherever the client is: sends what waits, or finds out how.
+    pub(crate) fn start(&mut self, now: Duration) {
+        match &self.state.stage {
+            Stage::Unknown(Some(verdict)) if self.role.options.revisions.contains(verdict.0) => {
+                let revision = verdict.0;
+                match revision.lifecycle() {
+                    Lifecycle::PerRequest => {
+                        self.state.stage = Stage::Settled(Settled {
+                            confirmed: false,
+                            ..Settled::on(revision)
+                        });
+                        self.tell(Event::Settled(ServerFacts::unknown(revision)));
+                        self.send_waiting();
+                    }
+                    Lifecycle::Handshake => self.begin(revision, now),
+                }
+            }
+            Stage::Unknown(_) => match self.preferred(|_| true) {
+                Some(revision) => self.begin(revision, now),
+                None => self.no_common_revision(Vec::new()),
+            },
+            Stage::Settled(_) => self.send_waiting(),
+            Stage::Starting(_) => {}
+        }
+    }
+
+    /// The revision that is preferred among those that the client may speak and `is_wanted` picks.
+    fn preferred(&self, is_wanted: impl Fn(Revision) -> bool) -> Option<Revision> {
+        let order = order(self.role.own(), self.role.options.revisions);
+        order.into_iter().find(|&revision| is_wanted(revision))
+    }
+
+    /// Sends the first message, which is of this revision.
+    pub(crate) fn begin(&mut self, revision: Revision, now: Duration) {
+        self.forget_first();
+        self.state.stage = Stage::Starting(Starting {
+            probe: None,
+            handshake: None,
+            tried: RevisionSet::none(),
+            refusal: None,
+            silent_until: None,
+            until: now.saturating_add(self.role.options.start_timeout),
+        });
+        self.send_first(revision, now);
+    }
+
+    /// Sends the message by which a server of this revision is found.
+    fn send_first(&mut self, revision: Revision, now: Duration) {
+        match revision.lifecycle() {
+            Lifecycle::PerRequest => self.probe(revision, now),
+            Lifecycle::Handshake => self.initialize(revision),
+        }
+    }
+
+    fn probe(&mut self, claim: Revision, now: Duration) {
+        let params = self.stamped(None, claim, None);
+        let id = self.post_request(methods::SERVER_DISCOVER, params, claim, Purpose::Probe);
+        let options = &self.role.options;
+        let may_be_silent = options.channel == Channel::Stdio;
+        let silent_until = may_be_silent.then(|| now.saturating_add(options.probe_timeout));
+        if let Some(starting) = self.state.stage.starting_mut() {
+            starting.probe = Some((id, claim));
+            starting.tried = starting.tried.with(claim);
+            let has_tried = |lifecycle| starting.tried.has(lifecycle);
+            starting.silent_until = silent_until.filter(|_| !has_tried(Lifecycle::Handshake));
+        }
+    }
+
+    fn initialize(&mut self, offer: Revision) {
+        let (profile, translator) = (&self.role.options.profile, &self.role.translator);
+        let capabilities = translator.capabilities_of(profile, offer);
+        let info = translator.info_of(profile, offer);
+        let params = object([
+            ("protocolVersion", Json::of(offer.protocol_version())),
+            ("capabilities", capabilities.unwrap_or_else(no_params)),
+            // What cannot be carried over is named all the same: the member must be there.
+            ("clientInfo", info.unwrap_or_else(|| profile.info().clone())),
+        ]);
+        let method = methods::INITIALIZE;
+        let id = self.post_request(method, Some(params), offer, Purpose::Initialize);
+        if let Some(starting) = self.state.stage.starting_mut() {
+            starting.handshake = Some(id);
+            starting.tried = starting.tried.with(offer);
+        }
+    }
+
+    /// The probe's answer, or that there is none.
+    pub(crate) fn probed(&mut self, evidence: Evidence<'_>, now: Duration) {
+        let Some(starting) = self.state.stage.starting_mut() else {
+            return;
+        };
+        let Some((_, claim)) = starting.probe.take() else {
+            return;
+        };
+        starting.silent_until = None;
+        let tried = starting.tried;
+        match judge(evidence) {
+            Finding::Handshake => {
+                let failure = refusal_of(evidence);
+                self.refused(Lifecycle::PerRequest, Vec::new(), failure, now);
+            }
+            Finding::Nothing => {
+                let failure = match evidence {
+                    Evidence::Answer {
+                        status: Some(status),
+                        ..
+                    } => Failure::Http(status, String::new()),
+                    _ => Failure::Closed,
+                };
+                self.unsettle(&failure);
+            }
+            Finding::PerRequest(versions) => {
+                // What was offered in vain is not what it means.
+                let is_open = |revision: &Revision| {
+                    revision.lifecycle() == Lifecycle::PerRequest || !tried.contains(*revision)
+                };
+                let ours = self.role.options.revisions.iter().filter(is_open).collect();
+                match choose(&versions, self.role.own(), ours) {
+                    Some(revision) if revision.lifecycle() == Lifecycle::PerRequest => {
+                        let facts = self.facts_of(evidence, revision);
+                        self.settle(Settled::on(revision), facts);
+                    }
+                    _ => {
+                        let failure = Failure::NoCommonRevision(versions.clone());
+                        self.refused(Lifecycle::PerRequest, versions, failure, now);
+                    }
+                }
+            }
+            Finding::PerRequestError(versions) => {
+                let names_claim = versions.iter().any(|wire| wire == claim.protocol_version());
+                let others = choose(&versions, self.role.own(), self.left(tried));
+                // The server is of the lifecycle, and does not object to the revision, or names what it refuses: the requests
+                // themselves show which of the two it means.
+                if versions.is_empty() || (names_claim && others.is_none()) {
+                    return self.settle(Settled::on(claim), ServerFacts::unknown(claim));
+                }
+                let failure = Failure::NoCommonRevision(versions.clone());
+                self.refused(Lifecycle::PerRequest, versions, failure, now);
+            }
+        }
+    }
+
+    /// The server has refused a first message of this lifecycle, and names these versions, if any: the other one goes on, the
+    /// next revision is tried, or none is left.
+    fn refused(
+        &mut self,
+        lifecycle: Lifecycle,
+        versions: Vec<String>,
+        failure: Failure,
+        now: Duration,
+    ) {
+        let Some(starting) = self.state.stage.starting_mut() else {
+            return;
+        };
+        let awaits_other = starting.probe.is_some() || starting.handshake.is_some();
+        let (tried, until) = (starting.tried, starting.until);
+        // What is said of `initialize` tells more than that the probe is not known.
+        if lifecycle == Lifecycle::Handshake || starting.refusal.is_none() {
+            starting.refusal = Some(failure.clone());
+        }
+        let failure = starting.refusal.clone().unwrap_or(failure);
+        let left = self.left(tried);
+        let named = choose(&versions, self.role.own(), left);
+        // Only the per-request lifecycle has an error that names all versions of a server.
+        let is_named = !versions.is_empty() && lifecycle == Lifecycle::PerRequest;
+        let next = match named {
+            None if !is_named => {
+                self.preferred(|it| left.contains(it) && it.lifecycle() != lifecycle)
+            }
+            named => named,
+        };
+        match next {
+            _ if awaits_other => {}
+            Some(_) if until <= now => self.late(),
+            Some(revision) => self.send_first(revision, now),
+            None if versions.is_empty() => self.unsettle(&failure),
+            None => self.no_common_revision(versions),
+        }
+    }
+
+    /// The revisions that have not been tried.
+    pub(crate) fn left(&self, tried: RevisionSet) -> RevisionSet {
+        self.role
+            .options
+            .revisions
+            .iter()
+            .filter(|&revision| !tried.contains(revision))
+            .collect()
+    }
+
+    /// Sends a server over stdio that is silent about the probe `initialize` as well, and gives up one that has had its time.
+    pub(crate) fn late_start(&mut self, now: Duration) {
+        let Some(starting) = self.state.stage.starting_mut() else {
+            return;
+        };
+        if starting.until <= now {
+            return self.late();
+        }
+        if starting.silent_until.is_some_and(|silent| silent <= now) {
+            starting.silent_until = None;
+            let handshake = self.preferred(|it| it.lifecycle() == Lifecycle::Handshake);
+            if let Some(revision) = handshake {
+                self.initialize(revision);
+            }
+        }
+    }
+
+    /// The server has had its time.
+    fn late(&mut self) {
+        let time = self.role.options.start_timeout.as_secs();
+        let why = format!("did not say which revision it speaks within {time} s");
+        self.unsettle(&Failure::NotStarted(why));
+    }
+
+    /// Ends the connection, because the server sends nothing any more.
+    pub fn closed(&mut self, now: Duration) {
+        self.closed_for(&Failure::Closed, now);
+    }
+
+    /// Returns whether it is not known yet which revision to speak with the server.
+    pub fn is_starting(&self) -> bool {
+        self.state.stage.starting().is_some()
+    }
+
+    /// Ends the connection for this reason.
+    pub fn closed_for(&mut self, failure: &Failure, now: Duration) {
+        if let Some(Starting {
+            probe: Some(_),
+            refusal: None,
+            ..
+        }) = self.state.stage.starting()
+        {
+            // A handshake server may die of a request before `initialize`: one of this lifecycle is started again for it.
+            let handshake = self.preferred(|it| it.lifecycle() == Lifecycle::Handshake);
+            if let Some(revision) = handshake {
+                self.put(Output::Restart);
+                return self.begin(revision, now);
+            }
+        }
+        if self.is_starting() {
+            self.tell(Event::NotSettled(failure.clone()));
+        }
+        self.state.stage = Stage::Unknown(self.verdict());
+        let calls: Vec<_> = self.state.calls.keys().copied().collect();
+        for call in calls {
+            self.call_off(call, None);
+        }
+        let pending = std::mem::take(&mut self.state.pending).into_values();
+        let mut left: Vec<Waiting> = pending
+            .filter_map(|pending| match pending.purpose {
+                Purpose::Application(request) => Some(*request),
+                _ => None,
+            })
+            .collect();
+        left.extend(self.state.changes.drain());
+        self.state.session.end();
+        left.extend(self.end_rounds());
+        left.extend(self.end_tasks());
+        left.extend(self.state.tools.drain());
+        left.extend(std::mem::take(&mut self.state.waiting));
+        self.fail(left, failure);
+    }
+
+    /// Forgets the first messages: a response to one is one to nothing.
+    fn forget_first(&mut self) {
+        let withdrawn = &mut self.state.withdrawn;
+        self.state.pending.retain(|id, pending| {
+            let is_first = matches!(pending.purpose, Purpose::Probe | Purpose::Initialize);
+            if is_first {
+                withdrawn.insert(*id);
+            }
+            !is_first
+        });
+    }
+
+    /// Does not wait for the first messages any more: a response to one means nothing now.
+    fn overtake(&mut self) {
+        for pending in self.state.pending.values_mut() {
+            if matches!(pending.purpose, Purpose::Probe | Purpose::Initialize) {
+                pending.purpose = Purpose::Adapter;
+            }
+        }
+    }
+
+    /// The result of `initialize`.
+    pub(crate) fn initialized(&mut self, result: &Json, now: Duration) {
+        let version = result.get("protocolVersion");
+        let Some(version) = version.as_ref().and_then(Json::as_str) else {
+            let found = version.map_or_else(|| "nothing".to_owned(), |it| quotable(it.text()));
+            return self.unsettle(&Failure::InvalidResult(format!(
+                "at /result/protocolVersion of the answer to `initialize`: expected a string, found {found}"
+            )));
+        };
+        let version = version.into_owned();
+        let known = self.role.options.revisions.iter().find(|revision| {
+            revision.lifecycle() == Lifecycle::Handshake && revision.protocol_version() == version
+        });
+        let Some(revision) = known else {
+            let failure = Failure::NoCommonRevision(vec![version.clone()]);
+            return self.handshake_failed(None, Vec::new(), failure, now);
+        };
+        self.overtake();
+        let facts = self.facts(result, revision, result.get("serverInfo"));
+        let logging = result
+            .get("capabilities")
+            .is_some_and(|it| it.get("logging").is_some());
+        let session = self.state.session_to_be.take();
+        self.state.sessions += u64::from(session.is_some());
+        let number = session.as_ref().map_or(0, |_| self.state.sessions);
+        self.state.stage = Stage::Settled(Settled {
+            session,
+            number,
+            logging,
+            ..Settled::on(revision)
+        });
+        self.post_notification(methods::NOTIFICATIONS_INITIALIZED, None, revision);
+        self.settled_now(facts);
+    }
+
+    /// An error in answer to `initialize`, over HTTP with its status: the server may speak another revision.
+    pub(crate) fn handshake_refused(
+        &mut self,
+        status: Option<u16>,
+        error: ErrorObject,
+        now: Duration,
+    ) {
+        let versions = supported(&error);
+        self.handshake_failed(status, versions, Failure::HandshakeRefused(error), now);
+    }
+
+    /// There is no result of `initialize`.
+    pub(crate) fn handshake_failed(
+        &mut self,
+        status: Option<u16>,
+        versions: Vec<String>,
+        failure: Failure,
+        now: Duration,
+    ) {
+        let Some(starting) = self.state.stage.starting_mut() else {
+            return;
+        };
+        starting.handshake = None;
+        if status.is_some_and(|status| !is_evidence(status)) {
+            return self.unsettle(&failure);
+        }
+        self.refused(Lifecycle::Handshake, versions, failure, now);
+    }
+
+    fn settle(&mut self, settled: Settled, facts: ServerFacts) {
+        self.overtake();
+        self.state.stage = Stage::Settled(settled);
+        self.settled_now(facts);
+    }
+
+    fn settled_now(&mut self, facts: ServerFacts) {
+        self.tell(Event::Settled(facts));
+        if let Some(revision) = self.state.stage.revision() {
+            self.restore_session(revision);
+        }
+        let level = self.state.session.log_level.clone();
+        self.apply_log_level(level.as_deref());
+        if self.role.options.adapts {
+            self.listen();
+        }
+        self.send_waiting();
+    }
+
+    /// The server speaks another per-request revision than the one that is settled, or wants a handshake.
+    pub(crate) fn resettle(&mut self, revision: Revision, now: Duration) {
+        match revision.lifecycle() {
+            Lifecycle::PerRequest => {
+                self.settle(Settled::on(revision), ServerFacts::unknown(revision))
+            }
+            Lifecycle::Handshake => self.begin(revision, now),
+        }
+    }
+
+    /// Forgets what was settled and starts over.
+    pub(crate) fn start_over(&mut self, now: Duration) {
+        self.state.stage = Stage::Unknown(None);
+        self.start(now);
+    }
+
+    fn no_common_revision(&mut self, versions: Vec<String>) {
+        self.unsettle(&Failure::NoCommonRevision(versions));
+    }
+
+    /// Nothing could be settled: every request that waits fails, and the next one starts over.
+    pub(crate) fn unsettle(&mut self, failure: &Failure) {
+        self.forget_first();
+        self.state.stage = Stage::Unknown(None);
+        self.tell(Event::NotSettled(failure.clone()));
+        let waiting = std::mem::take(&mut self.state.waiting);
+        self.fail(waiting, failure);
+    }
+
+    fn fail(&mut self, requests: impl IntoIterator<Item = Waiting>, failure: &Failure) {
+        for request in requests {
+            self.tell_answer(request, Answer::Failed(failure.clone()));
+        }
+    }
+
+    /// What a `DiscoverResult` says of the server.
+    fn facts_of(&mut self, evidence: Evidence<'_>, revision: Revision) -> ServerFacts {
+        let result = match evidence {
+            Evidence::Answer {
+                message: Some(message),
+                ..
+            } if message.kind == MessageKind::Response => outcome(message),
+            _ => return ServerFacts::unknown(revision),
+        };
+        let Ok(result) = result else {
+            return ServerFacts::unknown(revision);
+        };
+        let info = result.get("_meta").and_then(|meta| meta.get(SERVER_INFO));
+        self.facts(&result, revision, info)
+    }
+
+    fn facts(&mut self, result: &Json, revision: Revision, info: Option<Json>) -> ServerFacts {
+        self.state.changes.capabilities = result.get("capabilities");
+        let method = match revision.lifecycle() {
+            Lifecycle::Handshake => methods::INITIALIZE,
+            Lifecycle::PerRequest => methods::SERVER_DISCOVER,
+        };
+        let translator = &self.role.translator;
+        let carry = |name, json: Json| translator.facts(method, name, &json, revision);
+        ServerFacts {
+            revision,
+            info: info.and_then(|info| carry("Implementation", info)),
+            capabilities: result
+                .get("capabilities")
+                .and_then(|it| carry("ServerCapabilities", it)),
+            instructions: result.read_member("instructions"),
+            result: Some(result.clone()),
+        }
+    }
+}
+
+/// The failure of requests, if nothing but this answer to the probe comes of a server that does not know it.
+fn refusal_of(evidence: Evidence<'_>) -> Failure {
+    let Evidence::Answer { status, message } = evidence else {
+        return Failure::Closed;
+    };
+    match (message.map(outcome), status) {
+        (Some(Err(error)), _) if error.code.as_i64() != Some(ErrorObject::METHOD_NOT_FOUND) => {
+            Failure::DiscoverRefused(error)
+        }
+        (None, Some(status)) => Failure::Http(status, String::new()),
+        _ => Failure::NoCommonRevision(Vec::new()),
+    }
+}
+
+impl ServerFacts {
+    /// A server of which nothing is known but the revision.
+    fn unknown(revision: Revision) -> Self {
+        Self {
+            revision,
+            info: None,
+            capabilities: None,
+            instructions: None,
+            result: None,
+        }
+    }
+}

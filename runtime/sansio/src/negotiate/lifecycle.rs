@@ -1,0 +1,137 @@
+//! Which revision a client tries, and what each answer of the server says of it, as pure functions.
+//!
+//! The first message is of the client's own revision: `initialize`, or the probe `server/discover`. What the server does
+//! with it tells its lifecycle. Every per-request server answers the probe; a handshake server answers with some error, with
+//! silence, or by ending. No single error code decides: an answer that is not recognised as per-request means handshake.
+
+use mcp_revisions_core::Revision;
+use mcp_wire::{ErrorObject, Json, MessageKind, Peeked};
+
+use crate::ask::outcome;
+use crate::errors::{HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_PROTOCOL_VERSION};
+use crate::negotiate::statuses::is_evidence;
+use mcp_revisions_core::RevisionSet;
+
+/// What was seen after the probe was sent.
+#[derive(Debug, Clone, Copy)]
+pub enum Evidence<'a> {
+    /// An answer: over HTTP with its status, and without a message if the body holds none.
+    Answer {
+        /// The status of the answer; none over stdio.
+        status: Option<u16>,
+        /// The message in it.
+        message: Option<&'a Peeked<'a>>,
+    },
+    /// The response over HTTP ended without an answer.
+    Ended,
+}
+
+/// What the evidence says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Finding {
+    /// A `DiscoverResult`: a server of the per-request lifecycle that speaks these versions.
+    PerRequest(Vec<String>),
+    /// An error that only servers of the per-request lifecycle send, with the versions that it names.
+    PerRequestError(Vec<String>),
+    /// A server of the handshake lifecycle.
+    Handshake,
+    /// Nothing: who may not ask, or asks a broken server, learns nothing of its lifecycle.
+    Nothing,
+}
+
+/// The codes that only a server of the per-request lifecycle sends.
+pub const PER_REQUEST_ERRORS: [i64; 3] = [
+    HEADER_MISMATCH,
+    MISSING_CLIENT_CAPABILITY,
+    UNSUPPORTED_PROTOCOL_VERSION,
+];
+
+/// Returns whether a message is an error that only a server of the per-request lifecycle sends.
+#[must_use]
+pub fn is_per_request_error(message: &Peeked<'_>) -> bool {
+    let error = outcome(message)
+        .err()
+        .filter(|_| message.kind == MessageKind::Error);
+    let code = error.and_then(|error| error.code.as_i64());
+    code.is_some_and(|code| PER_REQUEST_ERRORS.contains(&code))
+}
+
+/// Judges the answer to a probe.
+#[must_use]
+pub fn judge(evidence: Evidence<'_>) -> Finding {
+    match evidence {
+        // A network may end a response at any time.
+        Evidence::Ended => Finding::Nothing,
+        Evidence::Answer {
+            status: Some(status),
+            ..
+        } if !is_evidence(status) => Finding::Nothing,
+        Evidence::Answer {
+            status,
+            message: Some(message),
+        } => judge_message(status, message),
+        Evidence::Answer { message: None, .. } => Finding::Handshake,
+    }
+}
+
+fn judge_message(status: Option<u16>, message: &Peeked<'_>) -> Finding {
+    match (message.kind, outcome(message)) {
+        (MessageKind::Response, Ok(result)) => match discovered(&result) {
+            Some(versions) => Finding::PerRequest(versions),
+            None => Finding::Handshake,
+        },
+        (MessageKind::Error, Err(error)) if is_per_request_error(message) => {
+            Finding::PerRequestError(supported(&error))
+        }
+        (MessageKind::Error, Err(error)) => match error.code.as_i64() {
+            // A handshake server has no page at all, or a session to miss: only a per-request one says this.
+            Some(ErrorObject::METHOD_NOT_FOUND) if status == Some(404) => {
+                Finding::PerRequestError(Vec::new())
+            }
+            _ => Finding::Handshake,
+        },
+        _ => Finding::Handshake,
+    }
+}
+
+/// Returns the versions of a `DiscoverResult`; `None` if it is not one.
+fn discovered(result: &Json) -> Option<Vec<String>> {
+    result.read_member("supportedVersions")
+}
+
+/// Returns the versions that an error names; empty if it names none.
+#[must_use]
+pub fn supported(error: &ErrorObject) -> Vec<String> {
+    let versions = error.data.as_ref();
+    versions
+        .and_then(|data| data.read_member("supported"))
+        .unwrap_or_default()
+}
+
+/// Returns revisions in the order in which a client of the revision `own` prefers them: its own, newer ones of its lifecycle,
+/// older ones, and those of the other lifecycle; the nearest first in each group.
+#[must_use]
+pub fn order(own: Revision, ours: RevisionSet) -> Vec<Revision> {
+    let between = |one: Revision| {
+        let (low, high) = (one.min(own), one.max(own));
+        let all = Revision::NEGOTIATED.iter();
+        all.filter(|&&it| low < it && it < high).count()
+    };
+    let mut order: Vec<Revision> = ours.iter().collect();
+    order.sort_by_key(|&one| {
+        let is_across = one.lifecycle() != own.lifecycle();
+        (is_across, one < own, one != own, between(one))
+    });
+    order
+}
+
+/// Returns the revision that a client of the revision `own` prefers among those that a server names.
+#[must_use]
+pub fn choose(supported: &[String], own: Revision, ours: RevisionSet) -> Option<Revision> {
+    let is_common = |revision: &Revision| {
+        supported
+            .iter()
+            .any(|wire| wire == revision.protocol_version())
+    };
+    order(own, ours).into_iter().find(is_common)
+}

@@ -1,0 +1,99 @@
+//! `initialize` at a server: which revision the session speaks, and who its client is.
+
+use std::sync::Arc;
+
+use mcp_revisions_core::{Context, Failure, Loss, Outcome, Part, Revision, Subject};
+use mcp_wire::{Direction, ErrorObject, Json, Peeked, Raw, RequestId};
+
+use crate::errors::{self, Refusal};
+use crate::server::Server;
+use crate::server::protocol::EMPTY;
+use crate::server::reply::Reply;
+use crate::server::requests::Opened;
+use crate::{Caller, Connection, Event};
+use mcp_revisions_core::methods;
+use mcp_revisions_core::negotiate_initialize;
+
+impl Connection<Server> {
+    /// Answers `initialize`: the revision that was asked for, else the latest that has a handshake.
+    pub(crate) fn initialize(&mut self, message: &Peeked<'_>, id: &RequestId) -> Reply {
+        let revision = match negotiate_initialize(message, self.role.served) {
+            Ok(revision) => revision,
+            Err(refusal) => return Reply::refused(Some(id), &refusal),
+        };
+        let (caller, losses) = match introduced(message, revision) {
+            Ok(introduced) => introduced,
+            Err(refusal) => return Reply::refused(Some(id), &refusal),
+        };
+        let (bytes, limit) = (caller.bytes(), self.role.limits.max_client_info_bytes);
+        if bytes > limit {
+            return Reply::refused(Some(id), &errors::introduction_too_large(bytes, limit));
+        }
+        let Some(result) = self.role.introductions.initialize_result(revision) else {
+            return Reply::refused(Some(id), &errors::internal("no profile for this revision"));
+        };
+        let lost = self.role.introductions.losses(revision);
+        let on_loss = &self.role.translator.on_loss;
+        for losses in [&losses, lost] {
+            on_loss.tell_losses(methods::INITIALIZE, revision, Some(id), losses);
+        }
+        self.state.session = Some(Box::new(self.role.opened(revision, caller)));
+        self.tell(Event::Opened(revision));
+        Reply::answered(id, result.text())
+    }
+}
+
+impl Server {
+    fn opened(&self, revision: Revision, caller: Caller) -> Opened {
+        let mut opened = Opened {
+            revision,
+            caller: Arc::new(caller),
+            log_level: None,
+            is_initialized: false,
+            upgraded: Arc::default(),
+        };
+        if self.is_per_request {
+            let capabilities = opened.caller.capabilities_in(self.app());
+            opened.upgraded = Arc::new(mcp_revisions_core::Session {
+                client_capabilities: said(capabilities).or_else(|| Json::from_text(EMPTY).ok()),
+                client_info: said(opened.caller.info_in(self.app())),
+                subscription_id: None,
+            });
+        }
+        opened
+    }
+}
+
+fn said(part: Result<Option<Outcome<Json>>, Failure>) -> Option<Json> {
+    part.ok()??.value()
+}
+
+/// Who the client says it is, once its params prove to be those of the revision, and what was mended in them.
+fn introduced(
+    message: &Peeked<'_>,
+    revision: Revision,
+) -> Result<(Caller, Vec<Loss>), Box<Refusal>> {
+    let text = message.params.map_or(EMPTY, Raw::text);
+    let subject = Subject::Method(
+        methods::INITIALIZE,
+        Part::Params,
+        Some(Direction::ClientToServer),
+    );
+    let cx = Context::new(mcp_revisions_core::UnknownFields::Drop);
+    let losses = match mcp_revisions_core::convert(subject, revision, revision, text, cx) {
+        Ok(outcome) => outcome.losses().to_vec(),
+        Err(Failure::Invalid(error)) => {
+            return Err(Box::new(Refusal {
+                error: ErrorObject::new(ErrorObject::INVALID_PARAMS, subject.refusal(&error)),
+                status: 200,
+            }));
+        }
+        Err(Failure::Unknown(_)) => Vec::new(),
+    };
+    let caller = Caller {
+        revision,
+        info: message.param("clientInfo"),
+        capabilities: message.param("capabilities"),
+    };
+    Ok((caller, losses))
+}

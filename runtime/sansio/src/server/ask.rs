@@ -1,0 +1,195 @@
+//! Requests of the server to its peer: sent, and taken back.
+
+use std::time::Duration;
+
+use mcp_revisions_core::{Adapter, Lifecycle, Revision};
+use mcp_wire::envelope::write;
+use mcp_wire::{Direction, ErrorObject, Json, MethodKind, RequestId};
+
+use super::Server;
+use super::needs::needs;
+use super::notify::refused;
+use super::reply::Outgoing;
+use super::requests::{Asked, AskedBy};
+use crate::errors;
+use crate::events::cancelled;
+use crate::input_required::server::allowed;
+use crate::translate::{Way, no_params};
+use crate::{Caller, Connection, Fate, OutgoingRequest, Said, Token};
+use mcp_revisions_core::is_handshake;
+use mcp_revisions_core::methods;
+use mcp_revisions_core::{find_method, known_method};
+
+/// The error of a request in the course of a call that has been answered or given up.
+fn over() -> ErrorObject {
+    let why = "the call is over: send requests to its client before its handler returns";
+    errors::internal(why).error
+}
+
+impl Connection<Server> {
+    /// Sends the peer a request, in the words of the application's revision; exactly one [`Event::Answered`] follows, unless
+    /// it is cancelled.
+    ///
+    /// A client of the per-request lifecycle takes none: an adapter asks it in results.
+    ///
+    /// # Errors
+    /// Why it was not sent.
+    ///
+    /// [`Event::Answered`]: crate::Event::Answered
+    pub fn ask(&mut self, ask: OutgoingRequest, now: Duration) -> Result<Token, Fate> {
+        let token = self.state.new_token();
+        match self.ask_as(token, &ask, now).fate {
+            Fate::Sent | Fate::Adapted => Ok(token),
+            fate => Err(fate),
+        }
+    }
+
+    /// Sends the peer a request, whose answer comes back with this token.
+    fn ask_as(&mut self, key: Token, ask: &OutgoingRequest, now: Duration) -> Said {
+        let OutgoingRequest {
+            method,
+            params,
+            about,
+            ..
+        } = ask;
+        let (about, params) = (*about, params.as_ref());
+        if self.role.takes_others && known_method(method).is_none() {
+            return self.ask_other(key, about, method, params);
+        }
+        let row = |kind| find_method(self.role.app(), method, Direction::ServerToClient, kind);
+        let Some(row) = row(MethodKind::Request).or_else(|| row(MethodKind::Input)) else {
+            return refused(errors::method_not_found(method, self.role.app().lifecycle()).error);
+        };
+        let about = about.filter(|token| !self.state.own.contains_key(token));
+        if let Some(pending) = about.and_then(|token| self.state.get_mut(token))
+            && pending.subject.is_none()
+            && !is_handshake(pending.peer)
+        {
+            pending.subject = pending.params.clone();
+        }
+        let told = match about.map(|token| self.state.about(token, None)) {
+            Some(None) => return refused(over()),
+            told => told.flatten(),
+        };
+        let about_peer = told.as_ref().map(|told| told.peer);
+        let peer = about_peer.or(self.session_revision());
+        let empty = no_params();
+        let given = params.unwrap_or(&empty);
+        let Some(peer) = peer.filter(|&peer| is_handshake(peer)) else {
+            return Said::of(match told.filter(|_| !self.state.is_bare) {
+                Some(told) => {
+                    self.suspend(key, &told, (row.name, given), now);
+                    Fate::Adapted
+                }
+                None => needs(Adapter::MultiRoundTrip, method),
+            });
+        };
+        let caller = self.state.session.as_ref().map(|session| &session.caller);
+        let unknown = Caller::unknown(peer);
+        if let Err(error) = allowed(caller.map_or(&unknown, |caller| caller), method, given) {
+            return refused(error);
+        }
+        let carried = self.role.translator.params(Way::Out, row.name, given, peer);
+        // Only what is sent gets an id.
+        let id = (carried.is_ok()).then(|| RequestId::from(self.state.last_ask.wrapping_add(1)));
+        (self.role.translator.on_loss).tell(row.name, peer, id.as_ref(), &carried);
+        match carried {
+            Ok((text, losses)) => {
+                let by = AskedBy::Application(key);
+                match self.send_request(by, about, row.name, Some(&text)) {
+                    Ok(()) => Said {
+                        fate: Fate::Sent,
+                        losses,
+                    },
+                    Err(error) => refused(error),
+                }
+            }
+            Err(stopped) => Said::of(Fate::stopped(
+                stopped,
+                method,
+                peer,
+                ErrorObject::INTERNAL_ERROR,
+            )),
+        }
+    }
+
+    /// Sends the peer a request that no revision has, as it is; no client of the per-request lifecycle takes one.
+    fn ask_other(
+        &mut self,
+        key: Token,
+        about: Option<Token>,
+        method: &str,
+        params: Option<&Json>,
+    ) -> Said {
+        let about_peer = match about.map(|token| self.state.get(token)) {
+            Some(None) => return refused(over()),
+            Some(Some(pending)) => Some(pending.peer),
+            None => None,
+        };
+        let peer = about_peer.or(self.session_revision());
+        let lifecycle = peer.map_or(Lifecycle::PerRequest, Revision::lifecycle);
+        if lifecycle == Lifecycle::PerRequest {
+            return refused(errors::method_not_found(method, lifecycle).error);
+        }
+        match self.send_request(AskedBy::Application(key), about, method, params) {
+            Ok(()) => Said::of(Fate::Sent),
+            Err(error) => refused(error),
+        }
+    }
+
+    /// Sends the peer a request in its own words.
+    ///
+    /// # Errors
+    /// Too many wait for their answer already, or there is no peer.
+    pub(crate) fn send_request(
+        &mut self,
+        by: AskedBy,
+        about: Option<Token>,
+        method: &str,
+        params: Option<&Json>,
+    ) -> Result<(), ErrorObject> {
+        let most = self.role.limits.max_pending_requests;
+        let about = about.and_then(|token| self.state.get(token));
+        let exchange = about.map(|pending| pending.exchange);
+        let peer = about
+            .map(|pending| pending.peer)
+            .or(self.session_revision());
+        let Some(peer) = peer.filter(|_| self.state.asked.len() < most) else {
+            return Err(errors::too_many_pending(most).error);
+        };
+        let id = self.state.next_ask();
+        let asked = Asked {
+            method: known_method(method),
+            by,
+            peer,
+            exchange,
+        };
+        self.state.asked.insert(id, asked);
+        let method = self.role.translator.peer_name(method, peer);
+        let body = write::request(&RequestId::from(id), method, params.map(Json::text));
+        self.send(Outgoing::on_its_way(exchange, body));
+        Ok(())
+    }
+
+    /// Cancels a request of the application: its response is not waited for any more, and the peer is notified.
+    pub fn cancel(&mut self, ask: Token, reason: Option<&str>, _: Duration) {
+        let by = AskedBy::Application(ask);
+        if let Some(id) = self.state.asked.find(|asked| asked.by == by) {
+            self.unask(id, reason);
+        }
+        self.forget_question(ask);
+    }
+
+    /// Takes back a request of the server, and tells the peer.
+    pub(crate) fn unask(&mut self, id: i64, reason: Option<&str>) {
+        let Some(asked) = self.state.asked.remove(&id) else {
+            return;
+        };
+        self.state.withdrawn.insert(id);
+        let reason = reason.unwrap_or("the answer is not waited for any more");
+        let params = cancelled(&RequestId::from(id), Some(reason));
+        let method = (self.role.translator).peer_name(methods::NOTIFICATIONS_CANCELLED, asked.peer);
+        let body = write::notification(method, Some(params.text()));
+        self.send(Outgoing::on_its_way(asked.exchange, body));
+    }
+}

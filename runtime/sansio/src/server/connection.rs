@@ -1,0 +1,152 @@
+//! A server's end of a connection: its inputs, and its state.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcp_revisions_core::Revision;
+use mcp_wire::RequestId;
+
+use super::state::State;
+use super::{Outgoing, Server};
+use crate::connection::sealed::Sealed;
+use crate::{Caller, Connection, Event, Exchange, Role, Token};
+use mcp_revisions_core::Headers;
+use mcp_revisions_core::methods;
+
+impl Sealed for Server {}
+
+impl Role for Server {
+    type Text = Outgoing;
+    type State = State;
+
+    fn begin(&self) -> State {
+        State::default()
+    }
+
+    fn report(&self, event: &Event) {
+        self.on_mistake.report(event);
+    }
+}
+
+impl Connection<Server> {
+    /// Takes a text of the peer: a message, or a batch where the revision has them. `headers` are those of its POST, and
+    /// None on stdio.
+    pub fn receive(
+        &mut self,
+        headers: Option<&Headers<'_>>,
+        bytes: &[u8],
+        now: Duration,
+    ) -> Exchange {
+        let looked = self.role.look(headers, bytes);
+        self.take(headers, looked, now)
+    }
+
+    /// Returns the connection without adapters: what needs one is refused, and reported as an
+    /// [`Event::NeedsAdapter`](crate::Event::NeedsAdapter).
+    #[must_use]
+    pub fn without_adapters(mut self) -> Self {
+        self.state.is_bare = true;
+        self
+    }
+
+    /// Returns how many requests of the peer wait for their answer, or became tasks of the session that are at work.
+    #[must_use]
+    pub fn pending(&self) -> usize {
+        self.state.pending.len() + Arc::strong_count(&self.state.in_use) - 1
+    }
+
+    /// Returns whether such streams are open.
+    #[must_use]
+    pub fn has_streams(&self) -> bool {
+        self.state.waiting_streams > 0
+    }
+
+    /// Returns the revision that `initialize` negotiated, if it did.
+    #[must_use]
+    pub fn session_revision(&self) -> Option<Revision> {
+        self.state.session.as_ref().map(|session| session.revision)
+    }
+
+    /// Returns the client that opened the session by `initialize`, or the stream on which a per-request client is notified.
+    #[must_use]
+    pub fn opened_by(&self) -> Option<Arc<Caller>> {
+        if let Some(session) = &self.state.session {
+            return Some(Arc::clone(&session.caller));
+        }
+        let mut pending = self.state.pending.values();
+        let pending = pending.find(|it| it.method == methods::SUBSCRIPTIONS_LISTEN)?;
+        Some(Arc::clone(&pending.caller))
+    }
+
+    /// Returns the bytes of the requests that wait for their response.
+    #[must_use]
+    pub fn pending_bytes(&self) -> usize {
+        self.state.pending_bytes
+    }
+
+    /// Returns the bytes that are kept of the info and capabilities of the session's client.
+    #[must_use]
+    pub fn session_bytes(&self) -> usize {
+        let Some(session) = &self.state.session else {
+            return 0;
+        };
+        let upgraded = [
+            &session.upgraded.client_capabilities,
+            &session.upgraded.client_info,
+        ];
+        let upgraded = upgraded.into_iter().flatten();
+        session.caller.bytes() + upgraded.map(|said| said.text().len()).sum::<usize>()
+    }
+
+    /// Returns the number of requests of the server that wait for the peer's response.
+    #[must_use]
+    pub fn asked(&self) -> usize {
+        self.state.asked.len()
+    }
+
+    /// Returns the exchange whose response carries messages about a call.
+    #[must_use]
+    pub fn exchange_of(&self, call: Token) -> Option<Exchange> {
+        match self.state.own.contains_key(&call) {
+            true => Some(Exchange::NONE),
+            false => self.state.get(call).map(|pending| pending.exchange),
+        }
+    }
+
+    /// Returns whether the requests of this exchange are given up when its client hangs up.
+    #[must_use]
+    pub fn is_given_up_by_hanging_up(&self, exchange: Exchange) -> bool {
+        self.state.given_up_with(exchange).next().is_some()
+    }
+
+    /// Returns the ids of the requests that came in this exchange, and are not answered.
+    pub fn waiting_in(&self, exchange: Exchange) -> Vec<RequestId> {
+        let pending = self.state.pending.values();
+        let of_it = pending.filter(|it| it.exchange == exchange);
+        of_it.map(|pending| pending.id.clone()).collect()
+    }
+
+    /// Counts exchanges and requests of the server from here.
+    pub fn count_from(&mut self, first: u64) {
+        self.state.last_exchange = first;
+        self.state.last_ask = i64::try_from(first).unwrap_or(i64::MAX >> 1);
+        self.state.first_ask = self.state.last_ask;
+    }
+
+    /// Frees buffers that are empty.
+    pub fn rest(&mut self) {
+        self.free_outputs();
+        self.state.rest();
+    }
+}
+
+impl Caller {
+    /// How many bytes it said of itself.
+    pub(crate) fn bytes(&self) -> usize {
+        let said = [&self.info, &self.capabilities];
+        said.into_iter()
+            .flatten()
+            .map(|said| said.text().len())
+            .sum()
+    }
+}

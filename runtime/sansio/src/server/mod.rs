@@ -1,0 +1,240 @@
+//! A server whose handlers speak one revision, and whose clients may speak any.
+//!
+//! [`Server`] holds what does not change: the profile, the revisions that are served, limits. A [`Connection`] of it
+//! takes the texts of one client and says what to do: send something back, call the application, tell it something.
+//!
+//! ```
+//! use mcp_wire::Json;
+//! use mcp_revisions_sansio::server::{Connection, Event, Output, Profile, Server};
+//! use mcp_revisions_core::{Revision, v2025_11_25 as mcp};
+//! use std::time::Duration;
+//!
+//! let capabilities = mcp::ServerCapabilities::new().with_tools(mcp::ServerCapabilitiesTools::new());
+//! let profile = Profile::new(&mcp::Implementation::new("adder", mcp_wire::args::Version("1.0")), &capabilities);
+//! let mut connection = Connection::new(Server::new(Revision::V2025_11_25, profile)?);
+//!
+//! // A client of 2026-07-28 asks; the handlers see a request of 2025-11-25.
+//! let text = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add","arguments":{"a":1,"b":2},
+//!     "_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
+//! let now = Duration::ZERO; // since whenever you like
+//! connection.receive(None, text, now);
+//! let Some(Output::Event(Event::Request(call))) = connection.poll() else { panic!() };
+//! let params: mcp::CallToolRequestParams = call.read()?;
+//! assert_eq!(params.name, "add");
+//!
+//! let result = mcp::CallToolResult::new(vec![mcp::TextContent::new("3").into()]);
+//! let _ = connection.answer(call.token, Ok(Json::of(&result)), now);
+//! let Some(Output::Send(answer)) = connection.poll() else { panic!() };
+//! assert!(answer.body.contains(r#""resultType":"complete""#));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Locks
+//! `Server` is shared by reference and never written to, and a connection belongs to its holder. A per-request message
+//! needs nothing of another one, so over HTTP each gets a [`Connection`] of its own: nothing is locked on its path. What
+//! a handshake opened lives in its own connection, and only messages of that session meet there.
+
+mod adapt;
+mod answer;
+mod ask;
+mod batch;
+mod connection;
+mod incoming;
+mod needs;
+mod notify;
+pub(super) mod protocol;
+mod receive;
+pub(super) mod reply;
+mod request;
+pub(super) mod requests;
+pub(super) mod state;
+mod tools;
+mod translate;
+mod unasked;
+
+use std::time::Duration;
+
+use mcp_revisions_core::{Lifecycle, Revision, UnknownFields};
+use mcp_wire::Direction;
+
+#[cfg(feature = "ext-tasks")]
+pub use super::tasks::server::{
+    Count, MemoryTasks, Stored, Task, TaskAnswer, TaskOptions, TaskQuestion, TaskStore,
+    TaskStoreError, TaskSupport,
+};
+pub use super::{
+    Answer, Answered, Caller, Cancelled, Connection, CustomNotification, CustomRequest, Event,
+    Exchange, Fate, Ignored, IncomingRequest, LogLevel, Mended, NeedsAdapter, Notification,
+    OutgoingRequest, Output, Profile, Said, TaskStatus, To, Token,
+};
+pub use crate::sessions::{NewSession, Owner, Sessions, SessionsFull};
+pub use incoming::Looked;
+use mcp_revisions_core::Introductions;
+pub use mcp_revisions_core::ProfileError;
+pub use reply::Outgoing;
+
+use crate::Limits;
+use crate::input_required::server::seal::Seal;
+use crate::json::declares;
+use crate::lost::LossHook;
+pub use crate::lost::{Lost, Undelivered};
+use crate::mistakes::MistakeHook;
+pub use crate::mistakes::{MistakeOutcome, PeerMistake};
+use crate::tasks::server::ServedTasks;
+use crate::translate::Translator;
+use mcp_revisions_core::RevisionSet;
+
+/// A server whose handlers speak one revision.
+pub struct Server {
+    pub(crate) translator: Translator,
+    pub(super) served: RevisionSet,
+    pub(super) limits: Limits,
+    pub(super) introductions: Introductions,
+    pub(super) seal: Seal,
+    pub(super) takes_others: bool,
+    /// The tasks that the runtime makes of calls, if it does.
+    pub(crate) tasks: ServedTasks,
+    /// Whether the application is of the lifecycle without a handshake.
+    pub(super) is_per_request: bool,
+    pub(super) on_mistake: MistakeHook,
+}
+
+impl Server {
+    /// Creates a server whose handlers speak the revision `app`, one of [`Revision::CONVERTED`]; it serves clients of every
+    /// revision.
+    ///
+    /// # Errors
+    /// Returns an error if the profile is not one of that revision.
+    pub fn new(app: Revision, profile: Profile) -> Result<Self, ProfileError> {
+        Ok(Self {
+            translator: Translator::new(app, Direction::ServerToClient),
+            served: RevisionSet::all(),
+            limits: Limits::default(),
+            introductions: Introductions::new(profile, app)?,
+            seal: Seal::random(),
+            takes_others: false,
+            tasks: ServedTasks::default(),
+            is_per_request: app.lifecycle() == Lifecycle::PerRequest,
+            on_mistake: MistakeHook::default(),
+        })
+    }
+
+    /// Sets the revisions that are served. Default: all.
+    #[must_use]
+    pub fn serving(self, served: RevisionSet) -> Self {
+        Self { served, ..self }
+    }
+
+    /// Sets the limits.
+    #[must_use]
+    pub fn with_limits(self, limits: Limits) -> Self {
+        Self { limits, ..self }
+    }
+
+    /// Sets whether fields that an older revision does not name are dropped or preserved.
+    #[must_use]
+    pub fn with_unknown_fields(mut self, policy: UnknownFields) -> Self {
+        self.translator.policy = policy;
+        self
+    }
+
+    /// Sets the key that signs `requestState`, in the place of a random one that ends with the process.
+    ///
+    /// Replicas behind one address need the same key. Called several times, the first key signs and all verify: to
+    /// exchange a key, make the new one known to all replicas as the second, then as the first, then drop the old one.
+    #[must_use]
+    #[doc(alias = "with_seal_key")]
+    pub fn with_request_state_key(mut self, key: [u8; 32]) -> Self {
+        self.seal.add_key(key);
+        self
+    }
+
+    /// Sets the time since 1970 at which the driver's clock is at zero [default: zero].
+    ///
+    /// What is signed expires by it, whichever process verifies it.
+    #[must_use]
+    pub fn with_epoch(mut self, epoch: Duration) -> Self {
+        self.seal.set_epoch(epoch);
+        self
+    }
+
+    /// The server, with tickets of suspended requests that begin with this number.
+    pub fn with_tickets_of(mut self, number: u32) -> Self {
+        self.seal.count_from(u64::from(number) << 32);
+        self
+    }
+
+    /// Accepts requests and notifications of methods that no revision has: extensions, a vendor's own. They
+    /// come as [`Event::CustomRequest`] and [`Event::CustomNotification`], may be sent like any other, and nothing of them is
+    /// converted.
+    #[must_use]
+    pub fn with_other_methods(self) -> Self {
+        Self {
+            takes_others: true,
+            ..self
+        }
+    }
+
+    /// Sets a hook that is called with the losses of each message in conversion to or from a peer, and with
+    /// messages that were refused or dropped.
+    #[must_use]
+    pub fn on_loss(mut self, hook: impl Fn(&Lost<'_>) + Send + Sync + 'static) -> Self {
+        self.translator.on_loss = LossHook::new(hook);
+        self
+    }
+
+    /// Sets a hook that is called with each mistake of a client in a message that is not answered: it was left out because
+    /// it is not valid or fits nothing, or it was taken as it was meant. Of one kind the first five are reported, and after
+    /// that those whose count is a power of two.
+    #[must_use]
+    pub fn on_mistake(mut self, hook: impl Fn(&PeerMistake<'_>) + Send + Sync + 'static) -> Self {
+        self.on_mistake = MistakeHook::new(hook);
+        self
+    }
+
+    /// Adds a hook before the one of [`on_loss`](Self::on_loss).
+    pub fn with_loss_counter(mut self, count: impl Fn(&Lost<'_>) + Send + Sync + 'static) -> Self {
+        self.translator.on_loss = self.translator.on_loss.behind(count);
+        self
+    }
+
+    /// Returns whether the application declares a capability such as `["tools", "listChanged"]`.
+    pub(super) fn declares(&self, path: &[&str]) -> bool {
+        let capabilities = self.introductions.capabilities(self.app());
+        capabilities.is_some_and(|it| declares(it, path))
+    }
+
+    /// Returns the revision that the handlers speak.
+    pub(crate) fn app(&self) -> Revision {
+        self.translator.app
+    }
+
+    /// Returns the revisions that are served.
+    #[must_use]
+    pub fn served(&self) -> RevisionSet {
+        self.served
+    }
+
+    /// Returns what the revision of a client calls a request of the application.
+    #[must_use]
+    pub fn name_for<'m>(&self, peer: Revision, method: &'m str) -> &'m str {
+        let sender = Direction::ClientToServer;
+        self.translator.name_in(peer, method, sender)
+    }
+
+    /// Returns the limits.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+}
+
+impl std::fmt::Debug for Server {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Server")
+            .field("app", &self.app())
+            .field("served", &self.served)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,214 @@
+//! Notifications of a server.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use mcp_revisions_core::{Adapter, Revision};
+use mcp_wire::envelope::write;
+use mcp_wire::{Direction, ErrorObject, Json, MethodKind};
+
+use super::Server;
+use super::needs::needs;
+use super::reply::Outgoing;
+use super::requests::Pending;
+use crate::errors;
+use crate::json::object;
+use crate::lost::Stopped;
+use crate::subscriptions::Filter;
+use crate::tasks::server::{with_task_ids, without_task_ids};
+use crate::translate::{Way, no_params};
+use crate::{Connection, Fate, LogLevel, Said, To};
+use mcp_revisions_core::is_handshake;
+use mcp_revisions_core::methods;
+use mcp_revisions_core::{find_method, known_method};
+use mcp_wire::meta;
+
+impl Connection<Server> {
+    /// Sends a notification, in the words of the application's revision.
+    ///
+    /// What the peer did not ask for is swallowed: logs below its level, or any if a per-request client names no level;
+    /// progress of a call without a token; anything but logs before the client is initialized.
+    pub fn notify(&mut self, to: To, method: &str, params: Option<&Json>, _: Duration) -> Said {
+        // A client may have both: a session, and streams of the other lifecycle beside it.
+        let is_both =
+            matches!(to, To::Session) && self.state.session.is_some() && !self.role.is_per_request;
+        let has_streams = is_both && self.has_streams();
+        let said = self.notify_one(to, method, params);
+        if has_streams {
+            let empty = no_params();
+            let params = params.unwrap_or(&empty);
+            self.tell_streams(method, params);
+        }
+        said
+    }
+
+    /// Tells the client of a session that all it listens to may be another by now, as soon as the handlers tell of changes
+    /// to come; `uris` are the resources that it has subscribed to.
+    pub fn missed_changes(&mut self, uris: &BTreeSet<String>) {
+        if self.role.is_per_request {
+            return self.miss_changes();
+        }
+        let declared = |path: &[&str]| self.role.declares(path);
+        for (method, params) in Filter::of_session(true, uris, declared).all() {
+            let _ = self.notify_one(To::Session, method, params.as_ref());
+        }
+    }
+
+    fn notify_one(&mut self, to: To, method: &str, params: Option<&Json>) -> Said {
+        if self.role.takes_others && known_method(method).is_none() {
+            return self.notify_other(to, method, params);
+        }
+        let (sender, kind) = (Direction::ServerToClient, MethodKind::Notification);
+        if find_method(self.role.app(), method, sender, kind).is_none() {
+            let why = "the application's revision has no such notification of a server";
+            return refused(errors::internal(why).error);
+        }
+        let empty = no_params();
+        let own = params.unwrap_or(&empty);
+        if let To::Request(token) = to
+            && self.state.own.contains_key(&token)
+        {
+            self.own_told(token, method, own);
+            return Said::of(Fate::Adapted);
+        }
+        let peer = match self.peer_of(to, method, params) {
+            Ok(peer) => peer,
+            Err(Fate::NeedsAdapter(_)) if self.tell_streams(method, own) => {
+                return Said::of(Fate::Adapted);
+            }
+            Err(fate) => return Said::of(fate),
+        };
+        let about = match to {
+            To::Request(token) => self.state.get(token).map(|pending| &pending.id),
+            To::Session => None,
+        };
+        let translator = &self.role.translator;
+        let carried = translator.params_told(Way::Out, method, own, peer, about);
+        let (text, losses) = match carried {
+            Ok((text, losses)) => (text, losses),
+            Err(Stopped::RequiresState(needs))
+                if needs.adapter == Adapter::Subscription && self.tell_streams(method, own) =>
+            {
+                return Said::of(Fate::Adapted);
+            }
+            Err(stopped) => {
+                let code = ErrorObject::INTERNAL_ERROR;
+                return Said::of(Fate::stopped(stopped, method, peer, code));
+            }
+        };
+        let mut exchange = None;
+        let mut given = params.is_some().then_some(text);
+        if let To::Request(token) = to
+            && let Some(pending) = self.state.get_mut(token)
+        {
+            exchange = Some(pending.exchange);
+            // Only the runtime knows the id that ties a notification to its stream.
+            if pending.method == methods::SUBSCRIPTIONS_LISTEN {
+                let params = given.unwrap_or_else(no_params);
+                let params = meta::with(&params, meta::SUBSCRIPTION_ID, &Json::of(&pending.id));
+                given = Some(match method {
+                    methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED => {
+                        with_task_ids(&params, &pending.task_ids)
+                    }
+                    _ => params,
+                });
+                let peer_name = |method| self.role.translator.peer_name(method, peer);
+                let of_tasks = self.role.runs_tasks_for(peer);
+                if let Some(first) = acknowledgement(pending, method, of_tasks, peer_name) {
+                    self.send(first);
+                }
+            }
+        }
+        let method = self.role.translator.peer_name(method, peer);
+        let body = write::notification(method, given.as_ref().map(Json::text));
+        self.send(Outgoing::on_its_way(exchange, body));
+        let fate = Fate::Sent;
+        Said { fate, losses }
+    }
+
+    /// Sends a notification that no revision has, as it is: with the call that it is about, or to a session.
+    fn notify_other(&mut self, to: To, method: &str, params: Option<&Json>) -> Said {
+        let exchange = match to {
+            To::Request(token) => match self.state.get(token) {
+                Some(pending) if pending.is_suspended => {
+                    return Said::of(Fate::Dropped("suspended"));
+                }
+                Some(pending) => Some(pending.exchange),
+                None => return Said::of(Fate::Unknown),
+            },
+            To::Session if self.state.session.is_some() => None,
+            To::Session => return Said::of(Fate::Dropped("no-session")),
+        };
+        let body = write::notification(method, params.map(Json::text));
+        self.send(Outgoing::on_its_way(exchange, body));
+        Said::of(Fate::Sent)
+    }
+
+    /// The revision of whom a notification is for, if it is to be sent at all.
+    fn peer_of(&self, to: To, method: &str, params: Option<&Json>) -> Result<Revision, Fate> {
+        let is_log = method == methods::NOTIFICATIONS_MESSAGE;
+        match to {
+            To::Request(token) => {
+                let pending = self.state.get(token).ok_or(Fate::Unknown)?;
+                if pending.is_suspended {
+                    return Err(Fate::Dropped("suspended"));
+                }
+                if method == methods::NOTIFICATIONS_PROGRESS && pending.progress_token.is_none() {
+                    return Err(Fate::Dropped("progress-token"));
+                }
+                let unasked = pending.log_level.is_none() && !is_handshake(pending.peer);
+                if is_log && (unasked || is_below(pending.log_level, params)) {
+                    return Err(Fate::Dropped("log-opt-in"));
+                }
+                Ok(pending.peer)
+            }
+            To::Session => match &self.state.session {
+                Some(session) if is_log && is_below(session.log_level, params) => {
+                    Err(Fate::Dropped("log-level"))
+                }
+                Some(session) if !is_log && !session.is_initialized => {
+                    Err(Fate::Dropped("initialize-first"))
+                }
+                Some(session) => Ok(session.revision),
+                None if is_log => Err(Fate::Dropped("log-opt-in")),
+                // A client of the per-request lifecycle hears of changes on the stream that it asked for, and there alone.
+                None => Err(needs(Adapter::Subscription, method)),
+            },
+        }
+    }
+}
+
+/// What has to be said first on a stream, if the handler says something else first: that it is open for all of it.
+fn acknowledgement(
+    pending: &mut Pending,
+    method: &str,
+    of_tasks: bool,
+    peer_name: impl Fn(&'static str) -> &'static str,
+) -> Option<Outgoing> {
+    if std::mem::replace(&mut pending.is_acknowledged, true)
+        || method == methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED
+    {
+        return None;
+    }
+    let mut wanted = pending.params.as_ref()?.get("notifications")?;
+    if of_tasks {
+        // Of tasks it tells only if it was acknowledged with them.
+        wanted = without_task_ids(&wanted);
+    }
+    let agreed = object([("notifications", wanted)]);
+    let params = meta::with(&agreed, meta::SUBSCRIPTION_ID, &Json::of(&pending.id));
+    let method = peer_name(methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED);
+    let body = write::notification(method, Some(params.text()));
+    Some(Outgoing::on_its_way(Some(pending.exchange), body))
+}
+
+pub(crate) fn refused(error: ErrorObject) -> Said {
+    Said::of(Fate::Refused(Box::new(error)))
+}
+
+/// Whether a log notification is less severe than what was asked for.
+fn is_below(wanted: Option<LogLevel>, params: Option<&Json>) -> bool {
+    let Some(wanted) = wanted else { return false };
+    let level = params.and_then(|params| LogLevel::from_name(&params.get("level")?.as_str()?));
+    level.is_some_and(|level| level < wanted)
+}

@@ -1,0 +1,73 @@
+//! What the runtime answers by itself: protocol, and not application.
+
+use mcp_revisions_core::{Lifecycle, Revision};
+use mcp_wire::{Json, Peeked, RequestId};
+
+use super::Server;
+use super::reply::Reply;
+use crate::errors::{self, Refusal};
+use crate::{Connection, Event, LogLevel};
+use mcp_revisions_core::is_handshake;
+use mcp_revisions_core::methods;
+
+/// The result that says nothing.
+pub(crate) const EMPTY: &str = "{}";
+
+impl Connection<Server> {
+    /// Answers a request of the protocol; `None` if it is one of the application.
+    pub(crate) fn protocol_request(
+        &mut self,
+        message: &Peeked<'_>,
+        id: &RequestId,
+        method: &str,
+        peer: Revision,
+    ) -> Option<Reply> {
+        match method {
+            methods::PING => Some(Reply::answered(id, EMPTY)),
+            methods::SERVER_DISCOVER => {
+                let introductions = &self.role.introductions;
+                let result = introductions.discover_result(peer, self.role.served)?;
+                let on_loss = &self.role.translator.on_loss;
+                on_loss.tell_losses(method, peer, Some(id), introductions.losses(peer));
+                Some(Reply::answered(id, result.text()))
+            }
+            methods::LOGGING_SET_LEVEL => Some(match self.set_level(message, peer) {
+                Ok(()) => Reply::answered(id, EMPTY),
+                Err(refusal) => Reply::refused(Some(id), &refusal),
+            }),
+            _ => None,
+        }
+    }
+
+    fn set_level(&mut self, message: &Peeked<'_>, peer: Revision) -> Result<(), Box<Refusal>> {
+        if !self.role.introductions.logs(peer) {
+            return Err(errors::method_not_found(
+                methods::LOGGING_SET_LEVEL,
+                Lifecycle::Handshake,
+            ));
+        }
+        let level = message
+            .param("level")
+            .ok_or_else(|| errors::invalid_params("`level` is required"))?;
+        let level = level.as_str().and_then(|name| LogLevel::from_name(&name));
+        let level = level
+            .ok_or_else(|| errors::invalid_params("`level` is none of the eight of RFC 5424"))?;
+        if let Some(session) = &mut self.state.session {
+            session.log_level = Some(level);
+            self.tell(Event::LogLevel(level));
+        }
+        Ok(())
+    }
+}
+
+impl Server {
+    /// Returns the result of a per-request message, with what each of them says of the server.
+    pub(crate) fn signed(&self, result: Json, peer: Revision) -> String {
+        match self.introductions.info(peer) {
+            Some(info) if !is_handshake(peer) => {
+                mcp_wire::meta::with_default(&result, mcp_wire::meta::SERVER_INFO, info).into_text()
+            }
+            _ => result.into_text(),
+        }
+    }
+}

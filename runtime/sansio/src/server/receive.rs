@@ -1,0 +1,210 @@
+//! Texts of a peer: looked at, negotiated, and handed to whom they concern.
+
+use std::time::Duration;
+
+use mcp_revisions_core::{Lifecycle, Revision};
+use mcp_wire::{MessageKind, RequestId, Unreadable};
+
+use super::Server;
+use super::incoming::{Incoming, Looked, Seen, Unlooked};
+use super::reply::{Outgoing, Reply};
+use crate::errors::{self, Refusal};
+use crate::unread;
+use crate::{Connection, Event, Exchange, Ignored};
+use mcp_revisions_core::Headers;
+use mcp_revisions_core::RevisionSet;
+use mcp_revisions_core::{NegotiatedMessage, negotiate};
+
+impl Server {
+    /// Looks at a text once, so that a transport knows whose it is before it hands it in
+    /// (`Connection::take`); `headers` are those of its POST, and `None` on stdio.
+    #[must_use]
+    pub fn look<'a>(&self, headers: Option<&Headers<'_>>, bytes: &'a [u8]) -> Looked<'a> {
+        self.look_as(self.served, headers, bytes)
+    }
+
+    /// Looks as [`look`](Self::look) does, at a text of a transport that has only sessions: claims in `_meta` are refused
+    /// as a server of the handshake lifecycle refuses them.
+    #[must_use]
+    pub fn look_in_session<'a>(&self, bytes: &'a [u8]) -> Looked<'a> {
+        let of_sessions = |revision: &Revision| revision.lifecycle() == Lifecycle::Handshake;
+        self.look_as(
+            self.served.iter().filter(of_sessions).collect(),
+            None,
+            bytes,
+        )
+    }
+
+    fn look_as<'a>(
+        &self,
+        served: RevisionSet,
+        headers: Option<&Headers<'_>>,
+        bytes: &'a [u8],
+    ) -> Looked<'a> {
+        let limit = self.limits.max_message_bytes;
+        let message = match bytes.len() > limit {
+            true => Err(Ignored::TooLong(bytes.len())),
+            false => unread::look(bytes),
+        };
+        Looked(match message {
+            Ok(message) => Ok(Seen {
+                negotiation: negotiate(&message, headers, served),
+                message,
+            }),
+            Err(why) => Err(Unlooked::new(why, bytes, limit)),
+        })
+    }
+
+    /// Refuses a text that is no message.
+    fn refuse_unlooked(&self, unlooked: &Unlooked) -> Reply {
+        let invalid = |why: &dyn std::fmt::Display| errors::invalid_request(&why.to_string());
+        match &unlooked.why {
+            _ if unlooked.is_answer => Reply::Empty(400),
+            Ignored::TooLong(bytes) => {
+                let refusal = errors::message_too_large(*bytes, self.limits.max_message_bytes);
+                Reply::refused(None, &refusal)
+            }
+            Ignored::Unreadable(it @ Unreadable::NotAMessage { id, .. }, _) => {
+                Reply::refused(id.as_deref(), &invalid(it))
+            }
+            Ignored::Unreadable(it, _) => {
+                Reply::refused(None, &errors::parse_error(&it.to_string()))
+            }
+            _ => Reply::refused(None, &errors::invalid_request("not a message")),
+        }
+    }
+
+    /// The id of a message; refused is one that is too long to be kept, and a progress token that is.
+    fn id_of(&self, incoming: Incoming<'_>) -> Result<Option<RequestId>, Reply> {
+        let message = incoming.message;
+        let too_long = |text: &str| text.len() > self.limits.max_identifier_bytes;
+        if message.id.is_some_and(|id| too_long(id.text())) {
+            let refusal = errors::invalid_request("the id is too long");
+            return Err(Reply::refused(None, &refusal));
+        }
+        let id = message.id.and_then(|id| id.to_id());
+        let token = message.meta.progress_token;
+        if id.is_some() && token.is_some_and(|token| too_long(token.text())) {
+            let refusal = errors::invalid_params("the progress token is too long");
+            return Err(Reply::refused(id.as_ref(), &refusal));
+        }
+        Ok(id)
+    }
+}
+
+impl Connection<Server> {
+    /// Receives as [`receive`](Self::receive) does, a text that [`Server::look`] has looked at with the same headers.
+    pub fn take(
+        &mut self,
+        headers: Option<&Headers<'_>>,
+        looked: Looked<'_>,
+        now: Duration,
+    ) -> Exchange {
+        let exchange = self.state.next_exchange();
+        let principal = headers.and_then(|headers| headers.principal);
+        if let Some(reply) = self.reply_to(exchange, looked, principal, now) {
+            self.send(reply);
+        }
+        exchange
+    }
+
+    /// What answers a text at once; none while requests in it wait for the application.
+    fn reply_to(
+        &mut self,
+        exchange: Exchange,
+        looked: Looked<'_>,
+        principal: Option<&str>,
+        now: Duration,
+    ) -> Option<Outgoing> {
+        let Seen {
+            message,
+            negotiation,
+        } = match looked.0 {
+            Ok(seen) => seen,
+            Err(unlooked) => {
+                let refused = self.role.refuse_unlooked(&unlooked);
+                if unlooked.is_answer && unlooked.instead.is_none() {
+                    // It is not answered: nothing else says that it was left out.
+                    self.tell(Event::Ignored(unlooked.why));
+                }
+                self.unanswered(unlooked.instead);
+                return single(exchange, refused);
+            }
+        };
+        let incoming = Incoming {
+            message: &message,
+            exchange,
+            in_batch: false,
+            principal,
+            now,
+        };
+        let session = self.session_revision();
+        match negotiation.and_then(|it| it.within(session, self.role.served)) {
+            Ok(NegotiatedMessage::Batch(revision)) => self.batch(incoming, revision),
+            negotiated => {
+                let reply = self.handle(incoming, negotiated);
+                single(exchange, reply)
+            }
+        }
+    }
+
+    /// Handles one message whose revision is negotiated, or refused.
+    pub(crate) fn handle(
+        &mut self,
+        incoming: Incoming<'_>,
+        negotiated: Result<NegotiatedMessage, Box<Refusal>>,
+    ) -> Reply {
+        let Incoming { message, now, .. } = incoming;
+        let id = match self.role.id_of(incoming) {
+            Ok(id) => id,
+            Err(refused) => return refused,
+        };
+        match (message.kind, id, negotiated) {
+            (MessageKind::Request, None, _) => Reply::refused(
+                None,
+                &errors::invalid_request("the id is no text: it holds half a surrogate pair"),
+            ),
+            (MessageKind::Request, Some(id), Err(refusal)) => Reply::refused(Some(&id), &refusal),
+            (MessageKind::Request, Some(id), Ok(NegotiatedMessage::Single(peer))) => {
+                self.request(incoming, id, peer)
+            }
+            (MessageKind::Request, Some(id), Ok(_)) => self.initialize(message, &id),
+            (MessageKind::Notification, _, Ok(NegotiatedMessage::Single(peer))) => {
+                self.notification(message, peer, now)
+            }
+            (MessageKind::Notification, _, Err(refusal)) => {
+                let method = message.method.as_deref().unwrap_or_default().to_owned();
+                self.put_aside(
+                    Ignored::Invalid(method, refusal.error.message),
+                    refusal.status,
+                )
+            }
+            (MessageKind::Response | MessageKind::Error, id, _) => self.peer_answer(message, id),
+            (_, id, Err(refusal)) => Reply::refused(id.as_ref(), &refusal),
+            (_, id, Ok(_)) => {
+                Reply::refused(id.as_ref(), &errors::invalid_request("not a message"))
+            }
+        }
+    }
+
+    /// Leaves a message out, and says so.
+    pub(crate) fn put_aside(&mut self, ignored: Ignored, status: u16) -> Reply {
+        self.tell(Event::Ignored(ignored));
+        Reply::Empty(status)
+    }
+
+    /// Tells the application of a message that is not answered.
+    pub(crate) fn told(&mut self, event: Event) -> Reply {
+        self.tell(event);
+        Reply::Empty(202)
+    }
+}
+
+/// The text that ends the exchange of a message that came alone; none while the application has to answer.
+fn single(exchange: Exchange, reply: Reply) -> Option<Outgoing> {
+    match reply {
+        Reply::Text(body, status) => Some(Outgoing::last(exchange, status, body)),
+        Reply::Later => None,
+        Reply::Empty(status) => Some(Outgoing::last(exchange, status, String::new())),
+    }
+}

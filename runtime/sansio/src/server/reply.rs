@@ -1,0 +1,62 @@
+//! Texts for the client, and how a message of it is answered.
+
+use mcp_wire::RequestId;
+use mcp_wire::envelope::write;
+
+use crate::Exchange;
+use crate::errors::Refusal;
+
+/// A text for the client.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outgoing {
+    /// The exchange whose response this belongs to; `None` is for the conversation at large.
+    pub exchange: Option<Exchange>,
+    /// Whether the exchange ends with this. Else it is a notification or a request on its way.
+    pub last: bool,
+    /// The status, over HTTP, if this is the whole response.
+    pub status: u16,
+    /// The text; if it is empty, an empty response over HTTP, and nothing elsewhere.
+    pub body: String,
+}
+
+impl Outgoing {
+    /// What belongs to an exchange, or to the conversation at large, and does not end it.
+    pub(crate) fn on_its_way(exchange: Option<Exchange>, body: String) -> Self {
+        Self {
+            exchange,
+            last: false,
+            status: 200,
+            body,
+        }
+    }
+
+    /// What an exchange ends with.
+    pub(crate) fn last(exchange: Exchange, status: u16, body: String) -> Self {
+        Self {
+            exchange: Some(exchange),
+            last: true,
+            status,
+            body,
+        }
+    }
+}
+
+/// How a message of the peer is answered, before it is known whether it stands alone or in a batch.
+pub(crate) enum Reply {
+    /// At once: by this text, beside this status.
+    Text(String, u16),
+    /// Once the application has answered.
+    Later,
+    /// Not at all: the status of an empty response.
+    Empty(u16),
+}
+
+impl Reply {
+    pub(crate) fn refused(id: Option<&RequestId>, refusal: &Refusal) -> Self {
+        Self::Text(write::error(id, &refusal.error), refusal.status)
+    }
+
+    pub(crate) fn answered(id: &RequestId, result: &str) -> Self {
+        Self::Text(write::response(id, result), 200)
+    }
+}

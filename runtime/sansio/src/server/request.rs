@@ -1,0 +1,292 @@
+//! Requests of a peer: taken, carried over, and handed to the application, or to the adapter whose business they are.
+
+use std::sync::Arc;
+
+use mcp_revisions_core::{Adapter, Lifecycle, Revision};
+use mcp_wire::{Direction, ErrorObject, Json, Map, MethodInfo, MethodKind, Peeked, Raw, RequestId};
+
+use super::Server;
+use super::incoming::Incoming;
+use super::needs::needs_state;
+use super::reply::Reply;
+use super::requests::{Opened, Pending};
+use crate::errors::{self, Refusal};
+use crate::input_required::server::seal::{Broken, Issued};
+use crate::lost::{Mistake, Stopped, Translated};
+use crate::translate::no_params;
+use crate::{Caller, Connection, Event, LogLevel, NeedsAdapter};
+use mcp_revisions_core::is_handshake;
+use mcp_revisions_core::methods;
+use mcp_revisions_core::{find_method, known_method};
+
+/// The method that a request asks for.
+#[derive(Clone, Copy)]
+enum Wanted {
+    /// One that the peer's revision has, and what the application's revision calls it.
+    Known(&'static MethodInfo, &'static str),
+    /// One that no revision has, at a server that takes those.
+    Other,
+}
+
+impl Wanted {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Known(_, name) => name,
+            Self::Other => "",
+        }
+    }
+}
+
+impl Connection<Server> {
+    pub(crate) fn request(
+        &mut self,
+        incoming: Incoming<'_>,
+        id: RequestId,
+        peer: Revision,
+    ) -> Reply {
+        let message = incoming.message;
+        let wanted = match self.wanted(message, &id, peer) {
+            Ok(wanted) => wanted,
+            Err(refusal) => return Reply::refused(Some(&id), &refusal),
+        };
+        if let Some(handled) = self.protocol_request(message, &id, wanted.name(), peer) {
+            return handled;
+        }
+        let session = self.state.session.as_deref().filter(|_| is_handshake(peer));
+        let mut pending = pending_of(incoming, id, wanted, peer, session);
+        match self.task_wanted(message, wanted.name(), peer, &pending.caller) {
+            Ok(task) => pending.task = task,
+            Err(refusal) => return Reply::refused(Some(&pending.id), &refusal),
+        }
+        match self.tasks_followed(message, wanted.name(), peer, &pending.caller) {
+            Ok(ids) => pending.task_ids = ids,
+            Err(refusal) => return Reply::refused(Some(&pending.id), &refusal),
+        }
+        let asks_back = self.asks_back(wanted, peer);
+        let issued = match self.handed_back(incoming, wanted) {
+            Some(Err(broken)) => {
+                let refusal = errors::invalid_params(&broken.to_string());
+                return Reply::refused(Some(&pending.id), &refusal);
+            }
+            Some(Ok(issued)) => Some(issued),
+            None => None,
+        };
+        // One that was suspended takes the place that it has.
+        if !matches!(issued, Some(Issued::Suspended(_)))
+            && let Err(refusal) = self.has_room(message)
+        {
+            return Reply::refused(Some(&pending.id), &refusal);
+        }
+        let is_retry = issued.is_some();
+        if is_retry || (asks_back && !self.role.is_per_request) {
+            pending.subject = message.params.map(Raw::to_json);
+        }
+        let carried = match (wanted, issued) {
+            (Wanted::Known(_, name), Some(Issued::Own(own))) if self.role.is_per_request => self
+                .role
+                .params_in(name, message.params, peer, session)
+                .and_then(|(params, losses)| Ok((with_own_state(&params, &own)?, losses))),
+            (_, Some(_)) => {
+                let adapter = Adapter::MultiRoundTrip;
+                Err(Stopped::RequiresState(needs_state(adapter, wanted.name())))
+            }
+            (Wanted::Known(_, name), None) => {
+                self.role.params_in(name, message.params, peer, session)
+            }
+            (Wanted::Other, None) => {
+                let params = message.params.map(Raw::to_json).unwrap_or_else(no_params);
+                Ok((params, Vec::new()))
+            }
+        };
+        // A client that asks for a task gets one: nothing of that is lost.
+        let carried = carried.map(|(params, mut losses)| {
+            losses.retain(|loss| pending.task.is_none() || !loss.is_at(&["task"]));
+            (params, losses)
+        });
+        (self.role.translator.on_loss).tell(wanted.name(), peer, Some(&pending.id), &carried);
+        if let Ok((params, _)) = &carried {
+            let keeps = asks_back || wanted.name() == methods::SUBSCRIPTIONS_LISTEN;
+            pending.params = keeps.then(|| params.clone());
+        }
+        self.hand_over(incoming, pending, carried)
+    }
+
+    /// What the `requestState` of a request stands for, where its answer may be that its client is asked for more;
+    /// without adapters it is the application's business.
+    fn handed_back(
+        &self,
+        incoming: Incoming<'_>,
+        wanted: Wanted,
+    ) -> Option<Result<Issued, Broken>> {
+        match wanted {
+            Wanted::Known(row, _) if row.input_required && !self.state.is_bare => {
+                self.role
+                    .issued(incoming.message, incoming.principal, incoming.now)
+            }
+            _ => None,
+        }
+    }
+
+    /// What a request asks for, if it may be asked for by this id.
+    fn wanted(
+        &self,
+        message: &Peeked<'_>,
+        id: &RequestId,
+        peer: Revision,
+    ) -> Result<Wanted, Box<Refusal>> {
+        let name = message.method.as_deref().unwrap_or_default();
+        let row = find_method(peer, name, Direction::ClientToServer, MethodKind::Request);
+        let wanted = match row {
+            _ if self.task_request(message, peer).transpose()?.is_some() => Wanted::Other,
+            Some(row) => Wanted::Known(row, self.role.translator.app_name(row.name, peer)),
+            None if self.role.takes_others && known_method(name).is_none() => Wanted::Other,
+            None => return Err(errors::method_not_found(name, peer.lifecycle())),
+        };
+        match self.state.token_of(id) {
+            Some(_) => Err(errors::invalid_request(
+                "the id is that of a request which is not answered yet",
+            )),
+            None => Ok(wanted),
+        }
+    }
+
+    /// Whether one request more may wait for its answer.
+    fn has_room(&self, message: &Peeked<'_>) -> Result<(), Box<Refusal>> {
+        if self.state.pending.len() >= self.role.limits.max_pending_requests {
+            return Err(errors::too_many_pending(
+                self.role.limits.max_pending_requests,
+            ));
+        }
+        let bytes = (self.pending_bytes()).saturating_add(message.text.len());
+        match bytes > self.role.limits.max_pending_bytes {
+            true => Err(errors::too_much_pending(self.role.limits.max_pending_bytes)),
+            false => Ok(()),
+        }
+    }
+
+    /// Returns whether the application may answer that it requires input.
+    fn asks_back(&self, wanted: Wanted, peer: Revision) -> bool {
+        let Wanted::Known(row, name) = wanted else {
+            return false;
+        };
+        let may_ask_back = || (self.role.translator).may_ask_back(self.role.app(), name);
+        row.input_required || (self.role.is_per_request && is_handshake(peer) && may_ask_back())
+    }
+
+    /// Hands a request to the application in its own words; what cannot be said in them goes to an adapter, or back.
+    fn hand_over(
+        &mut self,
+        incoming: Incoming<'_>,
+        pending: Pending,
+        carried: Translated<Json>,
+    ) -> Reply {
+        let (method, peer) = (pending.method, pending.peer);
+        match carried {
+            Ok((params, _)) if pending.is_other => {
+                let name = incoming.message.method.as_deref().unwrap_or_default();
+                let token = self.state.add(pending);
+                let call = self.state.call(token, name.to_owned(), params, Vec::new());
+                call.into_iter()
+                    .for_each(|call| self.tell(Event::CustomRequest(call)));
+                Reply::Later
+            }
+            Ok((params, losses)) => {
+                let token = self.state.add(pending);
+                self.call(token, method, params, losses);
+                Reply::Later
+            }
+            Err(Stopped::Dropped(_)) => {
+                let name = incoming.message.method.as_deref().unwrap_or_default();
+                let refusal = errors::method_not_found(name, peer.lifecycle());
+                Reply::refused(Some(&pending.id), &refusal)
+            }
+            Err(Stopped::RequiresState(needs)) => {
+                let (id, params) = (pending.id.clone(), incoming.message.params);
+                if self.adapt_request(pending, params.map(Raw::to_json), &needs, incoming.now) {
+                    return Reply::Later;
+                }
+                let needs = NeedsAdapter::new(&needs, method, peer);
+                let mut refusal = errors::method_not_found(method, peer.lifecycle());
+                refusal.error.message = needs.to_string();
+                self.tell(Event::NeedsAdapter(needs));
+                Reply::refused(Some(&id), &refusal)
+            }
+            Err(stopped) => {
+                let error = stopped.into_error(ErrorObject::INVALID_PARAMS);
+                let status =
+                    errors::status(error.code.as_i64().unwrap_or_default(), peer.lifecycle());
+                Reply::refused(Some(&pending.id), &Refusal { error, status })
+            }
+        }
+    }
+}
+
+/// The params of a request that is made again, with the application's own state as it was before it was signed.
+fn with_own_state(params: &Json, own: &str) -> Result<Json, Stopped> {
+    let members = params.read::<Map<Json>>();
+    let mut members = members.map_err(|error| {
+        let told = format!("the client's params are not valid: {error}");
+        Stopped::Invalid(Box::new(Mistake::saying(told, error)))
+    })?;
+    members.insert("requestState", Json::of(own));
+    Ok(Json::of(&members))
+}
+
+/// What is kept of a request until it is answered.
+fn pending_of(
+    incoming: Incoming<'_>,
+    id: RequestId,
+    wanted: Wanted,
+    peer: Revision,
+    session: Option<&Opened>,
+) -> Pending {
+    let Incoming {
+        message,
+        exchange,
+        in_batch,
+        principal,
+        now: _,
+    } = incoming;
+    let (caller, log_level) = match session {
+        Some(session) => (Arc::clone(&session.caller), session.log_level),
+        None => (Arc::new(client_of(message, peer)), level_of(message)),
+    };
+    Pending {
+        id,
+        method: wanted.name(),
+        peer,
+        exchange,
+        in_batch,
+        caller,
+        log_level,
+        progress_token: message.meta.progress_token.map(Raw::to_json),
+        params: None,
+        is_adapted: false,
+        principal: principal.map(str::to_owned),
+        subject: None,
+        rounds: 0,
+        is_suspended: false,
+        early: None,
+        is_acknowledged: false,
+        is_other: matches!(wanted, Wanted::Other),
+        task: None,
+        task_ids: Vec::new(),
+        bytes: message.text.len(),
+    }
+}
+
+/// Returns what a per-request message says of its client.
+fn client_of(message: &Peeked<'_>, peer: Revision) -> Caller {
+    match peer.lifecycle() {
+        Lifecycle::Handshake => Caller::unknown(peer),
+        Lifecycle::PerRequest => Caller {
+            revision: peer,
+            info: message.meta.client_info.map(Raw::to_json),
+            capabilities: message.meta.client_capabilities.map(Raw::to_json),
+        },
+    }
+}
+
+fn level_of(message: &Peeked<'_>) -> Option<LogLevel> {
+    LogLevel::from_name(&message.meta.log_level?.as_str()?)
+}

@@ -1,0 +1,113 @@
+//! Requests of a server's peer and of the server, until they are answered, and the session that they belong to.
+
+use std::sync::Arc;
+
+use mcp_revisions_core::Revision;
+use mcp_wire::{ErrorObject, Json, RequestId};
+
+use crate::input_required::server::seal::Bound;
+use crate::tasks::server::TaskWanted;
+use crate::{Caller, Exchange, LogLevel, Token};
+
+/// The session that `initialize` opened.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    pub(crate) revision: Revision,
+    pub(crate) caller: Arc<Caller>,
+    pub(crate) log_level: Option<LogLevel>,
+    pub(crate) is_initialized: bool,
+    /// For an application of the per-request lifecycle: what every request says there.
+    pub(crate) upgraded: Arc<mcp_revisions_core::Session>,
+}
+
+/// A request of the peer that waits for its answer.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    pub(crate) id: RequestId,
+    pub(crate) method: &'static str,
+    pub(crate) peer: Revision,
+    pub(crate) exchange: Exchange,
+    pub(crate) in_batch: bool,
+    pub(crate) caller: Arc<Caller>,
+    pub(crate) log_level: Option<LogLevel>,
+    pub(crate) progress_token: Option<Json>,
+    /// What the application was called with; kept where an adapter might have to call again.
+    pub(crate) params: Option<Json>,
+    /// Whether an adapter has taken it, and is to know when it is cancelled.
+    pub(crate) is_adapted: bool,
+    /// Who is behind the request, if the transport knows.
+    pub(crate) principal: Option<String>,
+    /// The params of what it asks for, where it may be made again.
+    pub(crate) subject: Option<Json>,
+    /// How often the client was asked back.
+    pub(crate) rounds: u32,
+    /// Whether the client was answered for now, and has to retry.
+    pub(crate) is_suspended: bool,
+    /// The application's answer, if it came while the request was suspended.
+    pub(crate) early: Option<Result<Json, ErrorObject>>,
+    /// Whether the stream that this opened was acknowledged.
+    pub(crate) is_acknowledged: bool,
+    /// Whether no revision has its method, so that nothing of it is converted.
+    pub(crate) is_other: bool,
+    /// The task that its client takes in the place of its result.
+    pub(crate) task: Option<TaskWanted>,
+    /// The tasks that the stream which this opens is to tell of: those that were asked for, then those that were agreed to.
+    pub(crate) task_ids: Vec<String>,
+    /// How many bytes the request is.
+    pub(crate) bytes: usize,
+}
+
+/// A batch of which some requests are not answered yet.
+#[derive(Debug, Default)]
+pub(crate) struct Batch {
+    pub(crate) waiting: usize,
+    pub(crate) answers: Vec<String>,
+}
+
+/// A request of the server that waits for the peer's answer.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    /// `None` if no revision has it, so that nothing of the answer is converted.
+    pub(crate) method: Option<&'static str>,
+    pub(crate) by: AskedBy,
+    pub(crate) peer: Revision,
+    /// The text whose response it went out in.
+    pub(crate) exchange: Option<Exchange>,
+}
+
+/// Whose request of the server it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum AskedBy {
+    /// The application's, by the token that it knows it by.
+    Application(Token),
+    /// That of a result which asks for input: the call that the result answers, and the name of the question.
+    Result { call: Token, name: String },
+}
+
+/// The request of a peer in whose course something came up, as an adapter needs to know it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct About {
+    /// What to answer it by.
+    pub(crate) token: Token,
+    pub(crate) method: &'static str,
+    /// The params that the application was called with, in its revision.
+    pub(crate) params: Json,
+    pub(crate) peer: Revision,
+    pub(crate) caller: Arc<Caller>,
+    pub(crate) principal: Option<String>,
+    /// What it asks for, as a text that is equal for requests which ask for the same; of requests that may be suspended.
+    pub(crate) subject: Option<String>,
+    /// How often it was asked back already.
+    pub(crate) rounds: u32,
+}
+
+impl About {
+    /// What its `requestState` is good for.
+    pub(crate) fn bound(&self) -> Bound<'_> {
+        Bound {
+            method: self.method,
+            subject: self.subject.as_deref().unwrap_or_default(),
+            principal: self.principal.as_deref(),
+        }
+    }
+}

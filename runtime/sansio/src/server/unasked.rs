@@ -1,0 +1,170 @@
+//! What a peer says that is not answered: notifications, and its answers to requests of the server.
+
+use std::time::Duration;
+
+use mcp_revisions_core::Revision;
+use mcp_wire::{Direction, ErrorObject, Json, MethodKind, RequestId};
+
+use super::Server;
+use super::reply::Reply;
+use super::requests::{Asked, AskedBy};
+use crate::ask::{outcome, own_id, read_error, spelled_id};
+use crate::errors;
+use crate::lost::Stopped;
+use crate::translate::{Way, no_params};
+use crate::{Answered, Connection, CustomNotification, Event, Ignored, Mended, Notification};
+use mcp_revisions_core::is_handshake;
+use mcp_revisions_core::methods;
+use mcp_revisions_core::{find_method, known_method};
+use mcp_wire::{Peeked, Raw};
+
+impl Connection<Server> {
+    pub(crate) fn notification(
+        &mut self,
+        message: &Peeked<'_>,
+        peer: Revision,
+        now: Duration,
+    ) -> Reply {
+        let name = message.method.as_deref().unwrap_or_default();
+        match self.role.translator.app_name(name, peer) {
+            methods::NOTIFICATIONS_CANCELLED => return self.cancelled(message, now),
+            methods::NOTIFICATIONS_INITIALIZED if is_handshake(peer) => {
+                // Without sessions over HTTP there is nobody to remember it.
+                if let Some(session) = &mut self.state.session {
+                    let first = !std::mem::replace(&mut session.is_initialized, true);
+                    self.tell(Event::Initialized);
+                    if first && self.role.is_per_request && !self.state.is_bare {
+                        self.listen_to_lists(peer);
+                    }
+                }
+                return Reply::Empty(202);
+            }
+            _ => {}
+        }
+        let Some(row) = find_method(
+            peer,
+            name,
+            Direction::ClientToServer,
+            MethodKind::Notification,
+        ) else {
+            if self.role.takes_others && known_method(name).is_none() {
+                return self.told(Event::CustomNotification(CustomNotification {
+                    method: name.to_owned(),
+                    params: message.params.map(Raw::to_json).unwrap_or_else(no_params),
+                    peer,
+                    about: None,
+                    losses: Vec::new(),
+                }));
+            }
+            let why = format!("revision {peer} has no notification of that method");
+            return self.put_aside(Ignored::Invalid(name.to_owned(), why), 202);
+        };
+        let session = self.state.session.as_deref().filter(|_| is_handshake(peer));
+        let method = self.role.translator.app_name(row.name, peer);
+        let carried = self.role.params_in(method, message.params, peer, session);
+        let translator = &self.role.translator;
+        translator.on_loss.tell(method, peer, None, &carried);
+        match carried {
+            Ok((params, losses)) => self.told(Event::Notification(Notification {
+                method,
+                params,
+                peer,
+                about: None,
+                losses,
+            })),
+            Err(stopped) => self.told(Event::stopped(&stopped, method, peer)),
+        }
+    }
+
+    fn cancelled(&mut self, message: &Peeked<'_>, now: Duration) -> Reply {
+        let id = message.param("requestId").map(|id| id.read::<RequestId>());
+        let Some(token) = id.and_then(|id| self.state.token_of(&id.ok()?)) else {
+            // It may have crossed the answer on its way.
+            let method = methods::NOTIFICATIONS_CANCELLED.to_owned();
+            return self.put_aside(Ignored::Late(method), 202);
+        };
+        let reason = message.param("reason").and_then(|it| it.read().ok());
+        let _ = self.give_up(token, reason, now);
+        Reply::Empty(202)
+    }
+
+    pub(crate) fn peer_answer(&mut self, message: &Peeked<'_>, id: Option<RequestId>) -> Reply {
+        let named = id.as_ref().and_then(spelled_id);
+        let found = named.and_then(|(id, why)| Some((self.state.asked.remove(&id)?, why)));
+        let Some((asked, misspelled)) = found else {
+            let number = id.as_ref().and_then(own_id);
+            let is_late = number.is_some_and(|number| self.state.withdrawn.remove(&number));
+            let ignored = match message.error {
+                Some(error) if id.is_none() => Ignored::Error(read_error(error).0),
+                _ if is_late => Ignored::Late("a response".to_owned()),
+                _ => Ignored::AnswerToNothing(id),
+            };
+            // An answer may cross the end of its request; another replica that ran the session counted from elsewhere.
+            let begins = self.state.first_ask >> 32;
+            let is_of_other = number.is_some_and(|number| number >> 32 != begins);
+            let status = if is_of_other { 400 } else { 202 };
+            return self.put_aside(ignored, status);
+        };
+        let malformed = message.error.and_then(|error| read_error(error).1);
+        for why in misspelled.into_iter().chain(malformed) {
+            self.tell(Event::Mended(Mended::new(
+                asked.method.unwrap_or_default(),
+                why,
+            )));
+        }
+        self.answered(asked, id.as_ref(), outcome(message));
+        Reply::Empty(202)
+    }
+
+    /// A request of the server whose answer is no message: it ends with an error that says why.
+    pub(crate) fn unanswered(&mut self, instead: Option<(i64, String)>) {
+        let Some((number, why)) = instead else { return };
+        let Some(asked) = self.state.asked.remove(&number) else {
+            return;
+        };
+        let id = RequestId::from(number);
+        self.answered(asked, Some(&id), Err(not_valid(&why)));
+    }
+
+    fn answered(
+        &mut self,
+        asked: Asked,
+        id: Option<&RequestId>,
+        result: Result<Json, ErrorObject>,
+    ) {
+        let token = match asked.by {
+            AskedBy::Result { call, name } => {
+                let question = (name, asked.method.unwrap_or_default());
+                return self.answer_in_round(call, question, asked.peer, result);
+            }
+            AskedBy::Application(token) => token,
+        };
+        let (answer, losses) = match (asked.method, result) {
+            (Some(method), Ok(result)) => {
+                let translator = &self.role.translator;
+                let carried = translator.result_told(Way::In, method, &result, asked.peer, id);
+                match carried {
+                    Ok((result, losses)) => (Ok(result), losses),
+                    Err(Stopped::Invalid(mistake)) => {
+                        (Err(errors::internal(&mistake.told).error), Vec::new())
+                    }
+                    Err(stopped) => (
+                        Err(stopped.into_error(ErrorObject::INTERNAL_ERROR)),
+                        Vec::new(),
+                    ),
+                }
+            }
+            (_, result) => (result, Vec::new()),
+        };
+        self.tell(Event::Answered(Answered {
+            token,
+            answer: answer.into(),
+            losses,
+        }));
+    }
+}
+
+/// The error that the application gets in the place of a response of the client that is malformed.
+fn not_valid(why: &str) -> ErrorObject {
+    errors::internal(&format!("the client's answer is not valid: {why}")).error
+}

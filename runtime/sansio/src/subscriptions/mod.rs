@@ -1,0 +1,215 @@
+//! Subscriptions: what a stream of changes is asked for, whichever end keeps it, and the adapters of both ends.
+//!
+//! At a server [`listen`] and [`streams`] are the adapters, at a client [`client`].
+
+#[cfg(feature = "client")]
+pub(super) mod client;
+#[cfg(feature = "server")]
+pub mod listen;
+#[cfg(feature = "server")]
+pub(super) mod streams;
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use mcp_wire::{ErrorObject, Json, Kind};
+
+use crate::errors::{self, Refusal};
+use crate::json::object;
+use mcp_revisions_core::methods;
+
+/// The word of a list in the filter, the capability behind it, and the notification of its changes.
+const LISTS: [(&str, &str, &str); 3] = [
+    (
+        "promptsListChanged",
+        "prompts",
+        methods::NOTIFICATIONS_PROMPTS_LIST_CHANGED,
+    ),
+    (
+        "resourcesListChanged",
+        "resources",
+        methods::NOTIFICATIONS_RESOURCES_LIST_CHANGED,
+    ),
+    (
+        "toolsListChanged",
+        "tools",
+        methods::NOTIFICATIONS_TOOLS_LIST_CHANGED,
+    ),
+];
+
+/// The first pause before a stream or a session that broke is opened again.
+const FIRST_PAUSE: Duration = Duration::from_millis(250);
+/// The longest such pause. One that was open for as long begins with the first pause again.
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+
+/// Pauses before a stream or a session that broke is opened again; each is twice as long as the one before.
+#[derive(Debug, Default)]
+pub(crate) struct Backoff {
+    tries: u32,
+    last_try: Option<Duration>,
+}
+
+impl Backoff {
+    /// Returns when to open it again, after it broke now.
+    pub(crate) fn next_try(&mut self, now: Duration) -> Duration {
+        let was_open = |since: Duration| now.saturating_sub(since) >= LONGEST_PAUSE;
+        if self.last_try.is_some_and(was_open) {
+            self.tries = 0;
+        }
+        let pause = FIRST_PAUSE.saturating_mul(1 << self.tries.min(16));
+        self.tries += 1;
+        let next = now + pause.min(LONGEST_PAUSE);
+        self.last_try = Some(next);
+        next
+    }
+}
+
+/// Whether an error says that the peer does not take the request, however often it is sent.
+fn is_refusal(error: &ErrorObject) -> bool {
+    let code = error.code.as_i64();
+    code.is_some_and(|code| REFUSALS.contains(&code))
+}
+
+/// Codes of errors that a request gets each time that it is sent.
+const REFUSALS: [i64; 3] = [
+    ErrorObject::METHOD_NOT_FOUND,
+    ErrorObject::INVALID_PARAMS,
+    ErrorObject::INVALID_REQUEST,
+];
+
+/// How long a subscription waits until it is acknowledged; after that it is refused.
+const TAKES_UP: Duration = Duration::from_secs(10);
+
+/// Returns whether an acknowledgement with these params covers a resource. One without a filter, which the specification
+/// requires, covers all.
+fn covers(params: Option<&Json>, uri: &str) -> bool {
+    let Some(agreed) = params.and_then(|params| params.get("notifications")) else {
+        return true;
+    };
+    let uris: Option<Vec<String>> = agreed.read_member("resourceSubscriptions");
+    uris.is_some_and(|uris| uris.iter().any(|one| one == uri))
+}
+
+/// The error for a subscription that an acknowledgement does not name.
+fn declined(uri: &str) -> ErrorObject {
+    let uri = mcp_revisions_core::errors::shortened(uri);
+    errors::internal(&format!(
+        "the server has declined the subscription to {uri}"
+    ))
+    .error
+}
+
+/// The error for a subscription that no acknowledgement came for.
+fn unacknowledged() -> ErrorObject {
+    errors::internal("the server has not acknowledged the subscription").error
+}
+
+/// The changes that a stream reports.
+#[derive(Debug, Default)]
+pub struct Filter {
+    /// Of each list the word and the notification.
+    lists: Vec<(&'static str, &'static str)>,
+    uris: BTreeSet<String>,
+}
+
+impl Filter {
+    /// Reads what is wanted from the params of `subscriptions/listen`, without what the server does not declare;
+    /// `most` is how many resources may be among it.
+    pub fn read(
+        params: &Json,
+        declares: impl Fn(&[&str]) -> bool,
+        most: usize,
+    ) -> Result<Self, Box<Refusal>> {
+        let filter = params
+            .get("notifications")
+            .filter(|it| it.kind() == Kind::Object);
+        let filter = filter
+            .ok_or_else(|| errors::invalid_params("`notifications` is required, and an object"))?;
+        let wants = |word: &str| filter.get(word).is_some_and(|it| it.text() == "true");
+        let lists = LISTS
+            .into_iter()
+            .filter(|(word, capability, _)| wants(word) && declares(&[capability, "listChanged"]));
+        let uris = (filter.get("resourceSubscriptions")).filter(|it| !it.is_null());
+        let uris = match uris.map(|uris| uris.read::<Vec<String>>()) {
+            Some(Ok(uris)) if uris.len() > most => {
+                return Err(errors::too_many_subscriptions(most));
+            }
+            Some(Ok(uris)) if declares(&["resources", "subscribe"]) => uris.into_iter().collect(),
+            Some(Ok(_)) | None => BTreeSet::new(),
+            Some(Err(_)) => {
+                return Err(errors::invalid_params("`resourceSubscriptions` holds URIs"));
+            }
+        };
+        Ok(Self {
+            lists: lists.map(|(word, _, method)| (word, method)).collect(),
+            uris,
+        })
+    }
+
+    /// Returns the changes that a client of the handshake lifecycle hears of: its subscriptions, and lists where it gets those unasked.
+    pub(crate) fn of_session(
+        lists: bool,
+        uris: &BTreeSet<String>,
+        declares: impl Fn(&[&str]) -> bool,
+    ) -> Self {
+        let declared = LISTS
+            .into_iter()
+            .filter(|(_, capability, _)| lists && declares(&[capability, "listChanged"]));
+        Self {
+            lists: declared.map(|(word, _, method)| (word, method)).collect(),
+            uris: uris.clone(),
+        }
+    }
+
+    /// Returns the notification of each change that it reports, with its params.
+    pub fn all(&self) -> impl Iterator<Item = (&'static str, Option<Json>)> {
+        let lists = self.lists.iter().map(|(_, told)| (*told, None));
+        lists.chain(self.uris.iter().map(|uri| {
+            let method = methods::NOTIFICATIONS_RESOURCES_UPDATED;
+            (method, about(Some(uri)))
+        }))
+    }
+
+    /// Whether nothing is asked for.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.lists.is_empty() && self.uris.is_empty()
+    }
+
+    /// The resources.
+    pub(crate) fn uris(&self) -> impl Iterator<Item = &String> {
+        self.uris.iter()
+    }
+
+    /// Whether this resource is asked for by this very name.
+    pub(crate) fn names(&self, uri: &str) -> bool {
+        self.uris.contains(uri)
+    }
+
+    /// The params of `subscriptions/listen`, and of its acknowledgement.
+    pub fn params(&self) -> Json {
+        let lists = self.lists.iter().map(|(word, _)| (*word, Json::from(true)));
+        let uris: Vec<&String> = self.uris.iter().collect();
+        let uris = (!uris.is_empty()).then(|| ("resourceSubscriptions", Json::of(&uris)));
+        object([("notifications", object(lists.chain(uris)))])
+    }
+
+    /// Returns whether it reports this change; a part of a resource counts as the resource.
+    pub fn wants(&self, method: &str, uri: Option<&str>) -> bool {
+        let is_part = |uri: &str, whole: &String| {
+            uri.strip_prefix(whole.as_str()).is_some_and(|rest| {
+                rest.is_empty() || whole.ends_with('/') || rest.starts_with(['/', '#', '?'])
+            })
+        };
+        match method {
+            methods::NOTIFICATIONS_RESOURCES_UPDATED => {
+                uri.is_some_and(|uri| self.uris.iter().any(|one| is_part(uri, one)))
+            }
+            _ => self.lists.iter().any(|(_, told)| *told == method),
+        }
+    }
+}
+
+/// Returns the params of the notification of a change, of a resource or of a list.
+pub fn about(uri: Option<&str>) -> Option<Json> {
+    uri.map(|uri| object([("uri", Json::of(uri))]))
+}

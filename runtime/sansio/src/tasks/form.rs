@@ -1,0 +1,54 @@
+//! The two forms of tasks, and how their messages name them.
+
+use mcp_revisions_core::extensions::tasks as extension;
+use mcp_revisions_core::{Lifecycle, Revision};
+use mcp_wire::{Json, Notification, Request};
+
+use super::has_core_tasks;
+use crate::json::declares;
+use mcp_revisions_core::methods;
+
+/// The extension, as capabilities name it.
+pub const EXTENSION: &str = extension::IDENTIFIER;
+/// The method of the extension that answers what a task wants to know.
+pub const TASKS_UPDATE: &str = extension::UpdateTaskRequest::METHOD;
+/// The notification of the extension that tells how a task is.
+pub const NOTIFICATIONS_TASKS: &str = extension::TaskStatusNotification::METHOD;
+/// The key of `_meta` that names the task of a message in [`Form::Core`].
+pub const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
+/// The `resultType` of an answer that is a task.
+pub const RESULT_TYPE: &str = "task";
+
+/// Which tasks a peer has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Those of its revision: the client asks for a task, and waits for `tasks/result`.
+    Core,
+    /// Those of the extension: the server decides, and `tasks/get` has the result.
+    Extension,
+}
+
+impl Form {
+    /// Returns the form that a revision has; its peers need not have said that they can do it.
+    pub fn of(revision: Revision) -> Option<Self> {
+        if has_core_tasks(revision) {
+            return Some(Self::Core);
+        }
+        (revision.lifecycle() == Lifecycle::PerRequest).then_some(Self::Extension)
+    }
+
+    /// Whether it has a method of this name.
+    pub fn has(self, method: &str) -> bool {
+        match method {
+            methods::TASKS_GET | methods::TASKS_CANCEL => true,
+            methods::TASKS_RESULT | methods::TASKS_LIST => self == Self::Core,
+            TASKS_UPDATE => self == Self::Extension,
+            _ => false,
+        }
+    }
+}
+
+/// Whether capabilities declare the extension.
+pub(crate) fn declares_extension(capabilities: &Json) -> bool {
+    declares(capabilities, &["extensions", EXTENSION])
+}

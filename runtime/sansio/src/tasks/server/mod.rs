@@ -1,0 +1,495 @@
+//! A server's end of tasks: which of its calls become tasks, and what their clients get of them.
+
+mod options;
+mod record;
+mod store;
+
+use std::sync::Arc;
+
+use mcp_revisions_core::Revision;
+use mcp_wire::envelope::write;
+use mcp_wire::{ErrorObject, Json, Map, Peeked, Raw};
+
+use super::{EXTENSION, Form, NOTIFICATIONS_TASKS, RESULT_TYPE, TaskStatus, declares_extension};
+use crate::errors::{self, Refusal};
+use crate::input_required::server::known;
+use crate::json::{object, with_members};
+use crate::lost::Stopped;
+use crate::server::{Outgoing, Server};
+use crate::translate::{Way, no_params};
+use crate::{Caller, Connection, Token};
+use mcp_revisions_core::errors::shortened;
+use mcp_revisions_core::methods;
+use mcp_wire::meta;
+
+pub use options::{TaskOptions, TaskSupport};
+pub use record::{Count, Task, TaskAnswer, TaskQuestion};
+pub use record::{millis, now_ms};
+pub use store::bounds as store_bounds;
+pub use store::{MemoryTasks, Stored, TaskStore, TaskStoreError};
+
+/// The member of what a stream is for that asks for notifications of tasks, by the extension.
+pub(crate) const TASK_IDS: &str = "taskIds";
+
+/// The tasks that a server runs.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ServedTasks {
+    /// `None` if it runs none.
+    pub(crate) options: Option<TaskOptions>,
+    /// Whether the application has tasks of its own, for clients of its revision.
+    pub(crate) has_own: bool,
+}
+
+/// The task that the client of a call takes in the place of its result.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TaskWanted {
+    /// In which of its forms.
+    pub form: Form,
+    /// How long it is to be kept, in milliseconds, if its client says so.
+    pub ttl: Option<u64>,
+}
+
+/// A call that may become a task, and who made it.
+pub struct Starting {
+    /// The task that its client takes.
+    pub wanted: TaskWanted,
+    /// The revision that the client speaks.
+    pub peer: Revision,
+    /// Who made the call.
+    pub caller: Arc<Caller>,
+    /// The method of the call.
+    pub method: &'static str,
+    /// Keeps the connection in use for as long as it is there.
+    pub in_use: Arc<()>,
+}
+
+impl Starting {
+    /// Whether the client asked for a task, and takes nothing else.
+    pub fn asks(&self) -> bool {
+        self.wanted.form == Form::Core
+    }
+}
+
+impl Server {
+    /// Returns how calls become tasks; `None` if none does.
+    #[must_use]
+    pub fn task_options(&self) -> Option<&TaskOptions> {
+        self.tasks.options.as_ref()
+    }
+
+    /// Returns whether the application has tasks of its own, for clients of its revision.
+    #[must_use]
+    pub fn has_own_tasks(&self) -> bool {
+        self.tasks.has_own
+    }
+
+    /// Lets calls of tools become tasks: declares that to every client in the words of its revision. Tools of options
+    /// that were set before stay.
+    #[must_use]
+    pub fn with_tasks(mut self, mut tasks: TaskOptions) -> Self {
+        if let Some(before) = self.tasks.options.take() {
+            tasks.add_tools_of(&before);
+        }
+        self.introductions.change_capabilities(declared);
+        self.tasks.options = Some(tasks);
+        self
+    }
+
+    /// Lets calls become tasks of these options for clients whose tasks have another form than those of the application, which
+    /// makes tasks itself: clients of its revision use its own. Declares that to every client in the words of its revision.
+    ///
+    /// Any call may become a task: at once if its client asks for one, else when the application calls
+    /// [`Peer::start_task`](crate::serve::Peer::start_task). Its result is that of the call, so the application waits for its
+    /// own task. Tools that only run as tasks are listed to clients without tasks as tools like any other.
+    #[must_use]
+    pub fn with_own_tasks(self, tasks: TaskOptions) -> Self {
+        let mut server = self.with_tasks(tasks);
+        server.tasks.has_own = true;
+        server
+    }
+
+    /// The tasks that the runtime makes of the calls of a client of this revision; `None` if it makes none.
+    pub fn tasks_for(&self, peer: Revision) -> Option<&TaskOptions> {
+        let is_own = self.tasks.has_own && peer.same_types(self.app());
+        self.tasks.options.as_ref().filter(|_| !is_own)
+    }
+
+    /// Whether the runtime makes tasks of calls.
+    pub(crate) fn runs_tasks(&self) -> bool {
+        self.tasks.options.is_some()
+    }
+
+    /// Whether the runtime makes tasks of the calls of a client of this revision.
+    pub(crate) fn runs_tasks_for(&self, peer: Revision) -> bool {
+        self.tasks_for(peer).is_some()
+    }
+
+    /// How calls of a tool become tasks of the runtime; `None` if they never do.
+    fn task_support(&self, tool: &str, peer: Revision) -> Option<TaskSupport> {
+        let tasks = self.tasks_for(peer)?;
+        match self.tasks.has_own {
+            true => Some(TaskSupport::Optional),
+            false => tasks.support(tool),
+        }
+    }
+
+    /// The tools of a `tools/list` for a client that asks for tasks itself: each says whether it takes one.
+    pub(crate) fn with_task_support(&self, result: Json, peer: Revision) -> Json {
+        if Form::of(peer) != Some(Form::Core) || self.tasks_for(peer).is_none() {
+            return result;
+        }
+        let tools = result
+            .get("tools")
+            .and_then(|tools| tools.read::<Vec<Json>>().ok());
+        let Some(tools) = tools else { return result };
+        let marked = tools.iter().map(|tool| {
+            let name = tool.read_member::<String>("name");
+            match name.and_then(|name| self.task_support(&name, peer)) {
+                Some(support) => {
+                    let execution = object([("taskSupport", Json::of(support.name()))]);
+                    with_members(tool, &[("execution", Some(execution))])
+                }
+                None => tool.clone(),
+            }
+        });
+        let tools = Json::of(&marked.collect::<Vec<_>>());
+        with_members(&result, &[("tools", Some(tools))])
+    }
+
+    /// The result that answers a call with a task.
+    pub fn task_created(task: &Task, form: Form) -> Json {
+        let mut members = task.members(form);
+        match form {
+            Form::Core => object([("task", Json::of(&members))]),
+            Form::Extension => {
+                members.insert("resultType", Json::of(RESULT_TYPE));
+                Json::of(&members)
+            }
+        }
+    }
+
+    /// What a client gets that looks at a task.
+    pub fn task_state(&self, task: &Task, form: Form, peer: Revision) -> Json {
+        let mut members = match form {
+            Form::Core => task.members(form),
+            Form::Extension => self.task_detail(task, peer),
+        };
+        if form == Form::Extension {
+            members.insert("resultType", Json::of("complete"));
+        }
+        Json::of(&members)
+    }
+
+    /// A task with its questions or its outcome, as the extension has it.
+    pub fn task_detail(&self, task: &Task, peer: Revision) -> Map<Json> {
+        let mut members = task.members(Form::Extension);
+        match task.status {
+            TaskStatus::InputRequired => {
+                let questions = (task.questions.iter()).filter_map(|question| {
+                    // One that cannot be asked was refused when the handler asked it.
+                    let asked = self.task_question(question, peer).ok()?;
+                    Some((question.key.as_str(), asked))
+                });
+                members.insert("inputRequests", object(questions));
+            }
+            TaskStatus::Completed | TaskStatus::Failed => match self.task_outcome(task, peer) {
+                Ok(result) => {
+                    members.insert("result", result);
+                }
+                Err(error) => {
+                    members.insert("status", Json::of(&TaskStatus::Failed));
+                    members.insert("error", Json::of(&error));
+                }
+            },
+            TaskStatus::Working | TaskStatus::Cancelled => {}
+        }
+        members
+    }
+
+    /// What the request of a task is answered with, for a client of this revision.
+    pub fn task_outcome(&self, task: &Task, peer: Revision) -> Result<Json, ErrorObject> {
+        let method = known_method(&task.method);
+        match (&task.result, &task.error) {
+            (Some(result), _) => {
+                match self
+                    .translator
+                    .result_told(Way::Out, method, result, peer, None)
+                {
+                    Ok((result, _)) => Ok(result),
+                    Err(Stopped::RequiresState(_)) => {
+                        let why = "the handler asked by a result in a task: ask by a request there";
+                        Err(errors::internal(why).error)
+                    }
+                    Err(stopped) => Err(stopped.into_error(ErrorObject::INTERNAL_ERROR)),
+                }
+            }
+            (None, Some(error)) => Err(self.translator.error_out(method, error.clone(), peer)),
+            (None, None) => Err(errors::internal("the task was cancelled").error),
+        }
+    }
+
+    /// A question of a task as a client of this revision is asked it.
+    pub fn task_question(
+        &self,
+        question: &TaskQuestion,
+        peer: Revision,
+    ) -> Result<Json, ErrorObject> {
+        let TaskQuestion { method, params, .. } = question;
+        let unknown = || errors::internal("a client cannot be asked this in a task").error;
+        let method = known(method).ok_or_else(unknown)?;
+        let carried = (self.translator).params_told(Way::Out, method, params, peer, None);
+        let (params, _) =
+            carried.map_err(|stopped| stopped.into_error(ErrorObject::INTERNAL_ERROR))?;
+        let method = Json::of(self.translator.peer_name(method, peer));
+        Ok(object([("method", method), ("params", params)]))
+    }
+
+    /// The answer of a client of this revision to a question of a task, for the handler.
+    pub fn task_answer(
+        &self,
+        question: &TaskQuestion,
+        answer: &Json,
+        peer: Revision,
+    ) -> Result<Json, ErrorObject> {
+        let method = known(&question.method).unwrap_or_default();
+        let carried = (self.translator).answer_told(method, answer, peer);
+        let carried = carried.map_err(|stopped| stopped.into_error(ErrorObject::INVALID_PARAMS));
+        carried.map(|(answer, _)| answer)
+    }
+}
+
+impl Connection<Server> {
+    /// Whether a request about tasks is handed on as it is, to the runtime or an application; `None` if it is not.
+    pub(crate) fn task_request(
+        &self,
+        message: &Peeked<'_>,
+        peer: Revision,
+    ) -> Option<Result<(), Box<Refusal>>> {
+        let name = message
+            .method
+            .as_deref()
+            .filter(|name| name.starts_with("tasks/"))?;
+        let form = Form::of(peer).filter(|form| form.has(name))?;
+        if self.role.tasks_for(peer).is_none() {
+            // An application of the extension's own revisions may have its requests, which no table names.
+            let is_own = form == Form::Extension && Form::of(self.role.app()) == Some(form);
+            return (is_own && self.role.takes_others).then_some(Ok(()));
+        }
+        let capabilities = message.meta.client_capabilities.map(Raw::to_json);
+        let is_declared = || capabilities.as_ref().is_some_and(declares_extension);
+        Some(match form == Form::Core || is_declared() {
+            true => Ok(()),
+            false => Err(errors::missing_capability(&extension_capability())),
+        })
+    }
+
+    /// The tasks whose notifications a client wants on the stream that it opens.
+    ///
+    /// # Errors
+    /// A client without the extension, too many tasks, and what is not a list of ids.
+    pub(crate) fn tasks_followed(
+        &self,
+        message: &Peeked<'_>,
+        method: &str,
+        peer: Revision,
+        caller: &Caller,
+    ) -> Result<Vec<String>, Box<Refusal>> {
+        if method != methods::SUBSCRIPTIONS_LISTEN || self.role.tasks_for(peer).is_none() {
+            return Ok(Vec::new());
+        }
+        let wanted = message.param("notifications");
+        let Some(ids) = wanted.and_then(|wanted| wanted.get(TASK_IDS)) else {
+            return Ok(Vec::new());
+        };
+        if !caller.capabilities.as_ref().is_some_and(declares_extension) {
+            return Err(errors::missing_capability(&extension_capability()));
+        }
+        let invalid = |_| errors::invalid_params("`taskIds` holds ids of tasks");
+        let mut ids: Vec<String> = ids.read().map_err(invalid)?;
+        ids.sort();
+        ids.dedup();
+        let most = self.role.limits.max_subscriptions;
+        match ids.len() > most {
+            true => Err(errors::too_many_subscriptions(most)),
+            false => Ok(ids),
+        }
+    }
+
+    /// The tasks whose notifications a stream is for, and the revision of its client.
+    pub fn task_ids(&self, stream: Token) -> Option<(Revision, Vec<String>)> {
+        let pending = self.state.get(stream)?;
+        Some((pending.peer, pending.task_ids.clone()))
+    }
+
+    /// Agrees to tell of these tasks on a stream, before it is acknowledged.
+    pub fn agree_to_tasks(&mut self, stream: Token, ids: Vec<String>) {
+        if let Some(pending) = self.state.get_mut(stream) {
+            pending.task_ids = ids;
+        }
+    }
+
+    /// Tells of a task on a stream; false if that is over.
+    pub fn tell_of_task(&mut self, stream: Token, task: &Map<Json>) -> bool {
+        let Some(pending) = self.state.get(stream) else {
+            return false;
+        };
+        let id = Json::of(&pending.id);
+        let params = meta::with(&Json::of(task), meta::SUBSCRIPTION_ID, &id);
+        let body = write::notification(NOTIFICATIONS_TASKS, Some(params.text()));
+        let exchange = Some(pending.exchange);
+        self.send(Outgoing::on_its_way(exchange, body));
+        true
+    }
+
+    /// Which task a call may become.
+    ///
+    /// # Errors
+    /// A client that asks for the task of a tool without tasks, or for no task of a tool that runs no other way.
+    pub(crate) fn task_wanted(
+        &self,
+        message: &Peeked<'_>,
+        method: &str,
+        peer: Revision,
+        caller: &Caller,
+    ) -> Result<Option<TaskWanted>, Box<Refusal>> {
+        let declares = || caller.capabilities.as_ref().is_some_and(declares_extension);
+        if method != methods::TOOLS_CALL || self.role.tasks_for(peer).is_none() {
+            return Ok(None);
+        }
+        let name = message.name.and_then(Raw::as_str).unwrap_or_default();
+        let support = self.role.task_support(&name, peer);
+        let form = Form::of(peer);
+        let refused = |why: &str| {
+            let mut refusal = errors::method_not_found(&name, peer.lifecycle());
+            refusal.error.message = format!("tool `{}` {why}", shortened(&name));
+            Err(refusal)
+        };
+        let asked = || {
+            let params = message
+                .params
+                .filter(|params| params.text().contains("\"task\""))?;
+            params.to_json().get("task").filter(|task| !task.is_null())
+        };
+        let is_there = || !(self.role.tasks_for(peer)).is_some_and(|tasks| tasks.lacks(&name));
+        match (form, support) {
+            (Some(Form::Core), support) => match (asked(), support) {
+                // The handlers refuse it as they refuse any call of a tool that is not there.
+                (Some(_), None) if !is_there() => Ok(None),
+                (Some(_), None) => refused("takes no task: call it without `task`"),
+                (Some(asked), Some(_)) => {
+                    let ttl = asked.read_member::<Count>("ttl");
+                    let ttl = ttl.and_then(|ttl| u64::try_from(ttl.0).ok());
+                    Ok(Some(TaskWanted {
+                        form: Form::Core,
+                        ttl,
+                    }))
+                }
+                (None, Some(TaskSupport::Required)) => {
+                    refused("runs as a task: call it with `task`")
+                }
+                (None, _) => Ok(None),
+            },
+            (_, None) => Ok(None),
+            (Some(Form::Extension), Some(_)) if declares() => Ok(Some(TaskWanted {
+                form: Form::Extension,
+                ttl: None,
+            })),
+            (Some(Form::Extension), Some(TaskSupport::Required)) => {
+                Err(errors::missing_capability(&extension_capability()))
+            }
+            (None, Some(TaskSupport::Required)) => {
+                refused("runs as a task, which this revision does not have")
+            }
+            (_, Some(TaskSupport::Optional)) => Ok(None),
+        }
+    }
+
+    /// The task that a call may become, if its client takes one.
+    pub fn starting(&self, call: Token) -> Option<Starting> {
+        let pending = self.state.get(call)?;
+        Some(Starting {
+            wanted: pending.task?,
+            peer: pending.peer,
+            caller: Arc::clone(&pending.caller),
+            method: pending.method,
+            in_use: Arc::clone(&self.state.in_use),
+        })
+    }
+
+    /// Who is behind a request, if the transport knows.
+    pub fn principal_of(&self, request: Token) -> Option<String> {
+        self.state.get(request)?.principal.clone()
+    }
+
+    /// Answers a call with its task, in the words of its client; false if it does not wait any more.
+    pub fn answer_with_task(&mut self, call: Token, task: Json) -> bool {
+        let waits = self.state.get(call).is_some();
+        self.answer_as_is(call, Ok(task));
+        waits
+    }
+
+    /// Tells the client of a session what its own revision has a notification for.
+    pub fn notify_of_task(&mut self, members: &Map<Json>) {
+        let can = |session: &crate::server::requests::Opened| {
+            session.is_initialized && Form::of(session.revision) == Some(Form::Core)
+        };
+        if self.state.session.as_deref().is_some_and(can) {
+            let params = mcp_wire::to_string(members);
+            let body = write::notification(methods::NOTIFICATIONS_TASKS_STATUS, Some(&params));
+            self.send(Outgoing::on_its_way(None, body));
+        }
+    }
+}
+
+/// The params of an acknowledgement, with the tasks that the stream tells of.
+pub(crate) fn with_task_ids(params: &Json, ids: &[String]) -> Json {
+    let agreed = params.get("notifications").filter(|_| !ids.is_empty());
+    let Some(agreed) = agreed else {
+        return params.clone();
+    };
+    let agreed = with_members(&agreed, &[(TASK_IDS, Some(Json::of(ids)))]);
+    with_members(params, &[("notifications", Some(agreed))])
+}
+
+/// What a stream is for, without its tasks.
+pub(crate) fn without_task_ids(wanted: &Json) -> Json {
+    with_members(wanted, &[(TASK_IDS, None)])
+}
+
+/// The members of a notification of a task, for clients that ask for tasks themselves.
+pub fn notified(task: &Task) -> Map<Json> {
+    task.members(Form::Core)
+}
+
+/// The method of a request that may become a task.
+fn known_method(method: &str) -> &'static str {
+    mcp_revisions_core::known_method(method).unwrap_or(methods::TOOLS_CALL)
+}
+
+/// Capabilities of a server of a revision, with its tasks.
+fn declared(revision: Revision, capabilities: &Json) -> Json {
+    let own = |name| capabilities.get(name);
+    match Form::of(revision) {
+        Some(Form::Core) if own("tasks").is_none() => {
+            let requests = object([("tools", object([("call", no_params())]))]);
+            let tasks = [
+                ("list", no_params()),
+                ("cancel", no_params()),
+                ("requests", requests),
+            ];
+            let tasks = object(tasks);
+            with_members(capabilities, &[("tasks", Some(tasks))])
+        }
+        Some(Form::Extension) if !declares_extension(capabilities) => {
+            let extensions = own("extensions").unwrap_or_else(no_params);
+            let extensions = with_members(&extensions, &[(EXTENSION, Some(no_params()))]);
+            with_members(capabilities, &[("extensions", Some(extensions))])
+        }
+        _ => capabilities.clone(),
+    }
+}
+
+/// `{"extensions": {"io.modelcontextprotocol/tasks": {}}}`
+fn extension_capability() -> Json {
+    object([("extensions", object([(EXTENSION, object([]))]))])
+}

@@ -1,0 +1,140 @@
+//! What a server says of its tasks: which tools make some, and how long they are kept.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::store::TaskStore;
+
+/// Whether calls of a tool become tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TaskSupport {
+    /// For clients that have tasks; the calls of others wait for their result.
+    Optional,
+    /// Always: the calls of clients without tasks are refused.
+    Required,
+}
+
+impl TaskSupport {
+    /// Its name in `execution.taskSupport` of a tool.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Optional => "optional",
+            Self::Required => "required",
+        }
+    }
+}
+
+/// The tasks of a server: which tools make some, where they are kept, and how long.
+#[derive(Clone)]
+pub struct TaskOptions {
+    tools: HashMap<String, TaskSupport>,
+    /// The other tools of the server; `None` if they are not known.
+    plain: Option<HashSet<String>>,
+    /// `None`: the one of the backplane, or one in memory.
+    pub store: Option<Arc<dyn TaskStore>>,
+    pub(crate) ttl: Duration,
+    pub(crate) max_ttl: Duration,
+    /// How often a client asks for a task that runs.
+    pub poll_interval: Duration,
+}
+
+impl Default for TaskOptions {
+    fn default() -> Self {
+        Self {
+            tools: HashMap::new(),
+            plain: None,
+            store: None,
+            ttl: Duration::from_secs(60 * 60),
+            max_ttl: Duration::from_secs(24 * 60 * 60),
+            poll_interval: Duration::from_secs(1),
+        }
+    }
+}
+
+impl TaskOptions {
+    /// Creates options without any tool.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Lets calls of a tool become tasks.
+    #[must_use]
+    pub fn with_tool(mut self, name: impl Into<String>, support: TaskSupport) -> Self {
+        self.tools.insert(name.into(), support);
+        self
+    }
+
+    /// Sets the tools whose calls never become tasks: together with the others they are all that the server has.
+    pub fn with_plain_tools(mut self, names: HashSet<String>) -> Self {
+        self.plain = Some(names);
+        self
+    }
+
+    /// Sets where tasks are kept [default: in the backplane that replicas share, otherwise in the memory of the process].
+    /// Replicas that share a store serve each other's tasks.
+    #[must_use]
+    pub fn with_store(mut self, store: Arc<dyn TaskStore>) -> Self {
+        self.store = Some(store);
+        self
+    }
+
+    /// Sets how long a task is kept from its creation where its client names no time [default: 1 hour].
+    #[must_use]
+    pub fn with_ttl(mut self, ttl: Duration) -> Self {
+        self.ttl = ttl;
+        self
+    }
+
+    /// Sets how long a client may have a task kept [default: 24 hours].
+    #[must_use]
+    pub fn with_max_ttl(mut self, most: Duration) -> Self {
+        self.max_ttl = most;
+        self
+    }
+
+    /// Sets how often a client is asked to look at a task [default: every second].
+    #[must_use]
+    pub fn with_poll_interval(mut self, interval: Duration) -> Self {
+        self.poll_interval = interval;
+        self
+    }
+
+    /// How calls of a tool become tasks; `None` if they never do.
+    pub(crate) fn support(&self, tool: &str) -> Option<TaskSupport> {
+        self.tools.get(tool).copied()
+    }
+
+    /// Whether the server has no tool of that name, as far as its tools are known.
+    pub(crate) fn lacks(&self, tool: &str) -> bool {
+        let is_plain = |plain: &HashSet<String>| plain.contains(tool);
+        self.support(tool).is_none() && self.plain.as_ref().is_some_and(|plain| !is_plain(plain))
+    }
+
+    /// Takes over the tools of other options, but for those that are named here.
+    pub(crate) fn add_tools_of(&mut self, other: &Self) {
+        self.plain = self.plain.take().or_else(|| other.plain.clone());
+        for (name, support) in &other.tools {
+            self.tools.entry(name.clone()).or_insert(*support);
+        }
+    }
+
+    /// How long a task is kept whose client asks for this time.
+    pub fn ttl_for(&self, asked: Option<u64>) -> Duration {
+        let asked = asked.map_or(self.ttl, Duration::from_millis);
+        asked.min(self.max_ttl)
+    }
+}
+
+/// Without the store.
+impl fmt::Debug for TaskOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TaskOptions")
+            .field("tools", &self.tools)
+            .field("ttl", &self.ttl)
+            .field("poll_interval", &self.poll_interval)
+            .finish_non_exhaustive()
+    }
+}

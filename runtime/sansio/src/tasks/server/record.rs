@@ -1,0 +1,280 @@
+//! One task, in the application's revision, and what each form says of it.
+
+use std::time::{Duration, SystemTime};
+
+use mcp_wire::{Decode, Encode, ErrorObject, Fault, Integer, Json, Map, Reader, Writer};
+
+use crate::tasks::{Form, TaskStatus};
+use mcp_revisions_core::headers::TASK_ID;
+
+/// A request that is being worked on, or its outcome: plain data, for a [`TaskStore`](super::TaskStore) to keep; a
+/// store that keeps text writes it as JSON.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Task {
+    /// Its id, which cannot be guessed.
+    pub id: String,
+    /// Who may use it: a principal or a session; `None` if everyone may who knows the id.
+    pub owner: Option<String>,
+    /// Whose share of the store it takes: its owner, or the address that its request came from.
+    pub share: String,
+    /// The replica that runs it, by its address on the backplane; `None` if no other could.
+    pub home: Option<String>,
+    /// How often it was changed; a store replaces a task only by one that was read at the version before.
+    pub version: Count,
+    /// How far it has come.
+    pub status: TaskStatus,
+    /// What is to be said of it, for people.
+    pub message: Option<String>,
+    /// When its request came, in milliseconds since 1970.
+    pub created_ms: Count,
+    /// When it last changed, in milliseconds since 1970.
+    pub updated_ms: Count,
+    /// How long it is kept from its creation, in milliseconds.
+    pub ttl_ms: Count,
+    /// How often its client is to look at it, in milliseconds.
+    pub poll_interval_ms: Count,
+    /// The method of its request.
+    pub method: String,
+    /// What the handler wants to know of the client and has no answer to.
+    pub questions: Vec<TaskQuestion>,
+    /// Answers that the handler has not taken yet.
+    pub answers: Vec<TaskAnswer>,
+    /// The result that the handler gave, in the application's revision.
+    pub result: Option<Json>,
+    /// The error that the handler gave in its place.
+    pub error: Option<ErrorObject>,
+}
+
+mcp_wire::record! {
+    Task closed {
+        0 "id": required id;
+        1 "owner": optional owner;
+        2 "share": required share;
+        3 "version": required version;
+        4 "status": required status;
+        5 "message": optional message;
+        6 "createdMs": required created_ms;
+        7 "updatedMs": required updated_ms;
+        8 "ttlMs": required ttl_ms;
+        9 "pollIntervalMs": required poll_interval_ms;
+        10 "method": required method;
+        11 "questions": required questions;
+        12 "answers": required answers;
+        13 "result": json result;
+        14 "error": optional error;
+        15 "home": optional home;
+    }
+}
+
+/// A whole number: a time in milliseconds, or how often something happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Count(pub i64);
+
+impl Encode for Count {
+    fn encode(&self, writer: &mut Writer) {
+        self.0.encode(writer);
+    }
+}
+
+impl Decode for Count {
+    fn blank() -> Self {
+        Self(0)
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        let mut number = Integer::blank();
+        number.fill(reader)?;
+        // No server of tasks writes a number that does not fit.
+        self.0 = number.as_i64().unwrap_or(i64::MAX);
+        Ok(())
+    }
+}
+
+/// A request of the handler to the client of its task, in the application's revision.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TaskQuestion {
+    /// Its name, unique in its task for ever.
+    pub key: String,
+    /// The method.
+    pub method: String,
+    /// The params.
+    pub params: Json,
+}
+
+mcp_wire::record! {
+    TaskQuestion closed {
+        0 "key": required key;
+        1 "method": required method;
+        2 "params": required params;
+    }
+}
+
+/// What the client of a task answers to a question, in the application's revision.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TaskAnswer {
+    /// The name of the question.
+    pub key: String,
+    /// The result.
+    pub result: Option<Json>,
+    /// The error, if the client gave one in its place.
+    pub error: Option<ErrorObject>,
+}
+
+mcp_wire::record! {
+    TaskAnswer closed {
+        0 "key": required key;
+        1 "result": json result;
+        2 "error": optional error;
+    }
+}
+
+impl Task {
+    /// Returns how many bytes it takes up.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        size_of::<Self>() + mcp_wire::to_string(self).len()
+    }
+
+    /// Returns when it may be gone, in milliseconds since 1970.
+    #[must_use]
+    pub fn expires_ms(&self) -> i64 {
+        self.created_ms.0.saturating_add(self.ttl_ms.0)
+    }
+
+    /// Returns whether it may be gone at this time, in milliseconds since 1970.
+    #[must_use]
+    pub fn is_expired(&self, now_ms: i64) -> bool {
+        now_ms >= self.expires_ms()
+    }
+
+    /// Takes a question out, if it has no answer yet: a task without any is at work again.
+    pub fn take_question(&mut self, key: &str) -> bool {
+        let before = self.questions.len();
+        self.questions.retain(|question| question.key != key);
+        if self.questions.is_empty() && self.status == TaskStatus::InputRequired {
+            self.status = TaskStatus::Working;
+        }
+        self.questions.len() < before
+    }
+
+    /// Takes the answer to a question, if there is one.
+    pub fn take_answer(&mut self, key: &str) -> Option<TaskAnswer> {
+        let place = self.answers.iter().position(|answer| answer.key == key)?;
+        Some(self.answers.remove(place))
+    }
+
+    /// Ends it with what its handler gave, if it has not ended yet.
+    pub fn end(&mut self, result: &Result<Json, ErrorObject>) -> Option<()> {
+        if self.status.is_terminal() {
+            return None;
+        }
+        self.questions.clear();
+        self.answers.clear();
+        // How far it was says nothing of a task that has ended.
+        self.message = None;
+        match result {
+            Ok(result) => {
+                self.status = TaskStatus::Completed;
+                self.result = Some(result.clone());
+            }
+            Err(error) => {
+                self.status = TaskStatus::Failed;
+                self.message = Some(error.message.clone());
+                self.error = Some(error.clone());
+            }
+        }
+        Some(())
+    }
+
+    /// Its status in a form: a tool that tells of an error has failed in one, and has completed in the other.
+    fn status_in(&self, form: Form) -> TaskStatus {
+        let tells_error =
+            |result: &Json| result.get("isError").is_some_and(|it| it.text() == "true");
+        match self.status {
+            TaskStatus::Completed
+                if form == Form::Core && self.result.as_ref().is_some_and(tells_error) =>
+            {
+                TaskStatus::Failed
+            }
+            status => status,
+        }
+    }
+
+    /// The members that every message about it has, as a form spells them.
+    pub(super) fn members(&self, form: Form) -> Map<Json> {
+        let (ttl, poll_interval) = match form {
+            Form::Core => ("ttl", "pollInterval"),
+            Form::Extension => ("ttlMs", "pollIntervalMs"),
+        };
+        let mut map: Map<Json> = Map::new();
+        map.insert(TASK_ID, Json::of(&self.id));
+        map.insert("status", Json::of(&self.status_in(form)));
+        if let Some(message) = &self.message {
+            map.insert("statusMessage", Json::of(message));
+        }
+        map.insert("createdAt", Json::of(&timestamp(self.created_ms.0)));
+        map.insert("lastUpdatedAt", Json::of(&timestamp(self.updated_ms.0)));
+        map.insert(ttl, Json::of(&self.ttl_ms));
+        map.insert(poll_interval, Json::of(&self.poll_interval_ms));
+        map
+    }
+}
+
+/// Returns the time of the wall clock, in milliseconds since 1970.
+pub fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    millis(since.unwrap_or_default())
+}
+
+/// Returns a duration in milliseconds.
+pub fn millis(time: Duration) -> i64 {
+    i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// A time in milliseconds since 1970 as RFC 3339 has it, in UTC.
+pub(super) fn timestamp(ms: i64) -> String {
+    let time = Duration::from_millis(u64::try_from(ms).unwrap_or_default());
+    let (days, second) = (time.as_secs() / 86_400, time.as_secs() % 86_400);
+    // Years of the calendar begin in March here, so that a leap day is the last of its year.
+    let from_march = days + 719_468;
+    let (era, day_of_era) = (from_march / 146_097, from_march % 146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    let (hour, minute) = (second / 3_600, second / 60 % 60);
+    let (second, milli) = (second % 60, time.subsec_millis());
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z")
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test says what it found and stops")]
+
+    use super::*;
+
+    #[test]
+    fn what_has_ended_keeps_no_question_and_no_answer() {
+        let text = r#"{"id":"t","share":"s","version":1,"status":"input_required","createdMs":0,"updatedMs":0,
+            "ttlMs":1,"pollIntervalMs":1,"method":"tools/call",
+            "questions":[{"key":"k","method":"roots/list","params":{}}],"answers":[{"key":"j","result":{}}]}"#;
+        for result in [Ok(Json::of("done")), Err(ErrorObject::new(-32603, "no"))] {
+            let mut task: Task = mcp_wire::from_str(text).unwrap();
+            task.end(&result).unwrap();
+            assert!(task.status.is_terminal());
+            assert_eq!((task.questions, task.answers), (Vec::new(), Vec::new()));
+        }
+    }
+
+    #[test]
+    fn times_are_those_of_the_calendar() {
+        assert_eq!(timestamp(0), "1970-01-01T00:00:00.000Z");
+        assert_eq!(timestamp(951_782_400_000), "2000-02-29T00:00:00.000Z");
+        assert_eq!(timestamp(1_764_066_600_250), "2025-11-25T10:30:00.250Z");
+        assert_eq!(timestamp(4_107_542_399_999), "2100-02-28T23:59:59.999Z");
+        assert_eq!(timestamp(4_107_542_400_000), "2100-03-01T00:00:00.000Z");
+    }
+}

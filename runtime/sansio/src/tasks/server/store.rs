@@ -1,0 +1,301 @@
+//! Where tasks are kept: the seam that replicas share.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::future::{Future, ready};
+use std::pin::Pin;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use mcp_wire::ErrorObject;
+
+use super::record::{Count, Task, now_ms};
+use crate::errors::{self, Refusal};
+
+/// What a store does, which may take time.
+pub type Stored<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Why a store did not do it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TaskStoreError {
+    /// Too many tasks are kept, of all clients or of this one, or they take up too many bytes.
+    #[error("too many tasks are kept: wait until some have expired")]
+    Full,
+    /// The task has changed since it was read, or is gone.
+    #[error("the task changes too often: try again")]
+    Changed,
+    /// The store cannot be reached; the text says why.
+    #[error("the store of tasks cannot be reached: {0}: try again in a second")]
+    Away(String),
+}
+
+impl From<TaskStoreError> for Box<Refusal> {
+    fn from(why: TaskStoreError) -> Self {
+        let refusal = errors::internal(&why.to_string());
+        let is_away = matches!(why, TaskStoreError::Away(_));
+        let status = if is_away { 503 } else { refusal.status };
+        Self::new(Refusal { status, ..*refusal })
+    }
+}
+
+impl From<TaskStoreError> for ErrorObject {
+    fn from(why: TaskStoreError) -> Self {
+        Box::<Refusal>::from(why).error
+    }
+}
+
+/// Keeps tasks until they expire, within bounds of its own. Replicas that share one serve each other's tasks.
+pub trait TaskStore: Send + Sync + 'static {
+    /// Keeps a new task.
+    fn insert(&self, task: Task) -> Stored<'_, Result<(), TaskStoreError>>;
+
+    /// Returns a task, or `None` if there is none of this id.
+    fn get<'a>(&'a self, id: &'a str) -> Stored<'a, Result<Option<Task>, TaskStoreError>>;
+
+    /// Puts a task in the place of the one that was read at the version before it. Its owner, share, creation and expiry
+    /// stay what they were.
+    fn replace(&self, task: Task) -> Stored<'_, Result<(), TaskStoreError>>;
+
+    /// Removes a task.
+    fn remove<'a>(&'a self, id: &'a str) -> Stored<'a, Result<(), TaskStoreError>>;
+
+    /// Returns the tasks of an owner in the order of their creation and ids, after this creation time and id, `most` at most.
+    fn list<'a>(
+        &'a self,
+        owner: &'a str,
+        after: Option<(Count, &'a str)>,
+        most: usize,
+    ) -> Stored<'a, Result<Vec<Task>, TaskStoreError>>;
+}
+
+/// Keeps tasks in the memory of the process, within a number and within bytes, of which one share may take a quarter.
+#[derive(Debug)]
+pub struct MemoryTasks {
+    most: usize,
+    most_bytes: usize,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    tasks: HashMap<String, Task>,
+    all: Taken,
+    shares: HashMap<String, Taken>,
+}
+
+/// What tasks take up.
+#[derive(Debug, Clone, Copy, Default)]
+struct Taken {
+    number: usize,
+    bytes: usize,
+}
+
+impl Default for MemoryTasks {
+    /// 10,000 tasks and 64 MiB.
+    fn default() -> Self {
+        Self::new(bounds::TASKS, bounds::BYTES)
+    }
+}
+
+impl MemoryTasks {
+    /// Creates a store of at most so many tasks and bytes.
+    #[must_use]
+    pub fn new(most: usize, most_bytes: usize) -> Self {
+        Self {
+            most,
+            most_bytes,
+            kept: Mutex::default(),
+        }
+    }
+
+    /// Returns the number of tasks that are kept.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.kept().tasks.len()
+    }
+
+    /// Returns whether no task is kept.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the number of bytes that the tasks take up.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.kept().all.bytes
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts a task in its place, if it fits in there beside the others.
+    fn put(&self, kept: &mut Kept, task: Task) -> Result<(), TaskStoreError> {
+        let before = kept.tasks.get(&task.id).map(Task::bytes);
+        let bytes = task.bytes();
+        let after = |taken: Taken| Taken {
+            number: taken.number + usize::from(before.is_none()),
+            bytes: taken.bytes - before.unwrap_or(0) + bytes,
+        };
+        let all = after(kept.all);
+        let share = after(kept.shares.get(&task.share).copied().unwrap_or_default());
+        // What takes up less than before always fits.
+        let grows = before.is_none_or(|before| bytes > before);
+        let fits = |taken: Taken, part: usize| {
+            taken.number <= (self.most / part).max(1) && taken.bytes <= self.most_bytes / part
+        };
+        if grows && !(fits(all, 1) && fits(share, bounds::SHARE)) {
+            return Err(TaskStoreError::Full);
+        }
+        kept.all = all;
+        kept.shares.insert(task.share.clone(), share);
+        kept.tasks.insert(task.id.clone(), task);
+        Ok(())
+    }
+}
+
+impl Kept {
+    fn remove(&mut self, id: &str) {
+        let Some(task) = self.tasks.remove(id) else {
+            return;
+        };
+        let bytes = task.bytes();
+        self.all.number -= 1;
+        self.all.bytes -= bytes;
+        if let Entry::Occupied(mut share) = self.shares.entry(task.share) {
+            let taken = share.get_mut();
+            taken.number -= 1;
+            taken.bytes -= bytes;
+            if taken.number == 0 {
+                share.remove();
+            }
+        }
+    }
+
+    /// Removes the tasks that have expired. Returns whether there were any.
+    fn drop_expired(&mut self, now_ms: i64) -> bool {
+        let tasks = self.tasks.values();
+        let expired = tasks.filter(|task| task.is_expired(now_ms));
+        let expired: Vec<String> = expired.map(|task| task.id.clone()).collect();
+        for id in &expired {
+            self.remove(id);
+        }
+        !expired.is_empty()
+    }
+}
+
+/// How much a store keeps.
+pub mod bounds {
+    /// Tasks of a store.
+    pub const TASKS: usize = 10_000;
+    /// Bytes of all of them.
+    pub const BYTES: usize = 64 << 20;
+    /// Which part of the store one share may take.
+    pub const SHARE: usize = 4;
+}
+
+impl TaskStore for MemoryTasks {
+    fn insert(&self, task: Task) -> Stored<'_, Result<(), TaskStoreError>> {
+        let mut kept = self.kept();
+        let put = match kept.tasks.contains_key(&task.id) {
+            true => Err(TaskStoreError::Changed),
+            false => match self.put(&mut kept, task.clone()) {
+                // Tasks of a server that has ended are removed by no other.
+                Err(TaskStoreError::Full) if kept.drop_expired(now_ms()) => {
+                    self.put(&mut kept, task)
+                }
+                put => put,
+            },
+        };
+        Box::pin(ready(put))
+    }
+
+    fn get<'a>(&'a self, id: &'a str) -> Stored<'a, Result<Option<Task>, TaskStoreError>> {
+        let task = self.kept().tasks.get(id).cloned();
+        Box::pin(ready(Ok(task)))
+    }
+
+    fn replace(&self, task: Task) -> Stored<'_, Result<(), TaskStoreError>> {
+        let mut kept = self.kept();
+        let is_next = |before: &Task| before.version.0.checked_add(1) == Some(task.version.0);
+        let put = match kept.tasks.get(&task.id).is_some_and(is_next) {
+            true => self.put(&mut kept, task),
+            false => Err(TaskStoreError::Changed),
+        };
+        Box::pin(ready(put))
+    }
+
+    fn remove<'a>(&'a self, id: &'a str) -> Stored<'a, Result<(), TaskStoreError>> {
+        self.kept().remove(id);
+        Box::pin(ready(Ok(())))
+    }
+
+    fn list<'a>(
+        &'a self,
+        owner: &'a str,
+        after: Option<(Count, &'a str)>,
+        most: usize,
+    ) -> Stored<'a, Result<Vec<Task>, TaskStoreError>> {
+        let kept = self.kept();
+        let place = |task: &Task| (task.created_ms, task.id.clone());
+        let is_after =
+            |task: &&Task| after.is_none_or(|after| (task.created_ms, task.id.as_str()) > after);
+        let of_owner = kept.tasks.values();
+        let of_owner = of_owner.filter(|task| task.owner.as_deref() == Some(owner));
+        let mut tasks: Vec<&Task> = of_owner.filter(is_after).collect();
+        tasks.sort_by_key(|task| place(task));
+        let tasks = tasks.into_iter().take(most).cloned().collect();
+        Box::pin(ready(Ok(tasks)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tasks::TaskStatus;
+
+    fn task(id: &str, created_ms: i64) -> Task {
+        Task {
+            id: id.to_owned(),
+            owner: None,
+            share: String::new(),
+            home: None,
+            version: Count(0),
+            status: TaskStatus::Working,
+            message: None,
+            created_ms: Count(created_ms),
+            updated_ms: Count(created_ms),
+            ttl_ms: Count(60_000),
+            poll_interval_ms: Count(1_000),
+            method: "tools/call".to_owned(),
+            questions: Vec::new(),
+            answers: Vec::new(),
+            result: None,
+            error: None,
+        }
+    }
+
+    #[test]
+    fn tasks_that_a_server_left_behind_make_room_once_they_have_expired() {
+        let store = MemoryTasks::new(1, 1 << 20);
+        let now = now_ms();
+        assert_eq!(at_once(store.insert(task("left", now - 70_000))), Ok(()));
+        assert_eq!(at_once(store.insert(task("next", now))), Ok(()));
+        assert_eq!(at_once(store.get("left")), Ok(None));
+        let full = at_once(store.insert(task("third", now)));
+        assert_eq!(full, Err(TaskStoreError::Full));
+        assert_eq!(at_once(store.remove("next")), Ok(()));
+        assert_eq!((store.len(), store.bytes()), (0, 0));
+    }
+
+    /// What a store in memory answers, which never waits.
+    fn at_once<T>(answer: impl Future<Output = T>) -> T {
+        let mut answer = std::pin::pin!(answer);
+        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+        match answer.as_mut().poll(&mut context) {
+            std::task::Poll::Ready(answer) => answer,
+            std::task::Poll::Pending => unreachable!("a store in memory waits for nothing"),
+        }
+    }
+}

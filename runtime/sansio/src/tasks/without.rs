@@ -1,0 +1,77 @@
+//! A server that runs no tasks: none of its calls becomes one, and a request about one is that of no method.
+
+use mcp_revisions_core::Revision;
+use mcp_wire::{Json, Peeked};
+
+use crate::errors::Refusal;
+use crate::server::Server;
+use crate::{Caller, Connection};
+
+/// The tasks that a server runs: none.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ServedTasks {}
+
+/// The task that the client of a call takes in the place of its result: no client is given one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum TaskWanted {}
+
+impl Server {
+    /// Whether the runtime makes tasks of calls.
+    pub(crate) fn runs_tasks(&self) -> bool {
+        let ServedTasks {} = self.tasks;
+        false
+    }
+
+    /// Whether the runtime makes tasks of the calls of a client of this revision.
+    pub(crate) fn runs_tasks_for(&self, _peer: Revision) -> bool {
+        false
+    }
+
+    /// The tools of a `tools/list` as they are.
+    pub(crate) fn with_task_support(&self, result: Json, _peer: Revision) -> Json {
+        result
+    }
+}
+
+impl Connection<Server> {
+    /// A request about tasks is not handed on as it is.
+    pub(crate) fn task_request(
+        &self,
+        _message: &Peeked<'_>,
+        _peer: Revision,
+    ) -> Option<Result<(), Box<Refusal>>> {
+        None
+    }
+
+    /// A stream tells of no tasks.
+    pub(crate) fn tasks_followed(
+        &self,
+        _message: &Peeked<'_>,
+        _method: &str,
+        _peer: Revision,
+        _caller: &Caller,
+    ) -> Result<Vec<String>, Box<Refusal>> {
+        Ok(Vec::new())
+    }
+
+    /// A call becomes no task.
+    pub(crate) fn task_wanted(
+        &self,
+        _message: &Peeked<'_>,
+        _method: &str,
+        _peer: Revision,
+        _caller: &Caller,
+    ) -> Result<Option<TaskWanted>, Box<Refusal>> {
+        Ok(None)
+    }
+}
+
+/// The params of an acknowledgement as they are.
+pub(crate) fn with_task_ids(params: &Json, _ids: &[String]) -> Json {
+    params.clone()
+}
+
+/// What a stream is for, as it is.
+pub(crate) fn without_task_ids(wanted: &Json) -> Json {
+    wanted.clone()
+}

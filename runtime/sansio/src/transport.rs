@@ -1,0 +1,16 @@
+//! What a transport needs beside a connection: ids, what may be quoted, and what a status or an error says of a server.
+
+pub use crate::ask::own_id;
+#[cfg(feature = "server")]
+pub use crate::input_required::server::allowed;
+#[cfg(feature = "server")]
+pub use crate::input_required::server::seal::canonical;
+pub use crate::input_required::too_many_questions;
+pub use crate::json::declares;
+pub use crate::mistakes::quotable;
+#[cfg(feature = "client")]
+pub use crate::negotiate::lifecycle::is_per_request_error;
+#[cfg(feature = "client")]
+pub use crate::negotiate::statuses::may_be_http_sse;
+pub use crate::numbered::Numbered;
+pub use crate::translate::{no_params, unguessable};

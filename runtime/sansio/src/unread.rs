@@ -1,0 +1,122 @@
+//! Texts that are no message: the request that each of them was to answer, and why it does not.
+
+use mcp_wire::{Members, Peeked, Reader, RequestId, Unreadable, peek};
+
+use crate::Ignored;
+use crate::ask::own_id;
+use crate::mistakes::{batch, quotable};
+
+/// Number of bytes at the beginning of a text that are quoted.
+const BEGINNING: usize = 400;
+/// How a text begins that says in which order its bytes are.
+const BYTE_ORDER_MARK: &str = "\u{feff}";
+/// How many bytes at the end of a text that was cut are looked at.
+const TAIL: usize = 128;
+
+/// Looks at a text.
+///
+/// # Errors
+/// A text that is not a message.
+pub(crate) fn look(bytes: &[u8]) -> Result<Peeked<'_>, Ignored> {
+    peek(bytes).map_err(|error| unreadable(bytes, error))
+}
+
+/// A text that is not a message, with its beginning.
+#[cold]
+pub(crate) fn unreadable(bytes: &[u8], error: Unreadable) -> Ignored {
+    let beginning = bytes.get(..BEGINNING).unwrap_or(bytes);
+    Ignored::Unreadable(error, quotable(&String::from_utf8_lossy(beginning)))
+}
+
+/// Why a text is no answer; none of what answers nothing.
+pub(crate) fn why(ignored: &Ignored, limit: usize) -> Option<String> {
+    match ignored {
+        Ignored::Unreadable(unreadable, beginning) => {
+            Some(format!("{unreadable}; it begins with \"{beginning}\""))
+        }
+        Ignored::TooLong(_) => Some(format!("it is longer than {limit} bytes")),
+        Ignored::Batch(length) => Some(format!("it is {}", batch(*length))),
+        _ => None,
+    }
+}
+
+/// Returns the request that a text was to answer, as far as that shows in a text that is not a whole message.
+pub(crate) fn answered(bytes: &[u8]) -> Option<i64> {
+    let text = String::from_utf8_lossy(bytes);
+    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&text);
+    let mut seen = Seen::default();
+    seen.look(text);
+    if seen.id.is_none() {
+        // Many write the id last, which is behind what was cut.
+        let from = text.len().saturating_sub(TAIL);
+        let from = (from..text.len()).find(|at| text.is_char_boundary(*at))?;
+        let tail = text.get(from..)?;
+        let last = format!("{{{}", tail.get(tail.rfind("\"id\"")?..)?);
+        let mut end = Seen::default();
+        end.is_whole(&last).then_some(())?;
+        seen.id = end.id;
+    }
+    seen.id.filter(|_| seen.is_answer && !seen.is_call)
+}
+
+/// Returns whether a text is meant as an answer: it has a result or an error, and calls no method.
+#[cfg(feature = "server")]
+pub(crate) fn is_answer(bytes: &[u8]) -> bool {
+    let mut seen = Seen::default();
+    seen.look(&String::from_utf8_lossy(bytes));
+    seen.has_outcome && !seen.is_call
+}
+
+/// What a text says of itself before it breaks off.
+#[derive(Default)]
+struct Seen {
+    id: Option<i64>,
+    is_call: bool,
+    is_answer: bool,
+    has_outcome: bool,
+}
+
+impl Seen {
+    fn look(&mut self, text: &str) {
+        let mut reader = Reader::new(text);
+        let _ = self.members(&mut reader);
+    }
+
+    fn is_whole(&mut self, text: &str) -> bool {
+        let mut reader = Reader::new(text);
+        self.members(&mut reader) && reader.finish().is_ok()
+    }
+
+    /// Reads members up to the end of the object; whether it has one.
+    fn members(&mut self, reader: &mut Reader<'_>) -> bool {
+        static MEMBERS: Members = Members::ignoring(
+            "message",
+            &["id", "method", "params", "jsonrpc", "result", "error"],
+        );
+        let Ok(mut object) = reader.object(&MEMBERS) else {
+            return false;
+        };
+        loop {
+            let member = match object.next(reader) {
+                Ok(Some(member)) => member,
+                Ok(None) => return true,
+                Err(_) => return false,
+            };
+            match member {
+                0 => {}
+                1 | 2 => self.is_call = true,
+                _ => {
+                    self.is_answer = true;
+                    self.has_outcome |= member != 3;
+                }
+            }
+            let Ok(value) = reader.text_of_value() else {
+                return false;
+            };
+            if member == 0 {
+                let id: Option<RequestId> = mcp_wire::from_str(value).ok();
+                self.id = id.as_ref().and_then(own_id);
+            }
+        }
+    }
+}
