@@ -21,7 +21,7 @@ pub use child::Child;
 #[cfg(feature = "client-http")]
 pub use http::{AuthProvider, Http, Pending};
 
-pub use driver::{Application, Driver, Open, drive};
+pub use driver::{Application, Driver, NOT_WAITED_FOR, Open, drive};
 pub use handle::{Handle, Held, NotConnected, Replies, Reply, WeakHandle};
 pub use incoming::Incoming;
 use lines::Lines;
