@@ -48,6 +48,12 @@ pub trait Application: Send + Sized + 'static {
         let _ = (open, answered);
     }
 
+    /// Returns the reason that the server is given when a handle does not wait for an answer any more.
+    fn cancel_reason(&self, open: &Open<Self::Call>) -> Option<String> {
+        let _ = open;
+        Some(NOT_WAITED_FOR.to_owned())
+    }
+
     /// Runs whenever something has happened; returns whether it did anything.
     fn settle(&mut self, driver: &mut Driver<Self::Call>) -> bool {
         let _ = driver;
@@ -65,6 +71,9 @@ pub trait Application: Send + Sized + 'static {
         std::future::ready(())
     }
 }
+
+/// The reason that a server is given where the application has none.
+pub const NOT_WAITED_FOR: &str = "the answer is not waited for any more";
 
 /// A request that waits for its answer.
 #[derive(Debug)]
@@ -387,9 +396,9 @@ impl<C: Send + 'static> Driver<C> {
             Command::Ask(held) => app.take(self, *held),
             Command::Cancel(key) => {
                 if let Some(token) = self.tokens.remove(&key) {
-                    self.calls.remove(&token);
-                    let reason = "the answer is not waited for any more";
-                    self.connection.cancel(token, Some(reason), now);
+                    let open = self.calls.remove(&token);
+                    let reason = open.and_then(|open| app.cancel_reason(&open));
+                    self.connection.cancel(token, reason.as_deref(), now);
                 }
             }
             Command::Notify {

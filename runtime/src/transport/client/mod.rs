@@ -25,7 +25,7 @@ pub use http::sign_in::{
 #[cfg(feature = "client-http")]
 pub use http::{AuthProvider, Credentials, Http, HttpRequest, Next, Pending, Refusal, TokenId};
 
-pub use driver::{Application, Driver, Open, drive};
+pub use driver::{Application, Driver, NOT_WAITED_FOR, Open, drive};
 pub use handle::{Handle, Held, NotConnected, Replies, Reply, WeakHandle};
 pub use incoming::Incoming;
 use lines::Lines;

@@ -344,6 +344,12 @@ impl Options {
         self
     }
 
+    /// Returns how long a service takes calls after its stop signal.
+    #[must_use]
+    pub fn lame_duck(&self) -> Duration {
+        self.lame_duck
+    }
+
     /// Serves HTTP+SSE at this path, such as `/sse`, beside streamable HTTP: the
     /// [transport of 2024-11-05](https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse),
     /// for clients that speak no other. It is off by default.
