@@ -325,11 +325,8 @@ impl Extension {
     /// The same extension with another schema, mended as far as its errata still apply, and with those of its facts that
     /// the schema bears out.
     fn with_schema(&self, raw: &Value, base: &Revision) -> Self {
-        let (mut schema, _) = errata::fitting(
-            on_for(raw, base, &self.errata),
-            &self.errata,
-            &self.name,
-        );
+        let (mut schema, _) =
+            errata::fitting(on_for(raw, base, &self.errata), &self.errata, &self.name);
         let dangling = dangling::taken_out(&mut schema, raw);
         let defines = |name: &str| definition(&schema, name).is_some();
         let own: SortedSet<&str> = messages(raw).map(|(name, _)| name).collect();

@@ -10,12 +10,12 @@ mod store;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use mcp_revisions_auth::{Answer, Cause, Challenge, DpopKey, Kept, Proof, Refused, Request, Settings};
+use mcp_revisions_auth::{
+    Answer, Cause, Challenge, DpopKey, Kept, Proof, Refused, Request, Settings,
+};
 use tokio::sync::watch;
 
-use super::authorize::{
-    AuthProvider, Credentials, HttpRequest, Next, Pending, Refusal, TokenId,
-};
+use super::authorize::{AuthProvider, Credentials, HttpRequest, Next, Pending, Refusal, TokenId};
 use super::options::Http;
 use crate::transport::panics::lock;
 use crate::transport::spawn::spawn;
@@ -249,7 +249,10 @@ impl Inner {
             }
         };
         let settings = self.settings.clone();
-        let done = self.driver.run(settings, kept, cause, &*self.store, opened, log).await;
+        let done = self
+            .driver
+            .run(settings, kept, cause, &*self.store, opened, log)
+            .await;
         drop(guard);
         done
     }
@@ -297,7 +300,10 @@ impl Inner {
                 headers.push(("DPoP", proof));
                 headers.push(("Authorization", format!("DPoP {}", tokens.access.expose())));
             }
-            _ => headers.push(("Authorization", format!("Bearer {}", tokens.access.expose()))),
+            _ => headers.push((
+                "Authorization",
+                format!("Bearer {}", tokens.access.expose()),
+            )),
         }
         Ok(Credentials {
             headers,
@@ -318,7 +324,10 @@ impl OAuth {
         let challenge = Challenge::choose(&challenges);
         let error = challenge.and_then(|it| it.get("error"));
         let mut state = lock(&self.0.state);
-        let nonce = refusal.headers.get("dpop-nonce").and_then(|it| it.to_str().ok());
+        let nonce = refusal
+            .headers
+            .get("dpop-nonce")
+            .and_then(|it| it.to_str().ok());
         if error == Some("use_dpop_nonce")
             && let Some(nonce) = nonce
             && state.nonce.as_deref() != Some(nonce)
@@ -326,7 +335,10 @@ impl OAuth {
             state.nonce = Some(nonce.to_owned());
             return Answered::Next(Next::Retry);
         }
-        if refusal.token.is_some_and(|token| token != TokenId(state.token)) {
+        if refusal
+            .token
+            .is_some_and(|token| token != TokenId(state.token))
+        {
             return Answered::Next(Next::Retry);
         }
         let status = refusal.status.as_u16();
@@ -351,7 +363,9 @@ impl OAuth {
             Err(_) => {
                 let page = lock(&self.0.state).page.clone();
                 let at = page.map_or_else(String::new, |page| format!(" at {page}"));
-                Err(format!("sign in{at}; the sign-in goes on: call again after it"))
+                Err(format!(
+                    "sign in{at}; the sign-in goes on: call again after it"
+                ))
             }
         }
     }
