@@ -27,6 +27,12 @@ impl Shelf {
         note.ok_or_else(|| Error::ResourceNotFound(format!("notes://{name}")))
     }
 
+    /// Returns whether the note is a new one.
+    fn set(&self, Note { name, text }: Note) -> Result<bool, Error> {
+        let mut notes = self.notes.lock().map_err(Error::internal)?;
+        Ok(notes.insert(name, text).is_none())
+    }
+
     /// Returns the names that begin with a text.
     fn names(&self, start: &str) -> Result<Vec<String>, Error> {
         let notes = self.notes.lock().map_err(Error::internal)?;
@@ -71,10 +77,7 @@ async fn write(
 ) -> Result<String, Error> {
     let uri = format!("notes://{}", note.name);
     let said = format!("{} is written", note.name);
-    let mut notes = shelf.notes.lock().map_err(Error::internal)?;
-    let is_new = notes.insert(note.name, note.text).is_none();
-    drop(notes);
-    if is_new {
+    if shelf.set(note)? {
         shelf.changes.resources();
     }
     shelf.changes.resource(uri);
@@ -104,6 +107,10 @@ async fn remove(
 }
 
 /// Lets the client's model do it.
+#[expect(
+    deprecated,
+    reason = "sampling is deprecated since 2026-07-28, and clients still have it"
+)]
 async fn summarize(
     shelf: State<Shelf>,
     Name { name }: Name,

@@ -48,7 +48,8 @@ pub enum Error {
     /// The request of a client failed without a response; the value says why.
     #[error("{0}")]
     RequestFailed(Failure),
-    /// The client did not accept the call, since its queue is full.
+    /// The client did not accept the call; the value says why. Calls beyond
+    /// [`Limits::max_pending_requests`](crate::Limits::max_pending_requests) wait for room, and do not get it.
     #[error("{0}")]
     QueueFull(Refused),
     /// The response did not arrive in time.

@@ -27,12 +27,12 @@ const KEPT: usize = 256;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Changes {
-    sender: broadcast::Sender<Change>,
+    sender: broadcast::Sender<ChangeNotice>,
     others: Option<Arc<Others>>,
 }
 
 #[derive(Debug, Clone)]
-struct Change {
+struct ChangeNotice {
     /// The notification of it; `None` if changes of other replicas may not have arrived.
     method: Option<&'static str>,
     /// Of a resource.
@@ -96,7 +96,7 @@ impl Changes {
         }
         // It fails if no stream of a client listens.
         let method = Some(method);
-        let _ = self.sender.send(Change { method, uri });
+        let _ = self.sender.send(ChangeNotice { method, uri });
     }
 
     /// Tells a client what it listens to, of what a server with these capabilities has, as long as it does.
@@ -120,7 +120,7 @@ impl Changes {
         .await?;
         loop {
             match changes.recv().await {
-                Ok(Change {
+                Ok(ChangeNotice {
                     method: Some(method),
                     uri,
                 }) => {
@@ -129,7 +129,7 @@ impl Changes {
                     }
                 }
                 // What it has missed is not known any more: all of it may be another.
-                Ok(Change { method: None, .. }) | Err(RecvError::Lagged(_)) => {
+                Ok(ChangeNotice { method: None, .. }) | Err(RecvError::Lagged(_)) => {
                     for (method, params) in wanted.all() {
                         cx.notification(method, params).await?;
                     }
@@ -143,7 +143,7 @@ impl Changes {
 
 /// The other replicas, which hear of changes here, and report theirs.
 struct Others {
-    sender: broadcast::Sender<Change>,
+    sender: broadcast::Sender<ChangeNotice>,
     address: Arc<str>,
     backplane: Box<dyn Backplane>,
 }
@@ -185,14 +185,14 @@ impl Receiver for Others {
         if method.is_some() || said.is_empty() {
             let uri = said.get(1).cloned();
             // It fails if no stream of a client listens.
-            let _ = self.sender.send(Change { method, uri });
+            let _ = self.sender.send(ChangeNotice { method, uri });
         }
     }
 
     fn reconnected(&self) {
         self.tell(None, None);
         let (method, uri) = (None, None);
-        let _ = self.sender.send(Change { method, uri });
+        let _ = self.sender.send(ChangeNotice { method, uri });
     }
 }
 
