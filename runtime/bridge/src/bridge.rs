@@ -11,6 +11,7 @@ use mcp_wire::{ErrorObject, Json};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tracing::info;
 
+use crate::cache::Cache;
 use crate::ending::{Ending, LAST_ANSWERS};
 use crate::greeting::Greeting;
 use crate::hook::{ClientCall, Hooks};
@@ -35,6 +36,7 @@ impl Bridge {
     pub fn new(upstream: Upstream) -> Self {
         Self(Settings {
             upstream,
+            cache: Cache::default(),
             rate_limit: None,
             name: None,
             client_revisions: RevisionSet::all(),

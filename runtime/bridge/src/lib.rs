@@ -35,6 +35,7 @@
 //! [`Bridge::with_isolation`] gives each of their HTTP connections its own.
 
 mod bridge;
+mod cache;
 mod directory;
 mod ending;
 mod error;

@@ -42,6 +42,11 @@ pub(crate) fn ended_by_itself(name: &Name) {
     counter!("mcp_bridge_server_ends_total", labels(name)).increment(1);
 }
 
+/// Counts a request that was answered by a result that clients share.
+pub(crate) fn answered_from_cache(name: &Name) {
+    counter!("mcp_bridge_cache_hits_total", labels(name)).increment(1);
+}
+
 /// Counts what a message of or to a server lost.
 pub(crate) fn losses(losses: &[Loss]) {
     for loss in losses.iter().filter(|loss| loss.is_loss()) {

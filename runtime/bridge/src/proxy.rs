@@ -13,10 +13,12 @@ use mcp_revisions_core::{Lifecycle, Part, Revision, Subject};
 use mcp_wire::{Direction, ErrorObject, Json, JsonObject, meta, printable};
 use tracing::{debug, warn};
 
+use crate::cache::Key;
 use crate::hook::ClientCall;
 use crate::identity::{self, anyone};
 use crate::link::{Asked, Rewrite};
 use crate::losses::{End, LossReport};
+use crate::measures;
 use crate::servers::{Servers, Used};
 use crate::settings::Settings;
 
@@ -74,7 +76,18 @@ impl Proxy {
         let hooks = &self.settings.hooks;
         hooks.admit(call.method, &call.params, &peer)?;
         let (method, client) = (call.method, peer.clone());
+        // A result that may be rejected for what this client would lose is asked for each time.
+        let shares = self.settings.losses.rejected.is_none();
+        let key = Key::of(self.revision, method, &call.params).filter(|_| shares);
+        let kept = key.as_ref().map(|key| self.settings.cache.get(key));
+        if let Some(Ok(result)) = kept {
+            measures::answered_from_cache(&self.settings.name);
+            return Ok(hooks.visible(method, result, &client));
+        }
         let result = self.deliver(call, peer, rewrite).await?;
+        if let (Some(key), Some(Err(changes))) = (key, kept) {
+            self.settings.cache.keep(key, &result, changes);
+        }
         Ok(hooks.visible(method, result, &client))
     }
 

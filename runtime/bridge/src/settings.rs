@@ -11,6 +11,7 @@ use mcp_revisions_core::{Revision, UnknownFields};
 use mcp_wire::Json;
 use tracing::warn;
 
+use crate::cache::Cache;
 use crate::ending::Ending;
 use crate::hook::Hooks;
 use crate::losses::{End, Losses};
@@ -20,6 +21,8 @@ use crate::{Error, RateLimit, Upstream, identity};
 #[derive(Debug)]
 pub(crate) struct Settings {
     pub(crate) upstream: Upstream,
+    /// Results that clients share.
+    pub(crate) cache: Cache,
     /// How many requests each client may send.
     pub(crate) rate_limit: Option<RateLimit>,
     /// The name of the server in metrics.

@@ -485,11 +485,18 @@ impl<App: Spoken> Handler for Typed<App> {
         let held = cx.clone();
         let answer = self.handlers.request(method, held.params(), cx);
         #[cfg(feature = "tracing")]
-        let answer = tracing::Instrument::instrument(answer, span);
+        let answer = tracing::Instrument::instrument(answer, span.clone());
         let answer = answer.await;
         match held.question() {
             Some(question) => Ok(question),
-            None => answer.map_err(|error: Error| error.into_answer(method, revision)),
+            None => {
+                let answer = answer.map_err(|error: Error| error.into_answer(method, revision));
+                #[cfg(feature = "tracing")]
+                if let Err(error) = &answer {
+                    super::trace::record_error(&span, error);
+                }
+                answer
+            }
         }
     }
 

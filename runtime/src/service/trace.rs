@@ -2,8 +2,12 @@
 //!
 //! Each call is handled in a span; [`ToClient`] is a layer that sends the events in it, and in the spans below it, as
 //! `notifications/message`. What the client did not ask for is not sent, and what a slow reader leaves no room for is
-//! left out. A span has the fields `method`, `revision` of the client, `losses` on the way to the handler, and over HTTP
-//! `session`, the first eight characters of its id: the rest is a secret.
+//! left out.
+//!
+//! A span `call` has the fields of OpenTelemetry for MCP: `otel.name`, `otel.kind`, `mcp.method.name`, `mcp.protocol.version` of
+//! the client, `jsonrpc.request.id`, `gen_ai.tool.name` or `gen_ai.prompt.name`, `error.type`, and over HTTP `mcp.session.id`,
+//! the first eight characters of the id: the rest is a secret. `losses` is how many there were on the way to the handler.
+//! [`on_span`] makes the span of the client, which `_meta` or the HTTP headers name, its parent.
 //!
 //! ```
 //! use mcp_revisions::service::trace::ToClient;
@@ -15,8 +19,9 @@
 
 use std::cell::RefCell;
 use std::fmt::Debug;
+use std::sync::OnceLock;
 
-use mcp_wire::{Json, Map, Number};
+use mcp_wire::{ErrorObject, Json, Map, Number};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Span};
 use tracing::{Event, Level, Subscriber};
@@ -36,6 +41,74 @@ thread_local! {
     static OPENING: RefCell<Option<Peer>> = const { RefCell::new(None) };
 }
 
+/// The trace that a request belongs to, by the names of W3C Trace Context.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TraceContext {
+    /// The span of the client, as `00-TRACE-SPAN-FLAGS`.
+    pub traceparent: Option<String>,
+    /// What systems of tracing say of it.
+    pub tracestate: Option<String>,
+    /// Pairs of the application.
+    pub baggage: Option<String>,
+}
+
+/// Most bytes of a member of a trace context; a longer one is left out.
+const CONTEXT_BYTES: usize = 8 << 10;
+
+impl TraceContext {
+    /// Reads `_meta` of a request, and its HTTP headers where that has none.
+    fn read(call: &IncomingRequest, peer: &Peer) -> Self {
+        let meta = match call.params.text().contains("\"_meta\"") {
+            true => call.params.get("_meta"),
+            false => None,
+        };
+        #[cfg(feature = "server-http")]
+        let header = |name: &str| peer.headers()?.get(name)?.to_str().ok().map(str::to_owned);
+        #[cfg(not(feature = "server-http"))]
+        let header = |_: &str| {
+            let _ = peer;
+            None::<String>
+        };
+        let of_meta = |name: &str| meta.as_ref()?.read_member::<String>(name);
+        let is_in_meta = of_meta("traceparent").is_some();
+        let read = |name: &str| {
+            let value = if is_in_meta {
+                of_meta(name)
+            } else {
+                header(name)
+            };
+            value.filter(|value| value.len() <= CONTEXT_BYTES)
+        };
+        Self {
+            traceparent: read("traceparent"),
+            tracestate: read("tracestate"),
+            baggage: read("baggage"),
+        }
+    }
+
+    /// Returns a member by its name, as propagators of OpenTelemetry ask for it.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&str> {
+        match name {
+            "traceparent" => self.traceparent.as_deref(),
+            "tracestate" => self.tracestate.as_deref(),
+            "baggage" => self.baggage.as_deref(),
+            _ => None,
+        }
+    }
+}
+
+type SpanHook = dyn Fn(&Span, &TraceContext) + Send + Sync;
+
+static ON_SPAN: OnceLock<Box<SpanHook>> = OnceLock::new();
+
+/// Sets the hook that is called with the span of each call that names a trace, before its handler runs: it sets the parent of
+/// the span, by `OpenTelemetrySpanExt::set_parent` of `tracing-opentelemetry`. Returns false if there is one already.
+pub fn on_span(hook: impl Fn(&Span, &TraceContext) + Send + Sync + 'static) -> bool {
+    ON_SPAN.set(Box::new(hook)).is_ok()
+}
+
 /// The span of a call.
 pub(super) fn span(call: &IncomingRequest, peer: &Peer) -> Span {
     OPENING.with_borrow_mut(|opening| *opening = Some(peer.clone()));
@@ -43,12 +116,47 @@ pub(super) fn span(call: &IncomingRequest, peer: &Peer) -> Span {
     let session = peer.session_id().and_then(|id| id.get(..8));
     #[cfg(not(feature = "server-http"))]
     let session: Option<&str> = None;
-    let (revision, losses) = (call.peer.id(), call.losses.len());
+    let named = |method: &str| match call.method == method {
+        true => call.params.read_member::<String>("name"),
+        false => None,
+    };
+    let (tool, prompt) = (named(methods::TOOLS_CALL), named(methods::PROMPTS_GET));
+    let target = tool.as_deref().or(prompt.as_deref());
+    let name = match target {
+        Some(target) => format!("{} {target}", call.method),
+        None => call.method.to_owned(),
+    };
+    let id = call.id.as_ref().map(|id| Json::of(id).into_text());
     let span = tracing::error_span!(
-        target: TARGET, "call", method = call.method, revision, losses, session
+        target: TARGET,
+        "call",
+        "otel.name" = name,
+        "otel.kind" = "server",
+        "mcp.method.name" = call.method,
+        "mcp.protocol.version" = call.peer.protocol_version(),
+        "mcp.session.id" = session,
+        "jsonrpc.request.id" = id,
+        "gen_ai.tool.name" = tool,
+        "gen_ai.prompt.name" = prompt,
+        "error.type" = tracing::field::Empty,
+        losses = call.losses.len(),
     );
     OPENING.with_borrow_mut(|opening| *opening = None);
+    if let Some(hook) = ON_SPAN.get() {
+        let context = TraceContext::read(call, peer);
+        if context.traceparent.is_some() {
+            hook(&span, &context);
+        }
+    }
     span
+}
+
+/// Records in the span of a call which error it came to.
+pub(super) fn record_error(span: &Span, error: &ErrorObject) {
+    span.record(
+        "error.type",
+        error.code.as_i64().map(|code| code.to_string()),
+    );
 }
 
 /// A layer that sends the events of a call to its client.

@@ -382,3 +382,102 @@ async fn names_that_are_too_long_or_of_two_servers_are_called_all_the_same() {
         client.close().await.unwrap();
     }
 }
+
+/// Its list comes too late for the first answer, which has the others.
+#[tokio::test]
+async fn a_server_that_is_slow_to_start_is_missing_at_first_and_its_client_hears_when_it_has_come()
+{
+    let slow = Upstream::streams("slow", || async {
+        tokio::time::sleep(Duration::from_millis(900)).await;
+        let (ours, theirs) = (tokio::io::duplex(1 << 16), tokio::io::duplex(1 << 16));
+        tokio::spawn(stdio::serve_on(
+            server(Revision::V2025_06_18),
+            super::greets,
+            ours.0,
+            theirs.0,
+        ));
+        Ok((theirs.1, ours.1))
+    });
+    let gateway = Gateway::builder()
+        .with_list_time(Duration::from_millis(300))
+        .build();
+    gateway.insert("slow", Bridge::new(slow)).unwrap();
+    gateway
+        .insert("soon", Bridge::new(streams(Revision::V2025_06_18)))
+        .unwrap();
+    let client = connected(&gateway, Revision::V2025_11_25);
+    assert_eq!(names(&client).await, ["soon_greet"]);
+    for _ in 0..100 {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        if names(&client).await.len() == 2 {
+            break;
+        }
+    }
+    assert_eq!(names(&client).await, ["slow_greet", "soon_greet"]);
+    client.close().await.unwrap();
+    gateway.shutdown().await;
+}
+
+#[tokio::test]
+async fn the_trace_of_a_client_reaches_servers_of_every_revision() {
+    let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    for upstream in Revision::NEGOTIATED {
+        let echo = |call: IncomingRequest, _: Peer| async move {
+            let params: Value = call.params.parse().unwrap();
+            let meta = &params["_meta"];
+            let said =
+                json!([meta["traceparent"], meta["tracestate"], meta["baggage"]]).to_string();
+            Ok(Json::from(
+                json!({ "content": [{ "type": "text", "text": said }] }),
+            ))
+        };
+        let echo = Upstream::service(http::Service::new(server(*upstream), echo));
+        let gateway = joined([("echo", echo)]);
+        for revision in Revision::NEGOTIATED {
+            let client = connected(&gateway, *revision);
+            let meta = json!({ "traceparent": parent, "tracestate": "a=1", "baggage": "user=ada" });
+            let params = json!({ "name": "echo_x", "arguments": {}, "_meta": meta });
+            let called = asked(&client, "tools/call", params).await;
+            let said: Value =
+                serde_json::from_str(called["content"][0]["text"].as_str().unwrap()).unwrap();
+            assert_eq!(
+                said,
+                json!([parent, "a=1", "user=ada"]),
+                "{revision}, {upstream}"
+            );
+            client.close().await.unwrap();
+        }
+        gateway.shutdown().await;
+    }
+}
+
+#[tokio::test]
+async fn clients_share_a_list_that_its_server_lets_them_share_until_it_changes() {
+    let asked = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    for (scope, expected) in [("public", 1), ("private", 3)] {
+        asked.store(0, Ordering::SeqCst);
+        let count = Arc::clone(&asked);
+        let lists = move |_: IncomingRequest, _: Peer| {
+            count.fetch_add(1, Ordering::SeqCst);
+            async move {
+                let tools = json!([{ "name": "greet", "inputSchema": { "type": "object" } }]);
+                Ok(Json::from(
+                    json!({ "resultType": "complete", "tools": tools, "ttlMs": 60_000, "cacheScope": scope }),
+                ))
+            }
+        };
+        let info = Json::from(json!({ "name": "lists", "version": "1" }));
+        let profile = Profile::new(&info, &Json::from(json!({ "tools": {} })));
+        let server = Server::new(Revision::LATEST, profile).unwrap();
+        let server = server.serving(RevisionSet::none().with(Revision::LATEST));
+        let service = http::Service::new(server, lists);
+        let service = Bridge::new(Upstream::service(service)).into_service();
+        for revision in [Revision::LATEST, Revision::LATEST, Revision::LATEST] {
+            let client = client(revision).http(Http::in_process(service.clone()));
+            assert_eq!(names(&client).await, ["greet"]);
+            client.close().await.unwrap();
+        }
+        assert_eq!(asked.load(Ordering::SeqCst), expected, "{scope}");
+        service.shutdown().await;
+    }
+}

@@ -40,7 +40,7 @@ const GAUGES: [(&str, &str); 6] = [
         "Whether the backplane can be used, 1 or 0.",
     ),
 ];
-const COUNTERS: [(&str, &str); 7] = [
+const COUNTERS: [(&str, &str); 8] = [
     (
         "mcp_bridge_server_failures_total",
         "Servers that could not be started or reached.",
@@ -48,6 +48,10 @@ const COUNTERS: [(&str, &str); 7] = [
     (
         "mcp_bridge_server_ends_total",
         "Servers that ended by themselves.",
+    ),
+    (
+        "mcp_bridge_cache_hits_total",
+        "Requests answered by a result that its server lets clients share.",
     ),
     (
         "mcp_revisions_losses_total",

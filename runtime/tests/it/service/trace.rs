@@ -7,7 +7,7 @@ use mcp_revisions::args::Version;
 use mcp_revisions::http::Options;
 use mcp_revisions::latest::{self as mcp, CallServer};
 use mcp_revisions::sansio::server::LogLevel;
-use mcp_revisions::service::trace::ToClient;
+use mcp_revisions::service::trace::{ToClient, on_span};
 use mcp_revisions::service::{Client, Router, Server};
 use serde_json::json;
 use tokio::io::{duplex, split};
@@ -111,7 +111,15 @@ async fn the_span_of_a_call_has_its_method_revision_losses_and_the_beginning_of_
     message(call.to(&service).await).await;
     let calls = calls.0.lock().unwrap();
     let field = |call: usize, name: &str| calls[call].0.get(name).map(String::as_str);
-    let said = |call| ["method", "revision", "losses", "session"].map(|name| field(call, name));
+    let said = |call| {
+        [
+            "mcp.method.name",
+            "mcp.protocol.version",
+            "losses",
+            "mcp.session.id",
+        ]
+        .map(|name| field(call, name))
+    };
     let of_session = [
         Some("tools/call"),
         Some("2025-11-25"),
@@ -121,4 +129,35 @@ async fn the_span_of_a_call_has_its_method_revision_losses_and_the_beginning_of_
     assert_eq!(said(0), of_session);
     let per_request = [Some("tools/list"), Some("2026-07-28"), Some("0"), None];
     assert_eq!(said(1), per_request);
+    assert_eq!(field(0, "otel.name"), Some("tools/call measure"));
+    assert_eq!(field(0, "gen_ai.tool.name"), Some("measure"));
+    assert_eq!(field(0, "jsonrpc.request.id"), Some("1"));
+}
+
+#[tokio::test]
+async fn the_span_of_a_call_gets_the_parent_that_its_client_names() {
+    let contexts = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&contexts);
+    assert!(on_span(move |_, context| seen
+        .lock()
+        .unwrap()
+        .push(context.clone())));
+    let subscriber = tracing_subscriber::registry().with(ToClient);
+    let _guard = tracing::subscriber::set_default(subscriber);
+    let router = Router::new().tool("measure", "Measures.", || async { "measured" });
+    let service = router.build("example", "1").unwrap();
+    let service = service.into_http_service(Options::new());
+    let session = open(&service, "2025-06-18").await;
+    let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    let meta = json!({ "traceparent": parent, "tracestate": "a=1", "baggage": "user=ada" });
+    let params = json!({ "name": "measure", "_meta": meta });
+    let call = in_session(&session, &request(1, "tools/call", params));
+    message(call.to(&service).await).await;
+    let contexts = contexts.lock().unwrap();
+    let found = contexts
+        .iter()
+        .find(|it| it.traceparent.as_deref() == Some(parent))
+        .unwrap();
+    assert_eq!(found.get("tracestate"), Some("a=1"));
+    assert_eq!(found.get("baggage"), Some("user=ada"));
 }

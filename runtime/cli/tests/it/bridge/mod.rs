@@ -17,3 +17,4 @@ mod same;
 mod several;
 mod start;
 mod talk;
+mod watched;

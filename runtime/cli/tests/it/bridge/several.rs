@@ -14,10 +14,10 @@ use super::http::{Program, exchange};
 use super::talk::{PATIENCE, Talk, peer, value};
 
 /// A file of a host, in a folder of its own.
-struct File(PathBuf);
+pub(super) struct File(PathBuf);
 
 impl File {
-    fn new(name: &str, servers: &Value) -> Self {
+    pub(super) fn new(name: &str, servers: &Value) -> Self {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
             .join(format!("several-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
@@ -38,12 +38,12 @@ impl Drop for File {
     }
 }
 
-fn definition(revision: Revision, started: &Path) -> Value {
+pub(super) fn definition(revision: Revision, started: &Path) -> Value {
     json!({ "command": peer(), "args": ["--only", revision.id(), "--started", "${STARTED_IN:-/nowhere}/".to_owned() + started.to_str().unwrap()], "type": "stdio" })
 }
 
 /// A bridge that listens, its port, and the lines of its log.
-fn listening(file: &File, options: &[&str]) -> (Program, u16, Receiver<String>) {
+pub(super) fn listening(file: &File, options: &[&str]) -> (Program, u16, Receiver<String>) {
     let child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
         .args([
             "--color",
@@ -76,7 +76,7 @@ fn listening(file: &File, options: &[&str]) -> (Program, u16, Receiver<String>) 
     (program, port, lines)
 }
 
-fn told(lines: &Receiver<String>, part: &str) -> String {
+pub(super) fn told(lines: &Receiver<String>, part: &str) -> String {
     loop {
         let line = lines
             .recv_timeout(PATIENCE)
@@ -102,7 +102,7 @@ fn combined(file: &File, revision: Revision) -> Talk {
 }
 
 /// The result of a request of 2026-07-28 at a path.
-fn asked(port: u16, path: &str, method: &str, mut params: Value) -> Value {
+pub(super) fn asked(port: u16, path: &str, method: &str, mut params: Value) -> Value {
     let version = Revision::LATEST.protocol_version();
     params["_meta"] = json!({ "io.modelcontextprotocol/protocolVersion": version, "io.modelcontextprotocol/clientInfo": { "name": "c", "version": "1" }, "io.modelcontextprotocol/clientCapabilities": {} });
     let headers = format!(
