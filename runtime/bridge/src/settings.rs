@@ -80,6 +80,8 @@ impl Settings {
             .serving(self.client_revisions)
             .with_unknown_fields(self.policy)
             .with_other_methods()
+            // The server behind this bridge gave it out, and the one behind another bridge may not know it.
+            .with_state_of_this_process()
             .on_mistake(|mistake| tell(End::Client, mistake))
             .on_loss(move |lost| settings.losses.report_of_server(lost)))
     }

@@ -160,7 +160,15 @@ impl Server {
 
     /// The server, with tickets of suspended requests that begin with this number.
     pub fn with_tickets_of(mut self, number: u32) -> Self {
-        self.seal.count_from(u64::from(number) << 32);
+        self.seal.count_for(number);
+        self
+    }
+
+    /// Says that a `requestState` of the handlers' own holds in this process only. Replicas with the same
+    /// [key](Self::with_request_state_key) then pass a retry to the one that gave it out.
+    #[must_use]
+    pub fn with_state_of_this_process(mut self) -> Self {
+        self.seal.keep_own();
         self
     }
 

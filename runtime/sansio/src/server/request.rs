@@ -82,7 +82,7 @@ impl Connection<Server> {
             pending.subject = message.params.map(Raw::to_json);
         }
         let carried = match (wanted, issued) {
-            (Wanted::Known(_, name), Some(Issued::Own(own))) if self.role.is_per_request => self
+            (Wanted::Known(_, name), Some(Issued::Own(own, _))) if self.role.is_per_request => self
                 .role
                 .params_in(name, message.params, peer, session)
                 .and_then(|(params, losses)| Ok((with_own_state(&params, &own)?, losses))),

@@ -22,6 +22,10 @@ pub(crate) struct Seal {
     /// The time since 1970 at which the clock of the driver is at zero.
     epoch: Duration,
     next: AtomicU64,
+    /// The number of this replica, once it has one.
+    home: Option<u32>,
+    /// Whether only this replica can go on with the application's own states.
+    keeps_own: bool,
 }
 
 /// What a state stands for.
@@ -31,8 +35,8 @@ pub(crate) enum Issued {
     Suspended(u64),
     /// A request that failed, and starts over once its client has done what it failed for.
     Again,
-    /// The application's own state.
-    Own(String),
+    /// The application's own state, and the number of the replica that alone can go on with it, if it is one.
+    Own(String, Option<u32>),
 }
 
 /// Why a state is not taken.
@@ -72,7 +76,8 @@ impl Issued {
         match self {
             Self::Suspended(_) => 0,
             Self::Again => 1,
-            Self::Own(_) => 2,
+            Self::Own(_, None) => 2,
+            Self::Own(_, Some(_)) => 3,
         }
     }
 
@@ -80,7 +85,11 @@ impl Issued {
         match self {
             Self::Suspended(ticket) => ticket.to_be_bytes().to_vec(),
             Self::Again => Vec::new(),
-            Self::Own(text) => text.clone().into_bytes(),
+            Self::Own(text, home) => {
+                let home = home.map(u32::to_be_bytes);
+                let home = home.as_ref().map_or(&[][..], |home| home);
+                [home, text.as_bytes()].concat()
+            }
         }
     }
 
@@ -90,7 +99,12 @@ impl Issued {
                 payload.try_into().ok()?,
             ))),
             1 => Some(Self::Again),
-            2 => Some(Self::Own(str::from_utf8(payload).ok()?.to_owned())),
+            2 => Some(Self::Own(str::from_utf8(payload).ok()?.to_owned(), None)),
+            3 => {
+                let (home, text) = payload.split_first_chunk()?;
+                let home = u32::from_be_bytes(*home);
+                Some(Self::Own(str::from_utf8(text).ok()?.to_owned(), Some(home)))
+            }
             _ => None,
         }
     }
@@ -106,6 +120,8 @@ impl Seal {
             is_given: false,
             epoch: Duration::ZERO,
             next: AtomicU64::new(first()),
+            home: None,
+            keeps_own: false,
         }
     }
 
@@ -122,9 +138,20 @@ impl Seal {
         self.epoch = epoch;
     }
 
-    /// Counts tickets from here.
-    pub(crate) fn count_from(&mut self, first: u64) {
-        self.next = AtomicU64::new(first);
+    /// Counts the tickets of this replica.
+    pub(crate) fn count_for(&mut self, home: u32) {
+        self.next = AtomicU64::new(u64::from(home) << 32);
+        self.home = Some(home);
+    }
+
+    /// Has only this replica go on with the application's own states.
+    pub(crate) fn keep_own(&mut self) {
+        self.keeps_own = true;
+    }
+
+    /// The application's own state, as it is signed.
+    pub(crate) fn own(&self, text: String) -> Issued {
+        Issued::Own(text, self.home.filter(|_| self.keeps_own))
     }
 
     /// A ticket that no other connection of this server has, nor a replica that signs by the same key.
@@ -286,7 +313,8 @@ mod tests {
         for issued in [
             Issued::Suspended(5),
             Issued::Again,
-            Issued::Own("half\u{e9}".to_owned()),
+            Issued::Own("half\u{e9}".to_owned(), None),
+            Issued::Own("half\u{e9}".to_owned(), Some(7)),
         ] {
             let text = seal.sign(&issued, until, bound).unwrap();
             assert_eq!(seal.open(&text, now, bound), Ok(issued));

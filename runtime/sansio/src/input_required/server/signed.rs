@@ -26,6 +26,8 @@ impl Server {
     ) -> Option<u64> {
         match self.issued(message, principal, now)? {
             Ok(Issued::Suspended(ticket)) => Some(ticket),
+            // No request has the number behind it, so that the replica goes on as with any other.
+            Ok(Issued::Own(_, Some(home))) => Some(u64::from(home) << 32 | u64::from(u32::MAX)),
             _ => None,
         }
     }
@@ -83,7 +85,7 @@ impl Server {
             principal: pending.principal.as_deref(),
         };
         let until = now + self.limits.client_response_timeout;
-        let issued = Issued::Own(own.into_owned());
+        let issued = self.seal.own(own.into_owned());
         let Some(signed) = self.seal.sign(&issued, until, bound) else {
             let why = "the system gave no randomness to sign with";
             return Err(errors::internal(why).error);

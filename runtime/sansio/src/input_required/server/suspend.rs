@@ -148,7 +148,7 @@ impl Connection<Server> {
                 return Ok(());
             }
             // Another application signed it by the same key.
-            Ok(Issued::Own(_)) => return Err(invalid(&Broken::Forged.to_string())),
+            Ok(Issued::Own(..)) => return Err(invalid(&Broken::Forged.to_string())),
             Err(broken) => return Err(invalid(&broken.to_string())),
         };
         let Some(call) = self.state.suspended.get(&ticket) else {

@@ -74,7 +74,8 @@ impl Events {
     }
 
     /// Returns the next message; `None` if the stream has ended, or broke. One that is too long is cut just behind the limit, so
-    /// that it is refused as too long, and is the last.
+    /// that it is refused as too long, and is the last. A message that is whole at the end of the stream counts, though no blank
+    /// line ends its event, or though it stands there without an event.
     pub(super) async fn next(&mut self) -> Option<Vec<u8>> {
         loop {
             if let Some(message) = self.parser.take(&mut self.chunk) {
@@ -83,9 +84,9 @@ impl Events {
             if self.parser.is_too_long {
                 return None;
             }
-            let frame = self.body.frame().await?.ok()?;
-            if let Ok(data) = frame.into_data() {
-                self.chunk = data;
+            match self.body.frame().await {
+                Some(Ok(frame)) => self.chunk = frame.into_data().unwrap_or_default(),
+                Some(Err(_)) | None => return self.parser.end(),
             }
         }
     }
@@ -111,6 +112,8 @@ struct Parser {
     has_begun: bool,
     last_id: Option<String>,
     retry: Option<Duration>,
+    /// The lines of a body that begins as JSON does, in the place of events.
+    json: Vec<u8>,
 }
 
 impl Parser {
@@ -128,7 +131,19 @@ impl Parser {
             has_begun: false,
             last_id: None,
             retry: None,
+            json: Vec::new(),
         }
+    }
+
+    /// Nothing comes any more: returns the message that is whole, if there is one.
+    fn end(&mut self) -> Option<Vec<u8>> {
+        if !self.line.is_empty() {
+            self.field();
+        }
+        let json = std::mem::take(&mut self.json);
+        let data = self.data.take().unwrap_or(json);
+        let is_whole = !self.is_too_long && mcp_wire::peek(&data).is_ok();
+        is_whole.then_some(data)
     }
 
     /// Reads on until a message is complete, or nothing is left.
@@ -179,6 +194,13 @@ impl Parser {
             true => line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&line),
             false => &line,
         };
+        let is_json = !self.json.is_empty() || matches!(line.first(), Some(b'{' | b'['));
+        if is_json && !self.has_begun && self.data.is_none() {
+            self.json.extend_from_slice(line);
+            self.json.push(b'\n');
+            self.is_too_long |= self.json.len() > self.limit.saturating_add(FIELD_BYTES);
+            return;
+        }
         let colon = memchr::memchr(b':', line).unwrap_or(line.len());
         let (name, value) = line.split_at(colon);
         let value = value.strip_prefix(b":").unwrap_or(value);
@@ -254,6 +276,26 @@ mod tests {
                 assert_eq!(messages, expected, "{ends:?} in parts of {part}");
                 assert_eq!(parser.last_id.as_deref(), Some(""));
                 assert_eq!(parser.retry, Some(Duration::from_millis(70)));
+            }
+        }
+    }
+
+    #[test]
+    fn a_message_that_is_whole_at_the_end_of_a_stream_counts() {
+        let message = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
+        let spread = "{\n  \"jsonrpc\": \"2.0\",\n\n  \"id\": 1,\n  \"result\": {}\n}";
+        for (text, is_whole) in [
+            (format!("data: {message}\n"), true),
+            (format!("event: message\ndata: {message}"), true),
+            (message.to_owned(), true),
+            (spread.to_owned(), true),
+            (format!("data: {}", &message[..20]), false),
+            (format!("data: {message}\n\n"), false),
+            (": nothing\n".to_owned(), false),
+        ] {
+            for part in [1, 1_000] {
+                let (_, mut parser) = read(text.as_bytes(), part, 100);
+                assert_eq!(parser.end().is_some(), is_whole, "{text}");
             }
         }
     }

@@ -149,3 +149,31 @@ fn cut(value: &Value) -> String {
     }
     cut
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::faults;
+    use crate::interop::bridge::compare::Session;
+
+    fn steps(result: &Value) -> Vec<Value> {
+        vec![json!({ "step": "tool", "method": "tools/call", "before": [], "result": result })]
+    }
+
+    #[test]
+    fn only_a_difference_that_no_loss_names_is_a_fault() {
+        let direct = steps(&json!({ "content": [], "structuredContent": { "a": 1 } }));
+        let bridged = |pointer: &str| Session {
+            steps: steps(&json!({ "content": [], "resultType": "complete" })),
+            losses: vec![json!({ "method": "tools/call", "pointer": pointer })],
+        };
+        let named = bridged("/structuredContent/a");
+        assert_eq!(faults(&direct, &named, false), Vec::<String>::new());
+        let found = faults(&direct, &bridged("/content"), false);
+        let fault = r#""tool" at /result/structuredContent: {"a":1} is missing"#;
+        assert_eq!(found, [fault]);
+        // Between equal revisions nothing is named differently.
+        assert_eq!(faults(&direct, &named, true).len(), 1);
+    }
+}
