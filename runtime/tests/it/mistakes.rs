@@ -21,7 +21,7 @@ const MISTAKES: &[(&str, &str, &[&str])] = &[
     (
         "fn f() -> String { String::new() }",
         r#"router().tool("a", "", f)"#,
-        &["is not a handler", "`|| async { .. }`"],
+        &["is not a handler", "a closure with an `async` block"],
     ),
     (
         "async fn f(_: &NoArguments) -> String { String::new() }",
@@ -67,7 +67,7 @@ const MISTAKES: &[(&str, &str, &[&str])] = &[
     (
         "",
         r#"router().tool("a", "", || "text")"#,
-        &["is not a handler", "`|| async { .. }`"],
+        &["is not a handler", "a closure with an `async` block"],
     ),
     (
         "",

@@ -30,7 +30,7 @@ pub enum OnlyContext {}
     message = "`{Self}` is not a handler",
     label = "expected `async fn()`, `async fn(Arguments)`, `async fn(RequestContext<Latest>)` or `async fn(Arguments, RequestContext<Latest>)`, with `State<S>` before these or without",
     note = "`Arguments` is a struct that implements `serde::Deserialize`, taken by value, and `schemars::JsonSchema` where its schema is derived",
-    note = "a function that is not `async` is none, nor is a closure without a future: write `async fn`, or `|| async {{ .. }}`",
+    note = "a function that is not `async` is none, nor is a closure without a future: write `async fn`, or a closure with an `async` block",
     note = "the future of the function must be `Send`: hold no `Rc`, `RefCell` guard or `MutexGuard` across an `.await`"
 )]
 pub trait Handler<Shape>: Send + Sync + 'static {

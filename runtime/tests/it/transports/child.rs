@@ -84,6 +84,43 @@ async fn one_that_dies_leaves_nobody_waiting() {
 }
 
 #[tokio::test]
+async fn calls_of_one_that_worked_and_died_say_how_it_ended() {
+    let answer = r#"printf '{"jsonrpc":"2.0","id":%s,%s}\n' "$(printf %s "$line" | sed 's/.*"id":\([0-9]*\).*/\1/')""#;
+    let refused = r#"'"error":{"code":-32601,"message":"no such method"}'"#;
+    let opened = r#"'"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"a","version":"1"}}'"#;
+    let script = format!(
+        "read line; {answer} {refused}; read line; {answer} {opened}; read line; read line; echo 'out of disk' >&2; exit 3"
+    );
+    let child = Child::new(shell(&script)).on_error_line(|_| {});
+    let client = client().child(child).unwrap();
+    let how = Failure::Ended(" (exit status: 3): \"out of disk\"".to_owned());
+    let died = Err(Error::RequestFailed(how));
+    assert_eq!(soon(call(&client, "hello")).await, died);
+    soon(client.closed()).await;
+    assert!(client.is_disconnected());
+    assert_eq!(
+        soon(call(&client, "hello")).await,
+        died,
+        "and so does the next one"
+    );
+}
+
+#[tokio::test]
+async fn one_that_is_not_to_be_started_again_is_started_once() {
+    let starts = std::env::temp_dir().join(format!("mcp-revisions-starts-{}", std::process::id()));
+    let script = format!("echo x >> '{}'; read line; exit 4", starts.display());
+    let child = Child::new(shell(&script)).without_restart();
+    let client = client().child(child).unwrap();
+    for _ in 0..2 {
+        let died = soon(call(&client, "hello")).await.unwrap_err().to_string();
+        assert!(died.contains("exit status: 4"), "{died}");
+    }
+    let started = std::fs::read_to_string(&starts).unwrap();
+    std::fs::remove_file(&starts).unwrap();
+    assert_eq!(started, "x\n");
+}
+
+#[tokio::test]
 async fn one_that_floods_standard_error_is_heard_all_the_same() {
     let lines = Arc::new(Mutex::new(Vec::new()));
     let heard = Arc::clone(&lines);
