@@ -171,6 +171,11 @@ pub(super) fn main_paths(row: &Row) -> &[WirePath] {
 }
 
 impl<'d> Change<'d> {
+    /// The change that one row tells.
+    pub(super) fn of(row: &'d Row) -> Self {
+        Self { rows: vec![row] }
+    }
+
     /// Returns its rows.
     #[must_use]
     pub fn rows(&self) -> &[&'d Row] {
