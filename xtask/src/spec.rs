@@ -14,6 +14,7 @@ use crate::tally::columns;
 use crate::workspace::spec_dir;
 use mcp_revisions_schema::command::Outcome;
 
+mod errata;
 mod told;
 
 #[derive(Args)]
@@ -53,6 +54,8 @@ enum Command {
     List,
     /// List definitions and members without a doc line
     Docs,
+    /// List the errata of a revision, or print them as a JSON Patch
+    Errata(errata::Arguments),
 }
 
 #[derive(Args)]
@@ -163,6 +166,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
             Ok(Outcome::passed(verify_text(&verified)))
         }
         Command::Docs => docs(&Spec::read(&dir)?),
+        Command::Errata(of) => errata::run(&of, &Spec::read(&dir)?),
         Command::List => Ok(Outcome::passed(list_text(&Spec::read(&dir)?))),
     }
 }

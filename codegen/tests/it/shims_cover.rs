@@ -287,6 +287,9 @@ fn revisions_that_are_not_adjacent_meet_the_rules_of_every_step() {
     );
     let said = text::render(far, TextOptions::default());
     assert!(said.contains(&far.prose[0].id) && markdown::render(far).contains(&far.prose[0].says));
+    // By the peers that are bound, and the transport.
+    let heads = ["  clients, over stdio\n", "  servers, over HTTP\n"];
+    assert!(heads.iter().all(|head| said.contains(head)), "{said}");
     let mut some = far.clone();
     let filter = diff::Filter {
         kinds: vec![Kind::Moved],
@@ -316,10 +319,10 @@ fn what_only_the_changelogs_tell_is_told() {
         ("2025-06-18..2025-11-25", "The id of an event"),
         ("2025-06-18..2025-11-25", "OpenID Connect"),
         ("2025-06-18..2025-11-25", "well-known path"),
-        ("2025-06-18..2025-11-25", "best practices of security"),
+        ("2025-06-18..2025-11-25", "security best practices"),
         ("2025-06-18..2025-11-25", "definitions of their own"),
-        ("2025-11-25..2026-07-28", "native or a web application"),
-        ("2025-11-25..2026-07-28", "how deep, how large and how slow"),
+        ("2025-11-25..2026-07-28", "native or web"),
+        ("2025-11-25..2026-07-28", "Bound depth, size and time"),
         ("2025-11-25..2026-07-28", "numbers in forms"),
     ] {
         let told = changes.all().filter(|change| change.between == between);

@@ -191,3 +191,16 @@ fn explain_tells_a_kind_and_lists_them_all() {
     let all = String::from_utf8(xtask(&["explain"]).stdout).unwrap();
     assert!(all.lines().count() > 20 && all.contains("method-rechanneled"));
 }
+
+#[test]
+fn explain_knows_errors_ranges_and_headers_that_a_diff_names() {
+    for (name, says) in [
+        ("HeaderMismatch", "HeaderMismatch: error -32020\n"),
+        ("Reserved", "Reserved: error codes from "),
+        ("Mcp-Method", "Mcp-Method: HTTP header\n"),
+    ] {
+        let output = xtask(&["explain", name]);
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(text.contains(says) && !text.contains("{revision}"), "{text}");
+    }
+}

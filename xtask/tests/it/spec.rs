@@ -131,3 +131,75 @@ fn a_command_works_in_the_workspace_that_it_runs_in() {
         "{said}"
     );
 }
+
+/// Applies a JSON Patch of additions, replacements and removals.
+fn patched(mut schema: serde_json::Value, patch: &serde_json::Value) -> serde_json::Value {
+    for operation in patch.as_array().unwrap() {
+        let path = operation["path"].as_str().unwrap();
+        let (holder, last) = path.rsplit_once('/').unwrap();
+        let last = last.replace("~1", "/").replace("~0", "~");
+        let value = operation.get("value").cloned();
+        let holder = schema
+            .pointer_mut(holder)
+            .unwrap_or_else(|| panic!("{path}"));
+        match (holder, operation["op"].as_str().unwrap()) {
+            (serde_json::Value::Object(members), "add") => {
+                assert!(members.insert(last, value.unwrap()).is_none(), "{path}");
+            }
+            (serde_json::Value::Object(members), "replace") => {
+                assert!(members.insert(last, value.unwrap()).is_some(), "{path}");
+            }
+            (serde_json::Value::Object(members), "remove") => drop(members.remove(&last).unwrap()),
+            (serde_json::Value::Array(items), "add") if last == "-" => items.push(value.unwrap()),
+            (serde_json::Value::Array(items), "add") => {
+                items.insert(last.parse().unwrap(), value.unwrap());
+            }
+            (serde_json::Value::Array(items), "replace") => {
+                items[last.parse::<usize>().unwrap()] = value.unwrap();
+            }
+            (serde_json::Value::Array(items), "remove") => {
+                drop(items.remove(last.parse().unwrap()))
+            }
+            (_, other) => panic!("{other} {path}"),
+        }
+    }
+    schema
+}
+
+#[test]
+fn the_patch_of_errata_makes_the_schema_that_types_are_made_of() {
+    let spec = mcp_revisions_schema::Spec::read(&root().join("spec")).unwrap();
+    let mut found = 0;
+    for revision in &spec.revisions {
+        let output = Command::new(env!("CARGO_BIN_EXE_xtask"))
+            .args(["spec", "errata", &revision.id, "--format", "json-patch"])
+            .output()
+            .unwrap();
+        let patch: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        found += patch.as_array().unwrap().len();
+        assert_eq!(
+            patched(revision.raw.clone(), &patch),
+            revision.schema,
+            "{}",
+            revision.id
+        );
+    }
+    assert!(found > 20, "{found}");
+    let output = Command::new(env!("CARGO_BIN_EXE_xtask"))
+        .args([
+            "spec",
+            "errata",
+            "2025-06-18",
+            "--format",
+            "json-patch",
+            "--definitions",
+            "definitions",
+        ])
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        text.contains("\"/definitions/") && !text.contains("$defs"),
+        "{text}"
+    );
+}

@@ -12,14 +12,14 @@ use crate::render::peers;
 use crate::shims::changes::Changes;
 use crate::shims::rules::PairRules;
 use crate::shims::{PROVEN, Pair};
-use crate::spec::errors::ErrorRules;
+use crate::spec::errors::{ErrorRules, Header};
 use crate::{Error, Spec};
 
 /// Options of `explain`.
 #[derive(Args, Debug)]
 pub struct Arguments {
-    /// Kind of change, fingerprint, or id of a conversion rule, of a rule of the protocol, of an erratum or of a change
-    /// that only pages tell, as `diff` and losses name it [default: list all kinds]
+    /// Kind of change, fingerprint, error, header, or id of a conversion rule, of a rule of the protocol, of an erratum or
+    /// of a change that only pages tell, as `diff` and losses name it [default: list all kinds]
     name: Option<String>,
 }
 
@@ -98,16 +98,40 @@ fn facts(spec: &Spec, name: &str) -> anyhow::Result<Vec<String>> {
         }
         text
     };
-    for rule in ErrorRules::read(spec).map_err(Unread)?.rules {
-        if rule.id == name {
-            let revisions = rule.revisions.join(", ");
-            let lines = [
-                ("It says:", &*rule.meaning),
-                ("Binds in:", &revisions),
-                ("Page:", &rule.page),
-            ];
-            facts.push(text("rule of the protocol, which no schema states", &lines));
-        }
+    let stated = ErrorRules::read(spec).map_err(Unread)?;
+    let mut state = |what: &str, meaning: &str, revisions: &[String], page: &str| {
+        let page = match revisions.last() {
+            Some(last) => page.replace("{revision}", last),
+            None => page.to_owned(),
+        };
+        let revisions = revisions.join(", ");
+        let lines = [
+            ("It says:", meaning),
+            ("Binds in:", &revisions),
+            ("Page:", &page),
+        ];
+        facts.push(text(what, &lines));
+    };
+    for rule in stated.rules.iter().filter(|rule| rule.id == name) {
+        let what = "rule of the protocol, which no schema states";
+        state(what, &rule.meaning, &rule.revisions, &rule.page);
+    }
+    for error in stated.errors.iter().filter(|error| error.name == name) {
+        let what = format!("error {}", error.code);
+        state(&what, &error.meaning, &error.revisions, &error.page);
+    }
+    for range in stated.ranges.iter().filter(|range| range.name == name) {
+        let what = format!("error codes from {} to {}", range.from, range.to);
+        state(&what, &range.meaning, &range.revisions, &range.page);
+    }
+    let is_header = |header: &&Header| header.name.eq_ignore_ascii_case(name);
+    for header in stated.headers.iter().filter(is_header) {
+        state(
+            "HTTP header",
+            &header.meaning,
+            &header.revisions,
+            &header.page,
+        );
     }
     let mut errata = spec.revisions.iter().flat_map(|revision| &revision.errata);
     if let Some(erratum) = errata.find(|erratum| erratum.id == name) {

@@ -181,7 +181,8 @@ fn data_of(side: &Side, definition: &str) -> Option<String> {
     let error = graph
         .member(*node, "error")
         .map_or(*node, |error| error.node);
-    Some(opened(graph, graph.member(error, "data")?.node))
+    let data = graph.member(error, "data")?.node;
+    (!graph.is_any(data)).then(|| opened(graph, data))
 }
 
 /// What both sides state under each name, as far as they do.

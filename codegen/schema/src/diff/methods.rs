@@ -91,8 +91,12 @@ pub(crate) fn rows(pairs: &Pairs<'_>) -> Vec<Row> {
         let name = |side: &Side, message: &Message| side.name_of(message.node);
         row.before = o.map(|o| view(old, o));
         row.after = n.map(|n| view(new, n));
-        if let (Kind::MethodAdded, Some(after), Some(n)) = (kind, &mut row.after, n) {
-            after.text = shape(new, n);
+        if matches!(kind, Kind::MethodAdded | Kind::MethodRemoved) {
+            for (view, side, message) in [(&mut row.before, old, o), (&mut row.after, new, n)] {
+                if let (Some(view), Some(message)) = (view, message) {
+                    view.text = shape(side, message);
+                }
+            }
         }
         let names = [o.map(|o| name(old, o)), n.map(|n| name(new, n))];
         let [was, is] = names.map(Option::unwrap_or_default);

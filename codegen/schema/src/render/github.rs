@@ -5,7 +5,8 @@ use std::fmt::Write;
 
 use crate::sorted::SortedMap;
 
-use super::text::headline;
+use super::text::{counted, headline};
+use super::themes::Change;
 use super::{change_line, one_line};
 use crate::diff::{Diff, Level, Row};
 
@@ -57,10 +58,13 @@ pub fn render(diff: &Diff, gate: Option<Level>) -> String {
 
 fn message(row: &Row) -> String {
     let subject = row.subject.clone().unwrap_or_default();
-    let subject = row.paths.first().map_or(subject, ToString::to_string);
-    let mut text = one_line(&subject).into_owned();
-    if row.paths.len() > 1 {
-        let _ = write!(text, " (and {} more wire paths)", row.paths.len() - 1);
+    let written = Change::of(row).written();
+    let first = written
+        .first()
+        .map(|(path, remark)| format!("{path}{remark}"));
+    let mut text = one_line(&first.unwrap_or(subject)).into_owned();
+    if let Some(more) = written.len().checked_sub(1).filter(|more| *more > 0) {
+        let _ = write!(text, " (and {})", counted(more, "more wire path"));
     }
     let change = change_line(row);
     if !change.is_empty() {

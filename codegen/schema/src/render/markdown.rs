@@ -116,15 +116,17 @@ fn entry(text: &mut String, diff: &Diff, change: &Change<'_>) {
     };
     let main: Vec<&WirePath> = change.main().collect();
     let written = change.written();
-    let first = written.first().or(row.subject.as_ref());
-    let first = code(first.map_or("", String::as_str));
+    let first = match written.first() {
+        Some((path, remark)) => code(path) + &escaped(remark),
+        None => code(row.subject.as_deref().unwrap_or_default()),
+    };
     let _ = write!(text, "- {mark} `{}` {first}", row.kind);
     let shown = match change.is_of_messages() {
         true => written.len(),
         false => SHOWN_PATHS,
     };
-    for path in written.iter().take(shown).skip(1) {
-        let _ = write!(text, ", {}", code(path));
+    for (path, remark) in written.iter().take(shown).skip(1) {
+        let _ = write!(text, ", {}{}", code(path), escaped(remark));
     }
     if written.len() > shown {
         let _ = write!(text, " and {} more", written.len() - shown);

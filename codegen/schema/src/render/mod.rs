@@ -152,6 +152,9 @@ pub fn change_line(row: &Row) -> String {
 /// How many words that both sides have stand before and after those that differ.
 const WORDS_AROUND: usize = 4;
 
+/// How many words two texts have to share at their ends before only the words that differ are shown.
+const LEAST_SAME: usize = 4;
+
 /// How long two texts are together before only the words that differ are shown.
 const SHORT: usize = 60;
 
@@ -163,7 +166,7 @@ fn words_that_differ(old: &str, new: &str) -> String {
     let least = olds.len().min(news.len()) - before;
     let ends = olds.iter().rev().zip(news.iter().rev());
     let after = ends.take_while(same).take(least).count();
-    if old.len() + new.len() <= SHORT || before + after == 0 {
+    if old.len() + new.len() <= SHORT || before + after < LEAST_SAME {
         return format!("{old} -> {new}");
     }
     let shown = |words: &[&str]| {

@@ -277,7 +277,13 @@ impl Writer {
         };
         let level = self.paint(colour, &format!("{:<15}", row.level));
         let kind = self.paint(BOLD, &format!("{:<22}", row.kind.id()));
-        let mut paths = self.some_of(change.written(), change.is_of_messages());
+        let written = match options.paths {
+            true => change.main().map(ToString::to_string).collect(),
+            false => (change.written().into_iter())
+                .map(|(path, remark)| path + &remark)
+                .collect(),
+        };
+        let mut paths = self.some_of(written, change.is_of_messages());
         if row.kind == Kind::MethodAdded {
             shape_of_messages(&mut paths, change);
         }

@@ -6,6 +6,7 @@ use std::cmp::Reverse;
 use crate::diff::{Diff, Kind, Part, Row, WirePath, joined};
 
 use super::change_line;
+use crate::model::Direction;
 
 /// What belongs together: a feature, or a part that every exchange has.
 #[derive(Debug)]
@@ -22,6 +23,9 @@ pub struct Change<'d> {
     /// The rows that tell it, in the order of the diff; never empty.
     rows: Vec<&'d Row>,
 }
+
+/// How many other methods that have a path are named beside it.
+const ALSO: usize = 2;
 
 /// Themes that come first, in their order; features follow, the gravest first.
 const GENERAL: &[&str] = &[
@@ -167,6 +171,11 @@ pub(super) fn main_paths(row: &Row) -> &[WirePath] {
 }
 
 impl<'d> Change<'d> {
+    /// The change that one row tells.
+    pub(super) fn of(row: &'d Row) -> Self {
+        Self { rows: vec![row] }
+    }
+
     /// Returns its rows.
     #[must_use]
     pub fn rows(&self) -> &[&'d Row] {
@@ -188,28 +197,47 @@ impl<'d> Change<'d> {
         paths.into_iter()
     }
 
-    /// Returns its wire paths as people read them: what both sides send alike in no method of its own goes without
-    /// direction, once.
+    /// Returns its wire paths as people read them, each with a remark on the methods that have it as well.
+    ///
+    /// What both sides send alike in no method of its own goes without direction, once.
     #[must_use]
-    pub fn written(&self) -> Vec<String> {
+    pub fn written(&self) -> Vec<(String, String)> {
         let paths: Vec<&WirePath> = self.main().collect();
         let is_twin = |one: &WirePath, other: &WirePath| {
             one.direction != other.direction
                 && (&one.method, one.part, one.path()) == (&other.method, other.part, other.path())
         };
-        let mut written: Vec<String> = Vec::new();
-        let mut seen = SortedSet::new();
+        let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
+        let mut known: SortedMap<(Option<Direction>, Part, &str), usize> = SortedMap::new();
         for path in &paths {
             let has_twin = path.method == "*" && paths.iter().any(|other| is_twin(path, other));
-            match has_twin {
-                true if seen.insert((path.part, path.path())) => {
-                    written.push(format!("{} {}", path.part, path.path()));
+            let direction = (!has_twin).then_some(path.direction);
+            let key = (direction, path.part, path.path());
+            match known.get(&key).filter(|_| !self.is_of_messages()) {
+                Some(at) => groups[*at].1.push(&path.method),
+                None => {
+                    known.insert(key, groups.len());
+                    let text = match has_twin {
+                        true => format!("{} {}", path.part, path.path()),
+                        false => path.to_string(),
+                    };
+                    groups.push((text, Vec::new()));
                 }
-                true => {}
-                false => written.push(path.to_string()),
             }
         }
-        written
+        let groups = groups.into_iter().map(|(text, mut others)| {
+            others.retain(|method| *method != "*");
+            let more = others.len().saturating_sub(ALSO);
+            others.truncate(ALSO);
+            let others = joined(others, ", ");
+            let remark = match (others.as_str(), more) {
+                ("", _) => String::new(),
+                (others, 0) => format!(" (also {others})"),
+                (others, more) => format!(" (also {others} and {more} more)"),
+            };
+            (text, remark)
+        });
+        groups.collect()
     }
 
     /// Returns, of what moved, where it was.

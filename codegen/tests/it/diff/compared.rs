@@ -1,8 +1,10 @@
 //! What is compared of messages and results, and what a diff says where it cannot compare.
 
 use mcp_revisions_schema::diff::{Diff, Kind, Level};
+use mcp_revisions_schema::render::change_line;
+use serde_json::json;
 
-use super::{diff_of, kinds_of, only_row, row_at, schema};
+use super::{diff_of, kinds_of, only_row, opened, row_at, schema};
 use crate::changes::changed;
 
 /// The diff of the latest release to the same with these steps.
@@ -127,4 +129,107 @@ fn many_references_in_a_row_are_followed_in_linear_time() {
     assert_eq!(kinds_of(&diff), [Kind::MemberAddedOptional]);
     // Quadratic, it is minutes in this profile.
     assert!(begin.elapsed().as_secs() < 60, "{:?}", begin.elapsed());
+}
+
+#[test]
+fn schemas_without_a_common_kind_admit_no_value() {
+    let diff = after(
+        "put Tool/properties/title {\"allOf\": [{\"type\": \"string\"}, {\"type\": \"number\"}]}",
+    );
+    let row = row_at(&diff, "S2C tools/list result $.tools[].title");
+    assert_eq!((row.kind, row.level), (Kind::TypeNarrowed, Level::Breaking));
+    assert_eq!(diff.rows.len(), 1, "{:?}", diff.rows);
+    assert!(change_line(row).ends_with("-> never"), "{row:?}");
+}
+
+#[test]
+fn what_another_kind_is_refused_changes_nothing() {
+    let diff = after("put Annotations/properties/priority/not {\"type\": \"string\"}");
+    assert_eq!(diff.rows, []);
+    let diff = after("put Annotations/properties/priority/not {\"type\": \"integer\"}");
+    assert_eq!(kinds_of(&diff), [Kind::ConstraintChanged]);
+}
+
+#[test]
+fn a_reference_that_validators_do_not_resolve_is_named() {
+    let old = schema("2026-07-28");
+    let mut new = old.clone();
+    new["$defs"]["Tool"]["properties"]["annotations"] =
+        json!({"$ref": "#/definitions/ToolAnnotations"});
+    let diff = diff_of(&old, &new);
+    assert_eq!(diff.rows, []);
+    let is_named = |note: &String| {
+        note.starts_with("new.json: ")
+            && note.contains("`#/definitions/ToolAnnotations` leads nowhere")
+    };
+    assert!(diff.notes.iter().any(is_named), "{:?}", diff.notes);
+    let same = diff_of(&old, &old);
+    assert!(!same.notes.iter().any(|note| note.contains("leads nowhere")));
+}
+
+#[test]
+fn an_id_of_another_folder_is_named() {
+    let mut schema = schema("2026-07-28");
+    schema["$id"] = json!("https://example.org/schema/2025-11-25/schema.json");
+    let notes = |name: &str| opened(name, &schema, false).notes;
+    let is_named = |note: &String| note.contains("`$id`") && note.contains("found 2025-11-25");
+    assert!(notes("schema/2026-07-28/schema.json").iter().any(is_named));
+    assert!(!notes("schema/2025-11-25/schema.json").iter().any(is_named));
+    assert!(!notes("elsewhere/schema.json").iter().any(is_named));
+}
+
+#[test]
+fn a_version_constant_of_another_folder_is_named() {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("versions/2026-07-28");
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("schema.json").display().to_string();
+    let notes = |version: &str| {
+        let source = format!("export const LATEST_PROTOCOL_VERSION = \"{version}\";\n");
+        std::fs::write(folder.join("schema.ts"), source).unwrap();
+        let mut schema = schema("2026-07-28");
+        schema["$comment"] = json!("not the published file");
+        opened(&file, &schema, false).notes
+    };
+    let is_named = |note: &String| note.contains("LATEST_PROTOCOL_VERSION");
+    assert!(notes("2025-11-25").iter().any(is_named));
+    assert!(!notes("2026-07-28").iter().any(is_named));
+}
+
+#[test]
+fn a_required_member_that_no_message_carries_is_a_note() {
+    let lonely =
+        "put Lonely {\"type\": \"object\", \"properties\": {\"alone\": {\"type\": \"string\"}}}";
+    let old = changed(
+        &schema("2026-07-28"),
+        &format!("{lonely}\nrequire Lonely alone"),
+    );
+    let diff = diff_of(&old, &changed(&schema("2026-07-28"), lonely));
+    assert_eq!(diff.rows, []);
+    let is_told =
+        |note: &String| note.contains("no message reaches") && note.contains("`Lonely` (`alone`)");
+    assert!(diff.notes.iter().any(is_told), "{:?}", diff.notes);
+}
+
+#[test]
+fn a_member_that_may_have_another_name_is_said_to() {
+    let steps = "take Annotations/properties/priority\nput Annotations/properties/priorityMs {\"type\": \"number\", \"minimum\": 0, \"maximum\": 1}";
+    let diff = after(steps);
+    let lines: Vec<String> = diff.rows.iter().map(change_line).collect();
+    let has = |end: &str| lines.iter().any(|line| line.ends_with(end));
+    assert!(has("perhaps renamed to priorityMs"), "{lines:?}");
+    assert!(has("perhaps renamed from priority"), "{lines:?}");
+    // Another type, or a name that has nothing in common, is another member.
+    for other in [
+        "priorityMs {\"type\": \"string\"}",
+        "weight {\"type\": \"number\"}",
+    ] {
+        let diff = after(&format!(
+            "take Annotations/properties/priority\nput Annotations/properties/{other}"
+        ));
+        let lines: Vec<String> = diff.rows.iter().map(change_line).collect();
+        assert!(
+            !lines.iter().any(|line| line.contains("perhaps")),
+            "{lines:?}"
+        );
+    }
 }

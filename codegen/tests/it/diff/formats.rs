@@ -76,7 +76,8 @@ fn the_text_tells_the_summary_first_and_every_row() {
     );
     assert!(!plain.contains('\u{1b}'), "no colours in a pipe");
     let renumbered = change_line(row_at(&diff, "S2C * error ${HeaderMismatch}.code"));
-    assert!(renumbered.contains(" -> ") && plain.contains(&renumbered));
+    let words: Vec<&str> = plain.split_whitespace().collect();
+    assert!(renumbered.contains(" -> ") && words.join(" ").contains(&renumbered));
     for row in &diff.rows {
         assert!(plain.contains(&row.fingerprint) && plain.contains(row.kind.id()));
     }
@@ -144,8 +145,9 @@ fn the_changelog_has_every_change_once_and_closes_its_code() {
         let changes = || themes.iter().flat_map(|theme| &theme.changes);
         let rows: SortedSet<&str> = changes().flat_map(|change| change.fingerprints()).collect();
         assert_eq!(rows.len(), diff.rows.len(), "each row in one change");
-        let told = markdown.split("\n### ").skip(1).flat_map(str::lines);
-        let entries = told.filter(|line| line.starts_with("- ")).count();
+        let marks = ["- **breaking** ", "- *risky* ", "- compatible ", "- name "];
+        let is_entry = |line: &&str| marks.iter().any(|mark| line.starts_with(mark));
+        let entries = markdown.lines().filter(is_entry).count();
         assert_eq!(entries, changes().count());
         for line in markdown.lines() {
             assert_eq!(line.matches('`').count() % 2, 0, "{line}");
@@ -283,5 +285,84 @@ fn a_name_with_a_line_break_stays_in_its_line() {
             // The lines of one annotation are its own.
             assert!(!broken.contains("one%0A"), "{broken}");
         }
+    }
+}
+
+#[test]
+fn a_new_method_shows_its_shape() {
+    let old = schema("2026-07-28");
+    let steps = "request EchoRequest echo/say\nput ClientRequest/anyOf/- \"@EchoRequest\"\nput EchoResult {\"type\": \"object\", \"properties\": {\"said\": {\"type\": \"string\"}, \"_meta\": {\"type\": \"object\"}}, \"required\": [\"said\"]}";
+    let diff = diff_of(&old, &changed(&old, steps));
+    let text = text::render(&diff, TextOptions::default());
+    let line = text.lines().find(|line| line.contains("echo/say  "));
+    let line = line.unwrap_or_else(|| panic!("{text}"));
+    assert!(line.contains("-> result { said }"), "{line}");
+}
+
+#[test]
+fn a_new_error_shows_its_data() {
+    let diff = diff("2025-11-25", "2026-07-28");
+    let row = row_at(&diff, "S2C * error ${UnsupportedProtocolVersion}.code");
+    let line = change_line(row);
+    assert!(line.contains("data { requested, supported }"), "{line}");
+}
+
+#[test]
+fn rules_and_errors_of_both_directions_stand_once() {
+    let diff = diff("2025-11-25", "2026-07-28");
+    for text in [
+        text::render(&diff, TextOptions::default()),
+        markdown::render(&diff),
+    ] {
+        assert!(text.contains("rule initialize-first"), "{text}");
+        for twice in ["C2S * rule", "S2C * rule", "C2S * error", "S2C * error"] {
+            assert!(!text.contains(twice), "{twice}");
+        }
+    }
+}
+
+#[test]
+fn words_that_changed_are_shown_by_their_difference() {
+    let diff = diff("2025-11-25", "2026-07-28");
+    let row = row_at(&diff, "C2S * rule include-context-servers");
+    let [before, after] = [&row.before, &row.after].map(|view| &view.as_ref().unwrap().text);
+    let line = change_line(row);
+    assert!(line.len() < before.len() + after.len(), "{line}");
+    assert!(line.contains("\" -> \"") && line.contains('…'), "{line}");
+}
+
+#[test]
+fn a_changelog_of_many_breaks_fits_one_screen_and_folds_the_rest() {
+    for (old, new) in [("2025-11-25", "2026-07-28"), ("2024-11-05", "2026-07-28")] {
+        let text = markdown::render(&diff(old, new));
+        let mut folded = false;
+        let mut shown = Vec::new();
+        for line in text.lines() {
+            folded |= line.starts_with("<details>");
+            if !folded || line.contains("<summary>") {
+                shown.push(line);
+            }
+            folded &= !line.starts_with("</details>");
+        }
+        shown.retain(|line| !line.is_empty());
+        assert!(shown.len() < 45, "{}", shown.join("\n"));
+    }
+}
+
+#[test]
+fn what_a_baseline_covers_is_counted() {
+    let mut diffs = vec![diff("2024-11-05", "2025-03-26")];
+    let count = diffs[0].rows.len();
+    let mut baseline = mcp_revisions_schema::diff::Baseline::default();
+    baseline
+        .read("known.json", &json::diff(&diffs[0]).unwrap())
+        .unwrap();
+    baseline.apply(&mut diffs).unwrap();
+    let known = format!("beside {count} changes that are ignored");
+    for text in [
+        text::render(&diffs[0], TextOptions::default()),
+        markdown::render(&diffs[0]),
+    ] {
+        assert!(text.contains(&known), "{text}");
     }
 }

@@ -104,7 +104,7 @@ fn what_is_deprecated_has_a_name_in_the_summary() {
             "CompleteRequestParams in completion/complete",
         ),
         ("TextContent", "TextContent in 4 messages"),
-        ("Tool/properties/title", "title in 5 messages"),
+        ("Tool/properties/title", "tools[].title in 5 messages"),
     ] {
         let new = changed(&old, &format!("put {place}/deprecated true"));
         let (there, back) = (super::diff_of(&old, &new), super::diff_of(&new, &old));

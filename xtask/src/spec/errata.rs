@@ -1,0 +1,104 @@
+//! `spec errata`: the errata of a revision in words, or as a JSON Patch of its schema.
+
+use std::fmt::Write as _;
+
+use clap::{Args, ValueEnum};
+use mcp_revisions_schema::command::Outcome;
+use mcp_revisions_schema::spec::{Erratum, Spec};
+use serde_json::{Value, json};
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// Which revision
+    revision: String,
+    /// Output format
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+    /// JSON Patch: where the file has its definitions; files of draft-07 have them at `definitions`
+    #[arg(long, value_enum, default_value = "$defs", value_name = "KEY")]
+    definitions: Key,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Format {
+    /// Each erratum with its reason and source
+    Text,
+    /// Operations of RFC 6902
+    JsonPatch,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Key {
+    #[value(name = "$defs")]
+    Defs,
+    Definitions,
+}
+
+pub(super) fn run(arguments: &Arguments, spec: &Spec) -> anyhow::Result<Outcome> {
+    let errata = &spec.revision(&arguments.revision)?.errata;
+    let text = match arguments.format {
+        Format::Text => in_words(errata),
+        Format::JsonPatch => {
+            let patch = patch(errata, arguments.definitions);
+            serde_json::to_string_pretty(&patch)? + "\n"
+        }
+    };
+    Ok(Outcome::passed(text))
+}
+
+fn in_words(errata: &[Erratum]) -> String {
+    let mut text = String::new();
+    for erratum in errata {
+        let Erratum {
+            id, reason, source, ..
+        } = erratum;
+        let _ = writeln!(text, "{id}: {reason} ({source})");
+        for pointer in &erratum.at {
+            let _ = writeln!(text, "  {pointer}");
+        }
+    }
+    text
+}
+
+/// The operations that mend a schema. They do not test what stands there: files have descriptions that `spec/` leaves out.
+fn patch(errata: &[Erratum], key: Key) -> Vec<Value> {
+    let respelled = |text: &str| match key {
+        Key::Defs => text.to_owned(),
+        Key::Definitions => text.replace("/$defs/", "/definitions/"),
+    };
+    let mut operations = Vec::new();
+    for erratum in errata {
+        for pointer in &erratum.at {
+            let path = respelled(pointer);
+            operations.push(match (&erratum.replace, &erratum.expect) {
+                (None, _) => json!({"op": "remove", "path": path}),
+                (Some(value), expect) => {
+                    let op = if expect.is_some() { "replace" } else { "add" };
+                    json!({"op": op, "path": path, "value": with_references(value, &respelled)})
+                }
+            });
+        }
+    }
+    operations
+}
+
+/// A schema whose references are spelled as those of the file.
+fn with_references(value: &Value, respelled: &impl Fn(&str) -> String) -> Value {
+    match value {
+        Value::Object(members) => {
+            let members = members.iter().map(|(name, value)| {
+                let value = match (name.as_str(), value) {
+                    ("$ref", Value::String(target)) => Value::from(respelled(target)),
+                    (_, value) => with_references(value, respelled),
+                };
+                (name.clone(), value)
+            });
+            Value::Object(members.collect())
+        }
+        Value::Array(items) => {
+            let items = items.iter().map(|item| with_references(item, respelled));
+            Value::Array(items.collect())
+        }
+        value => value.clone(),
+    }
+}
