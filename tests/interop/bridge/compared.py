@@ -9,6 +9,7 @@ import queue
 import subprocess
 import sys
 import threading
+import time
 import urllib.error
 import urllib.request
 
@@ -50,6 +51,9 @@ class Stdio:
                 raise EOFError("the server has ended")
             yield json.loads(line)
 
+    def late(self):
+        return []
+
     def close(self):
         self.process.stdin.close()
         try:
@@ -58,9 +62,34 @@ class Stdio:
             self.process.kill()
 
 
+def events(response):
+    """The messages of a stream of events."""
+    data = []
+    for line in response:
+        line = line.decode().rstrip("\r\n")
+        if line.startswith("data:"):
+            data.append(line[5:].removeprefix(" "))
+        elif not line and data:
+            text, data = "\n".join(data), []
+            if text.strip():
+                yield json.loads(text)
+
+
 class Http:
     def __init__(self):
         self.session = None
+        self.outside = queue.Queue()
+
+    def listen(self):
+        """Reads what the server sends outside of calls, if it has a stream for that."""
+        headers = {"Accept": "text/event-stream", "MCP-Protocol-Version": REVISION}
+        if self.session:
+            headers["Mcp-Session-Id"] = self.session
+        try:
+            for message in events(urllib.request.urlopen(urllib.request.Request(TARGET[0], headers=headers))):
+                self.outside.put(message)
+        except Exception:
+            pass
 
     def post(self, message):
         headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
@@ -94,15 +123,13 @@ class Http:
             except ValueError:
                 raise EOFError(f"HTTP status {response.status}: {body[:200]!r}")
             return
-        data = []
-        for line in response:
-            line = line.decode().rstrip("\r\n")
-            if line.startswith("data:"):
-                data.append(line[5:].removeprefix(" "))
-            elif not line and data:
-                text, data = "\n".join(data), []
-                if text.strip():
-                    yield json.loads(text)
+        yield from events(response)
+
+    def late(self):
+        """What came outside of calls meanwhile."""
+        time.sleep(0.2)
+        while not self.outside.empty():
+            yield self.outside.get()
 
     def close(self):
         pass
@@ -141,6 +168,7 @@ class Client:
             while True:
                 response, told = self.ask(method, params)
                 before += told
+                before += [{"method": one["method"], "params": one.get("params")} for one in self.connection.late()]
                 result = response.get("result") or {}
                 if result.get("resultType") != "input_required":
                     break
@@ -161,6 +189,8 @@ if HAS_HANDSHAKE:
     named = {"protocolVersion": REVISION, "capabilities": CAPABILITIES, "clientInfo": CLIENT}
     client.step("connect", "initialize", named)
     client.connection.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+    if CHANNEL == "http":
+        threading.Thread(target=client.connection.listen, daemon=True).start()
 else:
     client.step("connect", "server/discover", {})
 for step in PLAN:

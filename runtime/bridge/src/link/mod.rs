@@ -135,7 +135,7 @@ impl Link {
         let (peer, method) = (asked.peer.clone(), asked.method.clone());
         let rewrite = asked.rewrite.clone();
         let mut replies = self.handle.ask(ask, asked).await;
-        let mut patience = MAKES_ROOM;
+        let (mut patience, mut lost) = (MAKES_ROOM, 0_u64);
         loop {
             match replies.next().await {
                 None => return Err(errors::internal("the server has ended").error),
@@ -143,6 +143,12 @@ impl Link {
                     return Err(errors::internal(&refused.to_string()).error);
                 }
                 Some(Reply::Answered(answered)) => {
+                    if lost > 1 {
+                        warn!(
+                            method,
+                            lost, "notifications of a call did not reach its client"
+                        );
+                    }
                     if let Answer::Failed(Failure::Transport(why)) = &answered.answer {
                         warn!(method, "no answer of the server arrived: {why}");
                     }
@@ -169,7 +175,10 @@ impl Link {
                             }
                         }
                         Err(_) => {
-                            warn!(method, told, "lost: the client does not read its call");
+                            lost += 1;
+                            if lost == 1 {
+                                warn!(method, told, "lost: the client does not read its call");
+                            }
                             // One that was waited for in vain gets what it has room for.
                             patience = Duration::ZERO;
                         }

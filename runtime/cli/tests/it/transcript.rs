@@ -52,7 +52,7 @@ fn a_talk_without_faults_is_told_and_passes() {
     matches_golden("clean.out", &text);
 }
 
-/// What comes after a gap may answer what is missing, so the reader is told where it is.
+/// What comes after a gap may answer what is missing, so the reader learns where it is.
 #[test]
 fn messages_that_are_missing_in_a_record_are_a_finding_at_their_place() {
     let gap = "# missing messages: 12, which could not be written in time";

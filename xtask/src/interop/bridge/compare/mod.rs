@@ -92,7 +92,7 @@ pub(super) fn run(
     Ok(())
 }
 
-/// Returns the revision that a bridge chooses: that of the client, else the newest that the server has.
+/// Returns the revision that a bridge chooses: that of the client, else the latest that the server has.
 fn nearest<'a>(spoken: &[&'a str], revision: &str) -> Option<&'a str> {
     let same = spoken.iter().find(|one| **one == revision);
     same.or(spoken.last()).copied()

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mcp_revisions::sansio::client::OutgoingRequest;
 use mcp_revisions_core::{Lifecycle, Revision};
@@ -15,7 +15,7 @@ use serde_json::json;
 
 #[cfg(unix)]
 use crate::bridge::talk::{Held, bridge_to};
-use crate::bridge::talk::{bridge, value};
+use crate::bridge::talk::{PATIENCE, bridge, value};
 
 use super::{
     LISTENING, Program, bridged, call, exchange, initialize, listening, listening_with, port_of,
@@ -284,4 +284,24 @@ fn headers_that_repeat_arguments_are_handed_on() {
         [1, 1],
         "one call each, and none is refused"
     );
+}
+
+/// A load balancer has time to notice before calls are refused.
+#[cfg(unix)]
+#[test]
+fn calls_are_served_while_readiness_says_that_the_bridge_is_to_end() {
+    let revision = Revision::LATEST;
+    let (mut child, port) = listening_with(&["--lame-duck", "3"], revision);
+    let ready = || exchange(port, "GET /readyz", "", "");
+    assert!(ready().starts_with("HTTP/1.1 200"));
+    let process = child.id().to_string();
+    let ended = Command::new("kill").args(["-TERM", &process]).status();
+    assert!(ended.unwrap().success());
+    let deadline = Instant::now() + PATIENCE;
+    while ready().starts_with("HTTP/1.1 200") {
+        assert!(Instant::now() < deadline, "readiness stays");
+    }
+    let answer = post(port, revision, &call("one", "add"));
+    assert!(answer.contains("\"text\":\"3\""), "{answer}");
+    assert!(child.wait().unwrap().success());
 }
