@@ -91,10 +91,10 @@ pub mod service;
 #[cfg(any(feature = "client", feature = "server-http", feature = "server-stdio"))]
 mod transport;
 
-#[cfg(any(feature = "sansio-client", feature = "sansio-server"))]
-pub use mcp_revisions_sansio::{self as sansio, Limits, errors};
 #[cfg(feature = "client-auth")]
 pub use mcp_revisions_auth as auth;
+#[cfg(any(feature = "sansio-client", feature = "sansio-server"))]
+pub use mcp_revisions_sansio::{self as sansio, Limits, errors};
 #[cfg(feature = "client")]
 pub use transport::client as client_transport;
 #[cfg(feature = "server-http")]

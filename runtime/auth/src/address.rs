@@ -81,13 +81,19 @@ pub(crate) fn check(whose: &str, text: &str, server: &Url) -> Result<Url, AuthEr
     match url.scheme() {
         "https" => {}
         "http" if is_loopback(&url) && is_loopback(server) => {}
-        "http" => return Err(wrong("expected https://, or http:// where both are on this machine")),
+        "http" => {
+            return Err(wrong(
+                "expected https://, or http:// where both are on this machine",
+            ));
+        }
         _ => return Err(wrong("expected https://")),
     }
     match url.host() {
         None => return Err(wrong("it has no host")),
         Some(Host::Domain(_)) if is_loopback(&url) && !is_loopback(server) => {
-            return Err(wrong("it names this machine, and the MCP server is on another one"));
+            return Err(wrong(
+                "it names this machine, and the MCP server is on another one",
+            ));
         }
         Some(Host::Domain(_)) => {}
         Some(Host::Ipv4(address)) if is_literal_allowed(address.into(), server) => {}
@@ -160,7 +166,10 @@ pub(crate) fn is_same_issuer(one: &str, other: &str) -> bool {
     if one == other {
         return true;
     }
-    let (one, other) = (one.strip_suffix('/').unwrap_or(one), other.strip_suffix('/').unwrap_or(other));
+    let (one, other) = (
+        one.strip_suffix('/').unwrap_or(one),
+        other.strip_suffix('/').unwrap_or(other),
+    );
     one == other && Url::parse(one).is_ok_and(|url| url.path() == "/" && url.query().is_none())
 }
 

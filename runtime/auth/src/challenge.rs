@@ -56,7 +56,10 @@ struct Rest<'a>(&'a str);
 impl<'a> Rest<'a> {
     fn skip(&mut self, what: impl Fn(u8) -> bool) {
         let end = self.0.bytes().position(|byte| !what(byte));
-        self.0 = self.0.get(end.unwrap_or(self.0.len())..).unwrap_or_default();
+        self.0 = self
+            .0
+            .get(end.unwrap_or(self.0.len())..)
+            .unwrap_or_default();
     }
 
     fn spaces(&mut self) {
@@ -164,10 +167,22 @@ mod tests {
                 vec![r#"Basic realm="a, b", Bearer error="x\"y""#],
                 "basic[realm=a, b] bearer[error=x\"y]",
             ),
-            (vec!["Negotiate YII=, Bearer scope=x"], "negotiate[] bearer[scope=x]"),
-            (vec!["Bearer realm=\"x\"", "DPoP Algs=ES256"], "bearer[realm=x] dpop[algs=ES256]"),
-            (vec!["bEaReR  scope = \"x\" ,error=e"], "bearer[scope=x;error=e]"),
-            (vec!["Bearer scope=\"never ends"], "bearer[scope=never ends]"),
+            (
+                vec!["Negotiate YII=, Bearer scope=x"],
+                "negotiate[] bearer[scope=x]",
+            ),
+            (
+                vec!["Bearer realm=\"x\"", "DPoP Algs=ES256"],
+                "bearer[realm=x] dpop[algs=ES256]",
+            ),
+            (
+                vec!["bEaReR  scope = \"x\" ,error=e"],
+                "bearer[scope=x;error=e]",
+            ),
+            (
+                vec!["Bearer scope=\"never ends"],
+                "bearer[scope=never ends]",
+            ),
             (vec![",,, ;;;, Bearer é=1, Basic"], "bearer[] basic[]"),
             (vec!["", "scope=1"], ""),
         ] {
@@ -187,7 +202,10 @@ mod tests {
 
     #[test]
     fn the_challenge_with_metadata_is_followed_wherever_it_stands() {
-        let all = Challenge::read(["Bearer realm=\"x\"", "Bearer resource_metadata=\"https://a\""]);
+        let all = Challenge::read([
+            "Bearer realm=\"x\"",
+            "Bearer resource_metadata=\"https://a\"",
+        ]);
         let chosen = Challenge::choose(&all).unwrap();
         assert_eq!(chosen.get("resource_metadata"), Some("https://a"));
         assert_eq!(Challenge::choose(&Challenge::read(["Basic realm=x"])), None);

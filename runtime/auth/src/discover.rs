@@ -2,7 +2,9 @@
 
 use url::Url;
 
-use crate::address::{check, is_resource_of, is_same_issuer, issuer_places, origin, resource_places};
+use crate::address::{
+    check, is_resource_of, is_same_issuer, issuer_places, origin, resource_places,
+};
 use crate::document::{ServerMetadata, is_scope, object, text, texts};
 use crate::error::harmless;
 use crate::flow::{Desk, Method, Purpose, Request};
@@ -94,7 +96,10 @@ struct DocumentReader<'a> {
 impl DocumentReader<'_> {
     async fn get(&self, url: &str, purpose: Purpose) -> Result<Answer, AuthError> {
         let mut headers = vec![("Accept", "application/json".to_owned())];
-        headers.extend(self.version.map(|it| ("MCP-Protocol-Version", it.to_owned())));
+        headers.extend(
+            self.version
+                .map(|it| ("MCP-Protocol-Version", it.to_owned())),
+        );
         let request = Request {
             purpose,
             method: Method::Get,

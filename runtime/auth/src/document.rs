@@ -45,7 +45,10 @@ pub(crate) fn text(from: &Map<String, Value>, name: &str) -> Option<String> {
 /// A list of texts; `None` if it is absent.
 pub(crate) fn texts(from: &Map<String, Value>, name: &str) -> Option<Vec<String>> {
     let all = from.get(name)?.as_array()?.iter().take(ENTRIES);
-    Some(all.filter_map(|it| it.as_str().map(str::to_owned)).collect())
+    Some(
+        all.filter_map(|it| it.as_str().map(str::to_owned))
+            .collect(),
+    )
 }
 
 /// Whether a text is a scope (RFC 6749, section 3.3).

@@ -43,7 +43,8 @@ impl DpopKey {
         let header = json!({"typ": "dpop+jwt", "alg": "ES256",
             "jwk": {"kty": "EC", "crv": "P-256", "x": x, "y": y}});
         let url = proof.url.split(['?', '#']).next().unwrap_or_default();
-        let mut claims = json!({"jti": proof.id, "htm": proof.method, "htu": url, "iat": proof.now});
+        let mut claims =
+            json!({"jti": proof.id, "htm": proof.method, "htu": url, "iat": proof.now});
         if let Some(token) = proof.token {
             claims["ath"] = json!(digest(token.expose()));
         }

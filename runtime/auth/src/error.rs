@@ -54,13 +54,17 @@ pub enum AuthError {
         found: String,
     },
     /// The authorization server does not list S256.
-    #[error("{issuer} lists no PKCE method S256; if it supports S256 all the same, add --assume-pkce")]
+    #[error(
+        "{issuer} lists no PKCE method S256; if it supports S256 all the same, add --assume-pkce"
+    )]
     Pkce {
         /// The issuer.
         issuer: String,
     },
     /// There is no client to sign in with.
-    #[error("{issuer} does not register clients{why}: register one by hand, and name it with --client-id")]
+    #[error(
+        "{issuer} does not register clients{why}: register one by hand, and name it with --client-id"
+    )]
     NoClient {
         /// The issuer.
         issuer: String,
@@ -91,7 +95,9 @@ pub enum AuthError {
         description: String,
     },
     /// More scopes were wanted than the token got in several sign-ins.
-    #[error("the server wants the scope `{scope}`, which was requested already: the account may not have it")]
+    #[error(
+        "the server wants the scope `{scope}`, which was requested already: the account may not have it"
+    )]
     Scope {
         /// What the server wants.
         scope: String,

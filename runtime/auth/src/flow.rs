@@ -31,6 +31,8 @@ pub enum Cause {
     Expiring,
     /// A person wants to sign in.
     Login,
+    /// A person wants to know what a sign-in would find after this response: only discovery runs.
+    Check(Refused),
 }
 
 /// A response 401 or 403.
@@ -181,7 +183,9 @@ impl Desk {
             papers.requests
         };
         if requests > REQUESTS {
-            return Err(unreached(format!("more than {REQUESTS} requests in a sign-in")));
+            return Err(unreached(format!(
+                "more than {REQUESTS} requests in a sign-in"
+            )));
         }
         match self.ask(Step::Send(request)).await {
             Reply::Answer(Ok(answer)) if answer.status >= 500 || answer.status == 429 => {
@@ -197,7 +201,9 @@ impl Desk {
         match self.ask(Step::Listen(known)).await {
             Reply::Listening(url) => Ok(url),
             Reply::Answer(Err(why)) => Err(AuthError::Unfinished(why)),
-            _ => Err(AuthError::Unfinished("nothing listens for the browser".to_owned())),
+            _ => Err(AuthError::Unfinished(
+                "nothing listens for the browser".to_owned(),
+            )),
         }
     }
 
@@ -205,7 +211,9 @@ impl Desk {
         match self.ask(Step::Open(page)).await {
             Reply::Returned(query) => Ok(query),
             Reply::Answer(Err(why)) => Err(AuthError::Unfinished(why)),
-            _ => Err(AuthError::Unfinished("the browser did not come back".to_owned())),
+            _ => Err(AuthError::Unfinished(
+                "the browser did not come back".to_owned(),
+            )),
         }
     }
 
@@ -219,7 +227,13 @@ impl Flow {
     #[must_use]
     pub fn new(settings: Settings, kept: Option<Kept>, cause: Cause, entropy: Entropy) -> Self {
         let desk = Desk::default();
-        let work = grant::run(desk.clone(), settings, kept.unwrap_or_default(), cause, entropy);
+        let work = grant::run(
+            desk.clone(),
+            settings,
+            kept.unwrap_or_default(),
+            cause,
+            entropy,
+        );
         Self {
             work: Some(Box::pin(work)),
             desk,
@@ -279,6 +293,8 @@ impl Flow {
 
 impl std::fmt::Debug for Flow {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Flow").field("step", &self.step).finish_non_exhaustive()
+        f.debug_struct("Flow")
+            .field("step", &self.step)
+            .finish_non_exhaustive()
     }
 }

@@ -32,8 +32,9 @@ pub(crate) async fn run(
     entropy: Entropy,
 ) -> Result<Kept, AuthError> {
     let is_expiring = cause == Cause::Expiring;
+    let is_check = matches!(cause, Cause::Check(_));
     let refused = match cause {
-        Cause::Refused(refused) => refused,
+        Cause::Refused(refused) | Cause::Check(refused) => refused,
         Cause::Expiring | Cause::Login => Refused {
             status: 401,
             is_fresh: !is_expiring,
@@ -61,9 +62,7 @@ pub(crate) async fn run(
         // Tokens of another authorization server are never sent to this one, nor kept as if they were of it.
         (kept.tokens, kept.dpop_key) = (None, None);
     }
-    if kept.pending.take().is_some()
-        && kept.registration.as_ref().is_some_and(|it| it.is_dynamic)
-    {
+    if kept.pending.take().is_some() && kept.registration.as_ref().is_some_and(|it| it.is_dynamic) {
         // A sign-in that never came back: the authorization server may not know the client any more.
         kept.registration = None;
     }
@@ -74,6 +73,10 @@ pub(crate) async fn run(
         ResourceParameter::Fixed(resource) => Some(resource.clone()),
         ResourceParameter::None => None,
     };
+    if is_check {
+        check_pkce(&settings, &found)?;
+        return Ok(kept);
+    }
     let wants_dpop = settings.wants_dpop
         || found.wants_dpop
         || challenge.is_some_and(|challenge| challenge.scheme == "dpop");
@@ -83,7 +86,12 @@ pub(crate) async fn run(
     let [state, verifier, seed] = parts(&entropy);
     let mut sign_in = SignIn {
         dpop: kept.dpop_key.as_ref().map(DpopKey::read).transpose()?,
-        scope: scope(&settings, &found, wanted, if is_same { before } else { Vec::new() }),
+        scope: scope(
+            &settings,
+            &found,
+            wanted,
+            if is_same { before } else { Vec::new() },
+        ),
         desk,
         settings,
         found,
@@ -91,7 +99,10 @@ pub(crate) async fn run(
         state: Secret::from(URL_SAFE_NO_PAD.encode(state)),
         verifier: Secret::from(URL_SAFE_NO_PAD.encode(verifier)),
     };
-    if !steps_up && !refused.is_fresh && let Some(tokens) = kept.tokens.clone() {
+    if !steps_up
+        && !refused.is_fresh
+        && let Some(tokens) = kept.tokens.clone()
+    {
         match sign_in.refresh(&mut kept, &tokens).await {
             Ok(Some(tokens)) => {
                 kept.tokens = Some(tokens);
@@ -103,13 +114,16 @@ pub(crate) async fn run(
     }
     if is_expiring {
         sign_in.desk.keep(&kept).await;
-        return Err(AuthError::Unfinished("the token cannot be refreshed".to_owned()));
+        return Err(AuthError::Unfinished(
+            "the token cannot be refreshed".to_owned(),
+        ));
     }
     let tokens = match sign_in.settings.grant.clone() {
         Grant::Code => sign_in.code(&mut kept).await?,
         Grant::ClientCredentials => {
             let client = sign_in.client(&kept, None).await?;
-            let asked = sign_in.with_common(&kept, vec![("grant_type", "client_credentials".into())]);
+            let asked =
+                sign_in.with_common(&kept, vec![("grant_type", "client_credentials".into())]);
             sign_in.token(&mut kept, client, &asked).await?
         }
         Grant::JwtBearer { assertion } => sign_in.assert(&mut kept, &assertion).await?,
@@ -181,6 +195,21 @@ fn scope(
     (!united.is_empty()).then(|| united.join(" "))
 }
 
+/// Checks that the authorization server supports PKCE with S256, as far as its revision has to say so.
+fn check_pkce(settings: &Settings, found: &Discovered) -> Result<(), AuthError> {
+    let is_allowed = match &found.server.pkce_methods {
+        Some(methods) => methods.iter().any(|method| method == "S256"),
+        // 2025-03-26 did not ask for the list, and its servers have no metadata of a resource.
+        None => found.resource.is_none() || settings.assumes_pkce,
+    };
+    match is_allowed {
+        true => Ok(()),
+        false => Err(AuthError::Pkce {
+            issuer: found.server.issuer.clone(),
+        }),
+    }
+}
+
 /// Parameters of a token request.
 type Parameters = Vec<(&'static str, String)>;
 
@@ -210,7 +239,15 @@ impl SignIn {
 
     async fn client(&self, kept: &Kept, redirect: Option<&str>) -> Result<Registration, AuthError> {
         let scope = self.scope.as_deref();
-        client(&self.desk, &self.settings, kept, self.server(), redirect, scope).await
+        client(
+            &self.desk,
+            &self.settings,
+            kept,
+            self.server(),
+            redirect,
+            scope,
+        )
+        .await
     }
 
     /// Requests a token as this client, and keeps the registration.
@@ -243,8 +280,10 @@ impl SignIn {
             private_key: self.settings.private_key.as_ref(),
             dpop: self.dpop.as_ref(),
         };
-        let parameters: Vec<(&str, &str)> =
-            parameters.iter().map(|(name, it)| (*name, it.as_str())).collect();
+        let parameters: Vec<(&str, &str)> = parameters
+            .iter()
+            .map(|(name, it)| (*name, it.as_str()))
+            .collect();
         endpoint.request(&parameters, &mut self.ids).await
     }
 
@@ -272,7 +311,9 @@ impl SignIn {
             }
             Err((code, denied)) => {
                 match code.as_str() {
-                    "invalid_grant" | "invalid_request" | "unauthorized_client"
+                    "invalid_grant"
+                    | "invalid_request"
+                    | "unauthorized_client"
                     | "invalid_scope" => {}
                     "invalid_client" => kept.registration = None,
                     _ => return Err(denied),
@@ -326,24 +367,34 @@ impl SignIn {
         let kind = "urn:ietf:params:oauth:grant-type:token-exchange";
         let parameters = vec![
             ("grant_type", kind.to_owned()),
-            ("requested_token_type", "urn:ietf:params:oauth:token-type:id-jag".to_owned()),
+            (
+                "requested_token_type",
+                "urn:ietf:params:oauth:token-type:id-jag".to_owned(),
+            ),
             ("audience", self.found.server.issuer.clone()),
             ("subject_token", id_token.expose().to_owned()),
-            ("subject_token_type", "urn:ietf:params:oauth:token-type:id_token".to_owned()),
+            (
+                "subject_token_type",
+                "urn:ietf:params:oauth:token-type:id_token".to_owned(),
+            ),
         ];
         let mut parameters = self.with_common(kept, parameters);
         if kept.resource.is_none() {
             parameters.push(("resource", self.settings.server.clone()));
         }
-        let parameters: Vec<(&str, &str)> =
-            parameters.iter().map(|(name, it)| (*name, it.as_str())).collect();
+        let parameters: Vec<(&str, &str)> = parameters
+            .iter()
+            .map(|(name, it)| (*name, it.as_str()))
+            .collect();
         let answer = endpoint.request(&parameters, &mut self.ids).await?;
-        answer.map(|tokens| tokens.access).map_err(|(_, denied)| denied)
+        answer
+            .map(|tokens| tokens.access)
+            .map_err(|(_, denied)| denied)
     }
 
     /// The grant with an authorization code: a person signs in, in a browser.
     async fn code(&mut self, kept: &mut Kept) -> Result<Tokens, AuthError> {
-        self.check_pkce()?;
+        check_pkce(&self.settings, &self.found)?;
         let issuer = self.server().issuer.clone();
         let Some(page) = self.server().authorization_endpoint.clone() else {
             return Err(AuthError::Document {
@@ -351,8 +402,13 @@ impl SignIn {
                 why: "expected `authorization_endpoint` in the metadata".to_owned(),
             });
         };
-        let registered = kept.registration.as_ref().filter(|it| it.is_dynamic && it.issuer == issuer);
-        let known = registered.map(|it| it.redirect_uris.clone()).unwrap_or_default();
+        let registered = kept
+            .registration
+            .as_ref()
+            .filter(|it| it.is_dynamic && it.issuer == issuer);
+        let known = registered
+            .map(|it| it.redirect_uris.clone())
+            .unwrap_or_default();
         let redirect = self.desk.listen(known).await?;
         let client = self.client(kept, Some(&redirect)).await?;
         kept.registration = Some(client.clone());
@@ -392,20 +448,6 @@ impl SignIn {
         }
     }
 
-    fn check_pkce(&self) -> Result<(), AuthError> {
-        let is_allowed = match &self.server().pkce_methods {
-            Some(methods) => methods.iter().any(|method| method == "S256"),
-            // 2025-03-26 did not ask for the list, and its servers have no metadata of a resource.
-            None => self.found.resource.is_none() || self.settings.assumes_pkce,
-        };
-        match is_allowed {
-            true => Ok(()),
-            false => Err(AuthError::Pkce {
-                issuer: self.server().issuer.clone(),
-            }),
-        }
-    }
-
     /// The URL of the authorization page.
     fn page(
         &self,
@@ -442,25 +484,32 @@ impl SignIn {
     /// The code in the query of the redirect, once it is known to be the answer to this sign-in.
     fn code_of(&self, query: &str) -> Result<String, AuthError> {
         if form::only(query, "state").as_deref() != Some(self.state.expose()) {
-            return Err(AuthError::Returned("its `state` is not the one that was sent"));
+            return Err(AuthError::Returned(
+                "its `state` is not the one that was sent",
+            ));
         }
         match form::only(query, "iss") {
             // RFC 9207: compared as they are, in responses with errors as well.
             Some(issuer) if issuer != self.server().issuer => {
-                return Err(AuthError::Returned("its `iss` is another authorization server"));
+                return Err(AuthError::Returned(
+                    "its `iss` is another authorization server",
+                ));
             }
             Some(_) => {}
             None if form::has(query, "iss") => {
                 return Err(AuthError::Returned("it has `iss` more than once"));
             }
             None if self.server().names_issuer => {
-                return Err(AuthError::Returned("it has no `iss`, which the metadata promise"));
+                return Err(AuthError::Returned(
+                    "it has no `iss`, which the metadata promise",
+                ));
             }
             None => {}
         }
         if let Some(code) = form::only(query, "error") {
             let description = form::only(query, "error_description");
-            let description = description.map_or_else(String::new, |it| format!(": {}", harmless(&it)));
+            let description =
+                description.map_or_else(String::new, |it| format!(": {}", harmless(&it)));
             return Err(AuthError::Denied {
                 issuer: self.server().issuer.clone(),
                 code: harmless(&code),

@@ -126,7 +126,9 @@ impl Kept {
             serde_json::from_str(text).map_err(|_| "it is not a JSON object".to_owned())?;
         let format = all.get("format").and_then(Value::as_u64);
         if format != Some(FORMAT) {
-            return Err(format!("expected `format` {FORMAT}: another version wrote it"));
+            return Err(format!(
+                "expected `format` {FORMAT}: another version wrote it"
+            ));
         }
         let all = Value::Object(all);
         let text = |from: &Value, name: &str| from[name].as_str().map(str::to_owned);
@@ -139,7 +141,9 @@ impl Kept {
                 client_id: text(from, "client_id").unwrap_or_default(),
                 client_secret: secret(from, "client_secret"),
                 auth_method: text(from, "auth_method"),
-                redirect_uris: uris.filter_map(|it| it.as_str().map(str::to_owned)).collect(),
+                redirect_uris: uris
+                    .filter_map(|it| it.as_str().map(str::to_owned))
+                    .collect(),
                 expires_at: from["expires_at"].as_u64().unwrap_or_default(),
                 is_dynamic: from["dynamic"].as_bool().unwrap_or_default(),
             }

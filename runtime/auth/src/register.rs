@@ -85,7 +85,10 @@ async fn register(
     let methods = ["none", "client_secret_post", "client_secret_basic"];
     let method = match &server.auth_methods {
         None => "none",
-        Some(_) => methods.into_iter().find(|it| supports(it)).unwrap_or("none"),
+        Some(_) => methods
+            .into_iter()
+            .find(|it| supports(it))
+            .unwrap_or("none"),
     };
     let mut body = json!({
         "client_name": settings.client_name,

@@ -52,7 +52,10 @@ impl TokenEndpoint<'_> {
         loop {
             let mut owned: Vec<(&str, String)> = Vec::new();
             let mut headers = vec![
-                ("Content-Type", "application/x-www-form-urlencoded".to_owned()),
+                (
+                    "Content-Type",
+                    "application/x-www-form-urlencoded".to_owned(),
+                ),
                 ("Accept", "application/json".to_owned()),
             ];
             self.authenticate(&mut owned, &mut headers, ids)?;
@@ -169,7 +172,9 @@ fn read(answer: &Answer, url: &str, now: u64) -> Result<Tokens, AuthError> {
     });
     Ok(Tokens {
         access: Secret::from(access),
-        refresh: text(&body, "refresh_token").filter(is_sendable).map(Secret::from),
+        refresh: text(&body, "refresh_token")
+            .filter(is_sendable)
+            .map(Secret::from),
         is_dpop,
         scope: text(&body, "scope"),
         requested: None,

@@ -20,7 +20,9 @@ use mcp_revisions::service::client::{
     AuthProvider, Credentials, HttpRequest, Next, Pending, Refusal,
 };
 use oauth2::basic::BasicClient;
-use oauth2::{ClientId, ClientSecret, HttpRequest as TokenRequest, HttpResponse, TokenResponse, TokenUrl};
+use oauth2::{
+    ClientId, ClientSecret, HttpRequest as TokenRequest, HttpResponse, TokenResponse, TokenUrl,
+};
 use serde_json::Value;
 
 pub(crate) type Failure = Box<dyn Error + Send + Sync>;

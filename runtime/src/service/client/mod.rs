@@ -44,13 +44,13 @@ use mcp_revisions_sansio::client::{
 
 #[cfg(feature = "client-stdio")]
 pub use crate::transport::client::Child;
-#[cfg(feature = "client-auth")]
-pub use crate::transport::client::{
-    FileStore, MemoryStore, OAuth, OAuthBuilder, StoreGuard, TokenStore,
-};
 #[cfg(feature = "client-http")]
 pub use crate::transport::client::{
     AuthProvider, Credentials, Http, HttpRequest, Next, Pending, Refusal, TokenId,
+};
+#[cfg(feature = "client-auth")]
+pub use crate::transport::client::{
+    FileStore, MemoryStore, OAuth, OAuthBuilder, StoreGuard, TokenStore,
 };
 pub use listen::{Change, ChangeStream};
 pub use lists::ResultText;

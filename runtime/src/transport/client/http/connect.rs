@@ -47,9 +47,8 @@ pub(super) fn connector(http: &Http, rule: AddressRule) -> Connector {
 /// The configuration that trusts the root certificates of web browsers, and these.
 #[cfg(feature = "client-tls")]
 fn with_roots(certificates: &[rustls::pki_types::CertificateDer<'static>]) -> rustls::ClientConfig {
-    let mut roots = rustls::RootCertStore::from_iter(
-        webpki_roots::TLS_SERVER_ROOTS.iter().cloned(),
-    );
+    let mut roots =
+        rustls::RootCertStore::from_iter(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
     roots.add_parsable_certificates(certificates.iter().cloned());
     rustls::ClientConfig::builder()
         .with_root_certificates(roots)
@@ -101,7 +100,9 @@ impl Dialer {
         let host = url.host().unwrap_or_default();
         let host = host.trim_start_matches('[').trim_end_matches(']');
         let is_here = host == "localhost"
-            || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+            || host
+                .parse::<IpAddr>()
+                .is_ok_and(|address| address.is_loopback());
         match url.scheme_str() {
             Some("https") if !is_here => self.proxies.intercept(url),
             _ => None,

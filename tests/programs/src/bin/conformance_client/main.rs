@@ -49,7 +49,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     }
     let http = Http::new(&url)?;
     let oauth = sign_in::provider(&http)?;
-    let client = client.with_handlers(Agreeable).http(http.with_authorization(oauth));
+    let client = client
+        .with_handlers(Agreeable)
+        .http(http.with_authorization(oauth));
 
     let tools = client.list_tools(None).await?.tools;
     let mut calls = JoinSet::new();

@@ -65,9 +65,8 @@ pub(crate) fn provider(http: &Http) -> Result<OAuth, Box<dyn Error>> {
 async fn browse(page: &str) -> Result<(), Box<dyn Error + Send + Sync>> {
     let answer = get(page).await?;
     let mut lines = answer.lines().map(|line| line.split_once(": "));
-    let location = lines.find_map(|line| {
-        line.filter(|(name, _)| name.eq_ignore_ascii_case("location"))
-    });
+    let location =
+        lines.find_map(|line| line.filter(|(name, _)| name.eq_ignore_ascii_case("location")));
     let (_, location) = location.ok_or("the page does not redirect")?;
     get(location).await.map(drop)
 }

@@ -70,7 +70,10 @@ impl Callback {
             }
         }
         let bound = TcpListener::bind(("127.0.0.1", 0)).await;
-        Self::of(bound.map_err(|error| format!("cannot listen for the browser: {error}"))?, host)
+        Self::of(
+            bound.map_err(|error| format!("cannot listen for the browser: {error}"))?,
+            host,
+        )
     }
 
     fn of(listener: TcpListener, host: &'static str) -> Result<Self, String> {
@@ -110,7 +113,9 @@ impl Callback {
                 async move { Ok::<_, Infallible>(respond(&request, &hosts, &state, &tell).await) }
             });
             let mut server = http1::Builder::new();
-            server.timer(TokioTimer::new()).header_read_timeout(REQUEST_TIME);
+            server
+                .timer(TokioTimer::new())
+                .header_read_timeout(REQUEST_TIME);
             server.max_buf_size(16 << 10).keep_alive(false);
             let connection = server.serve_connection(TokioIo::new(stream), service);
             spawn(async move {
@@ -119,7 +124,9 @@ impl Callback {
         }
         match tokio::time::timeout(REQUEST_TIME, come.recv()).await {
             Ok(Some(redirected)) => Ok(redirected),
-            _ => Err(format!("more than {CONNECTIONS} requests came in place of the browser")),
+            _ => Err(format!(
+                "more than {CONNECTIONS} requests came in place of the browser"
+            )),
         }
     }
 }
@@ -142,14 +149,20 @@ async fn respond(
     let query = request.uri().query().unwrap_or_default().to_owned();
     let is_it = |pair: &str| pair.split_once('=') == Some(("state", state));
     if !query.split('&').any(is_it) {
-        return page(StatusCode::BAD_REQUEST, "This is not the sign-in that is waited for.");
+        return page(
+            StatusCode::BAD_REQUEST,
+            "This is not the sign-in that is waited for.",
+        );
     }
     let (outcome, done) = oneshot::channel();
     if tell.try_send(Redirected { query, outcome }).is_err() {
         return page(StatusCode::BAD_REQUEST, "The sign-in was finished already.");
     }
     match tokio::time::timeout(OUTCOME_TIME, done).await {
-        Ok(Ok(true)) => page(StatusCode::OK, "You are signed in. You can close this page."),
+        Ok(Ok(true)) => page(
+            StatusCode::OK,
+            "You are signed in. You can close this page.",
+        ),
         _ => page(
             StatusCode::BAD_REQUEST,
             "The sign-in failed. The program that opened this page says why.",
@@ -166,7 +179,9 @@ fn page(status: StatusCode, text: &'static str) -> Response<Full<Bytes>> {
         (REFERRER_POLICY, "no-referrer"),
         (CONTENT_SECURITY_POLICY, "default-src 'none'"),
     ] {
-        response.headers_mut().insert(name, HeaderValue::from_static(value));
+        response
+            .headers_mut()
+            .insert(name, HeaderValue::from_static(value));
     }
     response
 }

@@ -97,7 +97,11 @@ impl Driver {
                 }
                 Step::Listen(known) => {
                     let CallbackPlace { port, is_localhost } = self.callback;
-                    let host = if is_localhost { "localhost" } else { "127.0.0.1" };
+                    let host = if is_localhost {
+                        "localhost"
+                    } else {
+                        "127.0.0.1"
+                    };
                     match Callback::open(&server, &known, port, host).await {
                         Ok(open) => {
                             flow.listening(open.redirect());
@@ -128,7 +132,9 @@ impl Driver {
                         Ok(Err(why)) => flow.answered(Err(why)),
                         Err(_) => {
                             let within = self.person_time.as_secs();
-                            flow.answered(Err(format!("nobody signed in within {within} seconds")));
+                            flow.answered(Err(format!(
+                                "no sign-in came back within {within} seconds"
+                            )));
                         }
                     }
                 }
@@ -144,17 +150,28 @@ impl Driver {
 
     async fn send(&self, request: &FlowRequest) -> Result<Answer, String> {
         let sent = tokio::time::timeout(REQUEST_TIME, self.follow(request)).await;
-        sent.unwrap_or_else(|_| Err(format!("no answer within {} seconds", REQUEST_TIME.as_secs())))
+        sent.unwrap_or_else(|_| {
+            Err(format!(
+                "no answer within {} seconds",
+                REQUEST_TIME.as_secs()
+            ))
+        })
     }
 
     /// Sends a request; redirects of documents are followed within the origin.
     async fn follow(&self, request: &FlowRequest) -> Result<Answer, String> {
-        let mut url: Uri = request.url.parse().map_err(|_| "the URL is not valid".to_owned())?;
+        let mut url: Uri = request
+            .url
+            .parse()
+            .map_err(|_| "the URL is not valid".to_owned())?;
         for _ in 0..=REDIRECTS {
             let response = self.once(request, &url).await?;
             let status = response.status();
             if request.method == Method::Get && status.is_redirection() {
-                let to = response.headers().get(LOCATION).and_then(|it| it.to_str().ok());
+                let to = response
+                    .headers()
+                    .get(LOCATION)
+                    .and_then(|it| it.to_str().ok());
                 match to.and_then(|to| place(&url, to)) {
                     Some(to) => url = to,
                     None => return Err("it redirects to another server".to_owned()),
@@ -163,7 +180,9 @@ impl Driver {
             }
             let nonce = response.headers().get("dpop-nonce");
             let dpop_nonce = nonce.and_then(|it| it.to_str().ok()).map(str::to_owned);
-            let body = Limited::new(response.into_body(), DOCUMENT_BYTES).collect().await;
+            let body = Limited::new(response.into_body(), DOCUMENT_BYTES)
+                .collect()
+                .await;
             let body = body.map_err(|error| format!("the response breaks off: {error}"))?;
             return Ok(Answer {
                 status: status.as_u16(),
@@ -184,7 +203,9 @@ impl Driver {
         *sent.uri_mut() = url.clone();
         for (name, value) in &request.headers {
             let value = HeaderValue::from_str(value);
-            let value = value.map_err(|_| format!("the header {name} has a character that no header can hold"))?;
+            let value = value.map_err(|_| {
+                format!("the header {name} has a character that no header can hold")
+            })?;
             let name: ::http::HeaderName = name.parse().map_err(|_| "a header name".to_owned())?;
             sent.headers_mut().insert(name, value);
         }

@@ -90,7 +90,9 @@ impl TokenStore for FileStore {
     fn save(&self, kept: &Kept) -> Result<(), String> {
         let path = self.path();
         // Each process writes a file of its own; the last one to rename it wins.
-        let new = self.folder.join(format!("{}.{}.new", self.name, std::process::id()));
+        let new = self
+            .folder
+            .join(format!("{}.{}.new", self.name, std::process::id()));
         let written = || -> std::io::Result<()> {
             let _ = std::fs::remove_file(&new);
             let mut options = OpenOptions::new();
@@ -144,7 +146,9 @@ fn read(path: &Path) -> Result<Option<Kept>, String> {
     let mut text = String::new();
     let read = file.take(FILE_BYTES).read_to_string(&mut text);
     read.map_err(|error| wrong(error.to_string()))?;
-    Kept::from_json(&text).map(Some).map_err(|why| wrong(format!("{why}; remove it")))
+    Kept::from_json(&text)
+        .map(Some)
+        .map_err(|why| wrong(format!("{why}; remove it")))
 }
 
 #[cfg(unix)]
@@ -191,7 +195,9 @@ fn make_folder(folder: &Path) -> Result<(), String> {
         builder.mode(0o700);
     }
     match builder.create(folder) {
-        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => return Err(wrong(error)),
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
+            return Err(wrong(error));
+        }
         _ => {}
     }
     check(&std::fs::symlink_metadata(folder).map_err(wrong)?, true)

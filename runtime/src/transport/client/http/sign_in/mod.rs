@@ -10,12 +10,12 @@ mod store;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use mcp_revisions_auth::{Answer, Cause, Challenge, DpopKey, Kept, Proof, Refused, Request, Settings};
+use mcp_revisions_auth::{
+    Answer, Cause, Challenge, DpopKey, Kept, Proof, Refused, Request, Settings,
+};
 use tokio::sync::watch;
 
-use super::authorize::{
-    AuthProvider, Credentials, HttpRequest, Next, Pending, Refusal, TokenId,
-};
+use super::authorize::{AuthProvider, Credentials, HttpRequest, Next, Pending, Refusal, TokenId};
 use super::options::Http;
 use crate::transport::panics::lock;
 use crate::transport::spawn::spawn;
@@ -184,6 +184,28 @@ impl OAuth {
         }
     }
 
+    /// Finds out what a sign-in after this refusal would find, without signing in or keeping anything. The hook of
+    /// [`OAuthBuilder::on_request`] sees what is asked.
+    ///
+    /// # Errors
+    /// Returns the rule that failed.
+    pub async fn check(&self, refusal: Refusal<'_>) -> Result<Kept, String> {
+        let cause = Cause::Check(Refused {
+            status: 401,
+            challenges: Challenge::read(refusal.challenges()),
+            protocol_version: refusal.protocol_version.map(str::to_owned),
+            is_fresh: false,
+        });
+        let log = |request: &Request, answer: &Result<Answer, String>| {
+            if let Some(log) = &self.0.log {
+                log(request, answer);
+            }
+        };
+        let (settings, store) = (self.0.settings.clone(), MemoryStore::default());
+        let driver = &self.0.driver;
+        driver.run(settings, None, cause, &store, |_| {}, log).await
+    }
+
     /// Begins a flow, or joins the one that runs.
     fn begin(&self, cause: Cause) -> watch::Receiver<Outcome> {
         let mut state = lock(&self.0.state);
@@ -249,7 +271,10 @@ impl Inner {
             }
         };
         let settings = self.settings.clone();
-        let done = self.driver.run(settings, kept, cause, &*self.store, opened, log).await;
+        let done = self
+            .driver
+            .run(settings, kept, cause, &*self.store, opened, log)
+            .await;
         drop(guard);
         done
     }
@@ -297,7 +322,10 @@ impl Inner {
                 headers.push(("DPoP", proof));
                 headers.push(("Authorization", format!("DPoP {}", tokens.access.expose())));
             }
-            _ => headers.push(("Authorization", format!("Bearer {}", tokens.access.expose()))),
+            _ => headers.push((
+                "Authorization",
+                format!("Bearer {}", tokens.access.expose()),
+            )),
         }
         Ok(Credentials {
             headers,
@@ -318,7 +346,10 @@ impl OAuth {
         let challenge = Challenge::choose(&challenges);
         let error = challenge.and_then(|it| it.get("error"));
         let mut state = lock(&self.0.state);
-        let nonce = refusal.headers.get("dpop-nonce").and_then(|it| it.to_str().ok());
+        let nonce = refusal
+            .headers
+            .get("dpop-nonce")
+            .and_then(|it| it.to_str().ok());
         if error == Some("use_dpop_nonce")
             && let Some(nonce) = nonce
             && state.nonce.as_deref() != Some(nonce)
@@ -326,7 +357,10 @@ impl OAuth {
             state.nonce = Some(nonce.to_owned());
             return Answered::Next(Next::Retry);
         }
-        if refusal.token.is_some_and(|token| token != TokenId(state.token)) {
+        if refusal
+            .token
+            .is_some_and(|token| token != TokenId(state.token))
+        {
             return Answered::Next(Next::Retry);
         }
         let status = refusal.status.as_u16();
@@ -351,7 +385,9 @@ impl OAuth {
             Err(_) => {
                 let page = lock(&self.0.state).page.clone();
                 let at = page.map_or_else(String::new, |page| format!(" at {page}"));
-                Err(format!("sign in{at}; the sign-in goes on: call again after it"))
+                Err(format!(
+                    "sign in{at}; the sign-in goes on: call again after it"
+                ))
             }
         }
     }
