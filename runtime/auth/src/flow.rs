@@ -31,6 +31,8 @@ pub enum Cause {
     Expiring,
     /// A person wants to sign in.
     Login,
+    /// A person wants to know what a sign-in would find after this response: only discovery runs.
+    Check(Refused),
 }
 
 /// A response 401 or 403.

@@ -32,8 +32,9 @@ pub(crate) async fn run(
     entropy: Entropy,
 ) -> Result<Kept, AuthError> {
     let is_expiring = cause == Cause::Expiring;
+    let is_check = matches!(cause, Cause::Check(_));
     let refused = match cause {
-        Cause::Refused(refused) => refused,
+        Cause::Refused(refused) | Cause::Check(refused) => refused,
         Cause::Expiring | Cause::Login => Refused {
             status: 401,
             is_fresh: !is_expiring,
@@ -72,6 +73,10 @@ pub(crate) async fn run(
         ResourceParameter::Fixed(resource) => Some(resource.clone()),
         ResourceParameter::None => None,
     };
+    if is_check {
+        check_pkce(&settings, &found)?;
+        return Ok(kept);
+    }
     let wants_dpop = settings.wants_dpop
         || found.wants_dpop
         || challenge.is_some_and(|challenge| challenge.scheme == "dpop");
@@ -188,6 +193,21 @@ fn scope(
         }
     }
     (!united.is_empty()).then(|| united.join(" "))
+}
+
+/// Checks that the authorization server supports PKCE with S256, as far as its revision has to say so.
+fn check_pkce(settings: &Settings, found: &Discovered) -> Result<(), AuthError> {
+    let is_allowed = match &found.server.pkce_methods {
+        Some(methods) => methods.iter().any(|method| method == "S256"),
+        // 2025-03-26 did not ask for the list, and its servers have no metadata of a resource.
+        None => found.resource.is_none() || settings.assumes_pkce,
+    };
+    match is_allowed {
+        true => Ok(()),
+        false => Err(AuthError::Pkce {
+            issuer: found.server.issuer.clone(),
+        }),
+    }
 }
 
 /// Parameters of a token request.
@@ -374,7 +394,7 @@ impl SignIn {
 
     /// The grant with an authorization code: a person signs in, in a browser.
     async fn code(&mut self, kept: &mut Kept) -> Result<Tokens, AuthError> {
-        self.check_pkce()?;
+        check_pkce(&self.settings, &self.found)?;
         let issuer = self.server().issuer.clone();
         let Some(page) = self.server().authorization_endpoint.clone() else {
             return Err(AuthError::Document {
@@ -425,20 +445,6 @@ impl SignIn {
                 self.desk.keep(kept).await;
                 Err(denied)
             }
-        }
-    }
-
-    fn check_pkce(&self) -> Result<(), AuthError> {
-        let is_allowed = match &self.server().pkce_methods {
-            Some(methods) => methods.iter().any(|method| method == "S256"),
-            // 2025-03-26 did not ask for the list, and its servers have no metadata of a resource.
-            None => self.found.resource.is_none() || self.settings.assumes_pkce,
-        };
-        match is_allowed {
-            true => Ok(()),
-            false => Err(AuthError::Pkce {
-                issuer: self.server().issuer.clone(),
-            }),
         }
     }
 

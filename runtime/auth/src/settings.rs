@@ -1,4 +1,4 @@
-//! What a sign-in is told beforehand: the server, the client, and the exceptions that its user allows.
+//! The settings of a sign-in: the server, the client, and the exceptions that its user allows.
 
 use crate::Secret;
 
@@ -77,7 +77,7 @@ pub enum Grant {
     Code,
     /// The credentials of the client itself.
     ClientCredentials,
-    /// An assertion of somebody that the authorization server trusts (RFC 7523), such as the identity of a workload.
+    /// An assertion of an issuer that the authorization server trusts (RFC 7523), such as the identity of a workload.
     JwtBearer {
         /// The assertion.
         assertion: Secret,

@@ -26,6 +26,7 @@ mod manual;
 mod message;
 mod report;
 mod revisions;
+mod sign_in;
 mod stderr;
 mod tap;
 mod transcript;
@@ -49,6 +50,12 @@ struct Arguments {
 enum Command {
     /// Connect a client and a server that speak different protocol revisions
     Bridge(bridge::Arguments),
+    /// Sign in to a server at a URL, for `bridge`
+    Login(sign_in::Login),
+    /// Forget the tokens of a server
+    Logout(sign_in::Logout),
+    /// Show what is kept of sign-ins
+    Auth(sign_in::Auth),
     /// Validate messages, or values of a type, against a protocol revision
     Check(check::Arguments),
     /// Convert a message or a value to another protocol revision, and report losses
@@ -98,6 +105,9 @@ fn main() -> ExitCode {
 fn run(command: Command) -> ExitCode {
     let outcome = match command {
         Command::Bridge(arguments) => bridge::run(&arguments),
+        Command::Login(arguments) => sign_in::login(&arguments),
+        Command::Logout(arguments) => sign_in::logout(&arguments),
+        Command::Auth(arguments) => sign_in::auth(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Convert(arguments) => convert::run(&arguments),
         Command::Diff(arguments) => {

@@ -24,6 +24,7 @@ use tracing::{error, info};
 
 use crate::background::FLUSH;
 use crate::convert::UnknownFieldsArgument;
+use crate::sign_in::{How, SignIn};
 use crate::stderr;
 use crate::{OUTPUT_FAILED, Outcome};
 use config::{Definition, ServerDefinition};
@@ -159,6 +160,8 @@ pub(crate) struct Arguments {
     /// Serve metrics, as text for Prometheus, at this path of an HTTP listener, such as `/metrics`
     #[arg(long, value_name = "PATH", value_parser = path)]
     metrics: Option<String>,
+    #[command(flatten)]
+    sign_in: SignIn,
     /// URL of a streamable HTTP or HTTP+SSE server
     #[arg(conflicts_with = "command", value_parser = url)]
     url: Option<String>,
@@ -281,6 +284,25 @@ impl Arguments {
         ];
         let mut given = given.into_iter().filter(|(_, is_given)| *is_given);
         given.next().map(|(option, _)| option)
+    }
+}
+
+impl Arguments {
+    /// Returns whether the bridge signs in to its server: for a stdio client, which is one person, and for the clients of a
+    /// listener only if its user says so and nobody else can reach it.
+    fn signs_in(&self) -> Result<bool, Failed> {
+        let mut headers = self.header.iter().chain(&self.header_env);
+        let has_token = headers.any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
+        match (self.sign_in.auth, &self.listen) {
+            (How::Off, _) => Ok(false),
+            (_, _) if has_token => Ok(false),
+            (How::Auto, Listen::Http(..)) => Ok(false),
+            (How::Shared, Listen::Http(address, _)) if !address.ip().is_loopback() => {
+                let why = "--auth shared is one sign-in for all clients: listen on a loopback address, such as 127.0.0.1";
+                Err(Failed::place(anyhow::Error::msg(why)))
+            }
+            _ => Ok(true),
+        }
     }
 }
 
@@ -505,7 +527,18 @@ fn at_url<'h>(
 /// Returns the server that the arguments name.
 fn upstream(arguments: &Arguments, files: &Files) -> Result<Upstream, Failed> {
     let upstream = match (&arguments.url, arguments.command.split_first()) {
-        (Some(url), _) => at_url(url, arguments.header.iter().chain(&arguments.header_env))?,
+        (Some(url), _) => {
+            let http = arguments.sign_in.http(url).map_err(Failed::server)?;
+            let headers = arguments.header.iter().chain(&arguments.header_env);
+            let http = headers.fold(http, |http, (name, value)| http.with_header(name, value));
+            Upstream::url(match arguments.signs_in()? {
+                true => {
+                    let oauth = arguments.sign_in.provider(&http, url, None);
+                    http.with_authorization(oauth.map_err(Failed::place)?)
+                }
+                false => http,
+            })
+        }
         (None, Some(_)) => {
             let (command, format) = (arguments.command.clone(), arguments.log_format);
             Upstream::child(&command.join(" "), move || {

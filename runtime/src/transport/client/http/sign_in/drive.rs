@@ -132,7 +132,9 @@ impl Driver {
                         Ok(Err(why)) => flow.answered(Err(why)),
                         Err(_) => {
                             let within = self.person_time.as_secs();
-                            flow.answered(Err(format!("nobody signed in within {within} seconds")));
+                            flow.answered(Err(format!(
+                                "no sign-in came back within {within} seconds"
+                            )));
                         }
                     }
                 }

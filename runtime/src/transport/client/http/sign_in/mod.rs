@@ -184,6 +184,28 @@ impl OAuth {
         }
     }
 
+    /// Finds out what a sign-in after this refusal would find, without signing in or keeping anything. The hook of
+    /// [`OAuthBuilder::on_request`] sees what is asked.
+    ///
+    /// # Errors
+    /// Returns the rule that failed.
+    pub async fn check(&self, refusal: Refusal<'_>) -> Result<Kept, String> {
+        let cause = Cause::Check(Refused {
+            status: 401,
+            challenges: Challenge::read(refusal.challenges()),
+            protocol_version: refusal.protocol_version.map(str::to_owned),
+            is_fresh: false,
+        });
+        let log = |request: &Request, answer: &Result<Answer, String>| {
+            if let Some(log) = &self.0.log {
+                log(request, answer);
+            }
+        };
+        let (settings, store) = (self.0.settings.clone(), MemoryStore::default());
+        let driver = &self.0.driver;
+        driver.run(settings, None, cause, &store, |_| {}, log).await
+    }
+
     /// Begins a flow, or joins the one that runs.
     fn begin(&self, cause: Cause) -> watch::Receiver<Outcome> {
         let mut state = lock(&self.0.state);

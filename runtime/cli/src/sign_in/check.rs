@@ -1,0 +1,106 @@
+//! `mcp-rev auth check`: what a sign-in would find.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use anyhow::Context as _;
+use mcp_revisions::latest::CallServer as _;
+use mcp_revisions::service::Client;
+use mcp_revisions::service::client::{
+    AuthProvider, Credentials, HttpRequest, Next, OAuth, Pending, Refusal,
+};
+
+use super::Login;
+use crate::Outcome;
+
+/// How long a check takes at most.
+const CHECK_TIME: Duration = Duration::from_secs(90);
+
+/// Looks at the first refusal, and signs in to nothing.
+struct Inspector {
+    oauth: OAuth,
+    outcome: Arc<Mutex<Option<Result<String, String>>>>,
+}
+
+impl AuthProvider for Inspector {
+    fn credentials<'a>(
+        &'a self,
+        _: &'a HttpRequest<'a>,
+    ) -> Pending<'a, Result<Credentials, String>> {
+        Box::pin(std::future::ready(Ok(Credentials::default())))
+    }
+
+    fn refused<'a>(&'a self, refusal: Refusal<'a>) -> Pending<'a, Next> {
+        Box::pin(async move {
+            let checked = Next::GiveUp(Some("checked".to_owned()));
+            let is_checked = |outcome: &Mutex<Option<_>>| {
+                outcome
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .is_some()
+            };
+            if is_checked(&self.outcome) {
+                return checked;
+            }
+            let found = self.oauth.check(refusal).await;
+            let found = found.map(|kept| {
+                let resource = kept
+                    .resource
+                    .unwrap_or_else(|| "none, as in 2025-03-26".to_owned());
+                format!("issuer: {}\nresource: {resource}\n", kept.issuer)
+            });
+            let mut outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
+            outcome.get_or_insert(found);
+            checked
+        })
+    }
+}
+
+pub(super) fn run(arguments: &Login) -> anyhow::Result<Outcome> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let runtime = runtime.context("cannot start")?;
+    let lines = Arc::new(Mutex::new(String::new()));
+    let outcome = Arc::new(Mutex::new(None));
+    let done = runtime.block_on(async {
+        let url = &arguments.url;
+        let http = arguments.sign_in.http(url)?;
+        let seen = Arc::clone(&lines);
+        let oauth = arguments.sign_in.inspector(&http, url, move |line| {
+            let mut lines = seen.lock().unwrap_or_else(PoisonError::into_inner);
+            lines.push_str(&line);
+            lines.push('\n');
+        })?;
+        let inspector = Inspector {
+            oauth,
+            outcome: Arc::clone(&outcome),
+        };
+        let client = Client::builder(&mcp_revisions::program!()).with_start_time(CHECK_TIME);
+        let client = client.http(http.with_authorization(inspector));
+        Ok::<_, anyhow::Error>(client.within(CHECK_TIME).list_tools(None).await)
+    });
+    runtime.shutdown_background();
+    let listed = done?;
+    let mut text = std::mem::take(&mut *lines.lock().unwrap_or_else(PoisonError::into_inner));
+    let outcome = outcome
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .take();
+    let code = match (outcome, listed) {
+        (Some(Ok(found)), _) => {
+            text.push_str(&found);
+            0
+        }
+        (Some(Err(why)), _) => {
+            text.push_str(&format!("failed: {why}\n"));
+            1
+        }
+        (None, Ok(_)) => {
+            text.push_str(&format!("{} wants no sign-in\n", arguments.url));
+            0
+        }
+        (None, Err(error)) => return Err(error.into()),
+    };
+    Ok(Outcome::for_people(&text, code))
+}

@@ -1,0 +1,213 @@
+//! `mcp-rev login`, `logout` and `auth`: sign-ins to servers at URLs, which `bridge` uses.
+
+mod browser;
+mod check;
+mod flags;
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use clap::{Args, Subcommand};
+use mcp_revisions::auth::Kept;
+use mcp_revisions::latest::CallServer as _;
+use mcp_revisions::service::Client;
+use mcp_revisions::service::client::{FileStore, TokenStore as _};
+use serde_json::json;
+
+use crate::Outcome;
+pub(crate) use flags::{How, SignIn};
+
+/// How long a person has for `login`.
+const LOGIN_TIME: Duration = Duration::from_secs(600);
+
+#[derive(Args)]
+pub(crate) struct Login {
+    #[command(flatten)]
+    sign_in: SignIn,
+    /// URL of the server
+    url: String,
+}
+
+#[derive(Args)]
+pub(crate) struct Logout {
+    /// Remove the registration of the client as well
+    #[arg(long)]
+    registration: bool,
+    /// Remove everything that is kept of all servers
+    #[arg(long, conflicts_with = "url")]
+    all: bool,
+    #[command(flatten)]
+    sign_in: SignIn,
+    /// URL of the server
+    #[arg(required_unless_present = "all")]
+    url: Option<String>,
+}
+
+#[derive(Args)]
+pub(crate) struct Auth {
+    #[command(subcommand)]
+    command: AuthCommand,
+}
+
+#[derive(Subcommand)]
+enum AuthCommand {
+    /// List the servers that are signed in to: issuer, client, scopes and expiry, without tokens
+    Status(Status),
+    /// Find out how a server wants a sign-in, without signing in: each request and its status, and the rule that failed
+    Check(Login),
+}
+
+#[derive(Args)]
+struct Status {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// Folder that tokens are kept in [env: MCP_REV_AUTH_STORE] [default: the user's state folder]
+    #[arg(long, value_name = "FOLDER")]
+    auth_store: Option<PathBuf>,
+    /// URL of a server [default: all]
+    url: Option<String>,
+}
+
+/// Signs in, and keeps the tokens for `bridge`.
+pub(crate) fn login(arguments: &Login) -> anyhow::Result<Outcome> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let runtime = runtime.context("cannot start")?;
+    let done = runtime.block_on(async {
+        let (url, sign_in) = (&arguments.url, &arguments.sign_in);
+        let http = sign_in.http(url)?;
+        let oauth = sign_in.provider(&http, url, Some(LOGIN_TIME))?;
+        let client = Client::builder(&mcp_revisions::program!()).with_start_time(LOGIN_TIME);
+        let client = client.http(http.with_authorization(oauth.clone()));
+        // The server says what it wants when it refuses a request.
+        let listed = client.within(LOGIN_TIME).list_tools(None).await;
+        let has_token = || oauth.kept().is_some_and(|kept| kept.tokens.is_some());
+        if !has_token() {
+            if let Err(error) = listed {
+                return Err(anyhow::Error::from(error));
+            }
+            return Ok(format!("{url} wants no sign-in\n"));
+        }
+        listed?;
+        let kept = oauth.kept().unwrap_or_default();
+        Ok(format!("signed in: {}", line(&kept)))
+    });
+    runtime.shutdown_background();
+    match done {
+        Ok(text) => Ok(Outcome::for_people(&text, 0)),
+        Err(error) => {
+            crate::stderr::print_error(format!("{error:#}"));
+            Ok(Outcome::for_people("", 1))
+        }
+    }
+}
+
+/// Removes what is kept of a server.
+pub(crate) fn logout(arguments: &Logout) -> anyhow::Result<Outcome> {
+    if arguments.all {
+        let folder = flags::folder(arguments.sign_in.auth_store.as_ref())?;
+        let all = FileStore::list(&folder).map_err(anyhow::Error::msg)?;
+        for (path, _) in &all {
+            std::fs::remove_file(path).with_context(|| path.display().to_string())?;
+        }
+        return Ok(Outcome::for_people(&format!("removed: {}\n", all.len()), 0));
+    }
+    let url = arguments.url.as_deref().unwrap_or_default();
+    let store = arguments.sign_in.store(url)?;
+    let Some(mut kept) = store.load().map_err(anyhow::Error::msg)? else {
+        return Ok(Outcome::for_people(
+            &format!("{url} is not signed in to\n"),
+            1,
+        ));
+    };
+    let done = if arguments.registration {
+        store.clear()
+    } else {
+        (kept.tokens, kept.pending, kept.dpop_key) = (None, None, None);
+        store.save(&kept)
+    };
+    done.map_err(anyhow::Error::msg)?;
+    Ok(Outcome::for_people(&format!("signed out of {url}\n"), 0))
+}
+
+/// Runs `mcp-rev auth`.
+pub(crate) fn auth(arguments: &Auth) -> anyhow::Result<Outcome> {
+    let arguments = match &arguments.command {
+        AuthCommand::Status(arguments) => arguments,
+        AuthCommand::Check(arguments) => return check::run(arguments),
+    };
+    let folder = flags::folder(arguments.auth_store.as_ref())?;
+    let mut all = FileStore::list(&folder).map_err(anyhow::Error::msg)?;
+    if let Some(url) = &arguments.url {
+        all.retain(|(_, kept)| kept.as_ref().is_ok_and(|kept| kept.server == *url));
+    }
+    all.sort_by(|(_, one), (_, other)| server_of(one).cmp(server_of(other)));
+    let mut text = String::new();
+    for (_, kept) in &all {
+        match kept {
+            Ok(kept) if arguments.json => text.push_str(&format!("{}\n", object(kept))),
+            Ok(kept) => text.push_str(&line(kept)),
+            Err(why) => crate::stderr::print_error(why),
+        }
+    }
+    if all.is_empty() && !arguments.json {
+        text.push_str("not signed in\n");
+    }
+    let code = u8::from(all.is_empty());
+    Ok(Outcome::for_people(&text, code))
+}
+
+fn server_of(kept: &Result<Kept, String>) -> &str {
+    kept.as_ref().map_or("", |kept| kept.server.as_str())
+}
+
+/// A sign-in in a line, without secrets.
+fn line(kept: &Kept) -> String {
+    let mut text = format!("{} at {}", kept.server, kept.issuer);
+    if let Some(client) = &kept.registration {
+        let _ = write!(text, ", client {}", client.client_id);
+    }
+    match &kept.tokens {
+        None => text.push_str(", signed out"),
+        Some(tokens) => {
+            let scope = tokens.scope.as_ref().or(tokens.requested.as_ref());
+            if let Some(scope) = scope {
+                let _ = write!(text, ", scope {scope}");
+            }
+            if let Some(end) = tokens.expires_at {
+                let _ = write!(text, ", {}", lifetime(end));
+            }
+            if tokens.refresh.is_some() {
+                text.push_str(", refreshed by itself");
+            }
+        }
+    }
+    text.push('\n');
+    text
+}
+
+/// How long a token is valid.
+fn lifetime(end: u64) -> String {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    match end.checked_sub(since.map_or(0, |since| since.as_secs())) {
+        Some(seconds) => format!("valid for {seconds} s"),
+        None => "expired".to_owned(),
+    }
+}
+
+/// A sign-in as JSON, without secrets.
+fn object(kept: &Kept) -> serde_json::Value {
+    let tokens = kept.tokens.as_ref();
+    json!({
+        "server": kept.server, "issuer": kept.issuer, "resource": kept.resource,
+        "clientId": kept.registration.as_ref().map(|it| it.client_id.as_str()),
+        "signedIn": tokens.is_some(),
+        "scope": tokens.and_then(|it| it.scope.as_ref().or(it.requested.as_ref())),
+        "expiresAt": tokens.and_then(|it| it.expires_at),
+        "hasRefreshToken": tokens.is_some_and(|it| it.refresh.is_some()),
+    })
+}
