@@ -201,6 +201,9 @@ fn explain_knows_errors_ranges_and_headers_that_a_diff_names() {
     ] {
         let output = xtask(&["explain", name]);
         let text = String::from_utf8(output.stdout).unwrap();
-        assert!(text.contains(says) && !text.contains("{revision}"), "{text}");
+        assert!(
+            text.contains(says) && !text.contains("{revision}"),
+            "{text}"
+        );
     }
 }

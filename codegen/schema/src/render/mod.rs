@@ -5,6 +5,7 @@ pub mod github;
 pub mod html;
 pub mod json;
 pub mod markdown;
+mod places;
 pub mod text;
 pub mod themes;
 
