@@ -5,11 +5,12 @@ use serde_json::{Map, Value};
 use super::Session;
 
 /// Members that only some revisions have, and what they stand for where they are absent. They are no losses.
-const ENVELOPE: [(&str, Option<&str>); 5] = [
+const ENVELOPE: [(&str, Option<&str>); 6] = [
     ("resultType", Some("complete")),
     ("ttlMs", None),
     ("cacheScope", None),
     ("mode", Some("form")),
+    ("taskSupport", Some("forbidden")),
     ("io.modelcontextprotocol/serverInfo", None),
 ];
 
@@ -105,8 +106,11 @@ fn without_envelope(value: &mut Value) {
             });
             members.values_mut().for_each(without_envelope);
             let is_empty = |value: &Value| value.as_object().is_some_and(Map::is_empty);
-            if members.get("_meta").is_some_and(is_empty) {
-                members.remove("_meta");
+            // They held nothing else.
+            for name in ["_meta", "execution"] {
+                if members.get(name).is_some_and(is_empty) {
+                    members.remove(name);
+                }
             }
         }
         _ => {}
