@@ -1,6 +1,6 @@
 //! An agent with several servers, each a URL or a program: `cargo run -p mcp-revisions --example agent -- SERVER...`
 //!
-//! Its model is whoever types: each line is the name of a tool and its arguments, such as `write {"name": "a", "text": "b"}`.
+//! Its model is the user: each line is the name of a tool and its arguments, such as `write {"name": "a", "text": "b"}`.
 
 use std::collections::HashMap;
 

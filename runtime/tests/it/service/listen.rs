@@ -132,7 +132,7 @@ async fn a_server_that_is_started_again_is_listened_to_again() {
         hears_news(&mut stream, &first.changes).await;
         first.stop().await;
         let (second, _) = Running::start(revision, port).await;
-        // Nobody knows what changed meanwhile.
+        // It is not known what changed meanwhile.
         while next(&mut stream).await != Some(Change::Tools) {}
         hears_news(&mut stream, &second.changes).await;
         drop(stream);
