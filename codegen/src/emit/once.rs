@@ -22,6 +22,17 @@ impl Once {
     /// `revisions` are in order, each with its id, the string that messages call it, and its types.
     #[must_use]
     pub fn find(revisions: &[(&str, &str, &Pieces)]) -> Self {
+        Self::find_by(revisions, |_| false)
+    }
+
+    /// Finds the same of an extension and what it rests on: a definition that is a type of mcp-wire is that type, whether both
+    /// have the definition or not. In a crate that revisions share, such a type would be another one's.
+    #[must_use]
+    pub fn find_for_extension(states: &[(&str, &str, &Pieces)]) -> Self {
+        Self::find_by(states, Piece::is_of_wire)
+    }
+
+    fn find_by(revisions: &[(&str, &str, &Pieces)], is_of_wire: impl Fn(&Piece) -> bool) -> Self {
         // Texts of two revisions are equal only if each word names a type in both or in neither: a word without a type is a
         // variant or a function. A type of mcp-wire counts as a type everywhere, so that it is not taken for one of a revision.
         let mut names: SortedMap<(&str, &str), SortedSet<&str>> = SortedMap::new();
@@ -41,16 +52,15 @@ impl Once {
             for (at, (_, wire, pieces)) in revisions.iter().enumerate() {
                 for (name, piece) in *pieces {
                     let parts = names.get(&(name.as_str(), piece.text.as_str()));
-                    // A definition that is a type of mcp-wire is that type, and so is the type without the definition.
-                    let is_of_wire = |part: &str| {
-                        WIRE.contains(&part) && pieces.get(part).is_some_and(Piece::is_of_wire)
+                    let is_alike = |part: &str| {
+                        WIRE.contains(&part) && pieces.get(part).is_some_and(&is_of_wire)
                     };
                     let parts: Vec<Option<usize>> = (parts.into_iter().flatten())
                         .map(|part| {
                             classes
                                 .get(&(at, *part))
                                 .copied()
-                                .filter(|_| !is_of_wire(part))
+                                .filter(|_| !is_alike(part))
                         })
                         .collect();
                     let wire = piece.text.contains("PROTOCOL_VERSION").then_some(*wire);

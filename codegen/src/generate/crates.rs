@@ -110,7 +110,8 @@ fn extension_crate(
     } = of;
     let docs = models.docs_of(of);
     let (id, wire) = (base.revision.id.as_str(), base.revision.wire.as_str());
-    let once = Once::find(&[(id, wire, base_pieces), (&extension.name, wire, pieces)]);
+    let once =
+        Once::find_for_extension(&[(id, wire, base_pieces), (&extension.name, wire, pieces)]);
     let shared = once.of(&extension.name);
     let shared: SortedSet<&str> = shared.keys().copied().collect();
     // A draft moves: what it has in common with a release is not fixed.
@@ -122,7 +123,8 @@ fn extension_crate(
     let mut reused: Vec<Reused> = Vec::new();
     for (other, theirs) in firm {
         let name = &other.extension.name;
-        let once = Once::find(&[(name, wire, theirs), (&extension.name, wire, pieces)]);
+        let once =
+            Once::find_for_extension(&[(name, wire, theirs), (&extension.name, wire, pieces)]);
         let is_new =
             |ty: &&str| !shared.contains(ty) && reused.iter().all(|one| !one.types.contains(*ty));
         let alike = once.of(&extension.name);

@@ -52,7 +52,7 @@ impl McpUiToolMeta {
     /// The name under which `_meta` of `Tool` holds the value.
     pub const META_NAME: &'static str = "ui";
 
-    /// Reads the value from a `_meta`; returns None if nothing stands under the name.
+    /// Reads the value from a `_meta`. Returns `None` if nothing stands under the name.
     ///
     /// # Errors
     /// Another value than one of this type, with the JSON pointer within it.
@@ -70,7 +70,7 @@ impl McpUiResourceMeta {
     /// The name under which `_meta` of `Resource`, `ResourceTemplate`, `TextResourceContents`, `BlobResourceContents` holds the value.
     pub const META_NAME: &'static str = "ui";
 
-    /// Reads the value from a `_meta`; returns None if nothing stands under the name.
+    /// Reads the value from a `_meta`. Returns `None` if nothing stands under the name.
     ///
     /// # Errors
     /// Another value than one of this type, with the JSON pointer within it.

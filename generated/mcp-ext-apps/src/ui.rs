@@ -1454,7 +1454,7 @@ mcp_wire::method! {
 /// The result of a tool call, as the server gave it in whichever revision it speaks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct McpUiToolResultNotificationParams {
-    /// What the model is told.
+    /// Content for the model.
     pub content: Vec<ContentBlock>,
     /// The tool itself failed; absence means that it did not.
     pub is_error: Option<bool>,

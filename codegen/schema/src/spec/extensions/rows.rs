@@ -310,7 +310,7 @@ impl ExtensionRows {
         errors
     }
 
-    /// Returns what is wrong with the rows whatever the schemas of the states say.
+    /// Returns what is wrong with the rows themselves, without a look at the schemas of the states.
     pub(super) fn own_faults(&self, facts: &RuleFile, revisions: &[Revision]) -> Vec<Error> {
         let order = self.order();
         let mut errors = Vec::new();
