@@ -2,7 +2,7 @@
 //!
 //! A release is published: what is written for a new revision leaves the types of those before as they are.
 
-use mcp_revisions_schema::names::{module, package};
+use mcp_revisions_schema::names::{extension_package, module, package};
 use mcp_revisions_schema::sorted::SortedMap;
 use mcp_revisions_schema::spec::{Spec, Status};
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
@@ -25,7 +25,11 @@ type Surface = SortedMap<String, String>;
 #[must_use]
 pub fn packages(spec: &Spec) -> Vec<String> {
     let released = released(spec).map(package);
-    released.chain([SHARED.to_owned()]).collect()
+    let extensions = released_extensions(spec);
+    released
+        .chain([SHARED.to_owned()])
+        .chain(extensions)
+        .collect()
 }
 
 /// Checks that what was made leaves the public items of released revisions as they stand.
@@ -59,6 +63,21 @@ pub fn check(
         let [before, after] = [surface(stands, id)?, surface(&made, id)?];
         changes.extend(differences(&package, &before, &after));
     }
+    for package in released_extensions(spec) {
+        let (Some(before), Some(after)) = (stands.get(&package), made.get(&package)) else {
+            continue;
+        };
+        let mut surfaces = [Surface::new(), Surface::new()];
+        for (surface, files) in surfaces.iter_mut().zip([before, after]) {
+            add_folder(surface, &package, files, "src/")?;
+        }
+        let [before, after_items] = surfaces;
+        let elsewhere = reexported(&package, after)?;
+        let mut lines = differences(&package, &before, &after_items);
+        // What is another crate's now, and has its name here, is there for users.
+        lines.retain(|line| !elsewhere.iter().any(|name| is_about(line, &package, name)));
+        changes.extend(lines);
+    }
     if changes.is_empty() {
         return Ok(());
     }
@@ -81,6 +100,47 @@ fn released(spec: &Spec) -> impl Iterator<Item = &str> {
     let released = spec.revisions.iter();
     let released = released.filter(|of| of.status == Status::Released);
     released.map(|of| of.id.as_str())
+}
+
+/// The packages of released states of extensions.
+fn released_extensions(spec: &Spec) -> impl Iterator<Item = String> {
+    let released = spec.extensions.iter();
+    let released = released.filter(|of| of.status() == Status::Released);
+    released.map(|of| extension_package(&of.name))
+}
+
+/// The names that the root of a crate re-exports from other crates.
+fn reexported(package: &str, files: &CrateFiles) -> Result<Vec<String>, Error> {
+    let mut names = Vec::new();
+    let Some(root) = files.get("src/lib.rs") else {
+        return Ok(names);
+    };
+    for item in parse(package, "src/lib.rs", root)?.items {
+        if let syn::Item::Use(syn::ItemUse {
+            tree: syn::UseTree::Path(path),
+            ..
+        }) = item
+            && let syn::UseTree::Group(group) = &*path.tree
+        {
+            let all = group.items.iter().filter_map(|tree| match tree {
+                syn::UseTree::Name(name) => Some(name.ident.to_string()),
+                _ => None,
+            });
+            names.extend(all);
+        }
+    }
+    Ok(names)
+}
+
+/// Returns whether a line tells of an item of a type.
+fn is_about(line: &str, package: &str, name: &str) -> bool {
+    let rest = line
+        .strip_prefix(package)
+        .and_then(|rest| rest.strip_prefix(": "));
+    rest.is_some_and(|rest| {
+        let word = |letter: char| letter.is_alphanumeric() || letter == '_';
+        rest.split(|letter| !word(letter)).any(|part| part == name)
+    })
 }
 
 /// What differs between two surfaces of a crate, a line for each item.

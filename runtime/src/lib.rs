@@ -58,10 +58,12 @@
 //! | `redis-tls` | `redis`, also over TLS (`rediss://`) |
 //! | `router` | servers made of functions: tools, resources, prompts, completions; implies `server-stdio` |
 //! | `ext-tasks` | a server's tasks, in the core of 2025-11-25 and as an extension: `Router::as_task`; the types of the extension |
+//! | `ext-apps`, `ext-tasks-draft` | types of other extensions, and of their drafts; `extensions` brings all |
 //! | `schemars` | JSON schemas of the arguments and results of these functions, and forms for elicitation |
 //! | `client` | clients over any two streams of bytes; implies `ext-tasks`, because a client looks after the tasks of any server |
 //! | `client-stdio` | clients that start their server |
 //! | `client-http`, `client-tls` | clients over streamable HTTP, and over `https` |
+//! | `client-auth` | clients that sign in to their server by OAuth |
 //! | `tracing` | a layer for `tracing` that sends the events of a call to its client: `service::trace::ToClient` |
 //! | `events` | events of `tracing` for operators: refused requests, sessions that move to another replica, a lost backplane |
 //! | `metrics` | durations, losses and levels by the crate `metrics`, under OpenTelemetry's names where it has any |
@@ -89,6 +91,8 @@ pub mod service;
 #[cfg(any(feature = "client", feature = "server-http", feature = "server-stdio"))]
 mod transport;
 
+#[cfg(feature = "client-auth")]
+pub use mcp_revisions_auth as auth;
 #[cfg(any(feature = "sansio-client", feature = "sansio-server"))]
 pub use mcp_revisions_sansio::{self as sansio, Limits, errors};
 #[cfg(feature = "client")]

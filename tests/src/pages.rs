@@ -16,6 +16,7 @@ pages! {
     Deploy = "../../docs/deploy.md"
     FromRmcp = "../../docs/from-rmcp.md"
     Rules = "../../docs/rules.md"
+    Sansio = "../../docs/sansio.md"
     Server = "../../docs/server.md"
     Types = "../../docs/types.md"
     Wire = "../../runtime/wire/README.md"

@@ -62,8 +62,8 @@ struct Import {
     /// Which revision it is; with --extension, the one that it rests on [default then: the one that handlers are written in]
     #[arg(long, value_name = "ID", required_unless_present = "extension")]
     revision: Option<String>,
-    /// Which extension it is
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["wire", "lifecycle", "status", "from", "after"])]
+    /// Which extension it is, with the id of its state [default: the last state, of a new extension one that is called like the revision]
+    #[arg(long, value_name = "NAME[@STATE]", conflicts_with_all = ["wire", "lifecycle", "from", "after"])]
     extension: Option<String>,
     /// The identifier by which peers declare the extension; needed for a new one
     #[arg(long, value_name = "PREFIX/NAME", requires = "extension")]
@@ -74,7 +74,7 @@ struct Import {
     /// handshake or per-request; needed for a new revision
     #[arg(long)]
     lifecycle: Option<Lifecycle>,
-    /// released, candidate or draft; needed for a new revision
+    /// released, candidate or draft; needed for a new revision [default of an extension's state: draft if it is called so, else released]
     #[arg(long)]
     status: Option<Status>,
     /// The draft that a new revision was: what begins with the draft begins with it [default: the draft if it has the same schema]
@@ -98,12 +98,18 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     let dir = arguments.spec.map_or_else(spec_dir, Ok)?;
     match arguments.command {
         Command::Import(import) => {
-            let upstream = Upstream::read(&import.file)?;
+            let upstream = match import.extension {
+                Some(_) => Upstream::read_extension(&import.file)?,
+                None => Upstream::read(&import.file)?,
+            };
             let mut directory = Directory::read(&dir)?;
+            let name = import.extension.as_ref();
+            let folder = name.and_then(|name| name.split('@').next().map(str::to_owned));
             let (text, stands) = match import.extension {
                 Some(name) => {
                     let options = ExtensionOptions {
                         name,
+                        status: import.status,
                         identifier: import.identifier,
                         revision: import.revision,
                         source: import.source,
@@ -128,7 +134,11 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
                     (told::imported(&imported), imported.stale.is_none())
                 }
             };
-            ends(&mut directory, &dir, text, stands, import.scaffold)
+            let stubs = Stubs {
+                are_written: import.scaffold,
+                extension: folder,
+            };
+            ends(&mut directory, &dir, text, stands, &stubs)
         }
         Command::Confirm {
             revision,
@@ -157,19 +167,30 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     }
 }
 
+/// Which stubs an import writes.
+struct Stubs {
+    are_written: bool,
+    /// The extension in whose folder they all lie, if one is imported.
+    extension: Option<String>,
+}
+
 /// Says what an import leaves open, writes stubs for it where that is asked for, and writes the directory.
 fn ends(
     directory: &mut Directory,
     dir: &Path,
     mut text: String,
     stands: bool,
-    scaffold: bool,
+    stubs: &Stubs,
 ) -> anyhow::Result<Outcome> {
     // With errata or facts that do not hold, nothing more can be said of it.
     if stands {
         let open = Open::of(&directory.spec()?);
+        let open = match &stubs.extension {
+            Some(name) => open.of_extension(name),
+            None => open,
+        };
         text.push_str(&told::open(&open));
-        if scaffold {
+        if stubs.are_written {
             text.push_str(&told::scaffolded(&directory.scaffold(&open)?));
         }
     }
@@ -285,7 +306,7 @@ fn extension_row(extension: &Extension, spec: &Spec) -> [String; 7] {
         extension.name.clone(),
         extension.revision.clone(),
         lifecycle,
-        "extension".to_owned(),
+        format!("extension, {}", extension.status()),
         canonical::definitions(&extension.raw).count().to_string(),
         extension.errata.len().to_string(),
         extension.sha256.chars().take(12).collect(),

@@ -35,8 +35,12 @@ pub enum Scope {
     Extension {
         /// The name of its folder.
         name: String,
+        /// The id of its state.
+        state: String,
         /// The id of the revision that it rests on: the rules of that one hold for it.
         revision: String,
+        /// Whether rows that it needs begin with the state: older ones do without.
+        has_older: bool,
     },
     /// A schema that is no revision, by the name of its file.
     Schema(String),
@@ -143,7 +147,9 @@ impl fmt::Display for Scope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Revision(id) => write!(f, "spec/{id}/schema.json"),
-            Self::Extension { name, .. } => write!(f, "spec/extensions/{name}/schema.json"),
+            Self::Extension { name, state, .. } => {
+                write!(f, "spec/extensions/{name}/{state}/schema.json")
+            }
             Self::Schema(file) => f.write_str(file),
             Self::Pair(pair) => write!(f, "spec/{}", pair.file()),
         }

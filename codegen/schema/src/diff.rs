@@ -22,6 +22,8 @@ mod methods;
 mod moved;
 mod path;
 mod patterns;
+mod remarks;
+mod respelled;
 mod row;
 mod rows;
 mod sample;
@@ -30,6 +32,7 @@ mod show;
 mod side;
 mod site;
 mod summary;
+mod unreached;
 mod variants;
 mod verdict;
 mod walk;
@@ -188,14 +191,17 @@ pub fn compare(old: &Side, new: &Side) -> Diff {
     let mut rows = rows.list;
     moved::merge(&mut rows, &moves, &pairs, &comparer);
     rows.extend(moved::renamed(&pairs, &comparer));
+    respelled::mark(&mut rows);
     rows::order(&mut rows, old, new);
     let mut notes: Vec<String> = old.notes.iter().chain(&new.notes).cloned().collect();
     notes.dedup();
+    notes.extend(extension::meta_notes(old, new));
     if cut {
         notes.push(
             "there are more wire paths than are followed: rows name only some of theirs".to_owned(),
         );
     }
+    notes.extend(unreached::note([old, new], &pairs, &comparer, &rows));
     let mut uncompared: Vec<String> = old.unlisted.iter().chain(&new.unlisted).cloned().collect();
     uncompared.extend(methods::uncompared(&pairs));
     let gone = rows.iter().filter(|row| row.kind == Kind::MethodRemoved);

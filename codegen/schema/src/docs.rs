@@ -164,8 +164,8 @@ const NO_USE: [&str; 3] = [
 pub struct TypeDocs<'d> {
     /// The lines.
     pub docs: &'d Docs,
-    /// The lines of an extension, which stand before those.
-    pub own: Option<&'d Docs>,
+    /// The lines of an extension, which stand before those, and the id of its state.
+    pub own: Option<(&'d Docs, &'d str)>,
     /// The revision's id.
     pub revision: &'d str,
     /// The URL of a definition's reference page, with `{anchor}` for its name in lower case.
@@ -209,18 +209,17 @@ impl<'d> TypeDocs<'d> {
     }
 
     /// The lines to look at, in this order.
-    fn layers(&self) -> impl Iterator<Item = &'d Docs> {
-        self.own.into_iter().chain([self.docs])
+    fn layers(&self) -> impl Iterator<Item = (&'d Docs, &'d str)> {
+        self.own.into_iter().chain([(self.docs, self.revision)])
     }
 
     fn type_line(&self, key: &str) -> Option<&'d str> {
-        self.layers()
-            .find_map(|docs| docs.type_line(self.revision, key))
+        self.layers().find_map(|(docs, of)| docs.type_line(of, key))
     }
 
     fn member_line(&self, key: &str, wire: &str) -> Option<&'d str> {
         self.layers()
-            .find_map(|docs| docs.member_line(self.revision, key, wire))
+            .find_map(|(docs, of)| docs.member_line(of, key, wire))
     }
 
     /// Returns the URL of a definition's reference page; `None` for an inline schema, or where there are no pages.

@@ -1,5 +1,7 @@
 //! The models of all revisions and extensions, and the plans of conversions between adjacent revisions.
 
+mod plans;
+
 use crate::sorted::SortedMap;
 
 use serde_json::Value;
@@ -7,19 +9,17 @@ use serde_json::Value;
 use crate::Error;
 use crate::analyze::areas::Areas;
 use crate::analyze::join;
-use crate::decision::{Decision, Scope};
+use crate::decision::{Decision, Question, Scope};
 use crate::docs::{Docs, TypeDocs};
-use crate::draft::draft;
+use crate::draft::{draft, missing_definition};
 use crate::model::{Built, Model};
 use crate::open::Undocumented;
 use crate::rules::{Mistake, Rules};
 use crate::schema::Schema;
 use crate::shims::changes::Changes;
-use crate::shims::rules::PairRules;
-use crate::shims::{self, Pair, PairPlan, Planned, Side};
 use crate::spec::errors::ErrorRules;
+use crate::spec::extensions::Dangling;
 use crate::spec::methods::{MethodRules, module};
-use crate::spec::rules::RuleFile;
 use crate::spec::{DOCS, Extension, Revision, Spec, Status};
 
 /// The model of one revision, with the revision it is of.
@@ -42,8 +42,6 @@ pub struct ExtensionModel<'s> {
     pub model: Model,
     /// What its schema leaves open, and the model has a safe answer for.
     pub decisions: Vec<Decision>,
-    /// The doc lines of its own.
-    pub docs: Docs,
     /// What its schema says in words, by `Type` or `Type.member`, where the extension is none of the spec.
     pub prose: SortedMap<String, String>,
 }
@@ -57,6 +55,8 @@ pub struct Models<'s> {
     pub extensions: Vec<ExtensionModel<'s>>,
     /// All doc lines.
     pub docs: Docs,
+    /// The doc lines of what extensions add, by folder.
+    pub extension_docs: SortedMap<String, Docs>,
     /// What the schemas do not say.
     pub stated: ErrorRules,
     /// What the prose changes between adjacent revisions.
@@ -129,6 +129,18 @@ impl<'s> Models<'s> {
         let rules = &Rules::read(&spec.rules)?;
         let methods = MethodRules::read(spec)?;
         let docs = Docs::read(&spec.rules)?;
+        let mut extension_docs = SortedMap::new();
+        for of in &spec.extensions {
+            if !extension_docs.contains_key(&of.folder) {
+                let order = spec
+                    .rules
+                    .states
+                    .get(&of.folder)
+                    .unwrap_or(&spec.rules.order);
+                let file = spec.rules.get(&of.docs_file());
+                extension_docs.insert(of.folder.clone(), Docs::from_file(file, order)?);
+            }
+        }
         let stated = ErrorRules::read(spec)?;
         let changes = Changes::of(spec)?;
         let mut errors = Vec::new();
@@ -157,8 +169,8 @@ impl<'s> Models<'s> {
             })
         });
         let revisions = Error::apart(revisions, &mut errors);
-        let extensions = (spec.extensions.iter())
-            .map(|of| ExtensionModel::build(of, spec, rules, &methods, &areas));
+        let extensions =
+            (spec.extensions.iter()).map(|of| ExtensionModel::build(of, rules, &methods, &areas));
         let extensions = Error::apart(extensions, &mut errors);
         Error::check(errors)?;
         let all = revisions.iter().map(|of| &of.model);
@@ -168,6 +180,7 @@ impl<'s> Models<'s> {
             revisions,
             extensions,
             docs,
+            extension_docs,
             stated,
             changes,
             mistakes,
@@ -192,7 +205,9 @@ impl<'s> Models<'s> {
         let is_firm = |of: &&RevisionModel<'_>| of.revision.status != Status::Draft;
         let firm = self.revisions.iter().filter(is_firm);
         let firm = firm.flat_map(|of| &of.decisions);
-        let all = firm.chain(self.extensions.iter().flat_map(|of| &of.decisions));
+        let is_firm = |of: &&ExtensionModel<'_>| of.extension.status() != Status::Draft;
+        let extensions = self.extensions.iter().filter(is_firm);
+        let all = firm.chain(extensions.flat_map(|of| &of.decisions));
         all.cloned().map(Decision::refused).collect()
     }
 
@@ -230,7 +245,8 @@ impl<'s> Models<'s> {
     #[must_use]
     pub fn docs_of<'d>(&'d self, of: &'d ExtensionModel<'_>) -> TypeDocs<'d> {
         TypeDocs {
-            own: Some(&of.docs),
+            own: (self.extension_docs.get(&of.extension.folder))
+                .map(|docs| (docs, of.extension.state.as_str())),
             reference: &of.extension.reference,
             prose: &of.prose,
             ..TypeDocs::new(&self.docs, &of.extension.revision)
@@ -241,142 +257,8 @@ impl<'s> Models<'s> {
     #[must_use]
     pub fn unused_docs(&self) -> Vec<Error> {
         let _ = self.undocumented();
-        let own = self.extensions.iter().flat_map(|of| of.docs.unused());
+        let own = self.extension_docs.values().flat_map(Docs::unused);
         self.docs.unused().into_iter().chain(own).collect()
-    }
-
-    /// Plans the conversions between adjacent revisions: those that can be negotiated, and drafts that differ; and
-    /// those between an extension and the core that had the feature before. A change to a draft without a rule is listed
-    /// in [`PairPlan::open`].
-    ///
-    /// # Errors
-    /// Every change between released revisions without a rule, and every rule without a change.
-    pub fn plan_shims(&self, spec: &Spec) -> Result<Vec<PairPlan>, Error> {
-        let mut errors = Vec::new();
-        let pairs = self.all_pairs();
-        let files: Vec<String> = pairs.iter().map(Pair::file).collect();
-        let plans = pairs.iter().zip(&files);
-        let plans = plans.map(|(pair, name)| self.plan_pair(pair, spec.rules.get(name)));
-        let plans = Error::apart(plans, &mut errors);
-        errors.extend(self.changes.faults(&pairs));
-        // Rules between revisions that are not adjacent would never be looked at.
-        for (name, file) in spec.rules.iter() {
-            if name.starts_with("shims/") && !files.iter().any(|known| known == name) {
-                let problem = "no two adjacent revisions of that name are converted";
-                let help = format!("known: {}", files.join(", "));
-                errors.push(Error::file(file.path.as_str(), problem, "", help));
-            }
-        }
-        Error::check(errors)?;
-        Ok(plans)
-    }
-
-    /// Returns the pairs of adjacent revisions that are converted, oldest first.
-    #[must_use]
-    pub fn shim_pairs(&self) -> Vec<Pair> {
-        let chain = self.chain();
-        let ids = |at: usize| &*chain[at].revision.id;
-        (1..chain.len())
-            .map(|at| Pair::new(ids(at - 1), ids(at)))
-            .collect()
-    }
-
-    /// Returns the pairs of adjacent revisions, and after them those of each extension and the last revision whose core had it.
-    #[must_use]
-    pub fn all_pairs(&self) -> Vec<Pair> {
-        [self.shim_pairs(), self.extension_pairs()].concat()
-    }
-
-    /// Returns the pairs of each extension and the last revision whose core had it.
-    #[must_use]
-    pub fn extension_pairs(&self) -> Vec<Pair> {
-        let succeeds = |of: &ExtensionModel<'_>| {
-            let core = of.extension.core.as_ref()?;
-            Some(Pair::new(&*core.revision, &*of.extension.name))
-        };
-        self.extensions.iter().filter_map(succeeds).collect()
-    }
-
-    /// Plans the conversions of a pair by the rules in a file.
-    ///
-    /// # Errors
-    /// As [`Models::plan_shims`].
-    pub fn plan_pair(&self, pair: &Pair, file: RuleFile) -> Result<PairPlan, Error> {
-        let mut extensions = self.extensions.iter();
-        match extensions.find(|of| of.extension.name == pair.new) {
-            Some(of) => self.plan_extension(pair, of, file),
-            None => self.plan_adjacent(pair, file),
-        }
-    }
-
-    /// Plans the conversions between the methods that a core had for a feature and those of its extension.
-    fn plan_extension(
-        &self,
-        pair: &Pair,
-        of: &ExtensionModel<'_>,
-        file: RuleFile,
-    ) -> Result<PairPlan, Error> {
-        let ExtensionModel {
-            extension, model, ..
-        } = of;
-        let (before, base) = (self.get(&pair.old)?, self.get(&extension.revision)?);
-        let of_core = extension.core.iter().flat_map(|core| &core.methods);
-        let old = with_methods(&before.model, &of_core.collect::<Vec<_>>());
-        let own = extension.methods.iter().map(|method| &method.name);
-        let new = with_methods(model, &own.collect::<Vec<_>>());
-        // What the codes of errors mean is the business of the revisions.
-        // The errors of an extension are those of the revision that it rests on.
-        let sent = [before, base].map(|of| sent(&self.stated, of.revision));
-        let [old_codes, new_codes] = &sent;
-        let old = Side {
-            model: &old,
-            ..side(before, old_codes)
-        };
-        let new = Side {
-            id: &extension.name,
-            model: &new,
-            ..side(base, new_codes)
-        };
-        let mut plan = self.planned(pair, [old, new], file, false)?;
-        // So are the types that the extension repeats.
-        plan.alike.retain(|name| base.model.get(name).is_none());
-        Ok(plan)
-    }
-
-    fn plan_adjacent(&self, pair: &Pair, file: RuleFile) -> Result<PairPlan, Error> {
-        let (old, new) = (self.get(&pair.old)?, self.get(&pair.new)?);
-        let sent = [old, new].map(|of| sent(&self.stated, of.revision));
-        let [old_codes, new_codes] = &sent;
-        let is_draft = |of: &RevisionModel<'_>| of.revision.status == Status::Draft;
-        let sides = [side(old, old_codes), side(new, new_codes)];
-        self.planned(pair, sides, file, is_draft(old) || is_draft(new))
-    }
-
-    /// Returns the rules of two adjacent revisions that match nothing, among rules that may be unfinished.
-    pub(crate) fn idle_rules(&self, pair: &Pair, file: RuleFile) -> Result<Vec<Error>, Error> {
-        let (old, new) = (self.get(&pair.old)?, self.get(&pair.new)?);
-        let [old_codes, new_codes] = [old, new].map(|of| sent(&self.stated, of.revision));
-        let (rules, _) = PairRules::unfinished(file)?.answering(&self.changes, pair);
-        let _ = shims::plan(side(old, &old_codes), side(new, &new_codes), &rules);
-        Ok(rules.unused())
-    }
-
-    /// Plans a pair, which `may_be_open` or not: then what no rule answers is an error.
-    fn planned(
-        &self,
-        pair: &Pair,
-        [old, new]: [Side<'_>; 2],
-        file: RuleFile,
-        may_be_open: bool,
-    ) -> Result<PairPlan, Error> {
-        let (rules, unanswered) = PairRules::read(file)?.answering(&self.changes, pair);
-        let Planned { plan, mut faults } = shims::plan(old, new, &rules);
-        if !may_be_open {
-            faults.extend(plan.open.iter().cloned().map(Decision::refused));
-        }
-        faults.extend(unanswered);
-        Error::check(faults)?;
-        Ok(plan)
     }
 
     /// Returns the revisions that are converted, oldest first: no candidates, and no draft that is another revision.
@@ -402,53 +284,44 @@ impl<'s> Models<'s> {
 impl<'s> ExtensionModel<'s> {
     fn build(
         extension: &'s Extension,
-        spec: &Spec,
         rules: &Rules,
         methods: &MethodRules,
         areas: &Areas,
     ) -> Result<Self, Error> {
         let scope = Scope::Extension {
-            name: extension.name.clone(),
+            name: extension.folder.clone(),
+            state: extension.state.clone(),
             revision: extension.revision.clone(),
+            has_older: extension.has_older,
         };
         let (methods, Extension { schema, prose, .. }) = (methods.with(extension), extension);
         let Built {
             model,
-            decisions,
+            mut decisions,
             prose,
         } = built(schema, &scope, rules, &methods, prose, areas)?;
+        decisions.extend(dangling(extension, &scope));
         Ok(Self {
             extension,
             model,
             decisions,
-            docs: Docs::from_file(spec.rules.get(&extension.docs_file()), &spec.rules.order)?,
             prose,
         })
     }
 }
 
-fn side<'m>(of: &'m RevisionModel<'_>, errors: &'m [(i64, String)]) -> Side<'m> {
-    Side {
-        id: &of.revision.id,
-        wire: &of.revision.wire,
-        model: &of.model,
-        errors,
-    }
-}
-
-/// A model with these methods alone.
-fn with_methods(model: &Model, names: &[&String]) -> Model {
-    let mut model = model.clone();
-    model.methods.retain(|method| names.contains(&&method.name));
-    model
-}
-
-/// The error codes that a peer of a revision may send: those that are said of it, and what else its schema carries.
-fn sent(codes: &ErrorRules, revision: &Revision) -> Vec<(i64, String)> {
-    let said = (codes.errors.iter())
-        .filter(|error| error.send && error.revisions.contains(&revision.id))
-        .map(|error| (error.code, error.name.clone()));
-    let unlisted = codes.unlisted(revision).into_iter();
-    said.chain(unlisted.map(|(code, name)| (code, name.to_owned())))
-        .collect()
+/// Asks about references to nothing; the proposed errata define what is missing, or take the references out.
+fn dangling(extension: &Extension, scope: &Scope) -> Vec<Decision> {
+    let asks = |one: &Dangling| {
+        let places = one.at.len();
+        let open = format!(
+            "expected a reference to something in this file, found `{}` in {places} places, which is not there",
+            one.reference
+        );
+        let answer = "any JSON is valid there, kept as text".to_owned();
+        let settle = missing_definition(scope, one);
+        let place = one.at.first().cloned().unwrap_or_default();
+        scope.asks(Question::Shape, place, open, answer, settle)
+    };
+    extension.dangling.iter().map(asks).collect()
 }

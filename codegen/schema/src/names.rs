@@ -20,10 +20,11 @@ pub fn extension_package(name: &str) -> String {
     package(&extension(name))
 }
 
-/// Returns the name that distinguishes an extension from a revision: `ext-tasks`.
+/// Returns the name that distinguishes an extension from a revision: `ext-tasks`, for another state than the one that
+/// handlers are written in `ext-tasks-draft`.
 #[must_use]
 pub fn extension(name: &str) -> String {
-    format!("ext-{name}")
+    format!("ext-{}", name.replace('@', "-"))
 }
 
 /// Returns the module that holds its types: `v2025_11_25`, `draft`.

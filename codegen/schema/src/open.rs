@@ -2,6 +2,7 @@
 
 use crate::Models;
 use crate::decision::Decision;
+use crate::spec::extensions::FOLDER;
 use crate::{Error, Spec};
 
 /// What has to be decided, written or mended before a spec stands.
@@ -76,6 +77,16 @@ impl Open {
             .filter(|one| !one.missing.is_empty() && !is_told_elsewhere(&one.of))
             .collect();
         open
+    }
+
+    /// Keeps what is settled in the folder of an extension.
+    #[must_use]
+    pub fn of_extension(mut self, name: &str) -> Self {
+        let folder = format!("{FOLDER}/{name}/");
+        let is_own = |file: &str| file.starts_with(&folder);
+        self.decisions.retain(|one| is_own(&one.settle.file));
+        self.undocumented.retain(|one| is_own(&one.file));
+        self
     }
 
     /// Returns whether nothing is.

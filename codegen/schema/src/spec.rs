@@ -49,7 +49,7 @@ pub(crate) const DOCS: &str = "docs.toml";
 pub struct Spec {
     /// The revisions in the order of revisions.toml: oldest first, drafts last.
     pub revisions: Vec<Revision>,
-    /// The extensions, in order of their names.
+    /// The states of the extensions, in order of their folders, oldest first.
     pub extensions: Vec<Extension>,
     /// The rule files that all revisions share, unread.
     pub rules: RuleTexts,
@@ -108,7 +108,10 @@ impl Spec {
         // An extension is read on its revision: without one of them, nothing can be said of it.
         let names = extensions::names(directory);
         let load = |name: &String| Extension::load(directory, name, &revisions);
-        let extensions = Error::all(names.iter().map(load))?;
+        let extensions: Vec<Extension> = Error::all(names.iter().map(load))?
+            .into_iter()
+            .flatten()
+            .collect();
         let is_shared = |name: &&String| {
             let folder = name.split('/').next();
             let of_revision = rows.iter().any(|row| folder == Some(row.id()));
@@ -117,13 +120,14 @@ impl Spec {
         let files = directory.files.keys().filter(is_shared);
         let files = files.map(|name| (name.clone(), directory.file(name)));
         Ok(Self {
-            revisions,
-            extensions,
             rules: RuleTexts {
                 root: directory.root.clone(),
                 order,
+                states: extensions::orders(&extensions),
                 files: files.collect(),
             },
+            revisions,
+            extensions,
         })
     }
 

@@ -32,7 +32,7 @@ pub use once::{Once, Set};
 pub use pieces::{Piece, Pieces, pieces};
 pub use scaffold::reexport as reexport_files;
 pub(crate) use scaffold::{COMMAND, header_of, lines, rendered};
-pub use scaffold::{CrateFacts, ExtensionFacts};
+pub use scaffold::{CrateFacts, ExtensionFacts, Reused};
 use ty::rust_type;
 pub(crate) use ty::{assign, in_box, optional};
 
@@ -50,7 +50,11 @@ pub fn crate_files(
     docs: &TypeDocs,
     facts: &CrateFacts,
 ) -> Result<CrateFiles, Error> {
-    let is_own = |name: &str| !shared.contains(name);
+    let reused = facts.extension.iter().flat_map(|of| &of.reused);
+    let reused: SortedSet<&str> = (reused.flat_map(|one| &one.types))
+        .map(String::as_str)
+        .collect();
+    let is_own = |name: &str| !shared.contains(name) && !reused.contains(name);
     let own = pieces.keys().map(String::as_str);
     let root = |_: &str| "crate".to_owned();
     let mut files = Sources {
@@ -64,7 +68,7 @@ pub fn crate_files(
     let areas = files.areas()?;
     let about = scaffold::ABOUT_METHODS;
     // An extension has its own messages and types alone: the others are in the tables of its revision.
-    let listed = |name: &str| facts.extension.is_none() || is_own(name);
+    let listed = |name: &str| facts.extension.is_none() || !shared.contains(name);
     files.add("methods.rs", None, about, methods::tables(model, listed))?;
     let body = services::services(model, docs, facts);
     files.add("services.rs", None, scaffold::ABOUT_SERVICES, body)?;

@@ -5,7 +5,7 @@ use mcp_revisions_schema::sorted::{SortedMap, SortedSet};
 use mcp_revisions_schema::names::module;
 use mcp_revisions_schema::naming::taken::WIRE;
 
-use super::Pieces;
+use super::{Piece, Pieces};
 
 /// The types that several revisions share, by the revisions that do.
 #[derive(Debug, Default)]
@@ -41,8 +41,17 @@ impl Once {
             for (at, (_, wire, pieces)) in revisions.iter().enumerate() {
                 for (name, piece) in *pieces {
                     let parts = names.get(&(name.as_str(), piece.text.as_str()));
+                    // A definition that is a type of mcp-wire is that type, and so is the type without the definition.
+                    let is_of_wire = |part: &str| {
+                        WIRE.contains(&part) && pieces.get(part).is_some_and(Piece::is_of_wire)
+                    };
                     let parts: Vec<Option<usize>> = (parts.into_iter().flatten())
-                        .map(|part| classes.get(&(at, *part)).copied())
+                        .map(|part| {
+                            classes
+                                .get(&(at, *part))
+                                .copied()
+                                .filter(|_| !is_of_wire(part))
+                        })
                         .collect();
                     let wire = piece.text.contains("PROTOCOL_VERSION").then_some(*wire);
                     let signature = (name.as_str(), piece.text.as_str(), wire, parts);

@@ -26,6 +26,13 @@ pub struct Piece {
     pub text: String,
 }
 
+impl Piece {
+    /// Returns whether the type is one of mcp-wire under its own name.
+    pub(super) fn is_of_wire(&self) -> bool {
+        self.text.replace(' ', "").contains("pubusemcp_wire::")
+    }
+}
+
 /// What is generated of each type of a revision, by Rust name.
 pub type Pieces = SortedMap<String, Piece>;
 

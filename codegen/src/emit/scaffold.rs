@@ -15,7 +15,9 @@ use super::ty::ident;
 use mcp_revisions_schema::Error;
 use mcp_revisions_schema::model::{Model, Shape};
 use mcp_revisions_schema::names;
+use mcp_revisions_schema::naming::{pascal_case, snake_case};
 use mcp_revisions_schema::render::text::wrapped;
+use mcp_revisions_schema::spec::extensions::Roles;
 
 /// The facts about a crate.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,10 +52,25 @@ pub struct ExtensionFacts {
     pub name: String,
     /// The identifier by which peers declare it.
     pub identifier: String,
+    /// The sides between which its messages go.
+    pub roles: Roles,
+    /// The types that it has from the crates of older states.
+    pub reused: Vec<Reused>,
     /// The Rust name of what they declare under it.
     pub settings: Option<String>,
+    /// What `_meta` of types of the revision holds: the Rust name of the value, the name, and the types.
+    pub meta: Vec<(String, String, Vec<String>)>,
     /// Requests of the revision that may be answered by a result of the extension, each with its Rust name.
     pub results: Vec<(String, String)>,
+}
+
+/// Types that an older state of an extension has exactly alike.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reused {
+    /// The package of that state.
+    pub package: String,
+    /// The Rust names of the types.
+    pub types: SortedSet<String>,
 }
 
 impl CrateFacts {
@@ -114,8 +131,23 @@ pub(super) fn files(
                 identifier,
                 settings,
                 results,
+                roles,
+                reused,
+                meta,
                 ..
             } = extension;
+            let meta = meta.iter().map(|(ty, name, of)| {
+                let of: Vec<String> = of.iter().map(|of| format!("`{of}`")).collect();
+                let is_alias = matches!(model.shape(ty), Some(Shape::Alias(_)));
+                let constant = snake_case(ty).to_uppercase();
+                context! { ty, name, of => of.join(", "), is_alias, constant }
+            });
+            let meta: Vec<Value> = meta.collect();
+            let reused = reused.iter().map(|one| {
+                let types: Vec<String> = one.types.iter().map(|name| format!("{name},")).collect();
+                context! { package => one.package.as_str(), library => one.package.replace('-', "_"), types => lines(&types) }
+            });
+            let reused: Vec<Value> = reused.collect();
             let types: Vec<String> = shared.iter().map(|name| format!("{name},")).collect();
             // It need not repeat anything.
             let types = if types.is_empty() {
@@ -126,7 +158,8 @@ pub(super) fn files(
             context! {
                 shared => None::<&str>,
                 types,
-                identifier, settings, results, example => false,
+                identifier, settings, results, reused, meta, example => false,
+                sides => [pascal_case(&roles.client), pascal_case(&roles.server)],
             }
         }
         None => {
@@ -135,6 +168,9 @@ pub(super) fn files(
                 shared => id.map(names::module),
                 shared_feature => id.map(names::feature),
                 example => example(model),
+                reused => Vec::<Value>::new(),
+                meta => Vec::<Value>::new(),
+                sides => ["Client", "Server"],
             }
         }
     };

@@ -13,13 +13,14 @@ use super::ty::{ident, params_type, rust_type};
 use mcp_revisions_schema::docs::TypeDocs;
 use mcp_revisions_schema::model::{Direction, Given, Member, Method, MethodKind, Model};
 use mcp_revisions_schema::names;
-use mcp_revisions_schema::naming::snake_case;
+use mcp_revisions_schema::naming::{pascal_case, snake_case};
+use mcp_revisions_schema::spec::extensions::Roles;
 
 /// What a side is called in generated code.
 struct Side {
     direction: Direction,
     /// Who answers, in words.
-    who: &'static str,
+    who: String,
     handlers: Ident,
     calls: Ident,
     marker: Ident,
@@ -27,17 +28,18 @@ struct Side {
 
 impl Side {
     /// The side that answers the messages of this direction.
-    fn of(direction: Direction) -> Self {
-        let (who, name) = match direction {
-            Direction::ClientToServer => ("server", "Server"),
-            Direction::ServerToClient => ("client", "Client"),
+    fn of(direction: Direction, roles: &Roles) -> Self {
+        let (who, marker) = match direction {
+            Direction::ClientToServer => (&roles.server, "Server"),
+            Direction::ServerToClient => (&roles.client, "Client"),
         };
+        let name = pascal_case(who);
         Self {
             direction,
-            who,
+            who: who.clone(),
             handlers: format_ident!("{name}Handlers"),
             calls: format_ident!("Call{name}"),
-            marker: format_ident!("{name}Side"),
+            marker: format_ident!("{marker}Side"),
         }
     }
 }
@@ -60,7 +62,9 @@ pub(super) fn services(model: &Model, docs: &TypeDocs, facts: &CrateFacts) -> To
     let mut body = quote!(
         use mcp_wire::service;
     );
-    for side in Direction::ALL.map(Side::of) {
+    let roles = facts.extension.as_ref().map(|of| of.roles.clone());
+    let roles = roles.unwrap_or_default();
+    for side in Direction::ALL.map(|direction| Side::of(direction, &roles)) {
         let functions = functions(model, docs, facts, &side);
         body.extend(handlers(&side, &functions));
         body.extend(dispatch(&side, &functions));

@@ -127,12 +127,13 @@ pub fn alone(spec: &Spec, alone: &Alone<'_>) -> Result<Crate, Error> {
     let methods = MethodRules::read(spec)?;
     let docs = Docs::read(&spec.rules)?;
     let upstream = json::parse(alone.file, alone.text)?;
-    let schema = canonical::canonicalize(&upstream, alone.file)?;
     let upstream_prose = prose::collect(&upstream);
-    if let Some(extension) = Extension::of_schema(&schema, spec, alone.package) {
+    let of_extension_file = canonical::of_text_with_dangling(alone.file, alone.text)?;
+    if let Some(extension) = Extension::of_schema(&of_extension_file, spec, alone.package) {
         let prose = upstream_prose;
         return of_extension(spec, alone, Extension { prose, ..extension });
     }
+    let schema = canonical::canonicalize(&upstream, alone.file)?;
     let scope = Scope::Schema(alone.file.to_owned());
     let Built {
         model,

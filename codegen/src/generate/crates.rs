@@ -10,8 +10,10 @@ use mcp_revisions_schema::spec::errors::ErrorRules;
 use mcp_revisions_schema::{Error, ExtensionModel, Models, Revision, RevisionModel, Status};
 
 use super::Crate;
+use mcp_revisions_schema::spec::Extension;
+
 use crate::emit::{
-    COMMAND, CrateFacts, ExtensionFacts, Once, Pieces, crate_files, pieces, reexport_files,
+    COMMAND, CrateFacts, ExtensionFacts, Once, Pieces, Reused, crate_files, pieces, reexport_files,
     shared_files,
 };
 use crate::registry::features::{Feature, Link, features, rows};
@@ -55,11 +57,24 @@ pub fn type_crates(models: &Models<'_>) -> (Vec<Result<Crate, Error>>, Once) {
         .map(|(of, pieces)| one_crate(models, of, pieces, &once));
     made.extend(crates);
     made.push(shared());
+    // The states of the extension at hand that are released, with what was emitted for each.
+    let mut older: Vec<(&ExtensionModel<'_>, Pieces)> = Vec::new();
     for of in &models.extensions {
-        let base = all
-            .iter()
-            .find(|(base, _)| base.revision.id == of.extension.revision);
-        made.extend(base.map(|(base, pieces)| extension_crate(models, of, base, pieces, |_| ())));
+        older.retain(|(other, _)| other.extension.folder == of.extension.folder);
+        let mut bases = all.iter();
+        let base = bases.find(|(base, _)| base.revision.id == of.extension.revision);
+        let Some((base, base_pieces)) = base else {
+            continue;
+        };
+        match pieces(&of.model, &models.docs_of(of)) {
+            Ok(own) => {
+                let made_one =
+                    extension_crate(models, (of, &own), (base, base_pieces), &older, |_| ());
+                made.push(made_one);
+                older.push((of, own));
+            }
+            Err(error) => made.push(Err(error)),
+        }
     }
     (made, once)
 }
@@ -73,15 +88,18 @@ pub(super) fn extension_alone(
         return Err(Error::defect("alone", "expected one extension"));
     };
     let base = models.get(&of.extension.revision)?;
-    extension_crate(models, of, base, &pieces_of(models, base)?, adapt)
+    let own = pieces(&of.model, &models.docs_of(of))?;
+    let base_pieces = pieces_of(models, base)?;
+    extension_crate(models, (of, &own), (base, &base_pieces), &[], adapt)
 }
 
-/// Emits the crate of an extension: a type that its revision has exactly alike is the one of that.
+/// Emits the crate of a state of an extension: a type that its revision has exactly alike is the one of that, and so is one
+/// that an older released state has.
 fn extension_crate(
     models: &Models<'_>,
-    of: &ExtensionModel<'_>,
-    base: &RevisionModel<'_>,
-    base_pieces: &Pieces,
+    (of, pieces): (&ExtensionModel<'_>, &Pieces),
+    (base, base_pieces): (&RevisionModel<'_>, &Pieces),
+    older: &[(&ExtensionModel<'_>, Pieces)],
     adapt: impl FnOnce(&mut CrateFacts),
 ) -> Result<Crate, Error> {
     let ExtensionModel {
@@ -91,11 +109,33 @@ fn extension_crate(
         ..
     } = of;
     let docs = models.docs_of(of);
-    let pieces = pieces(model, &docs)?;
     let (id, wire) = (base.revision.id.as_str(), base.revision.wire.as_str());
-    let once = Once::find(&[(id, wire, base_pieces), (&extension.name, wire, &pieces)]);
+    let once = Once::find(&[(id, wire, base_pieces), (&extension.name, wire, pieces)]);
     let shared = once.of(&extension.name);
     let shared: SortedSet<&str> = shared.keys().copied().collect();
+    // A draft moves: what it has in common with a release is not fixed.
+    let is_firm = |one: &Extension| one.status() == Status::Released;
+    let firm = older.iter().filter(|(other, _)| {
+        let rests_on_it = other.extension.revision == extension.revision;
+        is_firm(other.extension) && is_firm(extension) && rests_on_it
+    });
+    let mut reused: Vec<Reused> = Vec::new();
+    for (other, theirs) in firm {
+        let name = &other.extension.name;
+        let once = Once::find(&[(name, wire, theirs), (&extension.name, wire, pieces)]);
+        let is_new =
+            |ty: &&str| !shared.contains(ty) && reused.iter().all(|one| !one.types.contains(*ty));
+        let alike = once.of(&extension.name);
+        let types: SortedSet<String> = (alike.keys().copied().filter(is_new))
+            .map(str::to_owned)
+            .collect();
+        if !types.is_empty() {
+            reused.push(Reused {
+                package: extension_package(name),
+                types,
+            });
+        }
+    }
     let mut model = model.clone();
     (model.methods).retain(|method| !shared.contains(method.message.as_str()));
     let rust = |definition: &String| {
@@ -105,11 +145,16 @@ fn extension_crate(
     let results = extension.results.iter();
     let mut facts = CrateFacts {
         package: extension_package(&extension.name),
-        source: format!("spec/extensions/{}/schema.json", extension.name),
+        source: format!("spec/{}", extension.schema_file()),
         sha256: extension.sha256.clone(),
         extension: Some(ExtensionFacts {
             name: extension.name.clone(),
             identifier: extension.identifier.clone(),
+            roles: extension.roles.clone(),
+            reused,
+            meta: (extension.meta.iter())
+                .map(|one| (rust(&one.definition), one.name.clone(), one.of.clone()))
+                .collect(),
             settings: extension.settings.as_ref().map(rust),
             results: results
                 .map(|(method, result)| (method.clone(), rust(result)))
@@ -119,7 +164,7 @@ fn extension_crate(
     };
     adapt(&mut facts);
     Ok(Crate {
-        files: crate_files(&model, &pieces, &shared, &docs, &facts)?,
+        files: crate_files(&model, pieces, &shared, &docs, &facts)?,
         package: facts.package,
         types: model.types.len() - shared.len(),
         methods: model.methods.len(),
@@ -216,7 +261,7 @@ pub fn registry_crate(
 pub fn sections(models: &Models<'_>) -> Vec<Section> {
     let features = features_of(models);
     let converted: Vec<String> = (models.extensions.iter())
-        .filter(|of| of.extension.core.is_some())
+        .filter(|of| is_converted(of.extension, models))
         .map(|of| extension_package(&of.extension.name))
         .collect();
     let section = |path: &str, name, text| Section {
@@ -290,10 +335,17 @@ fn shim_facts<'m>(models: &'m Models<'m>, once: &'m Once) -> ShimFacts<'m> {
 
 /// The features that bring revisions, and those that bring the extensions that rest on them.
 fn features_of(models: &Models<'_>) -> Vec<Feature> {
-    let extensions: Vec<(&str, &str)> = (models.extensions.iter())
-        .map(|of| (of.extension.revision.as_str(), of.extension.name.as_str()))
-        .collect();
+    let extensions: Vec<&Extension> = models.extensions.iter().map(|of| of.extension).collect();
     features(&links(models), &extensions)
+}
+
+/// Returns whether messages of a state of an extension are converted: from and to a core, or another state.
+fn is_converted(extension: &Extension, models: &Models<'_>) -> bool {
+    let name = &extension.name;
+    let pairs = models.extension_pairs();
+    pairs
+        .iter()
+        .any(|pair| pair.old == *name || pair.new == *name)
 }
 
 /// The revisions that are converted, and those that are one of them under another name, in order.

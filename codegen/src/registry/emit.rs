@@ -43,8 +43,10 @@ pub(crate) fn crate_files(
         context! { revisions => rows, types => lines(&types) }
     });
     let converted: Vec<Value> = converted.collect();
-    let extensions = models.extensions.iter();
-    let extensions = extensions.map(|of| extension(of.extension, features));
+    let all: Vec<&Extension> = models.extensions.iter().map(|of| of.extension).collect();
+    let extensions = all.iter().map(|of| extension(of, &all, features));
+    let states = all.chunk_by(|a, b| a.folder == b.folder);
+    let converted_extensions = states.filter_map(|states| conversions(states, features));
     let values = context! {
         command => COMMAND,
         version => VERSION,
@@ -62,6 +64,7 @@ pub(crate) fn crate_files(
         methods => methods::rows(models),
         mistakes => models.mistakes.iter().map(mistake).collect::<Vec<_>>(),
         extensions => extensions.collect::<Vec<_>>(),
+        converted_extensions => converted_extensions.collect::<Vec<_>>(),
     };
     rendered("registry", TEMPLATES, &values)
 }
@@ -159,24 +162,72 @@ fn mistake(row: &Mistake) -> String {
     format!("MistakeRow {{ of: &{of:?}, member: {member:?}, fate: MistakeFate::{fate} }}")
 }
 
-fn extension(of: &Extension, features: &[Feature]) -> Value {
+/// A state of an extension, among all.
+fn extension(of: &Extension, all: &[&Extension], features: &[Feature]) -> Value {
     let package = names::extension_package(&of.name);
+    let is_released = |one: &Extension| one.status() == Status::Released;
+    let same: Vec<&Extension> = (all.iter().copied())
+        .filter(|one| one.folder == of.folder)
+        .collect();
+    let last = same.iter().rev();
+    let last = last
+        .copied()
+        .find(|one| is_released(one) && one.revision == of.revision);
+    // The features of which any brings something that its messages are converted from or to; `None` if it is there anyway.
+    let core = same.iter().find_map(|one| one.core.as_ref());
+    let core = core.map(|core| feature(&core.revision, features));
+    let others = same.iter().filter(|one| one.state != of.state);
+    let others = others.map(|one| names::extension(&one.name));
+    let others = match &core {
+        Some(None) => None,
+        core => {
+            let all = core.clone().flatten().into_iter().chain(others);
+            let all: Vec<String> = all.map(|name| format!("feature = \"{name}\"")).collect();
+            Some(match &all[..] {
+                [] => String::new(),
+                [one] => one.clone(),
+                all => format!("any({})", all.join(", ")),
+            })
+        }
+    };
     context! {
         library => package.replace('-', "_"),
         package,
         name => of.name.as_str(),
+        state => of.state.as_str(),
+        status => format!("{:?}", of.status()),
+        is_latest => last.is_some_and(|last| last.state == of.state).to_string(),
+        roles => vec![of.roles.client.clone(), of.roles.server.clone()],
         identifier => of.identifier.as_str(),
         module => names::module(&of.name),
         feature => names::extension(&of.name),
         revision => names::variant(&of.revision),
-        core => of.core.as_ref().map(|core| context! {
+        constant => names::constant(&names::extension(&of.folder)),
+        others,
+    }
+}
+
+/// What the messages of an extension are converted from and to, by its states; `None` if there is nothing.
+fn conversions(states: &[&Extension], features: &[Feature]) -> Option<Value> {
+    let first = states.first()?;
+    let core = first.core.as_ref();
+    if core.is_none() && states.len() < 2 {
+        return None;
+    }
+    let rows = states.iter().map(|of| {
+        let library = names::extension_package(&of.name).replace('-', "_");
+        context! { name => of.name.as_str(), feature => names::extension(&of.name), library }
+    });
+    Some(context! {
+        name => first.folder.as_str(),
+        constant => names::constant(&names::extension(&first.folder)),
+        core => core.map(|core| context! {
             id => core.revision.as_str(),
             constant => names::constant(&core.revision),
             feature => feature(&core.revision, features),
-            gate => features::gate(features, &[&core.revision, &names::extension(&of.name)]),
         }),
-        constant => names::constant(&names::extension(&of.name)),
-    }
+        states => rows.collect::<Vec<_>>(),
+    })
 }
 
 /// The feature by which a revision is there; `None` for one that is always there.

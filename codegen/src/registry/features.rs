@@ -4,6 +4,7 @@
 //! They add up, as cargo wants it: nothing that is there without a feature is gone with it.
 
 use mcp_revisions_schema::names;
+use mcp_revisions_schema::spec::{Extension, Status};
 
 /// A revision that is converted, as the list of features knows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,9 +24,9 @@ pub struct Feature {
     pub package: Option<String>,
     /// Whether it brings an extension.
     pub extension: bool,
-    /// The feature that comes with it: the revision next to this one on the way to that of handlers, or the one that an
-    /// extension rests on, where that is not always there.
-    pub implies: Option<String>,
+    /// The features that come with it: the revision next to this one on the way to that of handlers, or the one that an
+    /// extension rests on, where that is not always there, and the state before.
+    pub implies: Vec<String>,
     /// Whether it stands in `default`: nothing implies it.
     pub outermost: bool,
 }
@@ -48,10 +49,9 @@ pub fn gate(features: &[Feature], ids: &[&str]) -> Option<String> {
     }
 }
 
-/// Returns the features of a chain of revisions, oldest first, and of the extensions that rest on them: the id of the revision,
-/// and the name.
+/// Returns the features of a chain of revisions, oldest first, and of the states of the extensions that rest on them.
 #[must_use]
-pub fn features(chain: &[Link<'_>], extensions: &[(&str, &str)]) -> Vec<Feature> {
+pub fn features(chain: &[Link<'_>], extensions: &[&Extension]) -> Vec<Feature> {
     let handlers = chain
         .iter()
         .rposition(|link| link.handlers)
@@ -65,7 +65,9 @@ pub fn features(chain: &[Link<'_>], extensions: &[(&str, &str)]) -> Vec<Feature>
             std::cmp::Ordering::Less => name(at + 1),
             std::cmp::Ordering::Equal => None,
             std::cmp::Ordering::Greater => name(at - 1),
-        },
+        }
+        .into_iter()
+        .collect(),
         outermost: at == 0 || at + 1 == chain.len(),
     });
     let each: Vec<Feature> = each.collect();
@@ -74,18 +76,25 @@ pub fn features(chain: &[Link<'_>], extensions: &[(&str, &str)]) -> Vec<Feature>
         let mut others = each.iter().filter(|feature| feature.package.is_some());
         others.any(|feature| feature.name == name).then_some(name)
     };
-    let added = extensions.iter().map(|(id, name)| Feature {
-        name: names::extension(name),
-        package: Some(names::extension_package(name)),
-        extension: true,
-        implies: brings(id),
-        outermost: true,
+    let added = extensions.iter().enumerate().map(|(at, of)| {
+        let before = at.checked_sub(1).and_then(|at| extensions.get(at));
+        let before = before.filter(|before| before.folder == of.folder);
+        let before = before.map(|before| names::extension(&before.name));
+        Feature {
+            name: names::extension(&of.name),
+            package: Some(names::extension_package(&of.name)),
+            extension: true,
+            implies: brings(&of.revision).into_iter().chain(before).collect(),
+            // A draft promises nothing: it is there for those who ask.
+            outermost: of.name == of.folder || of.status() == Status::Released,
+        }
     });
     let added: Vec<Feature> = added.collect();
     each.into_iter().chain(added).collect()
 }
 
-/// Returns the rows of a manifest: `default`, and each feature with what `brings` says that it brings besides.
+/// Returns the rows of a manifest: `default`, each feature with what `brings` says that it brings besides, and `extensions` for
+/// all states of extensions.
 #[must_use]
 pub fn rows(features: &[Feature], brings: impl Fn(&Feature) -> Vec<String>) -> String {
     let quoted = |words: Vec<String>| {
@@ -99,6 +108,11 @@ pub fn rows(features: &[Feature], brings: impl Fn(&Feature) -> Vec<String>) -> S
         let implied = feature.implies.iter().cloned();
         let words = implied.chain(brings(feature)).collect();
         text.push_str(&format!("{} = [{}]\n", feature.name, quoted(words)));
+    }
+    let extensions = features.iter().filter(|feature| feature.extension);
+    let all: Vec<String> = extensions.map(|feature| feature.name.clone()).collect();
+    if !all.is_empty() {
+        text.push_str(&format!("extensions = [{}]\n", quoted(all)));
     }
     text
 }

@@ -12,7 +12,7 @@ use crate::registry::VERSION;
 use crate::registry::features::{self, Feature};
 use mcp_convert::Adapter;
 use mcp_revisions_schema::model::Ty;
-use mcp_revisions_schema::names::{constant, extension, extension_package, library, package};
+use mcp_revisions_schema::names::{constant, extension, extension_package, package};
 use mcp_revisions_schema::shims::OneOrMany;
 use mcp_revisions_schema::shims::pair::Sender;
 use mcp_revisions_schema::shims::pair::{Pair, Way};
@@ -43,12 +43,22 @@ impl ShimFacts<'_> {
         all.find(|extension| extension.name == pair.new)
     }
 
-    /// The package of the newer end of a pair.
-    fn newer(&self, pair: &Pair) -> String {
-        match self.extension(pair) {
-            Some(extension) => extension_package(&extension.name),
-            None => package(&pair.new),
+    /// The package of an end of a pair.
+    fn package_of(&self, end: &str) -> String {
+        match self.extensions.iter().any(|one| one.name == end) {
+            true => extension_package(end),
+            false => package(end),
         }
+    }
+
+    /// The ids of a pair as those of features.
+    fn feature_ids(&self, pair: &Pair) -> [String; 2] {
+        [&pair.old, &pair.new].map(
+            |end| match self.extensions.iter().any(|one| one.name == *end) {
+                true => extension(end),
+                false => end.clone(),
+            },
+        )
     }
 
     /// The condition under which both ends of a pair are there.
@@ -60,7 +70,10 @@ impl ShimFacts<'_> {
             alone(&pair.old).or_else(|| alone(&pair.new))
         };
         match added {
-            Some(added) => features::gate(&self.features, &[&pair.old, &extension(&added.name)]),
+            Some(_) => {
+                let ids = self.feature_ids(pair);
+                features::gate(&self.features, &ids.each_ref().map(String::as_str))
+            }
             None => adjacent(),
         }
     }
@@ -94,8 +107,8 @@ pub(super) fn imports(
     let convert = uses(quote!(mcp_convert), &["Adapter", "Context", "Stop"]);
     let wire = uses(quote!(mcp_wire), &["Extra", "JsonObject"]);
     let (old, new) = (
-        format_ident!("{}", library(&plan.pair.old)),
-        format_ident!("{}", facts.newer(&plan.pair).replace('-', "_")),
+        format_ident!("{}", facts.package_of(&plan.pair.old).replace('-', "_")),
+        format_ident!("{}", facts.package_of(&plan.pair.new).replace('-', "_")),
     );
     let pair = format_ident!("{}", plan.pair.module());
     let hooks = names
@@ -386,21 +399,28 @@ pub(super) fn files(plans: &[PairPlan], facts: &ShimFacts<'_>) -> Result<CrateFi
     let modules: Vec<Value> = plans
         .iter()
         .map(|plan| {
-            let extension = facts.extension(&plan.pair).map(|of| {
-                context! {
-                    name => of.name.as_str(),
-                    constant => constant(&extension(&of.name)),
-                    package => extension_package(&of.name),
-                }
-            });
-            let (old, gate) = (plan.pair.old.as_str(), facts.gate(&plan.pair));
-            context! { name => plan.pair.module(), gate, old, extension }
+            let extension = facts.extension(&plan.pair).map(|of| of.folder.as_str());
+            context! { name => plan.pair.module(), gate => facts.gate(&plan.pair), extension }
         })
         .collect();
+    let of_extensions = plans.iter().filter_map(|plan| facts.extension(&plan.pair));
+    let folders: SortedSet<&str> = of_extensions.map(|of| of.folder.as_str()).collect();
+    let extensions = folders.iter().map(|name| {
+        context! { name => *name, constant => constant(&extension(name)) }
+    });
+    let ends = plans
+        .iter()
+        .flat_map(|plan| [&plan.pair.old, &plan.pair.new]);
+    let added = ends.filter(|end| facts.extensions.iter().any(|one| one.name == **end));
+    let added: SortedSet<String> = added.map(|end| extension_package(end)).collect();
     let converted = |one: &str| {
         let mut revisions = facts.revisions.iter();
         revisions.any(|of| package(&of.revision.id) == one)
-            || plans.iter().any(|plan| facts.newer(&plan.pair) == one)
+            || plans.iter().any(|plan| {
+                [&plan.pair.old, &plan.pair.new]
+                    .iter()
+                    .any(|end| facts.package_of(end) == one)
+            })
     };
     let features = features::rows(&facts.features, |feature| {
         let own = feature.package.iter().filter(|package| converted(package));
@@ -413,6 +433,8 @@ pub(super) fn files(plans: &[PairPlan], facts: &ShimFacts<'_>) -> Result<CrateFi
         version => VERSION,
         revisions,
         modules,
+        extensions => extensions.collect::<Vec<_>>(),
+        added => added.into_iter().collect::<Vec<_>>(),
         features,
     };
     rendered("shims", TEMPLATES, &all)

@@ -6,7 +6,6 @@ use mcp_revisions_schema::sorted::SortedMap;
 use mcp_codegen::generate::{registry_crate, shims_crate, type_crates};
 use mcp_revisions_schema::decision::Scope;
 use mcp_revisions_schema::open::Open;
-use mcp_revisions_schema::shims::Pair;
 use mcp_revisions_schema::spec::Directory;
 use mcp_revisions_schema::{Models, Spec};
 
@@ -53,6 +52,10 @@ const DICE: &str = r##"{
 
 const FACTS: &str = r#"
 identifier = "com.example/dice"
+
+[[state]]
+id = "2027-01-01"
+status = "released"
 revision = "2027-01-01"
 reference = "https://example.com/dice#{anchor}"
 
@@ -118,10 +121,10 @@ fn files() -> SortedMap<String, String> {
         ("names.toml", "[types]\nResult = \"AnyResult\"\n"),
         ("2026-12-12/schema.json", BEFORE),
         ("2027-01-01/schema.json", CORE),
-        ("extensions/dice/schema.json", DICE),
+        ("extensions/dice/2027-01-01/schema.json", DICE),
         ("extensions/dice/extension.toml", FACTS),
         ("shims/2026-12-12..2027-01-01.toml", GONE),
-        ("shims/2026-12-12..dice.toml", RULES),
+        ("extensions/dice/core..2027-01-01.toml", RULES),
     ])
 }
 
@@ -200,21 +203,21 @@ fn messages_of_a_core_and_of_its_extension_are_converted_by_rules_alone() {
 #[test]
 fn a_difference_from_the_core_that_no_rule_answers_stops_the_generator_and_is_asked() {
     let mut files = files();
-    let file = "shims/2026-12-12..dice.toml";
+    let file = "extensions/dice/core..2027-01-01.toml";
     files.remove(file);
     let mut directory = Directory::from_files(files);
     let spec = directory.spec().unwrap();
     let models = Models::build(&spec).unwrap();
     let refused = models.plan_shims(&spec).unwrap_err().to_string();
     for told in [
-        "shims/2026-12-12..dice.toml: RollRequestParams.sides",
+        "extensions/dice/core..2027-01-01.toml: RollRequestParams.sides",
         "[[rule]]",
         "RollResult",
     ] {
         assert!(refused.contains(told), "{told}: {refused}");
     }
     let open = Open::of(&spec);
-    let pair = Scope::Pair(Pair::new("2026-12-12", "dice"));
+    let pair = Scope::Pair(models.extension_pairs()[0].clone());
     let asked = open.decisions.iter().filter(|one| one.scope == pair);
     assert!(asked.clone().count() > 0, "{:?}", open.decisions);
     directory.scaffold(&open).unwrap();
@@ -231,13 +234,13 @@ fn rules_for_an_extension_that_was_in_no_core_are_an_error() {
     let spec = Spec::from_files(files).unwrap();
     let models = Models::build(&spec).unwrap();
     let refused = models.plan_shims(&spec).unwrap_err().to_string();
-    says(&refused, "2026-12-12..dice.toml");
+    says(&refused, "core..2027-01-01.toml");
 }
 
 #[test]
 fn an_extension_that_is_called_like_a_revision_is_an_error() {
     let mut files = files();
-    for file in ["schema.json", "extension.toml"] {
+    for file in ["2027-01-01/schema.json", "extension.toml"] {
         let text = files.remove(&format!("extensions/dice/{file}")).unwrap();
         files.insert(format!("extensions/2026-12-12/{file}"), text);
     }

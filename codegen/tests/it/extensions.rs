@@ -80,9 +80,13 @@ const DICE: &str = r##"{
 
 const FACTS: &str = r#"
 identifier = "com.example/dice"
+settings = "DiceCapability"
+
+[[state]]
+id = "2027-01-01"
+status = "released"
 revision = "2027-01-01"
 reference = "https://example.com/dice#{anchor}"
-settings = "DiceCapability"
 
 [[method]]
 name = "dice/roll"
@@ -99,7 +103,7 @@ fn files() -> SortedMap<String, String> {
         ("names.toml", "[types]\nResult = \"AnyResult\"\n"),
         ("2027-01-01/schema.json", CORE),
         ("errata.toml", ERRATA),
-        ("extensions/dice/schema.json", DICE),
+        ("extensions/dice/2027-01-01/schema.json", DICE),
         ("extensions/dice/extension.toml", FACTS),
     ])
 }
@@ -297,7 +301,7 @@ fn a_message_whose_method_another_one_has_is_refused_by_its_place() {
         let mut directory = Directory::from_files(files);
         let imported = imported(&mut directory, &schema, Some("com.example/dice"));
         let stale = imported.stale.unwrap().to_string();
-        let start = "spec/extensions/dice/schema.json#/$defs/RollRequest: expected a method that no other message has, ";
+        let start = "spec/extensions/dice/2027-01-01/schema.json#/$defs/RollRequest: expected a method that no other message has, ";
         assert!(stale.contains(&format!("{start}{says}")), "{stale}");
         assert!(
             stale.contains("spec/extensions/dice/errata.toml"),
@@ -310,7 +314,9 @@ fn a_message_whose_method_another_one_has_is_refused_by_its_place() {
 #[test]
 fn a_request_without_a_result_of_its_name_gets_one_in_its_row() {
     let mut files = files();
-    let schema = files.get_mut("extensions/dice/schema.json").unwrap();
+    let schema = files
+        .get_mut("extensions/dice/2027-01-01/schema.json")
+        .unwrap();
     *schema = schema.replace("RollResult", "Rolled");
     let mut directory = Directory::from_files(files);
     let asked = |directory: &Directory| {

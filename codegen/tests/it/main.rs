@@ -13,6 +13,7 @@ mod diff;
 mod drafts;
 mod errata_fitting;
 mod extension_of_core;
+mod extension_states;
 mod extensions;
 mod golden;
 mod hostile_generator;

@@ -3,10 +3,21 @@
 use mcp_codegen::emit::Once;
 use mcp_codegen::generate::registry_crate;
 use mcp_codegen::registry::features::{Link, features, gate, rows};
+use mcp_revisions_schema::spec::Extension;
 use mcp_revisions_schema::{Models, Spec};
 use serde_json::json;
 
 use crate::specs::{files, released};
+
+/// The state of an extension that handlers are written in.
+fn state(name: &str, revision: &str) -> Extension {
+    Extension {
+        name: name.to_owned(),
+        folder: name.to_owned(),
+        revision: revision.to_owned(),
+        ..Extension::default()
+    }
+}
 
 #[test]
 fn each_feature_implies_the_next_one_on_the_way_to_that_of_handlers() {
@@ -18,7 +29,15 @@ fn each_feature_implies_the_next_one_on_the_way_to_that_of_handlers() {
         link("draft", false),
         link("later", false),
     ];
-    let extensions = [("draft", "dice"), ("2027-03-03", "tasks")];
+    let extensions = [
+        state("dice", "draft"),
+        state("tasks", "2027-03-03"),
+        Extension {
+            name: "tasks@draft".to_owned(),
+            ..state("tasks", "2027-03-03")
+        },
+    ];
+    let extensions: Vec<&Extension> = extensions.iter().collect();
     let made = rows(&features(&chain, &extensions), |feature| {
         let package = feature.package.iter();
         package.map(|package| format!("dep:{package}")).collect()
@@ -32,7 +51,9 @@ fn each_feature_implies_the_next_one_on_the_way_to_that_of_handlers() {
          draft = [\"v2027-03-03\", \"dep:mcp-draft\"]\n\
          later = [\"draft\", \"dep:mcp-later\"]\n\
          ext-dice = [\"draft\", \"dep:mcp-ext-dice\"]\n\
-         ext-tasks = [\"dep:mcp-ext-tasks\"]\n"
+         ext-tasks = [\"dep:mcp-ext-tasks\"]\n\
+         ext-tasks-draft = [\"ext-tasks\", \"dep:mcp-ext-tasks-draft\"]\n\
+         extensions = [\"ext-dice\", \"ext-tasks\", \"ext-tasks-draft\"]\n"
     );
     let one = rows(&features(&[link("2027-01-01", true)], &[]), |_| Vec::new());
     assert_eq!(one, "default = [\"v2027-01-01\"]\nv2027-01-01 = []\n");
@@ -46,7 +67,7 @@ fn what_needs_two_revisions_needs_the_features_of_both() {
         link("2027-03-03", true),
         link("draft", false),
     ];
-    let features = features(&chain, &[("2027-03-03", "tasks")]);
+    let features = features(&chain, &[&state("tasks", "2027-03-03")]);
     let gate = |ids: &[&str]| gate(&features, ids);
     assert_eq!(gate(&["2027-03-03"]), None);
     let one = Some("feature = \"v2027-01-01\"".to_owned());

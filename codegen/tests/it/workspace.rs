@@ -52,7 +52,16 @@ impl Workspace {
         let mut manifest = format!("[package]\nname = \"{folder}\"\nedition = \"2024\"\n\n");
         manifest.push_str("[dependencies]\nmcp-wire.workspace = true\n");
         for (package, path) in uses {
-            manifest.push_str(&format!("{package} = {{ path = \"../{path}\" }}\n"));
+            // Drafts of extensions are there for those who ask for them.
+            let features = match package.as_str() {
+                "mcp-revisions-tables" if uses.iter().any(|(of, _)| of.starts_with("mcp-ext-")) => {
+                    ", features = [\"extensions\"]"
+                }
+                _ => "",
+            };
+            manifest.push_str(&format!(
+                "{package} = {{ path = \"../{path}\"{features} }}\n"
+            ));
         }
         self.write(&format!("{folder}/Cargo.toml"), &manifest);
         self.write(&format!("{folder}/src/lib.rs"), lib);

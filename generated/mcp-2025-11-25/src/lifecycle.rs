@@ -6,9 +6,10 @@
 use mcp_wire::{Extra, Json, JsonObject, Map, NotificationOf, Number, RequestOf};
 
 use crate::{
-    ClientCapabilitiesRoots, EmptyResult, Implementation, NotificationParams,
-    ProgressToken, RequestId, RequestMetaObject, RequestParams,
-    ServerCapabilitiesPrompts, ServerCapabilitiesResources, ServerCapabilitiesTools,
+    ClientCapabilitiesElicitation, ClientCapabilitiesRoots, ClientCapabilitiesSampling,
+    EmptyResult, Implementation, NotificationParams, ProgressToken, RequestId,
+    RequestMetaObject, RequestParams, ServerCapabilitiesPrompts,
+    ServerCapabilitiesResources, ServerCapabilitiesTools,
 };
 
 /// Sign that the sender gives up one of its own requests and will not use the answer; tasks are stopped with `tasks/cancel` instead.
@@ -128,72 +129,6 @@ impl ClientCapabilities {
     #[must_use]
     pub fn with_tasks(mut self, tasks: impl Into<ClientCapabilitiesTasks>) -> Self {
         self.tasks = Some(tasks.into());
-        self
-    }
-}
-
-/// Kinds of `elicitation/create` the client can serve; an empty object means forms only.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct ClientCapabilitiesElicitation {
-    /// Present when the client can show a form; form mode also holds if `url` is absent too.
-    pub form: Option<JsonObject>,
-    /// Present when the client can send the user to a web page.
-    pub url: Option<JsonObject>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ClientCapabilitiesElicitation {
-    /// Creates an empty value; the `with_*` methods set its fields.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `form`.
-    #[must_use]
-    pub fn with_form(mut self, form: impl Into<JsonObject>) -> Self {
-        self.form = Some(form.into());
-        self
-    }
-
-    /// Sets `url`.
-    #[must_use]
-    pub fn with_url(mut self, url: impl Into<JsonObject>) -> Self {
-        self.url = Some(url.into());
-        self
-    }
-}
-
-/// What the client accepts in `sampling/createMessage` beyond plain messages; sampling is deprecated since 2026-07-28.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct ClientCapabilitiesSampling {
-    /// Present when the client honours `includeContext`; without it a server should leave that out or send `none`.
-    pub context: Option<JsonObject>,
-    /// Present when the client accepts `tools` and `toolChoice` in sampling; without it they are answered by an error.
-    pub tools: Option<JsonObject>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ClientCapabilitiesSampling {
-    /// Creates an empty value; the `with_*` methods set its fields.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `context`.
-    #[must_use]
-    pub fn with_context(mut self, context: impl Into<JsonObject>) -> Self {
-        self.context = Some(context.into());
-        self
-    }
-
-    /// Sets `tools`.
-    #[must_use]
-    pub fn with_tools(mut self, tools: impl Into<JsonObject>) -> Self {
-        self.tools = Some(tools.into());
         self
     }
 }

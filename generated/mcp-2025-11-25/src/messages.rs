@@ -3,7 +3,7 @@
 
 //! Messages as a whole, and definitions that no method reaches.
 
-use mcp_wire::{Extra, JsonObject, Map, UnknownMessage};
+use mcp_wire::{Extra, Map, UnknownMessage};
 
 use crate::{
     AnyResult, CallToolRequest, CallToolResult, CancelTaskRequest, CancelTaskResult,
@@ -12,10 +12,10 @@ use crate::{
     ElicitationCompleteNotification, GetPromptRequest, GetPromptResult,
     GetTaskPayloadRequest, GetTaskPayloadResult, GetTaskRequest, GetTaskResult,
     InitializeRequest, InitializeResult, InitializedNotification, JsonRpcErrorResponse,
-    ListPromptsRequest, ListPromptsResult, ListResourceTemplatesRequest,
-    ListResourceTemplatesResult, ListResourcesRequest, ListResourcesResult,
-    ListRootsRequest, ListRootsResult, ListTasksRequest, ListTasksResult,
-    ListToolsRequest, ListToolsResult, LoggingMessageNotification,
+    JsonRpcNotification, JsonRpcRequest, ListPromptsRequest, ListPromptsResult,
+    ListResourceTemplatesRequest, ListResourceTemplatesResult, ListResourcesRequest,
+    ListResourcesResult, ListRootsRequest, ListRootsResult, ListTasksRequest,
+    ListTasksResult, ListToolsRequest, ListToolsResult, LoggingMessageNotification,
     PaginatedRequestParams, PingRequest, ProgressNotification,
     PromptListChangedNotification, ReadResourceRequest, ReadResourceResult, RequestId,
     RequestMetaObject, ResourceListChangedNotification, ResourceUpdatedNotification,
@@ -123,73 +123,6 @@ pub enum JsonRpcMessage {
     ErrorResponse(JsonRpcErrorResponse),
 }
 
-/// Envelope of a one-way message, which has no `id` and is never answered.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#jsonrpcnotification)
-#[derive(Debug, Clone, PartialEq)]
-pub struct JsonRpcNotification {
-    /// Name of the request or notification; fixed for each message type.
-    pub method: String,
-    /// What the message carries; see the type of the method.
-    pub params: Option<JsonObject>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl JsonRpcNotification {
-    /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
-    pub fn new(method: impl Into<String>) -> Self {
-        Self {
-            method: method.into(),
-            params: None,
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `params`.
-    #[must_use]
-    pub fn with_params(mut self, params: impl Into<JsonObject>) -> Self {
-        self.params = Some(params.into());
-        self
-    }
-}
-
-/// Envelope of a message that the other side must answer with a result or an error under the same `id`.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#jsonrpcrequest)
-#[derive(Debug, Clone, PartialEq)]
-pub struct JsonRpcRequest {
-    /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
-    pub id: RequestId,
-    /// Name of the request or notification; fixed for each message type.
-    pub method: String,
-    /// What the message carries; see the type of the method.
-    pub params: Option<JsonObject>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl JsonRpcRequest {
-    /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
-    pub fn new(id: impl Into<RequestId>, method: impl Into<String>) -> Self {
-        Self {
-            id: id.into(),
-            method: method.into(),
-            params: None,
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `params`.
-    #[must_use]
-    pub fn with_params(mut self, params: impl Into<JsonObject>) -> Self {
-        self.params = Some(params.into());
-        self
-    }
-}
-
 /// Envelope of any answer to a request: a result or an error.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#jsonrpcresponse)
@@ -223,38 +156,6 @@ impl JsonRpcResultResponse {
             result: result.into(),
             extra: Map::new(),
         }
-    }
-}
-
-/// Method and parameters of a notification of any kind, apart from its JSON-RPC envelope.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#notification)
-#[derive(Debug, Clone, PartialEq)]
-pub struct Notification {
-    /// Name of the request or notification; fixed for each message type.
-    pub method: String,
-    /// What the message carries; see the type of the method.
-    pub params: Option<JsonObject>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl Notification {
-    /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
-    pub fn new(method: impl Into<String>) -> Self {
-        Self {
-            method: method.into(),
-            params: None,
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `params`.
-    #[must_use]
-    pub fn with_params(mut self, params: impl Into<JsonObject>) -> Self {
-        self.params = Some(params.into());
-        self
     }
 }
 
@@ -312,38 +213,6 @@ impl RelatedTaskMetadata {
             task_id: task_id.into(),
             extra: Map::new(),
         }
-    }
-}
-
-/// Method and parameters of a request of any kind, apart from its JSON-RPC envelope.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#request)
-#[derive(Debug, Clone, PartialEq)]
-pub struct Request {
-    /// Name of the request or notification; fixed for each message type.
-    pub method: String,
-    /// What the message carries; see the type of the method.
-    pub params: Option<JsonObject>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl Request {
-    /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
-    pub fn new(method: impl Into<String>) -> Self {
-        Self {
-            method: method.into(),
-            params: None,
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `params`.
-    #[must_use]
-    pub fn with_params(mut self, params: impl Into<JsonObject>) -> Self {
-        self.params = Some(params.into());
-        self
     }
 }
 

@@ -5,18 +5,34 @@
 
 use mcp_wire::{MethodInfo, TypeInfo};
 
-use crate::{Revision, Tables};
+use crate::{Revision, Status, Tables};
 
+#[cfg(feature = "ext-apps")]
+#[doc(inline)]
+pub use mcp_ext_apps as apps;
 #[cfg(feature = "ext-tasks")]
 #[doc(inline)]
 pub use mcp_ext_tasks as tasks;
+#[cfg(feature = "ext-tasks-draft")]
+#[doc(inline)]
+pub use mcp_ext_tasks_draft as tasks_draft;
 
-/// What an extension adds to the revision that it rests on.
+/// What a state of an extension adds to the revision that it rests on.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Extension {
-    /// Its name, as in the names of its crate and of its folder in spec/.
+    /// Its name, as in the names of its crate and of its folder in spec/; with the id of the state, `tasks@draft`, if it is not
+    /// the one that handlers are written in.
     pub name: &'static str,
+    /// The id of the state.
+    pub state: &'static str,
+    /// The publication status of the state.
+    pub status: Status,
+    /// Whether it is the latest released state on its revision.
+    pub is_latest: bool,
+    /// The sides that take the part of the client and of the server in its messages: `["client", "server"]`, or others, such as
+    /// `["view", "host"]`, whose messages do not go between a client and a server.
+    pub roles: [&'static str; 2],
     /// The identifier by which peers declare it.
     pub identifier: &'static str,
     /// The revision that it rests on.
@@ -27,32 +43,87 @@ pub struct Extension {
     pub types: &'static [TypeInfo],
     /// Requests of the revision that may be answered by one of its types: the method, and the name of the type.
     pub results: &'static [(&'static str, &'static str)],
-    /// The conversions between the core that had the feature before, first, and the extension, second; `None` if no core
-    /// had it, or without the Cargo feature of that revision.
+    /// The conversions between the core that had the feature before, if one had it, and the states of the extension, oldest
+    /// first; `None` if the Cargo features bring none of the others.
     pub core: Option<&'static Tables>,
 }
 
 impl Extension {
-    /// All extensions whose Cargo feature is on, ordered by name.
+    /// All states of extensions whose Cargo feature is on, ordered by extension, oldest first.
     pub const ALL: &[Self] = &[
+        #[cfg(feature = "ext-apps")]
+        Self {
+            name: "apps",
+            state: "2026-01-26",
+            status: Status::Released,
+            is_latest: true,
+            roles: ["view", "host"],
+            identifier: mcp_ext_apps::IDENTIFIER,
+            revision: Revision::V2026_07_28,
+            methods: mcp_ext_apps::METHODS,
+            types: mcp_ext_apps::TYPES,
+            results: mcp_ext_apps::RESULTS,
+            core: None,
+        },
         #[cfg(feature = "ext-tasks")]
         Self {
             name: "tasks",
+            state: "2026-07-28",
+            status: Status::Released,
+            is_latest: true,
+            roles: ["client", "server"],
             identifier: mcp_ext_tasks::IDENTIFIER,
             revision: Revision::V2026_07_28,
             methods: mcp_ext_tasks::METHODS,
             types: mcp_ext_tasks::TYPES,
             results: mcp_ext_tasks::RESULTS,
-            #[cfg(feature = "v2025-11-25")]
+            #[cfg(any(feature = "v2025-11-25", feature = "ext-tasks-draft"))]
             core: Some(&crate::tables::EXT_TASKS),
-            #[cfg(not(feature = "v2025-11-25"))]
+            #[cfg(not(any(feature = "v2025-11-25", feature = "ext-tasks-draft")))]
+            core: None,
+        },
+        #[cfg(feature = "ext-tasks-draft")]
+        Self {
+            name: "tasks@draft",
+            state: "draft",
+            status: Status::Draft,
+            is_latest: false,
+            roles: ["client", "server"],
+            identifier: mcp_ext_tasks_draft::IDENTIFIER,
+            revision: Revision::V2026_07_28,
+            methods: mcp_ext_tasks_draft::METHODS,
+            types: mcp_ext_tasks_draft::TYPES,
+            results: mcp_ext_tasks_draft::RESULTS,
+            #[cfg(any(feature = "v2025-11-25", feature = "ext-tasks"))]
+            core: Some(&crate::tables::EXT_TASKS),
+            #[cfg(not(any(feature = "v2025-11-25", feature = "ext-tasks")))]
             core: None,
         },
     ];
 
-    /// Returns the extensions of a revision: those that rest on it, or on one with the same types.
+    /// Returns the extensions of a revision, each in its latest released state: those that rest on it, or on one with the same
+    /// types.
     pub fn of(revision: Revision) -> impl Iterator<Item = &'static Self> {
-        Self::ALL.iter().filter(move |extension| extension.revision.same_types(revision))
+        let latest = Self::ALL.iter().filter(|extension| extension.is_latest);
+        latest.filter(move |extension| extension.revision.same_types(revision))
+    }
+
+    /// Returns whether its messages go between a client and a server.
+    #[must_use]
+    pub fn is_between_peers(&self) -> bool {
+        self.roles == ["client", "server"]
+    }
+
+    /// Returns whether a name means this state: its own, the one with its id (`tasks@2026-07-28`), or the identifier, which
+    /// means the state that handlers are written in.
+    #[must_use]
+    pub fn is_called(&self, name: &str) -> bool {
+        let is_state = |(folder, state): (&str, &str)| {
+            self.name.split('@').next() == Some(folder) && self.state == state
+        };
+        self.name == name
+            || name.split_once('@').is_some_and(is_state)
+            || (self.identifier == name && !self.name.contains('@'))
     }
 
     /// Finds a type by the name of its definition or of its Rust type.

@@ -292,15 +292,23 @@ pub static TABLES: Tables = Tables::new(
 )
 .with_mistakes(MISTAKES);
 
-/// The core of 2025-11-25 and the extension `tasks`.
-#[cfg(all(feature = "v2025-11-25", feature = "ext-tasks"))]
+/// The extension `tasks`: the core of 2025-11-25, which had the feature, and its states, oldest first.
+#[cfg(any(feature = "ext-tasks", feature = "ext-tasks-draft"))]
 pub(crate) static EXT_TASKS: Tables = Tables::new(
     &[
+        #[cfg(feature = "v2025-11-25")]
         &V2025_11_25.tables,
+        #[cfg(feature = "ext-tasks")]
         &RevisionTables {
             id: "tasks",
             methods: mcp_ext_tasks::METHODS,
             types: mcp_ext_tasks::TYPES,
+        },
+        #[cfg(feature = "ext-tasks-draft")]
+        &RevisionTables {
+            id: "tasks@draft",
+            methods: mcp_ext_tasks_draft::METHODS,
+            types: mcp_ext_tasks_draft::TYPES,
         },
     ],
     mcp_shims::EXT_TASKS,

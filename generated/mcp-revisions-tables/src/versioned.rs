@@ -192,10 +192,9 @@ versioned! {
         Revision::V2025_11_25,
     ]
     CallToolOutcome CallToolRequestParams CallToolResult CancelTaskRequestParams CancelTaskResult
-    CancelledNotificationParams ClientCapabilities ClientCapabilitiesElicitation
-    ClientCapabilitiesSampling CompleteRequestParams CompletionReference ContentBlock
-    CreateMessageOutcome CreateMessageRequestParams CreateMessageResult CreateTaskResult ElicitOutcome
-    ElicitRequestFormParams ElicitRequestParams ElicitRequestUrlParams ElicitResult
+    CancelledNotificationParams ClientCapabilities CompleteRequestParams CompletionReference
+    ContentBlock CreateMessageOutcome CreateMessageRequestParams CreateMessageResult CreateTaskResult
+    ElicitOutcome ElicitRequestFormParams ElicitRequestParams ElicitRequestUrlParams ElicitResult
     ElicitationCompleteNotificationParams GetPromptRequestParams GetPromptResult
     GetTaskPayloadRequestParams GetTaskPayloadResult GetTaskRequestParams GetTaskResult
     InitializeRequestParams InitializeResult ListPromptsResult ListResourceTemplatesResult
@@ -214,8 +213,9 @@ versioned! {
         Revision::V2025_11_25,
         Revision::V2026_07_28,
     ]
-    ElicitRequestFormParamsMode ElicitRequestFormParamsRequestedSchema ElicitValue Icon IconTheme
-    Implementation LegacyTitledEnumSchema NumberSchema PrimitiveSchemaDefinition StringSchema
+    ClientCapabilitiesElicitation ClientCapabilitiesSampling ElicitRequestFormParamsMode
+    ElicitRequestFormParamsRequestedSchema ElicitValue Icon IconTheme Implementation
+    LegacyTitledEnumSchema NumberSchema PrimitiveSchemaDefinition StringSchema
     TitledMultiSelectEnumSchema TitledMultiSelectEnumSchemaItems TitledMultiSelectEnumSchemaItemsAnyOf
     TitledSingleSelectEnumSchema TitledSingleSelectEnumSchemaOneOf ToolChoice ToolChoiceMode
     UntitledMultiSelectEnumSchema UntitledMultiSelectEnumSchemaItems UntitledSingleSelectEnumSchema
@@ -227,17 +227,17 @@ versioned! {
         Revision::V2026_07_28,
     ]
     AudioContent BlobResourceContents CallToolOutcome CallToolRequestParams CallToolResult
-    CancelledNotificationParams ClientCapabilities ClientCapabilitiesElicitation
-    ClientCapabilitiesSampling CompleteRequestParams CompleteResult CompletionReference ContentBlock
-    CreateMessageRequestParams CreateMessageResult DiscoverResult ElicitRequestFormParams
-    ElicitRequestParams ElicitRequestUrlParams ElicitResult EmbeddedResource GetPromptOutcome
-    GetPromptRequestParams GetPromptResult ImageContent ListPromptsResult ListResourceTemplatesResult
-    ListResourcesResult ListRootsRequestParams ListRootsResult ListToolsResult
-    LoggingMessageNotificationParams NotificationMetaObject NotificationParams PaginatedRequestParams
-    ProgressNotificationParams Prompt PromptMessage ReadResourceOutcome ReadResourceRequestParams
-    ReadResourceResult RequestMetaObject RequestParams Resource ResourceLink ResourceTemplate
-    ResourceUpdatedNotificationParams ResultMetaObject Root SamplingContent SamplingMessage
-    SamplingMessageContentBlock ServerCapabilities SubscriptionsAcknowledgedNotificationParams
-    SubscriptionsListenRequestParams SubscriptionsListenResult TextContent TextOrBlobContents
-    TextResourceContents Tool ToolResultContent ToolUseContent
+    CancelledNotificationParams ClientCapabilities CompleteRequestParams CompleteResult
+    CompletionReference ContentBlock CreateMessageRequestParams CreateMessageResult DiscoverResult
+    ElicitRequestFormParams ElicitRequestParams ElicitRequestUrlParams ElicitResult EmbeddedResource
+    GetPromptOutcome GetPromptRequestParams GetPromptResult ImageContent ListPromptsResult
+    ListResourceTemplatesResult ListResourcesResult ListRootsRequestParams ListRootsResult
+    ListToolsResult LoggingMessageNotificationParams NotificationMetaObject NotificationParams
+    PaginatedRequestParams ProgressNotificationParams Prompt PromptMessage ReadResourceOutcome
+    ReadResourceRequestParams ReadResourceResult RequestMetaObject RequestParams Resource ResourceLink
+    ResourceTemplate ResourceUpdatedNotificationParams ResultMetaObject Root SamplingContent
+    SamplingMessage SamplingMessageContentBlock ServerCapabilities
+    SubscriptionsAcknowledgedNotificationParams SubscriptionsListenRequestParams
+    SubscriptionsListenResult TextContent TextOrBlobContents TextResourceContents Tool ToolResultContent
+    ToolUseContent
 }

@@ -23,6 +23,8 @@ mod v2025_06_18_to_v2025_11_25;
 mod v2025_11_25_to_v2026_07_28;
 #[cfg(all(feature = "v2025-11-25", feature = "ext-tasks"))]
 mod v2025_11_25_to_tasks;
+#[cfg(all(feature = "ext-tasks", feature = "ext-tasks-draft"))]
+mod tasks_to_tasks_draft;
 
 pub use mcp_convert::dynamic::{Failure, Pair, Part, Subject, Tables, TypeStep};
 pub use mcp_convert::{
@@ -41,6 +43,10 @@ pub static PAIRS: &[Pair] = &[
     v2025_11_25_to_v2026_07_28::PAIR,
 ];
 
-/// The core of 2025-11-25 and the extension `tasks`, which has the feature now.
-#[cfg(all(feature = "v2025-11-25", feature = "ext-tasks"))]
-pub static EXT_TASKS: &[Pair] = &[v2025_11_25_to_tasks::PAIR];
+/// The pairs of the extension `tasks`, oldest first: the core that had the feature before, if one had it, and its states.
+pub static EXT_TASKS: &[Pair] = &[
+    #[cfg(all(feature = "v2025-11-25", feature = "ext-tasks"))]
+    v2025_11_25_to_tasks::PAIR,
+    #[cfg(all(feature = "ext-tasks", feature = "ext-tasks-draft"))]
+    tasks_to_tasks_draft::PAIR,
+];

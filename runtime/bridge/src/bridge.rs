@@ -56,6 +56,7 @@ impl Bridge {
             per_owner: None,
             tasks: TaskOptions::new(),
             http: http::Options::new(),
+            state_keys: Vec::new(),
             ending: Ending::default(),
         })
     }
@@ -218,6 +219,15 @@ impl Bridge {
     #[must_use]
     pub fn with_http_options(mut self, options: http::Options) -> Self {
         self.0.http = options;
+        self
+    }
+
+    /// Adds a key that signs `requestState`, in the place of a random one that ends with the process. Bridges that share a
+    /// [backplane](http::Options::with_backplane) need the same key: a retry of a 2026-07-28 client then finds the bridge that
+    /// asked. The first key signs, and all verify.
+    #[must_use]
+    pub fn with_request_state_key(mut self, key: [u8; 32]) -> Self {
+        self.0.state_keys.push(key);
         self
     }
 

@@ -54,7 +54,7 @@ impl<R: AsyncRead + Unpin> Greeting<R> {
             }
             while let Some(output) = connection.poll() {
                 match output {
-                    Output::Send(text) if !text.body.is_empty() => {
+                    Output::Send(text) => {
                         answers.push_str(&one_line(text.body));
                         answers.push('\n');
                     }

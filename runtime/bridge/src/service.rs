@@ -17,7 +17,7 @@ use http::request::Parts;
 use http::{Request, Response, StatusCode};
 use http_body_util::{BodyExt as _, Full, Limited};
 use mcp_revisions::headers;
-use mcp_revisions::http::{self as transport, Body, Received, Wanted, received};
+use mcp_revisions::http::{self as transport, Body, Drain, Received, Wanted, received};
 use mcp_revisions::sansio::client::Profile;
 use mcp_revisions::sansio::server::{Caller, IncomingRequest, Server};
 use mcp_revisions::serve::Peer;
@@ -74,6 +74,7 @@ struct Shared {
     reads: Semaphore,
     /// The bytes that first messages may take up while they wait for a start.
     waits: Semaphore,
+    is_lame_duck: AtomicBool,
     is_closed: AtomicBool,
 }
 
@@ -110,12 +111,14 @@ impl Service {
             servers: OnceLock::new(),
             reads: Semaphore::new(READS),
             waits: Semaphore::new(READS * Limits::default().max_message_bytes),
+            is_lame_duck: AtomicBool::new(false),
             is_closed: AtomicBool::new(false),
         }))
     }
 
-    /// Serves HTTP/1.1 on a listener until `stop` is ready; then calls get status 503, what is open has `grace` to finish, and
-    /// gets an error after that. Then the connections to the upstream server are closed.
+    /// Serves HTTP/1.1 on a listener until `stop` is ready. Then the service is a lame duck for the time of its
+    /// [options](mcp_revisions::http::Options::with_lame_duck). After that new calls get status 503, what is open has `grace` to
+    /// finish, and gets an error after that. Then the connections to the upstream server are closed.
     pub async fn serve(
         self,
         listener: TcpListener,
@@ -136,19 +139,29 @@ impl Service {
             let mut ending = JoinSet::new();
             let stop = async {
                 stopped.await;
-                self.close();
                 let shared = Arc::clone(&self.0);
-                ending.spawn(async move { shared.settings.ending.give_up_after(grace).await });
+                let time = shared.settings.http.lame_duck() + grace;
+                ending.spawn(async move { shared.settings.ending.give_up_after(time).await });
             };
-            let options = &self.0.settings.http;
             let grace = grace + LAST_ANSWERS;
-            transport::serve_service(listener, options, self.clone(), stop, grace).await;
+            transport::serve_layered(listener, self.clone(), &self, stop, grace).await;
             drop(ending);
             self.shutdown().await;
         })
     }
 
-    /// Accepts no calls from now on: they are answered with status 503, and streams of subscriptions end.
+    /// Says no to requests for the [readiness](mcp_revisions::http::Options::with_readiness) from now on; calls are served as
+    /// before.
+    pub fn lame_duck(&self) {
+        self.0.is_lame_duck.store(true, Ordering::Release);
+        self.0.unstarted.lame_duck();
+        for started in self.0.started() {
+            started.service.lame_duck();
+        }
+    }
+
+    /// Accepts no new calls from now on: they are answered with status 503, and streams of subscriptions end. What belongs to
+    /// open calls is served.
     pub fn close(&self) {
         self.0.is_closed.store(true, Ordering::Release);
         self.0.unstarted.close();
@@ -182,16 +195,42 @@ impl Service {
     /// Accepts no calls from now on, and shuts down once none is open, or after `grace`, when they get an error.
     pub(crate) async fn retire(&self, grace: Duration) {
         self.close();
-        let drained = async {
-            for started in self.0.started() {
-                started.service.drained().await;
-            }
-        };
+        let drained = Drain::drained(self);
         if tokio::time::timeout(grace, drained).await.is_err() {
             self.0.settings.ending.give_up_after(Duration::ZERO).await;
             tokio::time::sleep(LAST_ANSWERS).await;
         }
         self.shutdown().await;
+    }
+}
+
+impl Drain for Service {
+    fn options(&self) -> &transport::Options {
+        &self.0.settings.http
+    }
+
+    fn lame_duck(&self) {
+        self.lame_duck();
+    }
+
+    fn close(&self) {
+        self.close();
+    }
+
+    fn drained(&self) -> Boxed<'_, ()> {
+        boxed(async {
+            for started in self.0.started() {
+                started.service.drained().await;
+            }
+        })
+    }
+
+    fn leave(&self) -> Boxed<'_, ()> {
+        boxed(async {
+            for started in self.0.started() {
+                Drain::leave(&started.service).await;
+            }
+        })
     }
 }
 
@@ -380,6 +419,9 @@ impl Shared {
             })
         });
         let started = started.await.inspect_err(|error| warn!("{error}"))?;
+        if self.is_lame_duck.load(Ordering::Acquire) {
+            started.service.lame_duck();
+        }
         if self.is_closed.load(Ordering::Acquire) {
             started.service.close();
         }

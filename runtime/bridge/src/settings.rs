@@ -44,6 +44,8 @@ pub(crate) struct Settings {
     pub(crate) per_owner: Option<usize>,
     pub(crate) tasks: TaskOptions,
     pub(crate) http: http::Options,
+    /// The keys that sign `requestState`; empty for a random one.
+    pub(crate) state_keys: Vec<[u8; 32]>,
     pub(crate) ending: Ending,
 }
 
@@ -71,6 +73,8 @@ impl Settings {
             true => server.with_own_tasks(self.tasks.clone()),
             false => server,
         };
+        let server = (self.state_keys.iter())
+            .fold(server, |server, key| server.with_request_state_key(*key));
         Ok(server
             .with_limits(limits)
             .serving(self.client_revisions)

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 use mcp_revisions_core::Protocol;
 use mcp_revisions_core::{Extension, Revision};
-use mcp_wire::MethodInfo;
+use mcp_wire::{Direction, MethodInfo};
 use serde_json::{Value, json};
 
 use crate::Outcome;
@@ -54,20 +54,27 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
             }
         }
         What::Methods => {
-            let added = added().flat_map(|extension| extension.methods);
-            let methods: Vec<_> = methods.iter().chain(added).collect();
-            let width = methods.iter().map(|method| method.name.len()).max();
+            let own = match arguments.of {
+                Protocol::Revision(_) => None,
+                Protocol::Extension(extension) => Some(extension),
+            };
+            let added =
+                added().flat_map(|of| of.methods.iter().map(move |method| (method, Some(of))));
+            let methods = methods.iter().map(|method| (method, own));
+            let methods: Vec<_> = methods.chain(added).collect();
+            let width = methods.iter().map(|(method, _)| method.name.len()).max();
             let width = width.unwrap_or(0);
-            for method in methods {
+            for (method, extension) in methods {
+                let direction = direction(method, extension);
                 if arguments.json {
-                    let _ = writeln!(text, "{}", row(method));
+                    let _ = writeln!(text, "{}", row(method, &direction));
                     continue;
                 }
                 let _ = writeln!(
                     text,
                     "{:width$}  {}  {:12}  {} -> {}",
                     method.name,
-                    method.direction,
+                    direction,
                     method.kind.as_str(),
                     method.params.unwrap_or("-"),
                     method.result.unwrap_or("-"),
@@ -78,11 +85,20 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     Ok(Outcome { text, code: 0 })
 }
 
+/// Returns which side sends a message to which: of an extension, by its roles.
+fn direction(method: &MethodInfo, extension: Option<&Extension>) -> String {
+    match extension.map(|extension| (extension.roles, method.direction)) {
+        None => method.direction.to_string(),
+        Some(([client, server], Direction::ClientToServer)) => format!("{client}-to-{server}"),
+        Some(([client, server], Direction::ServerToClient)) => format!("{server}-to-{client}"),
+    }
+}
+
 /// A method as `--json` prints it.
-fn row(method: &MethodInfo) -> Value {
+fn row(method: &MethodInfo, direction: &str) -> Value {
     json!({
         "name": method.name,
-        "direction": method.direction.to_string(),
+        "direction": direction,
         "kind": method.kind.as_str(),
         "params": method.params,
         "result": method.result,

@@ -78,25 +78,6 @@ pub(crate) fn tell_of_server(line: &str) {
     print(format!("{line}\n"));
 }
 
-/// Returns whether a slow reader of standard error can block its writers: only a pipe or a socket has such a reader.
-pub(crate) fn may_block() -> bool {
-    #[cfg(unix)]
-    {
-        use std::os::fd::AsFd as _;
-        use std::os::unix::fs::FileTypeExt as _;
-        let file = io::stderr()
-            .as_fd()
-            .try_clone_to_owned()
-            .map(std::fs::File::from);
-        let kind = file
-            .and_then(|file| file.metadata())
-            .map(|it| it.file_type());
-        kind.is_ok_and(|kind| kind.is_fifo() || kind.is_socket())
-    }
-    #[cfg(not(unix))]
-    !io::stderr().is_terminal()
-}
-
 fn print(text: String) {
     match THREAD.get() {
         Some((thread, stderr)) => thread.write(stderr, text),

@@ -59,11 +59,6 @@ const MAX_WAITING: usize = 64;
 /// Most bytes of a record that wait for the disk: a few messages of the greatest length.
 pub(crate) const RECORD_WAITING: usize = 64 << 20;
 
-/// Returns the line of a record that stands where messages are missing, which `transcript` passes over.
-pub(crate) fn record_gap(count: u64) -> String {
-    format!("# {count} messages are missing here: they could not be written in time\n")
-}
-
 /// The file of a record, and the thread that writes it.
 struct Record {
     thread: Background,
@@ -75,7 +70,7 @@ impl Record {
         let failed =
             |why: &str| stderr::tell(&format!("mcp-rev: the transcript has gaps: {why}\n"));
         Ok(Self {
-            file: Arc::new(Destination::file(file, record_gap, failed)?),
+            file: Arc::new(Destination::file(file, line::write_gap, failed)?),
             thread: Background::start(RECORD_WAITING)?,
         })
     }

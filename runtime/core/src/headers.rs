@@ -116,8 +116,9 @@ pub fn named_by(revision: Revision, method: &str) -> Option<&'static str> {
     };
     match find(revision.methods()) {
         Some(row) => row.named_by,
-        // Each request that an extension adds is about one task.
+        // Each request between client and server that an extension adds is about one task.
         None => Extension::of(revision)
+            .filter(|extension| extension.is_between_peers())
             .find_map(|extension| find(extension.methods))
             .map(|_| TASK_ID),
     }

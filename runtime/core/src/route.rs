@@ -113,7 +113,7 @@ impl FromStr for Protocol {
 
     fn from_str(name: &str) -> Result<Self, String> {
         let mut extensions = Extension::ALL.iter();
-        match extensions.find(|one| one.name == name || one.identifier == name) {
+        match extensions.find(|one| one.is_called(name)) {
             Some(extension) => Ok(Self::Extension(extension)),
             None => name
                 .parse()
@@ -167,17 +167,22 @@ impl Route {
                 to,
             });
         }
-        let core = tables.and_then(|tables| tables.revisions.first());
-        Err(MessageError::Unknown(match (extension, core) {
-            (Some(extension), Some(core)) => format!(
-                "messages of the extension `{}` are converted from and to {}, whose core had them; revision {} has them as they are",
-                extension.name, core.id, extension.revision
+        let others: Vec<&str> = (tables.iter().flat_map(|tables| tables.revisions))
+            .map(|row| row.id)
+            .filter(|id| extension.is_none_or(|extension| extension.name != *id))
+            .collect();
+        Err(MessageError::Unknown(match extension {
+            Some(extension) if !others.is_empty() => format!(
+                "messages of the extension `{}` are converted from and to {}; revision {} has them as they are",
+                extension.name,
+                others.join(", "),
+                extension.revision
             ),
-            (Some(extension), None) => format!(
+            Some(extension) => format!(
                 "no revision had the messages of the extension `{}` in its core: there is nothing to convert them to",
                 extension.name
             ),
-            (None, _) => {
+            None => {
                 let out = |end: &&Protocol| end.place(&TABLES).is_none();
                 let end = ends.iter().find(out).unwrap_or(&ends[0]).revision();
                 format!(

@@ -16,9 +16,13 @@ use http::{StatusCode, Uri};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper_util::client::legacy::Client as Hyper;
 use hyper_util::rt::TokioExecutor;
-use mcp_revisions::service::client::{AuthProvider, Pending};
+use mcp_revisions::service::client::{
+    AuthProvider, Credentials, HttpRequest, Next, Pending, Refusal,
+};
 use oauth2::basic::BasicClient;
-use oauth2::{ClientId, ClientSecret, HttpRequest, HttpResponse, TokenResponse, TokenUrl};
+use oauth2::{
+    ClientId, ClientSecret, HttpRequest as TokenRequest, HttpResponse, TokenResponse, TokenUrl,
+};
 use serde_json::Value;
 
 pub(crate) type Failure = Box<dyn Error + Send + Sync>;
@@ -122,20 +126,23 @@ fn metadata_of(issuer: &str) -> Result<String, Failure> {
 }
 
 impl AuthProvider for Tokens {
-    fn header(&self) -> Pending<'_, Option<String>> {
+    fn credentials<'a>(
+        &'a self,
+        _: &'a HttpRequest<'a>,
+    ) -> Pending<'a, Result<Credentials, String>> {
         let token = self.token.lock().ok().and_then(|token| token.clone());
-        Box::pin(async move { token.map(|token| format!("Bearer {token}")) })
+        let credentials = token.map_or_else(Credentials::default, |it| Credentials::bearer(&it));
+        Box::pin(async move { Ok(credentials) })
     }
 
-    fn challenged(&self, challenge: &str) -> Pending<'_, bool> {
-        let challenge = challenge.to_owned();
+    fn refused<'a>(&'a self, refusal: Refusal<'a>) -> Pending<'a, Next> {
+        let challenge = refusal.challenges().next().unwrap_or_default().to_owned();
         Box::pin(async move {
             println!("challenged: {challenge}");
-            let fetched = self.fetch(&challenge).await;
-            if let Err(error) = &fetched {
-                eprintln!("no token: {error}");
+            match self.fetch(&challenge).await {
+                Ok(()) => Next::Retry,
+                Err(error) => Next::GiveUp(Some(format!("no token: {error}"))),
             }
-            fetched.is_ok()
         })
     }
 }
@@ -145,7 +152,7 @@ const ANSWER_BYTES: usize = 64 << 10;
 const ANSWER_TIME: Duration = Duration::from_secs(10);
 
 /// Sends what the `oauth2` crate wants sent. Redirects are not followed: they would take the secret elsewhere.
-async fn send(request: HttpRequest) -> Result<HttpResponse, io::Error> {
+async fn send(request: TokenRequest) -> Result<HttpResponse, io::Error> {
     let answer = async {
         let client = Hyper::builder(TokioExecutor::new()).build_http::<Full<Bytes>>();
         let answer = client.request(request.map(Full::from)).await;

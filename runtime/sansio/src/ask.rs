@@ -258,6 +258,9 @@ pub enum Failure {
     Transport(String),
     /// The connection, the server or the stream ended first.
     Closed,
+    /// The process of the server ended first; its status, and the last line of its standard error if that was read, in
+    /// brackets, for people.
+    Ended(String),
     /// The application cancelled it.
     Cancelled,
     /// The application did not answer in time what the server asked.
@@ -311,6 +314,7 @@ impl fmt::Display for Failure {
             }
             Self::Transport(why) => write!(f, "no answer of the server arrived: {why}"),
             Self::Closed => f.write_str("the connection ended before the answer"),
+            Self::Ended(how) => write!(f, "the server ended before the answer{how}"),
             Self::Cancelled => f.write_str("cancelled"),
             Self::Unanswered => f.write_str("the server's questions were not answered in time"),
         }

@@ -31,6 +31,9 @@ pub enum Output<Text> {
     Send(Text),
     /// Tell the application.
     Event(Event),
+    /// Nothing is said in an exchange of this end as a server: an empty response with this status over HTTP, and nothing
+    /// elsewhere.
+    Empty(Exchange, u16),
     /// Nothing more belongs to this exchange: close its response if it is open.
     Close(Exchange),
     /// The server ended when it was probed: start it again, and send what follows to the new one. For a client over

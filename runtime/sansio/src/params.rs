@@ -17,7 +17,7 @@ pub struct Param {
     /// The name of the header behind [`PREFIX`].
     pub name: String,
     /// The members that lead to it in the arguments.
-    pub(crate) path: Vec<String>,
+    pub path: Vec<String>,
 }
 
 /// The parameters of a tool that headers repeat, by its `inputSchema`.

@@ -7,7 +7,7 @@ mod tasks;
 use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
@@ -77,6 +77,8 @@ struct Shared {
     /// What all of them may take up.
     event_bytes: Arc<Budget>,
     appends: mpsc::Sender<Append>,
+    /// The key that signs `requestState` in all replicas, in hexadecimal, once this one has asked for it.
+    state_key: OnceLock<String>,
 }
 
 /// The receivers of this process, for the connection that brings their messages.
@@ -211,6 +213,7 @@ impl Redis {
             sizes: Mutex::default(),
             event_bytes: event_bytes(),
             appends,
+            state_key: OnceLock::new(),
         });
         shared.beat().await?;
         let tasks = [
@@ -225,6 +228,16 @@ impl Redis {
             runtime,
             tasks,
         })))
+    }
+
+    /// Returns the key for [`with_request_state_key`](crate::sansio::server::Server::with_request_state_key) that all replicas of
+    /// this server share. The first replica makes it, of random bytes, and the others read it.
+    ///
+    /// # Errors
+    /// Returns an error if the server does not answer within four seconds, or if its key is not one.
+    pub async fn request_state_key(&self) -> Result<[u8; 32], RedisError> {
+        let shared = Arc::clone(&self.0.shared);
+        boxed(async move { shared.request_state_key().await }).await
     }
 
     /// Begins a work at once, behind all that was begun before, whether it is waited for or not.
@@ -281,6 +294,41 @@ impl Shared {
         format!("{}:{kind}:{name}", self.prefix)
     }
 
+    /// Returns the name under which the replicas share the key that signs `requestState`.
+    fn state_key_name(&self) -> String {
+        format!("{}:state-key", self.prefix)
+    }
+
+    async fn request_state_key(&self) -> Result<[u8; 32], RedisError> {
+        let failed = |what: &'static str| {
+            RedisError(redis::RedisError::from((
+                redis::ErrorKind::UnexpectedReturnType,
+                what,
+            )))
+        };
+        let mut made = [0_u8; 32];
+        if getrandom::fill(&mut made).is_err() {
+            return Err(failed("the system gave no randomness for a key"));
+        }
+        let text: String = made.iter().map(|byte| format!("{byte:02x}")).collect();
+        let mut set = redis::cmd("SET");
+        set.arg(self.state_key_name())
+            .arg(&text)
+            .arg(&["NX", "GET"]);
+        let found: Option<String> = set.query_async(&mut self.connection.clone()).await?;
+        let text = found.unwrap_or(text);
+        let digits = |at: usize| u8::from_str_radix(text.get(2 * at..2 * at + 2)?, 16).ok();
+        let key: Option<Vec<u8>> = (0..32).map(digits).collect();
+        let key = key.and_then(|key| <[u8; 32]>::try_from(key).ok());
+        let Some(key) = key.filter(|_| text.len() == 64) else {
+            return Err(failed(
+                "the key for `requestState` in it is not 64 hexadecimal digits",
+            ));
+        };
+        let _ = self.state_key.set(text);
+        Ok(key)
+    }
+
     /// Returns the key that only an emptied server lacks.
     fn mark(&self) -> String {
         format!("{}:mark", self.prefix)
@@ -314,6 +362,11 @@ impl Shared {
         let mut writes = redis::pipe();
         let mark = fresh_address();
         (writes.cmd("SET").arg(self.mark()).arg(&*mark)).arg(&["NX", "GET"]);
+        if let Some(key) = self.state_key.get() {
+            // Replicas that start after the server was emptied are to read this key.
+            let set = writes.cmd("SET").arg(self.state_key_name()).arg(key);
+            set.arg("NX").ignore();
+        }
         for address in &absent {
             let key = self.key("at", address);
             let set = writes.cmd("SET").arg(key).arg(&self.channel);

@@ -21,6 +21,9 @@ pub struct RequestContext<App> {
     facts: Arc<Facts>,
     /// Whether its requests to the client end the call.
     starts_over: bool,
+    /// What the functions of a router share.
+    #[cfg(feature = "router")]
+    states: Option<Arc<super::router::States>>,
     app: PhantomData<fn() -> App>,
 }
 
@@ -48,6 +51,8 @@ impl<App> Clone for RequestContext<App> {
     fn clone(&self) -> Self {
         Self {
             facts: Arc::clone(&self.facts),
+            #[cfg(feature = "router")]
+            states: self.states.clone(),
             ..*self
         }
     }
@@ -66,6 +71,8 @@ impl<App> RequestContext<App> {
         Self {
             facts: Arc::new(facts),
             starts_over: false,
+            #[cfg(feature = "router")]
+            states: None,
             app: PhantomData,
         }
     }
@@ -102,6 +109,30 @@ impl<App> RequestContext<App> {
             answers: OnceLock::new(),
         };
         Self::of(facts)
+    }
+
+    /// Returns the context with what the functions of a router share.
+    #[cfg(feature = "router")]
+    pub(super) fn with_states(self, states: &Arc<super::router::States>) -> Self {
+        Self {
+            states: Some(Arc::clone(states)),
+            ..self
+        }
+    }
+
+    /// Returns the state of this type; `None` if the router was given none.
+    #[cfg(feature = "router")]
+    pub(super) fn state<S: Send + Sync + 'static>(&self) -> Option<Arc<S>> {
+        self.states.as_ref()?.get()
+    }
+
+    /// Returns the arguments that were filled in before the one that a completion is for, by name; empty in other calls, and
+    /// from clients whose revision does not send them.
+    #[must_use]
+    pub fn completion_arguments(&self) -> mcp_wire::Map<String> {
+        let context = self.facts.params.get("context");
+        let arguments = context.and_then(|it| it.get("arguments")?.read().ok());
+        arguments.unwrap_or_default()
     }
 
     /// Returns the result that asks the client, if the handler has sent a question that has no answer yet.

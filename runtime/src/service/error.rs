@@ -6,6 +6,8 @@ use mcp_revisions_core::{Lifecycle, Revision};
 use mcp_wire::ErrorObject;
 
 use crate::errors;
+#[cfg(any(feature = "server-http", feature = "server-stdio"))]
+use crate::methods;
 use mcp_revisions_sansio::{Failure, Refused};
 
 /// How many bytes a URI may have that an error repeats.
@@ -88,21 +90,20 @@ impl Error {
                     Lifecycle::Handshake => errors::RESOURCE_NOT_FOUND,
                     Lifecycle::PerRequest => ErrorObject::INVALID_PARAMS,
                 };
-                let message = format!(
-                    "no resource `{}`",
-                    mcp_revisions_core::errors::shortened(&uri)
-                );
-                let error = ErrorObject::new(code, message);
-                // A URI of which a part is left out is another.
-                match uri.len() > URI_BYTES {
-                    true => error,
-                    false => {
-                        let data = mcp_wire::Map::from_iter([("uri", mcp_wire::Json::of(&uri))]);
-                        error.with_data(mcp_wire::Json::of(&data))
-                    }
-                }
+                no_resource(&uri, code)
             }
             other => errors::internal(&other.to_string()).error,
+        }
+    }
+
+    /// Converts it to the error of a request of this method: only `resources/read` has a code of its own for a missing resource.
+    #[cfg(any(feature = "server-http", feature = "server-stdio"))]
+    pub(crate) fn into_answer(self, method: &str, revision: Revision) -> ErrorObject {
+        match self {
+            Self::ResourceNotFound(uri) if method != methods::RESOURCES_READ => {
+                no_resource(&uri, ErrorObject::INVALID_PARAMS)
+            }
+            other => other.into_object(revision),
         }
     }
 
@@ -119,6 +120,21 @@ impl Error {
                 | Self::Decode(_)
         )
     }
+}
+
+/// Returns the error for a resource that there is not.
+fn no_resource(uri: &str, code: i64) -> ErrorObject {
+    let message = format!(
+        "no resource `{}`",
+        mcp_revisions_core::errors::shortened(uri)
+    );
+    let error = ErrorObject::new(code, message);
+    // A URI of which a part is left out is another.
+    if uri.len() > URI_BYTES {
+        return error;
+    }
+    let data = mcp_wire::Map::from_iter([("uri", mcp_wire::Json::of(uri))]);
+    error.with_data(mcp_wire::Json::of(&data))
 }
 
 impl From<ErrorObject> for Error {

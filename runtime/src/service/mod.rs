@@ -31,7 +31,13 @@ pub use client::Client;
 #[cfg(any(feature = "server-http", feature = "server-stdio"))]
 pub use context::RequestContext;
 pub use error::Error;
+#[cfg(all(
+    feature = "ext-tasks",
+    any(feature = "server-http", feature = "server-stdio")
+))]
+pub use mcp_revisions_sansio::server::{TaskOptions, TaskSupport};
+pub use mcp_revisions_sansio::{LogLevel, Lost};
 #[cfg(feature = "router")]
-pub use router::{Json, Router};
+pub use router::{Json, Router, State};
 #[cfg(any(feature = "server-http", feature = "server-stdio"))]
 pub use server::{McpServer, ServeError, Server};

@@ -381,6 +381,13 @@ impl<App: Spoken> McpServer<App> {
         Ok(())
     }
 
+    /// Takes the tools of a `tools/list` result as those of every caller.
+    #[cfg(all(feature = "router", feature = "server-http"))]
+    pub(super) fn with_known_tools(mut self, page: &Json) -> Self {
+        self.http = self.http.with_known_tools(page);
+        self
+    }
+
     /// Returns a tower service, for axum, hyper, and layers. Hosts and origins that were allowed here are allowed there, too.
     #[cfg(feature = "server-http")]
     #[must_use]
@@ -483,7 +490,7 @@ impl<App: Spoken> Handler for Typed<App> {
         match held.question() {
             Some(question) => Ok(question),
             None => {
-                let answer = answer.map_err(|error: Error| error.into_object(revision));
+                let answer = answer.map_err(|error: Error| error.into_answer(method, revision));
                 #[cfg(feature = "tracing")]
                 if let Err(error) = &answer {
                     super::trace::record_error(&span, error);

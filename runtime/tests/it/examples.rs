@@ -290,3 +290,57 @@ async fn three_replicas_behind_haproxy_are_one_server_also_when_one_of_them_is_k
     let (_, answer) = posted(&balanced.address, method, "", &of("192.0.2.7"));
     assert_eq!(answer["result"]["address"], "127.0.0.1", "{answer}");
 }
+
+/// A person types, and two servers are programs, one of which also runs behind a URL.
+#[test]
+fn an_agent_calls_the_tools_of_three_servers() {
+    let (Some(agent), Some(notes), Some(server)) =
+        (example("agent"), example("notes"), example("server"))
+    else {
+        return;
+    };
+    let (_remote, address) = listening(Command::new(&notes).arg("0"));
+    let mut agent = Command::new(agent);
+    agent
+        .args([&server, &notes])
+        .arg(format!("http://{address}/mcp"));
+    let agent = agent.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut agent = agent.spawn().unwrap();
+    let typed = [
+        r#"weather {"name": "Paris"}"#,
+        r#"write {"name": "a", "text": "one"}"#,
+        r#"write {"name": "b", "text": "two"}"#,
+        "find",
+        r#"summarize {"name": "a"}"#,
+        r#"remove {"name": "a"}"#,
+        "export",
+        r#"remove {"name": "c"}"#,
+        "fly",
+    ];
+    let mut input = agent.stdin.take().unwrap();
+    input
+        .write_all(format!("{}\n", typed.join("\n")).as_bytes())
+        .unwrap();
+    drop(input);
+    let output = agent.wait_with_output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    let expected = [
+        "weather speaks 2026-07-28 and has 1 tools",
+        "notes speaks 2026-07-28 and has 6 tools",
+        r#"weather: {"celsius":21.5}"#,
+        "write: a is written",
+        "write: b is written",
+        r#"find: {"names":["a","b"]}"#,
+        "summarize: In short: a note.",
+        "asked: Remove a?",
+        "remove: a is removed",
+        "export: b",
+        "remove failed: no resource `notes://c` (-32602)",
+        "no server has fly",
+    ];
+    for line in expected {
+        assert!(text.lines().any(|it| it == line), "{line} is not in {text}");
+    }
+    assert!(text.contains("changed: Resources"), "{text}");
+}

@@ -18,6 +18,7 @@ mod http;
 mod interleaving;
 mod ladder;
 mod matrix;
+mod mistakes;
 mod others;
 mod pairs;
 mod seam;

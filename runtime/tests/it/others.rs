@@ -60,7 +60,7 @@ impl Pair {
                 }
             } else if let Some(output) = self.server.poll() {
                 match output {
-                    Output::Send(Outgoing { body, .. }) if !body.is_empty() => {
+                    Output::Send(Outgoing { body, .. }) => {
                         self.client.receive(None, body.as_bytes(), NOW);
                         self.said.push(body);
                     }

@@ -23,11 +23,10 @@ impl ServerHandler for Adder {
     ) -> Result<ListToolsResult, ErrorData> {
         let schema = json!({ "type": "object" });
         let schema = schema.as_object().cloned().unwrap_or_default();
-        Ok(ListToolsResult::with_all_items(vec![Tool::new(
-            "add",
-            "Adds two numbers.",
-            schema,
-        )]))
+        Ok(ListToolsResult::with_all_items(vec![
+            Tool::new("add", "Adds two numbers.", schema.clone()),
+            Tool::new("reset", "Forgets all sums.", schema),
+        ]))
     }
 
     async fn call_tool(

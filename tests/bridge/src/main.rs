@@ -2,6 +2,7 @@
 //! process. `cargo run` serves it at `http://127.0.0.1:8000/mcp`.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use adder::Adder;
 use mcp_bridge::{Bridge, Upstream};
@@ -15,11 +16,20 @@ fn app() -> axum::Router {
     let sessions = Arc::new(LocalSessionManager::default());
     let config = StreamableHttpServerConfig::default();
     let rmcp = StreamableHttpService::new(|| Ok(Adder), sessions, config);
-    let bridge = Bridge::new(Upstream::service(rmcp)).on_loss(|report| {
-        for loss in report.losses {
-            eprintln!("{}: {} is lost", report.method, loss.pointer());
-        }
-    });
+    let bridge = Bridge::new(Upstream::service(rmcp))
+        .on_loss(|report| {
+            for loss in report.losses {
+                eprintln!("{}: {} is lost", report.method, loss.pointer());
+            }
+        })
+        // The clients of the gateway are not to reset the server.
+        .with_tool_filter(|name, _| name != "reset")
+        .with_call_hook(|call| async move {
+            let (method, began) = (call.method(), Instant::now());
+            let result = call.forward().await;
+            eprintln!("{method} took {:?}", began.elapsed());
+            result
+        });
     axum::Router::new().route_service("/mcp", bridge.into_service())
 }
 
@@ -49,6 +59,10 @@ mod tests {
             let client = client.http(Http::in_process(app.clone()));
             let listed = client.request("tools/list", None).await.unwrap();
             assert!(listed.text().contains("\"add\""), "{revision}: {}", listed.text());
+            assert!(!listed.text().contains("\"reset\""), "{revision}: {}", listed.text());
+            let reset = Json::from(json!({ "name": "reset", "arguments": {} }));
+            let refused = client.request("tools/call", Some(reset)).await.unwrap_err();
+            assert!(refused.to_string().contains("no tool `reset`"), "{refused}");
             let call = json!({ "name": "add", "arguments": { "a": 1, "b": 2.5 } });
             let answer = client.request("tools/call", Some(Json::from(call))).await;
             let answer: Value = answer.unwrap().parse().unwrap();

@@ -234,7 +234,7 @@ pub(super) struct Installed {
 }
 
 /// The version, the program, and its script, if it has one.
-type Found = (String, PathBuf, Option<PathBuf>);
+pub(super) type Found = (String, PathBuf, Option<PathBuf>);
 
 /// Installs the latest version of a peer into a folder of its own.
 pub(super) fn install(peer: &Peer, folder: &Path) -> anyhow::Result<Installed> {
@@ -276,7 +276,8 @@ fn npm(package: &str, script: &str, scripts: &Path, folder: &Path) -> anyhow::Re
     Ok((version, "node".into(), Some(folder.join(script))))
 }
 
-fn pypi(packages: &[&str], script: &str, folder: &Path) -> anyhow::Result<Found> {
+/// Installs packages of PyPI into a folder's environment; the version is that of the first.
+pub(super) fn pypi(packages: &[&str], script: &str, folder: &Path) -> anyhow::Result<Found> {
     let program = folder.join("venv/bin/python");
     if !program.exists() {
         let mut python = Command::new("python3");

@@ -52,7 +52,8 @@ pub(super) fn imported_extension(imported: &ImportedExtension) -> String {
     let (name, revision) = (&imported.name, &imported.revision);
     let what = what(imported.added, imported.schema_changed);
     let mut text = format!(
-        "extension {name}: {what}, {} definitions of its own, {} that repeat {revision}, {} that differ from it, sha256 {}\n",
+        "extension {name}, state {}: {what}, {} definitions of its own, {} that repeat {revision}, {} that differ from it, sha256 {}\n",
+        imported.state,
         imported.own,
         imported.repeated,
         imported.drifted.len(),
@@ -66,6 +67,13 @@ pub(super) fn imported_extension(imported: &ImportedExtension) -> String {
         for line in lines.lines() {
             let _ = writeln!(text, "    {line}");
         }
+    }
+    if !imported.ended.is_empty() {
+        let ended = imported.ended.join(", ");
+        let _ = writeln!(
+            text,
+            "\nended with the state before, which has them last: {ended}"
+        );
     }
     if let Some(error) = &imported.stale {
         let problem = "imported, but these facts do not match its schema";

@@ -11,6 +11,7 @@ use super::{Outcome, Unread, is_colour};
 use crate::diff::{self, Baseline, Diff, Filter, History, Kind, Level, Sources};
 use crate::render::text::TextOptions;
 use crate::render::{github, html, json, markdown, text};
+use crate::spec::Status;
 use crate::{Error, Spec, shims};
 
 /// Options of `diff`.
@@ -28,6 +29,9 @@ pub struct Arguments {
     /// Compare every pair of adjacent revisions
     #[arg(long, conflicts_with_all = ["old", "new"])]
     all: bool,
+    /// With --all: compare released revisions only, without candidates and the draft
+    #[arg(long, requires = "all")]
+    released: bool,
     /// Output format [default: that of the name of --output: .html, .json or .md; else text]
     #[arg(long, value_enum)]
     format: Option<Format>,
@@ -123,7 +127,12 @@ pub fn run(
     let sources = Sources::read(&spec).map_err(Unread)?;
     // Both, or none of them for all pairs.
     let names = arguments.old.iter().chain(&arguments.new);
-    let names: Vec<String> = names.cloned().collect();
+    let mut names: Vec<String> = names.cloned().collect();
+    if arguments.released {
+        let revisions = spec.revisions.iter();
+        let released = revisions.filter(|revision| revision.status == Status::Released);
+        names.extend(released.map(|revision| revision.id.clone()));
+    }
     let mut history = diff::history(&sources, &names, arguments.raw).map_err(Unread)?;
     shims::cover_all(&spec, &sources, &mut history.diffs);
     let filter = filter(arguments);

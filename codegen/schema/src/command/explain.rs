@@ -6,11 +6,12 @@ use clap::Args;
 use serde_json::Value;
 
 use super::{Outcome, Unread};
-use crate::diff::Kind;
+use crate::diff::{Kind, Transport};
 use crate::naming::nearest;
-use crate::shims::PROVEN;
+use crate::render::peers;
 use crate::shims::changes::Changes;
 use crate::shims::rules::PairRules;
+use crate::shims::{PROVEN, Pair};
 use crate::spec::errors::ErrorRules;
 use crate::{Error, Spec};
 
@@ -121,7 +122,13 @@ fn facts(spec: &Spec, name: &str) -> anyhow::Result<Vec<String>> {
     }
     for change in Changes::of(spec).map_err(Unread)?.all() {
         if change.id == name {
-            let lines = [("It says:", &*change.says), ("Page:", &change.page)];
+            let over = change.over.map_or("any transport", Transport::name);
+            let lines = [
+                ("It says:", &*change.says),
+                ("Binds:", peers(change.binds)),
+                ("Over:", over),
+                ("Page:", &change.page),
+            ];
             let what = format!("change of {} that no schema shows", change.between);
             facts.push(text(&what, &lines));
         }
@@ -132,17 +139,25 @@ fn facts(spec: &Spec, name: &str) -> anyhow::Result<Vec<String>> {
 /// Returns every conversion rule as its row in `spec/`, with the pair of revisions that it is for.
 fn rules(spec: &Spec) -> anyhow::Result<Vec<(String, Value)>> {
     let mut rules = Vec::new();
+    let of_extensions = Pair::of_extensions(&spec.extensions.iter().collect::<Vec<_>>());
     for (file, text) in spec.rules.iter() {
-        let Some(pair) = file.strip_prefix("shims/") else {
+        if !Pair::is_rule_file(file) {
             continue;
+        }
+        let own = of_extensions.iter().find(|pair| pair.file() == file);
+        let pair = match own {
+            Some(pair) => pair.to_string(),
+            None => file
+                .trim_start_matches("shims/")
+                .trim_end_matches(".toml")
+                .to_owned(),
         };
-        let pair = pair.trim_end_matches(".toml");
         let of = PairRules::read(text.clone()).map_err(Unread)?;
         let rows = (of.rules().map(serde_json::to_value))
             .chain(of.methods().map(serde_json::to_value))
             .chain(of.errors().map(serde_json::to_value));
         for row in rows {
-            rules.push((pair.to_owned(), row?));
+            rules.push((pair.clone(), row?));
         }
     }
     Ok(rules)

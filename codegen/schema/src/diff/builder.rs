@@ -38,6 +38,7 @@ impl Graph {
         graph.refine(&refined);
         (0..graph.len()).for_each(|id| graph.split_scalar(id));
         (0..graph.len()).for_each(|id| graph.spare_one_of(id));
+        (0..graph.len()).for_each(|id| graph.exclude_kinds(id));
         (0..graph.len()).for_each(|id| graph.flatten_union(id));
         graph.simplify();
         Ok(graph)

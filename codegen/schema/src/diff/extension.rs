@@ -5,10 +5,12 @@ use crate::sorted::{SortedMap, SortedSet};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::side::Side;
 use crate::model::Direction;
 use crate::pointer::escaped;
+use crate::spec::extensions::MetaEntry;
 use crate::spec::methods::messages;
-use crate::spec::roles::{ROLES, Role, kind_of, lists};
+use crate::spec::roles::{ROLES, Role, lists};
 use crate::spec::{Extension, Spec};
 
 /// Methods of the core that the newer side has no more, and an extension has.
@@ -56,6 +58,32 @@ pub(crate) struct Feature {
     pub(super) core: Vec<String>,
     /// Definitions by which requests of the revision may be answered instead, with the method and who sends it.
     pub(super) results: Vec<(Direction, String, String)>,
+    /// What `_meta` of types of the revision holds.
+    pub(super) meta: Vec<MetaEntry>,
+}
+
+/// Tells what `_meta` of types of the revision holds on one side only: no message of the extension reaches it.
+pub(super) fn meta_notes(old: &Side, new: &Side) -> Vec<String> {
+    let entries = |side: &Side| side.feature.as_ref().map(|feature| feature.meta.clone());
+    let (Some(before), Some(after)) = (entries(old), entries(new)) else {
+        return Vec::new();
+    };
+    let told = |own: &[MetaEntry], other: &[MetaEntry], label: &str| -> Vec<String> {
+        let own = own.iter().filter(|entry| !other.contains(entry));
+        own.map(
+            |MetaEntry {
+                 definition,
+                 name,
+                 of,
+             }| {
+                let of = of.join(", ");
+                format!("only in {label}, `_meta` of {of} may hold `{name}`, a {definition}")
+            },
+        )
+        .collect()
+    };
+    let lost = told(&before, &after, &old.label);
+    [lost, told(&after, &before, &new.label)].concat()
 }
 
 impl Feature {
@@ -76,6 +104,7 @@ impl Feature {
             own: own.collect(),
             core: core.cloned().collect(),
             results: results.collect(),
+            meta: extension.meta.clone(),
         }
     }
 
@@ -108,7 +137,7 @@ pub(super) fn with_lists(mut schema: Value, spec: &Spec) -> (Value, Vec<String>)
     }
     let methods = spec.extensions.iter().flat_map(|one| &one.methods);
     let senders: SortedMap<&str, _> = methods
-        .filter_map(|method| Some((method.name.as_str(), method.sender?)))
+        .filter_map(|method| Some((method.name.as_str(), (method.sender?, method.kind()))))
         .collect();
     let of_core = |method: &str| {
         let schemas = spec.revisions.iter().map(|revision| &revision.schema);
@@ -120,9 +149,7 @@ pub(super) fn with_lists(mut schema: Value, spec: &Spec) -> (Value, Vec<String>)
         if !senders.contains_key(method) && !of_core(method) {
             strangers.push(method.to_owned());
         }
-        let is_of = |role: &&Role| {
-            role.kind == kind_of(method) && senders.get(method) == Some(&role.direction)
-        };
+        let is_of = |role: &&Role| senders.get(method) == Some(&(role.direction, role.kind));
         if let Some(role) = ROLES.iter().find(is_of) {
             let reference = json!({ "$ref": format!("#/$defs/{}", escaped(definition)) });
             listed.entry(role.union).or_default().push(reference);

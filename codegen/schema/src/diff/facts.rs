@@ -11,7 +11,7 @@ use super::kind::Kind;
 use super::path::{Part, Segment, Trail, WirePath};
 use super::row::Row;
 use super::sample::minimal;
-use super::show::View;
+use super::show::{View, opened};
 use super::side::Side;
 use super::verdict::{End, Verdict, Verdicts};
 use super::witness::{Witness, tells};
@@ -142,7 +142,11 @@ fn errors(old: &Side, new: &Side, before: &Codes, after: &Codes, rows: &mut Vec<
             .replaced_by
             .and_then(|_| named(after, error.code).or_else(|| named(before, error.code)));
         let lender = lender.unwrap_or_default();
-        let mut view = View::words(format!("{}{lender}{http}", error.code));
+        let data = (error.definition.as_deref())
+            .and_then(|name| data_of(new, name).or_else(|| data_of(old, name)))
+            .map(|data| format!(", data {data}"));
+        let data = data.unwrap_or_default();
+        let mut view = View::words(format!("{}{lender}{http}{data}", error.code));
         if !error.meaning.is_empty() {
             view.outline.push_str(&format!("\n{}", error.meaning));
         }
@@ -168,6 +172,16 @@ fn errors(old: &Side, new: &Side, before: &Codes, after: &Codes, rows: &mut Vec<
         row.codes = pair.into_iter().flatten().map(|error| error.code).collect();
         rows.push(anywhere(row, Part::Error, &name, &error.page));
     }
+}
+
+/// What the `data` of an error holds, in one line.
+fn data_of(side: &Side, definition: &str) -> Option<String> {
+    let graph = &side.graph;
+    let node = graph.definitions.get(definition)?;
+    let error = graph
+        .member(*node, "error")
+        .map_or(*node, |error| error.node);
+    Some(opened(graph, graph.member(error, "data")?.node))
 }
 
 /// What both sides state under each name, as far as they do.

@@ -298,6 +298,43 @@ impl Graph {
         }
     }
 
+    /// Reads keywords that only the kinds of values decide: schemas of `allOf` without a common kind admit nothing, and a
+    /// `not` of another kind refuses nothing.
+    pub(super) fn exclude_kinds(&mut self, id: NodeId) {
+        let of_part = |keyword: &str| {
+            let place = self.nodes[id].applied.get(keyword);
+            place.and_then(|part| self.kinds(*part))
+        };
+        let own = self.kinds(id);
+        let shares = |own: &SortedSet<JsonType>, other: &SortedSet<JsonType>| {
+            own.iter().any(|kind| other.contains(kind))
+        };
+        let excluded = of_part("not").zip(own.as_ref());
+        let is_idle = excluded.is_some_and(|(not, own)| !shares(own, &not));
+        let parts = (0..).map_while(|at| {
+            let place = format!("allOf/{at}");
+            self.nodes[id].applied.get(&place)
+        });
+        let mut parts: Vec<_> = parts.filter_map(|part| self.kinds(*part)).collect();
+        let has_parts = !parts.is_empty();
+        parts.extend(own);
+        let common = parts.into_iter().reduce(|mut all, next| {
+            all.retain(|kind| next.contains(kind));
+            all
+        });
+        let is_never = has_parts && common.is_some_and(|common| common.is_empty());
+        let node = &mut self.nodes[id];
+        if is_idle {
+            node.limits.remove("not");
+            node.applied.remove("not");
+        }
+        if is_never {
+            node.shape = Shape::Choice(Vec::new());
+            node.limits = SortedMap::new();
+            node.applied = SortedMap::new();
+        }
+    }
+
     /// Whether a member tells these objects apart: each admits values of it that no other does, and all but one require it.
     fn have_a_tag(&self, objects: &[NodeId]) -> bool {
         let first = objects.first().map(|first| &self.node(*first).shape);

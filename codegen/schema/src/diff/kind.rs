@@ -137,7 +137,7 @@ kinds! {
         "Write a conversion for both directions, or state that there is none.",
         "a string that became an object";
     UnionMemberAdded = "union-member-added", crate Major, FINE up, CHANGED down:
-        "A union has a new variant. Variants are distinguished by a constant tag or by their required members, never by position.",
+        "A union has a new variant. Variants are distinguished by a constant tag or by their required members, never by position: in a path `{type=image}` is the variant with that constant, `{blob}` the one that requires `blob`, `{!blob}` the one that does not.",
         "Old receivers reject the new variant, unless one of the old variants admits it.",
         "Decide what an old peer gets in its place.",
         "2024-11-05..2025-03-26: S2C tools/call result $.content[]{type=audio}";

@@ -10,7 +10,7 @@ use super::messages::{Message, channel};
 use super::path::{Part, WirePath};
 use super::row::Row;
 use super::sample::minimal;
-use super::show::View;
+use super::show::{View, opened};
 use super::side::Side;
 use super::site::Place;
 use super::verdict::End;
@@ -91,6 +91,9 @@ pub(crate) fn rows(pairs: &Pairs<'_>) -> Vec<Row> {
         let name = |side: &Side, message: &Message| side.name_of(message.node);
         row.before = o.map(|o| view(old, o));
         row.after = n.map(|n| view(new, n));
+        if let (Kind::MethodAdded, Some(after), Some(n)) = (kind, &mut row.after, n) {
+            after.text = shape(new, n);
+        }
         let names = [o.map(|o| name(old, o)), n.map(|n| name(new, n))];
         let [was, is] = names.map(Option::unwrap_or_default);
         row.places = vec![Place::of(was, is)];
@@ -152,6 +155,19 @@ pub(crate) fn rows(pairs: &Pairs<'_>) -> Vec<Row> {
         .chain(answered)
         .chain(deprecated)
         .collect()
+}
+
+/// What a message holds, in one line: `params { uri, size? } -> result { name }`.
+fn shape(side: &Side, message: &Message) -> String {
+    let params = message.params.map(|params| {
+        let optional = if params.required { "" } else { "?" };
+        format!("params{optional} {}", opened(&side.graph, params.node))
+    });
+    let params = params.unwrap_or_else(|| "no params".to_owned());
+    match message.result {
+        Some(result) => format!("{params} -> result {}", opened(&side.graph, result)),
+        None => params,
+    }
 }
 
 /// Returns what could not be compared: results that nothing pairs with their requests.

@@ -8,11 +8,12 @@ use super::kind::Kind;
 use super::path::WirePath;
 use super::show::View;
 use super::site::Place;
-use super::verdict::{CrateChange, End, Level, Verdict, Verdicts};
+use super::verdict::{CrateChange, End, Level, Transport, Verdict, Verdicts};
 use super::witness::Witness;
 use crate::schema::Constraints;
 use crate::schema::applied;
 use crate::schema::decimal;
+use crate::shims::Sender;
 use crate::spec::sha256;
 
 /// A change between two revisions.
@@ -40,6 +41,9 @@ pub struct Row {
     /// The member, value, limit, code, header or rule that it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
+    /// For a member that went or came: the one that came or went there and may be the same.
+    #[serde(skip)]
+    pub(crate) other_name: Option<String>,
     /// The error codes that it is about.
     #[serde(skip)]
     pub codes: Vec<i64>,
@@ -88,6 +92,12 @@ pub struct Prose {
     pub step: String,
     /// The name under which people speak of it.
     pub id: String,
+    /// The peer that it binds; `None` if it binds both.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub binds: Option<Sender>,
+    /// The transport that it is about; `None` if it is about any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub over: Option<Transport>,
     /// What the newer revision says, or no longer says.
     pub says: String,
     /// The page that says so.
@@ -108,6 +118,7 @@ impl Row {
             changed_within: false,
             places: Vec::new(),
             subject: None,
+            other_name: None,
             codes: Vec::new(),
             before: None,
             after: None,

@@ -75,6 +75,23 @@ impl View {
     }
 }
 
+/// A shape in one line, opened up even where it has a name; the members that every message may have are left out.
+pub(super) fn opened(graph: &Graph, id: NodeId) -> String {
+    let Some((members, _)) = graph.node(id).shape.object() else {
+        return line(graph, id, true);
+    };
+    let shown = members.iter().filter(|(name, _)| *name != "_meta");
+    let shown = shown.map(|(name, member)| match member.required {
+        true => key(name),
+        false => format!("{}?", key(name)),
+    });
+    let shown: Vec<String> = shown.collect();
+    match shown.is_empty() {
+        true => "{}".to_owned(),
+        false => format!("{{ {} }}", joined(shown, ", ")),
+    }
+}
+
 pub(crate) fn line(graph: &Graph, id: NodeId, names: bool) -> String {
     line_to(graph, id, names, LINE_LEVELS)
 }
@@ -86,6 +103,7 @@ fn line_to(graph: &Graph, id: NodeId, names: bool, levels: usize) -> String {
     match &graph.node(id).shape {
         Shape::Any | Shape::Alias(_) => both(graph, id, names, levels),
         Shape::Scalar(kinds) => joined(kinds.iter().map(|kind| kind.name()), " | "),
+        Shape::Choice(values) if values.is_empty() => "never".to_owned(),
         Shape::Choice(values) => {
             let shown = values.iter().take(LINE_VALUES).map(Value::to_string);
             let more = values.get(LINE_VALUES).map(|_| "…".to_owned());

@@ -11,6 +11,7 @@ use super::extension::{Extracted, Feature, cores, with_lists};
 use super::graph::Graph;
 use super::lines::Lines;
 use super::messages::{self, Message};
+use super::remarks;
 use super::show::joined;
 use super::variants::share;
 use crate::Error;
@@ -131,8 +132,8 @@ impl<'s> Sources<'s> {
         let means_a_file = name.contains(['/', '\\']) || name.ends_with(".json");
         if !means_a_file && !path.exists() {
             let extensions = &self.spec.extensions;
-            if let Some(extension) = extensions.iter().find(|one| one.name == name) {
-                return self.of_extension(extension, raw);
+            if let Some(extension) = extensions.iter().find(|one| one.is_called(name)) {
+                return self.of_state(name, extension, raw);
             }
             let ids = self.spec.revisions.iter().map(|revision| &*revision.id);
             let names = extensions.iter().map(|one| &*one.name);
@@ -164,12 +165,16 @@ impl<'s> Sources<'s> {
     /// # Errors
     /// Returns every fact of the revision that contradicts its schema.
     pub fn of_extension(&self, extension: &Extension, raw: bool) -> Result<Side, Error> {
-        let file = format!("spec/extensions/{}/schema.json", extension.name);
+        self.of_state(&extension.name, extension, raw)
+    }
+
+    fn of_state(&self, label: &str, extension: &Extension, raw: bool) -> Result<Side, Error> {
+        let file = format!("spec/{}", extension.schema_file());
         let (schema, errata) = match raw {
-            true => (extension.raw.clone(), Vec::new()),
+            true => (extensions::without_dangling(&extension.raw), Vec::new()),
             false => (extension.schema.clone(), extension.errata.clone()),
         };
-        let mut side = self.side(&extension.name, &file, schema, &extension.revision)?;
+        let mut side = self.side(label, &file, schema, &extension.revision)?;
         side.errata = errata;
         side.feature = Some(Feature::of(extension, self.spec));
         Ok(side)
@@ -229,8 +234,14 @@ impl<'s> Sources<'s> {
                 .push(format!("{name} is the upstream file of {}", revision.id));
             return Ok(side);
         }
-        let mut schema = canonical::canonicalize(&json::parse(name, text)?, name)?;
+        let upstream = json::parse(name, text)?;
+        let mut remarks = remarks::on_versions(name, &upstream, |path| text_of(path).ok());
+        remarks.extend(remarks::on_references(name, &upstream));
+        let mut schema = canonical::of_text_with_dangling(name, text)?;
         let of = extension_of(&schema, self.spec);
+        if of.is_none() {
+            schema = canonical::canonicalize(&upstream, name)?;
+        }
         let (nearest, known) = match of {
             Some(of) => (self.spec.revision(&of.revision).ok(), Some(&of.errata)),
             None => {
@@ -239,7 +250,7 @@ impl<'s> Sources<'s> {
             }
         };
         if let (Some(_), Some(base)) = (of, nearest.filter(|base| base.errata.iter().all(&mends))) {
-            schema = extensions::on(&schema, base);
+            schema = extensions::on_for(&schema, base, known.into_iter().flatten());
         }
         let mut errata = Vec::new();
         let known: Vec<Erratum> = known
@@ -251,10 +262,14 @@ impl<'s> Sources<'s> {
         if !known.is_empty() {
             (schema, errata) = errata::fitting(schema, &known, name);
         }
+        if of.is_some() {
+            schema = extensions::without_dangling(&schema);
+        }
         let nearest = nearest.map_or("", |nearest| nearest.id.as_str());
         let mut side = self.side(name, name, schema, nearest)?;
         side.lines = Some(Lines::of(name, text));
         side.feature = of.map(|of| Feature::of(of, self.spec));
+        side.notes.extend(remarks);
         side.notes.push(format!(
             "HTTP headers and rules of {name} are not known: error codes are compared as far as the schemas carry them"
         ));

@@ -16,12 +16,25 @@ pub struct Verdict {
     pub over: Option<Transport>,
 }
 
-/// A transport that shows what no JSON text shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+/// A transport: what is particular to it, no JSON text shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Transport {
-    /// Streamable HTTP: a request is refused for its headers.
+    /// Streamable HTTP: a request may be refused for its headers.
     Http,
+    /// Lines over the standard input and output of a child process.
+    Stdio,
+}
+
+impl Transport {
+    /// Returns its name: `HTTP` or `stdio`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Http => "HTTP",
+            Self::Stdio => "stdio",
+        }
+    }
 }
 
 /// Whether what was meant arrives.

@@ -222,8 +222,13 @@ impl<'m> Pairing<'m> {
         let open = format!("`{area}`, the first segment of the method `{name}`, can be no file");
         let area = module(area);
         let answer = format!("the types that it uses are in `{area}`");
-        let row = format!("[areas]\n{name:?} = {area:?}\n");
-        let settle = Settle::of(MethodRules::FILE, row);
+        let settle = match self.scope {
+            Scope::Extension { name: of, .. } => Settle::of(
+                format!("{FOLDER}/{of}/{FACTS}"),
+                format!("name = {name:?}\narea = {area:?}\n"),
+            ),
+            _ => Settle::of(MethodRules::FILE, format!("[areas]\n{name:?} = {area:?}\n")),
+        };
         Some(self.scope.asks(Question::Name, place, open, answer, settle))
     }
 
@@ -272,9 +277,7 @@ fn free(model: &Model, name: &str) -> String {
 
 /// The messages of which it is said beside the schema that the side of a role sends them.
 fn stated(model: &Model, role: &Role, rules: &MethodRules) -> SortedSet<String> {
-    let is_of = |method: &str| {
-        roles::kind_of(method) == role.kind && rules.senders.get(method) == Some(&role.direction)
-    };
+    let is_of = |method: &str| rules.senders.get(method) == Some(&(role.direction, role.kind));
     let messages = defined_messages(model).filter(|(_, method)| is_of(method));
     messages.map(|(def, _)| def.name.clone()).collect()
 }

@@ -28,7 +28,7 @@ use crate::spec::methods::MethodRules;
 
 pub(crate) use cycles::cycles;
 pub(crate) use finite::ranks;
-pub(crate) use open::{opaque_rule, since, type_rule};
+pub(crate) use open::{missing_definition, opaque_rule, since, type_rule};
 
 /// Names and shapes what a schema defines; `prose` is the schema's own, by JSON pointer.
 ///

@@ -6,7 +6,7 @@ use crate::naming::rule_id;
 use crate::pointer::unescaped;
 use crate::schema::{KNOWN, Schema, Unsupported};
 use crate::spec::ERRATA;
-use crate::spec::extensions::FOLDER;
+use crate::spec::extensions::{Dangling, FOLDER};
 use crate::spec::sheet::quoted;
 
 impl Unsupported {
@@ -70,6 +70,25 @@ pub(super) fn renamed(
     scope.asks(Question::Name, pointer.to_owned(), open, answer, settle)
 }
 
+/// The erratum of a reference to nothing: it adds the definition, where the schema has it elsewhere, or takes the references
+/// out.
+pub(crate) fn missing_definition(scope: &Scope, dangling: &Dangling) -> Settle {
+    if let (Some(at), Some(inner)) = (dangling.definition(), &dangling.inner) {
+        return erratum(scope, &at, None, &format!("replace-json = '''{inner}'''"));
+    }
+    let id = rule_id(dangling.reference.trim_start_matches("#/$defs/"));
+    let places = dangling
+        .at
+        .iter()
+        .map(|at| format!("  {},\n", quoted(&format!("{at}/$ref"))));
+    let (places, since) = (places.collect::<String>(), since(scope));
+    let row = format!(
+        "[[erratum]]\nid = {id:?}\nreason = \"\"\nsource = \"\"\n{since}at = [\n{places}]\nexpect = {}\nremove = true\n",
+        quoted(&dangling.reference)
+    );
+    Settle::of(errata_file(scope), row)
+}
+
 /// The file of the errata of a schema.
 pub(super) fn errata_file(scope: &Scope) -> String {
     file_of(scope, ERRATA)
@@ -104,6 +123,11 @@ pub(super) fn erratum(scope: &Scope, at: &str, expect: Option<&str>, rest: &str)
 pub(crate) fn since(scope: &Scope) -> String {
     match scope {
         Scope::Revision(id) => format!("since = {id:?}\n"),
+        Scope::Extension {
+            state,
+            has_older: true,
+            ..
+        } => format!("since = {state:?}\n"),
         Scope::Extension { .. } | Scope::Schema(_) | Scope::Pair(_) => String::new(),
     }
 }

@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::open::{errata_file, erratum};
+use super::open::{errata_file, erratum, since};
 use crate::decision::{Decision, Question, Scope, Settle};
 use crate::model::{MethodKind, TypeDef};
 use crate::pointer::escaped;
 use crate::schema::Schema;
-use crate::spec::extensions::{FACTS, FOLDER};
+use crate::spec::extensions::{FACTS, FOLDER, stated_kind};
 use crate::spec::roles::ROLES;
 
 /// What is listed among messages and is none: it can be no method. One erratum takes all of them from the list.
@@ -98,7 +98,11 @@ pub(super) fn unlisted(
                 ),
                 Settle::of(
                     format!("{FOLDER}/{name}/{FACTS}"),
-                    format!("[[method]]\nname = {method:?}\nsender = \"\"\n"),
+                    format!(
+                        "[[method]]\nname = {method:?}\nsender = \"\"\n{}{}",
+                        kind(method, &def.name),
+                        since(scope)
+                    ),
                 ),
             ),
             _ => (
@@ -113,6 +117,12 @@ pub(super) fn unlisted(
         scope.asks(Question::Direction, def.at(), open, answer, settle)
     };
     strays.iter().map(decision).collect()
+}
+
+/// Returns the line of a row that says the kind of a message, where its method does not.
+fn kind(method: &str, definition: &str) -> String {
+    let kind = stated_kind(method, definition);
+    kind.map_or_else(String::new, |kind| format!("kind = \"{kind}\"\n"))
 }
 
 /// What the schema calls a definition.

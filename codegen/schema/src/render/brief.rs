@@ -75,6 +75,10 @@ pub fn brief(diff: &Diff) -> Vec<Line> {
     let mut all: SortedMap<Head, Vec<(Level, Item)>> = SortedMap::new();
     let mut messages: SortedMap<(Head, &'static str), SortedSet<&str>> = SortedMap::new();
     let mut extracted: SortedMap<&str, SortedSet<&str>> = SortedMap::new();
+    let inputs = (diff.rows.iter()).filter(|row| row.kind == Kind::MethodRechanneled);
+    let inputs: SortedSet<&str> = inputs
+        .flat_map(|row| row.paths.iter().map(|path| path.method.as_str()))
+        .collect();
     for change in changes(diff) {
         let row = change.lead();
         let head = match row.kind {
@@ -87,7 +91,7 @@ pub fn brief(diff: &Diff) -> Vec<Line> {
             Kind::MethodAdded => Head::NEW,
             Kind::MethodRechanneled => Head::ASKED,
             _ => {
-                for (head, item) in items(&change) {
+                for (head, item) in items(&change, &inputs) {
                     all.entry(head).or_default().push((row.level, item));
                 }
                 continue;
@@ -175,7 +179,7 @@ fn line(head: Head, mut items: Vec<(Level, Item)>) -> Line {
 }
 
 /// What a change has to say, and where.
-fn items(change: &Change<'_>) -> Vec<(Head, Item)> {
+fn items(change: &Change<'_>, inputs: &SortedSet<&str>) -> Vec<(Head, Item)> {
     let row = change.lead();
     let paths: Vec<&WirePath> = change.main().collect();
     let subject = row.subject.clone().unwrap_or_default();
@@ -192,7 +196,7 @@ fn items(change: &Change<'_>) -> Vec<(Head, Item)> {
     };
     let about = |head, before: &str, name: String| one(head, before, name, String::new());
     let error = |head, view| about(head, "errors", format!("{} {subject}", code(view)));
-    let here = || within(&paths);
+    let here = || within(&paths, inputs);
     let member = |head| one(head, "", name(row, &paths), here());
     let changed = |how: String| {
         let after = format!("{how} {}", here());
@@ -255,17 +259,26 @@ fn items(change: &Change<'_>) -> Vec<(Head, Item)> {
             let [here, there] = ends;
             one(Head::MOVED, "", old, format!("from {here} to {there}"))
         }
-        Kind::MemberAddedRequired | Kind::BecameRequired => required(row, &paths),
+        Kind::MemberAddedRequired | Kind::BecameRequired => required(row, &paths, inputs),
         Kind::ResultAdded => one(Head::NEW, "the result", subject, here()),
         Kind::ResultRemoved => one(Head::GONE, "the result", subject, here()),
         Kind::MemberAddedOptional => member(Head::MAY),
         Kind::UnionMemberAdded => one(Head::MAY, "", shape(&row.after), here()),
         Kind::EnumValueAdded => one(Head::MAY, "the value", subject, here()),
-        Kind::MemberRemoved => member(Head::GONE),
+        Kind::MemberRemoved => match &row.other_name {
+            Some(other) => {
+                let after = format!("{}, perhaps renamed to {}", here(), bare(other));
+                one(Head::GONE, "", name(row, &paths), after)
+            }
+            None => member(Head::GONE),
+        },
         Kind::UnionMemberRemoved => one(Head::GONE, "", shape(&row.before), here()),
         Kind::EnumValueRemoved => one(Head::GONE, "the value", subject, here()),
         Kind::BecameOptional => changed("may be left out".to_owned()),
         Kind::TypeWidened => changed(format!("may be {}", shape(&row.after))),
+        Kind::TypeNarrowed if shape(&row.after) == "never" => {
+            changed("admits no value any more".to_owned())
+        }
         Kind::TypeNarrowed | Kind::TypeChanged | Kind::ConstChanged => {
             changed(format!("is {}", shape(&row.after)))
         }
@@ -277,20 +290,39 @@ fn items(change: &Change<'_>) -> Vec<(Head, Item)> {
             .to_owned(),
         ),
         Kind::ConstraintChanged => changed(format!("has {}", shape(&row.after))),
-        Kind::OpennessChanged => changed(other_members(&row.after)),
+        Kind::OpennessChanged => match only_values(&row.after) {
+            Some(kind) => {
+                let after = format!("must be {kind} {}", here());
+                one(Head::CHANGED, "values of", name(row, &paths), after)
+            }
+            None => changed(other_members(&row.after)),
+        },
     }
+}
+
+/// The kind of all values of a map, which names no members.
+fn only_values(view: &Option<View>) -> Option<&str> {
+    let schema = &view.as_ref()?.schema;
+    let names = schema
+        .get("properties")
+        .and_then(serde_json::Value::as_object);
+    let is_map = names.is_none_or(serde_json::Map::is_empty);
+    let each = schema.get("additionalProperties").filter(|_| is_map)?;
+    kind_of(each)
+}
+
+/// The name of a schema, or its type.
+fn kind_of(schema: &serde_json::Value) -> Option<&str> {
+    let target = schema.get("$ref").and_then(|target| target.as_str());
+    let name = target.and_then(|target| target.rsplit('/').next());
+    name.or_else(|| schema.get("type")?.as_str())
 }
 
 /// What an object takes beside the members that it names.
 fn other_members(view: &Option<View>) -> String {
     let schema = view.as_ref().map(|view| &view.schema);
     let each = schema.and_then(|schema| schema.get("additionalProperties"));
-    let kind = each.and_then(|each| {
-        let name = each
-            .get("$ref")
-            .and_then(|target| target.as_str()?.rsplit('/').next());
-        name.or_else(|| each.get("type")?.as_str())
-    });
+    let kind = each.and_then(kind_of);
     match (each, kind) {
         (_, Some(kind)) => format!("takes other members only as {kind}"),
         (Some(each), _) if each.as_bool() == Some(false) => "takes no other members".to_owned(),
@@ -302,7 +334,7 @@ fn other_members(view: &Option<View>) -> String {
 }
 
 /// What has to be there now, by who sends it.
-fn required(row: &Row, paths: &[&WirePath]) -> Vec<(Head, Item)> {
+fn required(row: &Row, paths: &[&WirePath], inputs: &SortedSet<&str>) -> Vec<(Head, Item)> {
     let mut items = Vec::new();
     for (direction, head) in Direction::ALL
         .into_iter()
@@ -312,7 +344,7 @@ fn required(row: &Row, paths: &[&WirePath]) -> Vec<(Head, Item)> {
         own.retain(|path| path.direction == direction);
         if !own.is_empty() {
             let names = vec![name(row, &own)];
-            items.push((head, Item::new("", names, within(&own))));
+            items.push((head, Item::new("", names, within(&own, inputs))));
         }
     }
     items
@@ -324,9 +356,22 @@ fn name(row: &Row, paths: &[&WirePath]) -> String {
     match (ways.first(), ways.len()) {
         (Some(way), 1) if !way.is_empty() => way.clone(),
         _ => match row.subject.as_deref() {
-            Some(subject) => bare(subject).to_owned(),
+            Some(subject) => held(subject, paths),
             None => ways.into_iter().next().unwrap_or_default(),
         },
+    }
+}
+
+/// A member with what holds it, where that is the same everywhere: `_meta.progressToken`.
+fn held(subject: &str, paths: &[&WirePath]) -> String {
+    let holder = |path: &&WirePath| {
+        let way = way(path);
+        way.len().checked_sub(2).map(|at| way[at].clone())
+    };
+    let holders: SortedSet<Option<String>> = paths.iter().map(holder).collect();
+    match (holders.first(), holders.len()) {
+        (Some(Some(holder)), 1) => format!("{holder}.{}", bare(subject)),
+        _ => bare(subject).to_owned(),
     }
 }
 
@@ -345,8 +390,8 @@ fn way(path: &WirePath) -> Vec<String> {
     segments.split_off(segments.len().saturating_sub(SHOWN))
 }
 
-/// `in tools/call`, or `in 8 results`.
-fn within(paths: &[&WirePath]) -> String {
+/// `in tools/call`, `in 8 results`, or `in 3 entries of inputRequests`; `inputs` are the methods that became such entries.
+fn within(paths: &[&WirePath], inputs: &SortedSet<&str>) -> String {
     let methods: SortedSet<&str> = paths.iter().map(|path| path.method.as_str()).collect();
     match methods.len() {
         0 => String::new(),
@@ -354,8 +399,20 @@ fn within(paths: &[&WirePath]) -> String {
             Some(choice) => format!("in every {choice}"),
             None => "in every message".to_owned(),
         },
-        count if count < MANY => format!("in {}", joined(methods, " and ")),
-        count => format!("in {count} {}", exchanges(paths)),
+        count => {
+            let all_are_inputs = methods.iter().all(|method| inputs.contains(method));
+            let of_part = |part: Part| all_are_inputs && paths.iter().all(|path| path.part == part);
+            let list = match (of_part(Part::Params), of_part(Part::Result)) {
+                (true, _) => " in inputRequests",
+                (_, true) => " in inputResponses",
+                _ => "",
+            };
+            match count < MANY {
+                true => format!("in {}{list}", joined(methods, " and ")),
+                false if list.is_empty() => format!("in {count} {}", exchanges(paths)),
+                false => format!("in {count} entries of {}", list.trim_start_matches(" in ")),
+            }
+        }
     }
 }
 

@@ -133,7 +133,7 @@ fn pair(index: usize, open: bool, diff: &Diff) -> Value {
         rows => diff.rows.len(),
         // The themes, each with its changes.
         groups,
-        prose => Serde(&diff.prose),
+        prose => Serde(super::prose_groups(diff)),
         ignored => ignored.collect::<Value>(),
     }
 }

@@ -5,12 +5,15 @@ use std::fmt::Write;
 use super::brief::brief;
 use super::text::{conclusion, counted};
 use super::themes::{Change, themes};
-use super::{one_line, verdict_word};
+use super::{one_line, prose_groups, verdict_word};
 use crate::diff::{Diff, Level, Prose, WirePath};
 use crate::naming::capitalized;
 
 /// How many wire paths of a row are spelled out.
 const SHOWN_PATHS: usize = 4;
+
+/// How many breaking changes stand outside of what is folded: with the summary they fit one screen.
+const MAX_UNFOLDED: usize = 8;
 
 /// Renders the changelog of a diff.
 #[must_use]
@@ -28,7 +31,11 @@ pub fn render(diff: &Diff) -> String {
             0 => "",
             _ => " of those asked for",
         };
-        let _ = writeln!(text, "No change{hidden}.");
+        let known = match summary.ignored {
+            0 => String::new(),
+            ignored => format!(" beside {} that are ignored", counted(ignored, "change")),
+        };
+        let _ = writeln!(text, "No change{hidden}{known}.");
         return text;
     }
     for line in brief(diff) {
@@ -42,31 +49,56 @@ pub fn render(diff: &Diff) -> String {
     if diff.hidden > 0 {
         let _ = writeln!(text, "{} further changes were not asked for.", diff.hidden);
     }
-    for theme in themes(diff) {
-        let _ = writeln!(text, "\n### {}\n", capitalized(&theme.id));
-        let is_breaking = |change: &&Change<'_>| change.lead().level == Level::Breaking;
+    let themes = themes(diff);
+    let is_breaking = |change: &&Change<'_>| change.lead().level == Level::Breaking;
+    let breaking = themes
+        .iter()
+        .flat_map(|theme| &theme.changes)
+        .filter(is_breaking);
+    let is_short = breaking.count() <= MAX_UNFOLDED;
+    for theme in themes {
+        let title = capitalized(&theme.id);
         let (breaking, others): (Vec<_>, Vec<_>) = theme.changes.iter().partition(is_breaking);
-        for change in breaking {
+        let [of_breaking, of_others] = [breaking.len(), others.len()];
+        let (open, folded) = match is_short {
+            true => (breaking, others),
+            false => (Vec::new(), breaking.into_iter().chain(others).collect()),
+        };
+        if !open.is_empty() {
+            let _ = writeln!(text, "\n### {title}\n");
+        }
+        for change in open {
             entry(&mut text, diff, change);
         }
-        if !others.is_empty() {
-            let count = counted(others.len(), "change");
-            let _ = writeln!(
-                text,
-                "\n<details><summary>{count} that reject nothing</summary>\n"
-            );
-            for change in others {
+        if !folded.is_empty() {
+            let counts = match (is_short, of_breaking) {
+                (true, _) | (_, 0) => {
+                    format!("{} that reject nothing", counted(of_others, "change"))
+                }
+                (false, _) if of_others == 0 => format!("{of_breaking} breaking"),
+                (false, _) => format!("{of_breaking} breaking, {of_others} that reject nothing"),
+            };
+            let _ = writeln!(text, "\n<details><summary>{title}: {counts}</summary>\n");
+            for change in folded {
                 entry(&mut text, diff, change);
             }
             text.push_str("\n</details>\n");
         }
     }
     if !diff.prose.is_empty() {
-        text.push_str("\n### What the pages say and no schema shows\n\n");
-        for Prose { id, says, page, .. } in &diff.prose {
-            let (says, page) = (one_line(says), one_line(page));
-            let _ = writeln!(text, "- {}: {says} ({page})", code(id));
+        let count = counted(diff.prose.len(), "change");
+        let _ = writeln!(
+            text,
+            "\n<details><summary>Pages: {count} that no schema shows</summary>\n"
+        );
+        for (group, changes) in prose_groups(diff) {
+            let _ = writeln!(text, "- {}", capitalized(&group));
+            for Prose { id, says, page, .. } in changes {
+                let (says, page) = (one_line(says), one_line(page));
+                let _ = writeln!(text, "  - {}: {says} ({page})", code(id));
+            }
         }
+        text.push_str("\n</details>\n");
     }
     for note in &diff.notes {
         let _ = writeln!(text, "\n> {}", one_line(note));
@@ -83,18 +115,19 @@ fn entry(text: &mut String, diff: &Diff, change: &Change<'_>) {
         Level::Representation => "name",
     };
     let main: Vec<&WirePath> = change.main().collect();
-    let first = main.first().map(ToString::to_string);
-    let first = code(&first.or(row.subject.clone()).unwrap_or_default());
+    let written = change.written();
+    let first = written.first().or(row.subject.as_ref());
+    let first = code(first.map_or("", String::as_str));
     let _ = write!(text, "- {mark} `{}` {first}", row.kind);
     let shown = match change.is_of_messages() {
-        true => main.len(),
+        true => written.len(),
         false => SHOWN_PATHS,
     };
-    for path in main.iter().take(shown).skip(1) {
-        let _ = write!(text, ", {}", code(&path.to_string()));
+    for path in written.iter().take(shown).skip(1) {
+        let _ = write!(text, ", {}", code(path));
     }
-    if main.len() > shown {
-        let _ = write!(text, " and {} more", main.len() - shown);
+    if written.len() > shown {
+        let _ = write!(text, " and {} more", written.len() - shown);
     }
     if let Some(from) = change.from().next() {
         let _ = write!(text, ", before at {}", code(&from.to_string()));

@@ -12,8 +12,8 @@ use std::borrow::Cow;
 
 use mcp_wire::steers;
 
-use crate::diff::{Diff, Kind, Meaning, Met, Row, Transport, Verdict, View, joined};
-use crate::shims::PROVEN;
+use crate::diff::{Diff, Kind, Meaning, Met, Prose, Row, Transport, Verdict, View, joined};
+use crate::shims::{PROVEN, Sender};
 use crate::sorted::{SortedMap, SortedSet};
 
 /// Returns `rejected`, `rejected over HTTP`, `ignored`, `misinterpreted` or `ok`.
@@ -21,6 +21,7 @@ use crate::sorted::{SortedMap, SortedSet};
 pub fn verdict_word(verdict: Verdict) -> &'static str {
     match (verdict.valid, verdict.over, verdict.meaning) {
         (false, Some(Transport::Http), _) => "rejected over HTTP",
+        (false, Some(Transport::Stdio), _) => "rejected over stdio",
         (false, None, _) => "rejected",
         (true, _, Meaning::Kept) => "ok",
         (true, _, Meaning::Dropped) => "ignored",
@@ -83,6 +84,34 @@ fn one_line(text: &str) -> Cow<'_, str> {
     Cow::Owned(line)
 }
 
+/// Returns the peers that a change of the pages binds, in words.
+#[must_use]
+pub fn peers(binds: Option<Sender>) -> &'static str {
+    match binds {
+        Some(Sender::Client) => "clients",
+        Some(Sender::Server) => "servers",
+        None => "clients and servers",
+    }
+}
+
+/// Returns what only the pages say, by the peers and the transport that it is about: `clients, over HTTP`.
+#[must_use]
+pub fn prose_groups(diff: &Diff) -> Vec<(String, Vec<&Prose>)> {
+    let mut groups: SortedMap<(Option<Sender>, Option<Transport>), Vec<&Prose>> = SortedMap::new();
+    for change in &diff.prose {
+        groups
+            .entry((change.binds, change.over))
+            .or_default()
+            .push(change);
+    }
+    let groups = groups.into_iter().map(|((binds, over), changes)| {
+        let peers = peers(binds);
+        let over = over.map(|over| format!(", over {}", over.name()));
+        (format!("{peers}{}", over.unwrap_or_default()), changes)
+    });
+    groups.collect()
+}
+
 /// Returns what stood there and what stands there, in one line; empty where the kind says it all.
 #[must_use]
 pub fn change_line(row: &Row) -> String {
@@ -92,6 +121,10 @@ pub fn change_line(row: &Row) -> String {
         None => String::new(),
     };
     let shown = |view: &View| format!("{}{}", view.text, presence(view, [" (", ")"]));
+    let perhaps = |way: &str| match &row.other_name {
+        Some(name) => format!("; perhaps renamed {way} {name}"),
+        None => String::new(),
+    };
     match (&row.before, &row.after) {
         (Some(before), Some(after)) if row.kind == Kind::Moved && before.text == after.text => {
             let presence = presence(after, [", ", " there"]);
@@ -103,15 +136,43 @@ pub fn change_line(row: &Row) -> String {
         }
         (Some(before), Some(after)) => {
             let (old, new) = (shown(before), shown(after));
+            let are_words = before.pointer.is_empty() && after.pointer.is_empty();
             match old == new {
                 true => what_differs(&new, before, after),
+                false if are_words => words_that_differ(&old, &new),
                 false => format!("{old} -> {new}"),
             }
         }
-        (Some(before), None) => format!("was {}", shown(before)),
-        (None, Some(after)) => shown(after),
+        (Some(before), None) => format!("was {}{}", shown(before), perhaps("to")),
+        (None, Some(after)) => format!("{}{}", shown(after), perhaps("from")),
         (None, None) => String::new(),
     }
+}
+
+/// How many words that both sides have stand before and after those that differ.
+const WORDS_AROUND: usize = 4;
+
+/// How long two texts are together before only the words that differ are shown.
+const SHORT: usize = 60;
+
+/// Two texts by the words that differ, with a few around them.
+fn words_that_differ(old: &str, new: &str) -> String {
+    let [olds, news] = [old, new].map(|text| text.split(' ').collect::<Vec<&str>>());
+    let same = |pair: &(&&str, &&str)| pair.0 == pair.1;
+    let before = olds.iter().zip(&news).take_while(same).count();
+    let least = olds.len().min(news.len()) - before;
+    let ends = olds.iter().rev().zip(news.iter().rev());
+    let after = ends.take_while(same).take(least).count();
+    if old.len() + new.len() <= SHORT || before + after == 0 {
+        return format!("{old} -> {new}");
+    }
+    let shown = |words: &[&str]| {
+        let from = before.saturating_sub(WORDS_AROUND);
+        let to = (words.len() - after + WORDS_AROUND).min(words.len());
+        let [begin, end] = [from > 0, to < words.len()].map(|cut| if cut { "…" } else { "" });
+        format!("\"{begin}{}{end}\"", words[from..to].join(" "))
+    };
+    format!("{} -> {}", shown(&olds), shown(&news))
 }
 
 /// Both sides go by the same words: what it is that changed, by the lines that one side alone has.

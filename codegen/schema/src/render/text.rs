@@ -5,8 +5,8 @@ use std::fmt::Write;
 
 use super::brief::brief;
 use super::themes::{Change, themes};
-use super::{one_line, rules_words, verdict_word};
-use crate::diff::{Diff, Level, Prose, Row, Summary, WirePath, joined};
+use super::{one_line, prose_groups, rules_words, verdict_word};
+use crate::diff::{Diff, Kind, Level, Prose, Row, Summary, joined};
 
 /// How a text is laid out.
 #[derive(Debug, Clone, Copy, Default)]
@@ -74,7 +74,11 @@ pub fn headline(diff: &Diff, summary: &Summary) -> String {
             0 => "no change",
             _ => "no change of those asked for",
         };
-        return format!("{old} -> {new}{raw}: {what}{hidden}");
+        let known = match summary.ignored {
+            0 => String::new(),
+            ignored => format!(" beside {} that are ignored", counted(ignored, "change")),
+        };
+        return format!("{old} -> {new}{raw}: {what}{known}{hidden}");
     }
     let levels = summary.levels.iter();
     let levels = levels.map(|count| format!("{} {}", count.rows, count.id));
@@ -213,8 +217,12 @@ impl Writer {
             return;
         }
         self.title("what the pages say and no schema shows");
-        for Prose { id, says, page, .. } in &diff.prose {
-            self.hanging(&format!("  {id:<28} "), 31, &format!("{says} ({page})"));
+        for (group, changes) in prose_groups(diff) {
+            self.line(&format!("  {group}"));
+            for Prose { id, says, page, .. } in changes {
+                let head = format!("    {id:<28} ");
+                self.hanging(&head, 33, &format!("{says} ({page})"));
+            }
         }
     }
 
@@ -244,13 +252,13 @@ impl Writer {
     }
 
     /// The first few wire paths, and how many more there are.
-    fn some_of(&self, paths: &[&WirePath], all: bool) -> Vec<String> {
+    fn some_of(&self, paths: Vec<String>, all: bool) -> Vec<String> {
         let shown = match all || self.options.paths {
             true => paths.len(),
             false => SHOWN_PATHS,
         };
         let mut lines: Vec<String> = (paths.iter().take(shown))
-            .map(|path| one_line(&path.to_string()).into_owned())
+            .map(|path| one_line(path).into_owned())
             .collect();
         if let Some(last) = lines.last_mut().filter(|_| paths.len() > shown) {
             let _ = write!(last, "  (+{} more)", paths.len() - shown);
@@ -269,8 +277,11 @@ impl Writer {
         };
         let level = self.paint(colour, &format!("{:<15}", row.level));
         let kind = self.paint(BOLD, &format!("{:<22}", row.kind.id()));
-        let mut paths = self.some_of(&change.main().collect::<Vec<_>>(), change.is_of_messages());
-        let from = self.some_of(&change.from().collect::<Vec<_>>(), false);
+        let mut paths = self.some_of(change.written(), change.is_of_messages());
+        if row.kind == Kind::MethodAdded {
+            shape_of_messages(&mut paths, change);
+        }
+        let from = self.some_of(change.from().map(ToString::to_string).collect(), false);
         paths.extend(from.into_iter().map(|path| format!("from {path}")));
         let first = paths.first().or(row.subject.as_ref());
         let first = first.map_or("", String::as_str);
@@ -278,7 +289,13 @@ impl Writer {
         for path in paths.iter().skip(1) {
             self.line(&format!("{:40}{path}", ""));
         }
-        let mut facts = vec![shortened(change.line(), self.beside(FACTS))];
+        let line = match (row.kind, options.only_breaking) {
+            // Each path has its own.
+            (Kind::MethodAdded, _) => String::new(),
+            (_, true) => shortened(change.line(), self.beside(FACTS)),
+            (_, false) => change.line(),
+        };
+        let mut facts = vec![line];
         if row.kind.is_on_the_wire() {
             let [up, down] = [row.verdicts.old_to_new, row.verdicts.new_to_old].map(verdict_word);
             facts.push(format!("old->new {up}, new->old {down}"));
@@ -307,8 +324,30 @@ impl Writer {
     }
 
     fn facts(&mut self, facts: &str) {
-        let facts = self.paint(DIM, facts);
-        self.line(&format!("{:FACTS$}{facts}", ""));
+        let facts = one_line(facts);
+        let lines = match self.options.only_breaking {
+            true => vec![facts.into_owned()],
+            false => wrapped(&facts, self.beside(FACTS)),
+        };
+        for line in lines {
+            let line = self.paint(DIM, &line);
+            self.line(&format!("{:FACTS$}{line}", ""));
+        }
+    }
+}
+
+/// Writes beside the path of each new message what it holds.
+fn shape_of_messages(paths: &mut [String], change: &Change<'_>) {
+    for path in paths {
+        let of_path = |row: &&&Row| row.paths.iter().any(|it| it.to_string() == *path);
+        let view = change
+            .rows()
+            .iter()
+            .find(of_path)
+            .and_then(|row| row.after.as_ref());
+        if let Some(view) = view {
+            let _ = write!(path, "  {}", one_line(&view.text));
+        }
     }
 }
 

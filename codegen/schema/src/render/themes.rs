@@ -188,6 +188,30 @@ impl<'d> Change<'d> {
         paths.into_iter()
     }
 
+    /// Returns its wire paths as people read them: what both sides send alike in no method of its own goes without
+    /// direction, once.
+    #[must_use]
+    pub fn written(&self) -> Vec<String> {
+        let paths: Vec<&WirePath> = self.main().collect();
+        let is_twin = |one: &WirePath, other: &WirePath| {
+            one.direction != other.direction
+                && (&one.method, one.part, one.path()) == (&other.method, other.part, other.path())
+        };
+        let mut written: Vec<String> = Vec::new();
+        let mut seen = SortedSet::new();
+        for path in &paths {
+            let has_twin = path.method == "*" && paths.iter().any(|other| is_twin(path, other));
+            match has_twin {
+                true if seen.insert((path.part, path.path())) => {
+                    written.push(format!("{} {}", path.part, path.path()));
+                }
+                true => {}
+                false => written.push(path.to_string()),
+            }
+        }
+        written
+    }
+
     /// Returns, of what moved, where it was.
     pub fn from(&self) -> impl Iterator<Item = &'d WirePath> {
         self.rows.iter().flat_map(|row| &row.from)

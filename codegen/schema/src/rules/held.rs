@@ -15,19 +15,33 @@ pub(crate) struct HeldRules<'r> {
     shared: &'r Rules,
     /// The revision.
     of: Option<&'r str>,
+    /// The state of the extension.
+    state: Option<&'r str>,
 }
 
 impl<'r> HeldRules<'r> {
     /// Returns the rules of a scope. A schema without a revision is read like the last revision of the list.
     pub(super) fn new(shared: &'r Rules, scope: &'r Scope) -> Self {
-        let (own, of) = match scope {
-            Scope::Revision(id) => (None, Some(id.as_str())),
-            Scope::Extension { name, revision } => {
-                (shared.extensions.get(name), Some(revision.as_str()))
-            }
-            Scope::Schema(_) | Scope::Pair(_) => (None, shared.order.last()),
+        let (own, of, state) = match scope {
+            Scope::Revision(id) => (None, Some(id.as_str()), None),
+            Scope::Extension {
+                name,
+                revision,
+                state,
+                ..
+            } => (
+                shared.extensions.get(name),
+                Some(revision.as_str()),
+                Some(state.as_str()),
+            ),
+            Scope::Schema(_) | Scope::Pair(_) => (None, shared.order.last(), None),
         };
-        Self { own, shared, of }
+        Self {
+            own,
+            shared,
+            of,
+            state,
+        }
     }
 
     /// Returns the order of all revisions.
@@ -40,22 +54,25 @@ impl<'r> HeldRules<'r> {
         self.own.into_iter().chain([self.shared])
     }
 
-    fn holds(&self, row: &impl Ranged) -> bool {
+    /// Whether a row of some rules holds: for the state by the rules of its extension, else for the revision.
+    fn holds(&self, rules: &Rules, row: &impl Ranged) -> bool {
         let [since, until] = row.range();
-        since.is_none_or(|since| {
-            let holds = |of: &str| self.shared.order.holds(since, until, of);
-            self.of.is_some_and(holds)
-        })
+        let of = match self.own {
+            Some(own) if std::ptr::eq(own, rules) => self.state,
+            _ => self.of,
+        };
+        since.is_none_or(|since| of.is_some_and(|of| rules.order.holds(since, until, of)))
     }
 
     /// The rows of a list that hold and are of a place, those with a range first.
     fn rows<'l, T: Ranged>(
         &self,
+        rules: &Rules,
         rows: &'l [Spanned<T>],
         is_of: impl Fn(&T) -> bool,
     ) -> Vec<&'l Spanned<T>> {
         let held = rows.iter();
-        let held = held.filter(|row| self.holds(row.get_ref()) && is_of(row.get_ref()));
+        let held = held.filter(|row| self.holds(rules, row.get_ref()) && is_of(row.get_ref()));
         let (ranged, always): (Vec<_>, Vec<_>) =
             held.partition(|row| row.get_ref().range() != [None, None]);
         [ranged, always].concat()
@@ -64,16 +81,21 @@ impl<'r> HeldRules<'r> {
     /// The first of them.
     fn row<'l, T: Ranged>(
         &self,
+        rules: &Rules,
         rows: &'l [Spanned<T>],
         is_of: impl Fn(&T) -> bool,
     ) -> Option<&'l Spanned<T>> {
-        self.rows(rows, is_of).into_iter().next()
+        self.rows(rules, rows, is_of).into_iter().next()
     }
 
     /// Returns the Rust name of a definition, where a rule gives one.
     pub(crate) fn type_name(&self, definition: &str) -> Option<&'r str> {
-        self.layers().find_map(|Rules { names, .. }| {
-            if let Some(row) = self.row(&names.rules.r#type, |row| row.definition == definition) {
+        self.layers().find_map(|rules| {
+            let Rules { names, .. } = rules;
+
+            if let Some(row) = self.row(rules, &names.rules.r#type, |row| {
+                row.definition == definition
+            }) {
                 return Some(names.mark(row).name.as_str());
             }
             let rule = names.rules.types.get(definition)?;
@@ -84,8 +106,10 @@ impl<'r> HeldRules<'r> {
     /// Returns the definition-like names of an inline schema, where rules give any: the next one where the one before is
     /// that of something else in a revision. The first is of use; [`HeldRules::uses_inline`] says that a later one is.
     pub(crate) fn inline_names(&self, place: &str) -> Vec<&'r str> {
-        let named = self.layers().flat_map(|Rules { names, .. }| {
-            self.rows(&names.rules.inline, |row| matches(&row.at, place))
+        let named = self.layers().flat_map(|rules| {
+            let Rules { names, .. } = rules;
+
+            self.rows(rules, &names.rules.inline, |row| matches(&row.at, place))
         });
         named.map(|row| row.get_ref().name.as_str()).collect()
     }
@@ -93,8 +117,10 @@ impl<'r> HeldRules<'r> {
     /// Marks the rule that names an inline schema as needed.
     pub(crate) fn uses_inline(&self, place: &str, name: &str) {
         let is_it = |row: &Inline| row.name == name && matches(&row.at, place);
-        let mut rows = self.layers().filter_map(|Rules { names, .. }| {
-            let row = self.row(&names.rules.inline, is_it)?;
+        let mut rows = self.layers().filter_map(|rules| {
+            let Rules { names, .. } = rules;
+
+            let row = self.row(rules, &names.rules.inline, is_it)?;
             Some(names.mark(row))
         });
         rows.next();
@@ -102,18 +128,22 @@ impl<'r> HeldRules<'r> {
 
     /// Returns the hand-written type that stands for a definition.
     pub(crate) fn runtime(&self, definition: &str) -> Option<&'r Runtime> {
-        self.layers().find_map(|Rules { names, .. }| {
+        self.layers().find_map(|rules| {
+            let Rules { names, .. } = rules;
+
             let row = names.rules.runtime.get(definition)?;
-            self.holds(row.get_ref()).then(|| names.mark(row))
+            self.holds(rules, row.get_ref()).then(|| names.mark(row))
         })
     }
 
     /// Returns the field name of a member, where a rule gives one.
     pub(crate) fn field_name(&self, doc_key: &str, wire: &str) -> Option<&'r str> {
         let whole = format!("{doc_key}.{wire}");
-        self.layers().find_map(|Rules { names, .. }| {
-            let row = self.row(&names.rules.member, |row| row.at == whole);
-            let row = row.or_else(|| self.row(&names.rules.member, |row| row.at == wire));
+        self.layers().find_map(|rules| {
+            let Rules { names, .. } = rules;
+
+            let row = self.row(rules, &names.rules.member, |row| row.at == whole);
+            let row = row.or_else(|| self.row(rules, &names.rules.member, |row| row.at == wire));
             if let Some(row) = row {
                 return Some(names.mark(row).name.as_str());
             }
@@ -125,8 +155,10 @@ impl<'r> HeldRules<'r> {
 
     /// Returns what the schema at this place is read as, where a rule says so; `bare` is an object that names no member.
     pub(crate) fn shape(&self, place: &str, bare: bool) -> Option<ShapeAs> {
-        let found = self.layers().find_map(|Rules { shapes, .. }| {
-            let row = self.row(&shapes.rules.shape, |row| matches(&row.at, place))?;
+        let found = self.layers().find_map(|rules| {
+            let Rules { shapes, .. } = rules;
+
+            let row = self.row(rules, &shapes.rules.shape, |row| matches(&row.at, place))?;
             Some((shapes, row))
         });
         let (shapes, row) = found?;
@@ -138,8 +170,10 @@ impl<'r> HeldRules<'r> {
 
     /// Returns how the union at this place is decided, where a rule says so.
     pub(crate) fn decide(&self, place: &str) -> Option<&'r Decide> {
-        self.layers().find_map(|Rules { unions, .. }| {
-            let row = self.row(&unions.rules.union, |row| matches(&row.at, place))?;
+        self.layers().find_map(|rules| {
+            let Rules { unions, .. } = rules;
+
+            let row = self.row(rules, &unions.rules.union, |row| matches(&row.at, place))?;
             Some(&unions.mark(row).decide)
         })
     }
@@ -168,8 +202,12 @@ impl<'r> HeldRules<'r> {
 
     /// Returns what a member that must be there starts from, where a rule has a value that fits.
     pub(crate) fn start(&self, place: &str, fits: impl Fn(&Start) -> bool) -> Option<Start> {
-        let found = self.layers().find_map(|Rules { constructors, .. }| {
-            let row = self.row(&constructors.rules.value, |row| matches(&row.at, place))?;
+        let found = self.layers().find_map(|rules| {
+            let Rules { constructors, .. } = rules;
+
+            let row = self.row(rules, &constructors.rules.value, |row| {
+                matches(&row.at, place)
+            })?;
             Some((constructors, row))
         });
         let (constructors, row) = found?;
@@ -178,8 +216,10 @@ impl<'r> HeldRules<'r> {
 
     /// Returns what is wrong with the rule of a union, if there is one.
     pub(crate) fn union_error(&self, place: &str, problem: &str) -> Option<Error> {
-        self.layers().find_map(|Rules { unions, .. }| {
-            let row = self.row(&unions.rules.union, |row| matches(&row.at, place))?;
+        self.layers().find_map(|rules| {
+            let Rules { unions, .. } = rules;
+
+            let row = self.row(rules, &unions.rules.union, |row| matches(&row.at, place))?;
             let UnionRule { at, reason, .. } = row.get_ref();
             let (offset, of) = (row.span().start, format!("union `{at}`"));
             let help =

@@ -226,7 +226,14 @@ impl Rules {
             unions: Source::of(file("unions.toml"))?,
             constructors: Source::of(file(constructors::FILE))?,
             mistakes: Source::of(file(mistakes::FILE))?,
-            order: texts.order.clone(),
+            order: match folder.trim_end_matches('/').strip_prefix(FOLDER) {
+                Some(name) => texts
+                    .states
+                    .get(name.trim_start_matches('/'))
+                    .cloned()
+                    .unwrap_or_default(),
+                None => texts.order.clone(),
+            },
             extensions: SortedMap::new(),
         };
         Error::check(rules.unnameable())?;

@@ -140,6 +140,8 @@ impl Parser<'_> {
                     let (both, found) = (json!([{ key: value }]), "`oneOf` beside `anyOf`");
                     node.unsaid("allOf", &both, at, "one of the two", found);
                 }
+                // Definitions have no effect where they stand: references lead to them.
+                "$defs" => {}
                 "allOf" => node.all_of = self.nodes(value, &at)?,
                 "deprecated" => node.deprecated = *value == Value::Bool(true),
                 "prefixItems" if members.contains_key("items") => {

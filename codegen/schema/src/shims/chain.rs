@@ -71,6 +71,8 @@ fn prose(changes: &Changes, pair: &Pair) -> Vec<Prose> {
     own.map(|change| Prose {
         step: step.clone(),
         id: change.id.clone(),
+        binds: change.binds,
+        over: change.over,
         says: change.says.clone(),
         page: change.page.clone(),
     })

@@ -8,7 +8,8 @@ use crate::sorted::SortedSet;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-use super::pair::Pair;
+use super::pair::{Pair, Sender};
+use crate::diff::Transport;
 use crate::one_or_many::OneOrMany;
 use crate::spec::rules::RuleFile;
 use crate::{Error, Spec};
@@ -35,6 +36,10 @@ pub struct Change {
     pub id: String,
     /// The two adjacent revisions: `OLD..NEW`.
     pub between: String,
+    /// The peer that it binds; `None` if it binds both.
+    pub binds: Option<Sender>,
+    /// The transport that it is about; `None` if it is about any.
+    pub over: Option<Transport>,
     /// What the newer revision says and the older one does not, or the other way round, in our own words.
     pub says: String,
     /// The page that says so.

@@ -6,6 +6,8 @@ use mcp_wire::Direction;
 use serde::{Deserialize, Serialize};
 
 use crate::names;
+use crate::spec::Extension;
+use crate::spec::extensions::FOLDER;
 
 /// Two adjacent revisions, or the core that had a feature and the extension that has it now; `OLD..NEW` in print.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -14,21 +16,62 @@ pub struct Pair {
     pub old: String,
     /// The id of the newer one, or the name of the extension.
     pub new: String,
+    /// Its rule file below the spec directory.
+    #[serde(skip)]
+    file: String,
 }
 
 impl Pair {
     /// Creates the pair of these two revisions, the older one first.
     pub fn new(old: impl Into<String>, new: impl Into<String>) -> Self {
+        let (old, new) = (old.into(), new.into());
+        let file = format!("shims/{old}..{new}.toml");
+        Self { old, new, file }
+    }
+
+    /// Creates the pair of a state of an extension, and the state or the core before it: its rules lie in the folder of the
+    /// extension.
+    #[must_use]
+    pub fn of_extension(older: &str, before: Option<&Extension>, state: &Extension) -> Self {
+        let old = before.map_or("core", |before| &before.state);
         Self {
-            old: old.into(),
-            new: new.into(),
+            old: older.to_owned(),
+            new: state.name.clone(),
+            file: format!("{FOLDER}/{}/{old}..{}.toml", state.folder, state.state),
         }
+    }
+
+    /// Returns the pairs of the states of extensions, oldest first: the core that had the feature and the first state, and
+    /// each state and the next.
+    #[must_use]
+    pub fn of_extensions(extensions: &[&Extension]) -> Vec<Self> {
+        let mut pairs = Vec::new();
+        for states in extensions.chunk_by(|a, b| a.folder == b.folder) {
+            let first = states.first();
+            let core = first.and_then(|first| Some((first.core.as_ref()?, first)));
+            pairs.extend(core.map(|(core, first)| Self::of_extension(&core.revision, None, first)));
+            let next = states.windows(2).filter_map(|pair| match pair {
+                [old, new] => Some(Self::of_extension(&old.name, Some(old), new)),
+                _ => None,
+            });
+            pairs.extend(next);
+        }
+        pairs
+    }
+
+    /// Returns whether a file below the spec directory has the rules of a pair.
+    #[must_use]
+    pub fn is_rule_file(name: &str) -> bool {
+        let own = name
+            .strip_prefix(FOLDER)
+            .and_then(|rest| rest.rsplit('/').next());
+        name.starts_with("shims/") || own.is_some_and(|own| own.contains(".."))
     }
 
     /// Returns the name of its rule file among those of the spec.
     #[must_use]
     pub fn file(&self) -> String {
-        format!("shims/{self}.toml")
+        self.file.clone()
     }
 
     /// Returns the module of its conversions: `v2024_11_05_to_v2025_03_26`.

@@ -62,6 +62,39 @@ pub(super) fn of_text(file: &str, text: &str) -> Result<Value, Error> {
     canonicalize(&super::json::parse(file, text)?, file)
 }
 
+/// Reads the text of a schema of an extension, whose references may lead nowhere: errata can mend them.
+///
+/// # Errors
+/// What is not JSON, and what cannot be carried over.
+pub fn of_text_with_dangling(file: &str, text: &str) -> Result<Value, Error> {
+    let (canonical, _) = carried_over(&super::json::parse(file, text)?, file)?;
+    Ok(canonical)
+}
+
+/// Returns the references of a canonical schema that lead nowhere: where each stands, and its fragment.
+pub(super) fn dangling_references(canonical: &Value) -> Vec<(String, String)> {
+    let Ok((_, mut references)) = carried_over(canonical, "") else {
+        return Vec::new();
+    };
+    references.retain(|(_, target)| !reference::resolves(canonical, target));
+    references
+}
+
+/// Brings a schema into canonical form that may have the dangling references of another one, and no others.
+pub(super) fn canonicalize_as(schema: &Value, like: &Value, file: &str) -> Result<Value, Error> {
+    let strict = canonicalize(schema, file);
+    if strict.is_ok() {
+        return strict;
+    }
+    let (canonical, _) = carried_over(schema, file)?;
+    let known = dangling_references(like);
+    let is_new = |one: &(String, String)| known.iter().all(|(_, target)| *target != one.1);
+    match dangling_references(&canonical).iter().any(is_new) {
+        true => strict,
+        false => Ok(canonical),
+    }
+}
+
 /// Brings an upstream schema into canonical form; `file` is the name that errors print.
 ///
 /// Canonical in, the same out.
@@ -69,6 +102,21 @@ pub(super) fn of_text(file: &str, text: &str) -> Result<Value, Error> {
 /// # Errors
 /// The first thing that cannot be carried over, with its JSON pointer in the upstream document.
 pub fn canonicalize(upstream: &Value, file: &str) -> Result<Value, Error> {
+    let (canonical, references) = carried_over(upstream, file)?;
+    for (pointer, target) in &references {
+        if !reference::resolves(&canonical, target) {
+            let expected = "a reference to something in this file";
+            let found = format!("`#{target}`, which is not there");
+            let help =
+                "add what it refers to, or mend the name: was a definition renamed or dropped?";
+            return Err(Error::schema(file, pointer, expected, found, help));
+        }
+    }
+    Ok(canonical)
+}
+
+/// The canonical form, and where each `$ref` stands with its fragment.
+fn carried_over(upstream: &Value, file: &str) -> Result<(Value, Vec<(String, String)>), Error> {
     let wrong = |at: &str, expected: &str, found: &str, help: &str| {
         Error::schema(file, at, expected, found, help_or_mend(help))
     };
@@ -116,16 +164,7 @@ pub fn canonicalize(upstream: &Value, file: &str) -> Result<Value, Error> {
     if let Value::Object(root) = &mut canonical {
         root.insert("$schema".into(), DIALECT.into());
     }
-    for (pointer, target) in &walk.refs {
-        if !reference::resolves(&canonical, target) {
-            let expected = "a reference to something in this file";
-            let found = format!("`#{target}`, which is not there");
-            let help =
-                "add what it refers to, or mend the name: was a definition renamed or dropped?";
-            return Err(wrong(pointer, expected, &found, help));
-        }
-    }
-    Ok(canonical)
+    Ok((canonical, walk.refs))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -244,8 +244,8 @@ fn differing<'f>(one: &'f Files, other: &'f Files) -> Vec<&'f String> {
     names.into_iter().filter(differs).collect()
 }
 
-/// Collects every `.toml` of the directory, its direct subdirectories and the folders of extensions, and their
-/// `schema.json`.
+/// Collects every `.toml` of the directory, its direct subdirectories and the folders of extensions and their states, and
+/// their `schema.json`.
 ///
 /// What is hidden is left out.
 fn collect(dir: &Path, below: &str, files: &mut Files) -> Result<(), Error> {
@@ -259,7 +259,9 @@ fn collect(dir: &Path, below: &str, files: &mut Files) -> Result<(), Error> {
         };
         let name = format!("{below}{name}");
         if fs::metadata(&path).map_err(unreadable)?.is_dir() {
-            if below.is_empty() || below == format!("{FOLDER}/") {
+            if below.is_empty()
+                || below.starts_with(&format!("{FOLDER}/")) && below.matches('/').count() < 3
+            {
                 collect(dir, &format!("{name}/"), files)?;
             }
         } else if name.ends_with(".toml") || name.ends_with("/schema.json") {

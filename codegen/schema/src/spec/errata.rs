@@ -6,7 +6,7 @@ use serde_json::Value;
 use toml::Spanned;
 
 use super::Status;
-use super::canonical::canonicalize;
+use super::canonical::canonicalize_as;
 use super::json::{self, shown};
 use super::range::{Order, ends_before};
 use super::rules::RuleFile;
@@ -78,6 +78,9 @@ pub(crate) fn read(file: &RuleFile, order: Option<&Order>) -> Result<Vec<Erratum
         let (id, reason) = (row.id.get_ref().clone(), row.reason.clone());
         let range = match (order, &row.since, &row.until) {
             (Some(order), Some(since), until) => order.range(since, until.as_deref()),
+            (Some(order), None, None) if order.is_of_states() => {
+                order.range(order.first().unwrap_or_default(), None)
+            }
             (Some(_), None, _) => Err("`since` says from which revision on it holds".to_owned()),
             (None, None, None) => Ok(Vec::new()),
             (None, _, _) => Err("the schema that it is of has no revisions".to_owned()),
@@ -262,7 +265,8 @@ fn clean<'e>(
     file: &str,
 ) -> (Value, Vec<Erratum>, Vec<Problem<'e>>) {
     // The clean one is equal, and in order as well.
-    if let Some(clean) = canonicalize(&mended, file).ok().filter(|it| *it == mended) {
+    let again = |schema: &Value| canonicalize_as(schema, canonical, file);
+    if let Some(clean) = again(&mended).ok().filter(|it| *it == mended) {
         return (clean, errata.into_iter().cloned().collect(), Vec::new());
     }
     // Only now that something is wrong, find out which erratum did it.
@@ -270,7 +274,7 @@ fn clean<'e>(
     let (mut fitting, mut problems) = (Vec::new(), Vec::new());
     for erratum in errata {
         let (mended, ..) = put_all(&schema, [erratum]);
-        let problem = match canonicalize(&mended, file) {
+        let problem = match again(&mended) {
             Ok(clean) if clean == mended => {
                 schema = clean;
                 fitting.push(erratum.clone());

@@ -14,6 +14,8 @@ pub(crate) struct Order {
     firm: usize,
     /// The places of drafts that are still a release which others came after, each with the place of that release.
     outlived: Vec<(usize, usize)>,
+    /// Whether the ids are those of the states of an extension.
+    of_states: bool,
 }
 
 impl Order {
@@ -21,8 +23,28 @@ impl Order {
         Self {
             ids: rows.iter().map(|row| row.id().to_owned()).collect(),
             firm: rows.iter().filter(|row| !row.is_draft()).count(),
-            outlived: Vec::new(),
+            ..Self::default()
         }
+    }
+
+    /// Creates the order of the states of an extension, of which the first `firm` are no drafts.
+    pub(super) fn of_states(ids: Vec<String>, firm: usize) -> Self {
+        Self {
+            ids,
+            firm,
+            of_states: true,
+            ..Self::default()
+        }
+    }
+
+    /// Returns whether the ids are those of the states of an extension.
+    pub(super) fn is_of_states(&self) -> bool {
+        self.of_states
+    }
+
+    /// Returns the first revision; `None` for an empty list.
+    pub(crate) fn first(&self) -> Option<&str> {
+        self.ids.first().map(String::as_str)
     }
 
     /// Adds that a draft is still a release which others came after: what holds for that one holds for the draft.
@@ -87,7 +109,8 @@ impl Order {
     /// What is wrong with it: a revision that is not there, or an end before the beginning.
     pub(super) fn span(&self, since: &str, until: Option<&str>) -> Result<(usize, usize), String> {
         let at = |id: &str| {
-            let unknown = || format!("no revision `{id}`; known: {}", self.ids.join(", "));
+            let noun = if self.of_states { "state" } else { "revision" };
+            let unknown = || format!("no {noun} `{id}`; known: {}", self.ids.join(", "));
             self.at(id).ok_or_else(unknown)
         };
         let from = at(since)?;
@@ -98,8 +121,13 @@ impl Order {
         match from <= to {
             true => Ok((from, to)),
             false => Err(format!(
-                "`until` is `{}`, which stands before `{since}` in revisions.toml",
-                until.unwrap_or_default()
+                "`until` is `{}`, which stands before `{since}` in {}",
+                until.unwrap_or_default(),
+                if self.of_states {
+                    "the list of states"
+                } else {
+                    "revisions.toml"
+                }
             )),
         }
     }

@@ -101,6 +101,8 @@ pub struct RuleTexts {
     pub(super) root: String,
     /// The revisions that ranges are of.
     pub(crate) order: Order,
+    /// The states of each extension that ranges in its folder are of.
+    pub(crate) states: SortedMap<String, Order>,
     pub(super) files: SortedMap<String, RuleFile>,
 }
 

@@ -2,7 +2,7 @@
 
 use mcp_codegen::emit::Once;
 use mcp_codegen::generate::{revision_crate, shims_crate};
-use mcp_revisions_schema::sorted::SortedSet;
+use mcp_revisions_schema::sorted::{SortedMap, SortedSet};
 use std::fmt::Write as _;
 
 use mcp_codegen::generate::Crate;
@@ -193,6 +193,7 @@ fn all_changes_together_compile_and_hold_the_laws() {
             .collect(),
         extensions: Vec::new(),
         docs: Docs::read(&maker.spec.rules).unwrap(),
+        extension_docs: SortedMap::new(),
         stated: ErrorRules::read(maker.spec).unwrap(),
         changes: Changes::default(),
         mistakes: Vec::new(),

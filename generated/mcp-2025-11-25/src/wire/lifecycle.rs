@@ -4,12 +4,11 @@
 //! Reading and writing the types of `lifecycle`.
 
 use crate::{
-    CancelledNotificationParams, ClientCapabilities, ClientCapabilitiesElicitation,
-    ClientCapabilitiesSampling, ClientCapabilitiesTasks, ClientCapabilitiesTasksRequests,
-    ClientCapabilitiesTasksRequestsElicitation, ClientCapabilitiesTasksRequestsSampling,
-    InitializeRequestParams, InitializeResult, ProgressNotificationParams,
-    ServerCapabilities, ServerCapabilitiesTasks, ServerCapabilitiesTasksRequests,
-    ServerCapabilitiesTasksRequestsTools,
+    CancelledNotificationParams, ClientCapabilities, ClientCapabilitiesTasks,
+    ClientCapabilitiesTasksRequests, ClientCapabilitiesTasksRequestsElicitation,
+    ClientCapabilitiesTasksRequestsSampling, InitializeRequestParams, InitializeResult,
+    ProgressNotificationParams, ServerCapabilities, ServerCapabilitiesTasks,
+    ServerCapabilitiesTasksRequests, ServerCapabilitiesTasksRequestsTools,
 };
 
 mcp_wire::record! {
@@ -27,20 +26,6 @@ mcp_wire::record! {
         2 "roots": optional roots;
         3 "sampling": optional sampling;
         4 "tasks": optional tasks;
-    }
-}
-
-mcp_wire::record! {
-    ClientCapabilitiesElicitation open {
-        0 "form": optional form;
-        1 "url": optional url;
-    }
-}
-
-mcp_wire::record! {
-    ClientCapabilitiesSampling open {
-        0 "context": optional context;
-        1 "tools": optional tools;
     }
 }
 
@@ -133,10 +118,9 @@ mcp_wire::record! {
 }
 
 mcp_wire::serde_bridge!(
-    CancelledNotificationParams, ClientCapabilities, ClientCapabilitiesElicitation,
-    ClientCapabilitiesSampling, ClientCapabilitiesTasks, ClientCapabilitiesTasksRequests,
-    ClientCapabilitiesTasksRequestsElicitation, ClientCapabilitiesTasksRequestsSampling,
-    InitializeRequestParams, InitializeResult, ProgressNotificationParams,
-    ServerCapabilities, ServerCapabilitiesTasks, ServerCapabilitiesTasksRequests,
-    ServerCapabilitiesTasksRequestsTools
+    CancelledNotificationParams, ClientCapabilities, ClientCapabilitiesTasks,
+    ClientCapabilitiesTasksRequests, ClientCapabilitiesTasksRequestsElicitation,
+    ClientCapabilitiesTasksRequestsSampling, InitializeRequestParams, InitializeResult,
+    ProgressNotificationParams, ServerCapabilities, ServerCapabilitiesTasks,
+    ServerCapabilitiesTasksRequests, ServerCapabilitiesTasksRequestsTools
 );

@@ -17,13 +17,13 @@ use crate::{
     ListResourceTemplatesRequest, ListResourceTemplatesResult, ListResourcesRequest,
     ListResourcesResult, ListRootsRequest, ListRootsResult, ListTasksRequest,
     ListTasksResult, ListToolsRequest, ListToolsResult, LoggingMessageNotification,
-    Notification, PaginatedRequest, PingRequest, ProgressNotification,
-    PromptListChangedNotification, ReadResourceRequest, ReadResourceResult,
-    RelatedTaskMetadata, Request, ResourceListChangedNotification, ResourceRequestParams,
-    ResourceUpdatedNotification, RootsListChangedNotification, ServerNotification,
-    ServerRequest, ServerResult, SetLevelRequest, SubscribeRequest,
-    TaskAugmentedRequestParams, TaskStatusNotification, ToolListChangedNotification,
-    UnsubscribeRequest, UrlElicitationRequiredError, UrlElicitationRequiredErrorError,
+    PaginatedRequest, PingRequest, ProgressNotification, PromptListChangedNotification,
+    ReadResourceRequest, ReadResourceResult, RelatedTaskMetadata,
+    ResourceListChangedNotification, ResourceRequestParams, ResourceUpdatedNotification,
+    RootsListChangedNotification, ServerNotification, ServerRequest, ServerResult,
+    SetLevelRequest, SubscribeRequest, TaskAugmentedRequestParams,
+    TaskStatusNotification, ToolListChangedNotification, UnsubscribeRequest,
+    UrlElicitationRequiredError, UrlElicitationRequiredErrorError,
     UrlElicitationRequiredErrorErrorData,
 };
 
@@ -183,23 +183,6 @@ mcp_wire::variants! {
     }
 }
 
-mcp_wire::record! {
-    JsonRpcNotification open {
-        const 0 "jsonrpc": constant("2.0");
-        1 "method": required method;
-        2 "params": optional params;
-    }
-}
-
-mcp_wire::record! {
-    JsonRpcRequest open {
-        const 0 "jsonrpc": constant("2.0");
-        1 "id": required id;
-        2 "method": required method;
-        3 "params": optional params;
-    }
-}
-
 impl JsonRpcResponse {
     fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static PATHS: Paths = Paths::new("JsonRpcResponse", &[&["result"], &["error"]]);
@@ -229,13 +212,6 @@ mcp_wire::record! {
 }
 
 mcp_wire::record! {
-    Notification open {
-        0 "method": required method;
-        1 "params": optional params;
-    }
-}
-
-mcp_wire::record! {
     PaginatedRequest open {
         const 0 "jsonrpc": constant("2.0");
         1 "id": required id;
@@ -247,13 +223,6 @@ mcp_wire::record! {
 mcp_wire::record! {
     RelatedTaskMetadata open {
         0 "taskId": required task_id;
-    }
-}
-
-mcp_wire::record! {
-    Request open {
-        0 "method": required method;
-        1 "params": optional params;
     }
 }
 
@@ -411,9 +380,8 @@ mcp_wire::record! {
 }
 
 mcp_wire::serde_bridge!(
-    ClientNotification, ClientRequest, ClientResult, JsonRpcMessage, JsonRpcNotification,
-    JsonRpcRequest, JsonRpcResponse, JsonRpcResultResponse, Notification,
-    PaginatedRequest, RelatedTaskMetadata, Request, ResourceRequestParams,
+    ClientNotification, ClientRequest, ClientResult, JsonRpcMessage, JsonRpcResponse,
+    JsonRpcResultResponse, PaginatedRequest, RelatedTaskMetadata, ResourceRequestParams,
     ServerNotification, ServerRequest, ServerResult, TaskAugmentedRequestParams,
     UrlElicitationRequiredError, UrlElicitationRequiredErrorError,
     UrlElicitationRequiredErrorErrorData

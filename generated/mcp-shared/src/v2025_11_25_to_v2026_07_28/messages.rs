@@ -12,6 +12,8 @@ use crate::v2025_11_25_to_v2026_07_28::{
     UntitledMultiSelectEnumSchema, UntitledSingleSelectEnumSchema,
 };
 
+use crate::v2026_07_28_rc_to_v2026_07_28::JsonObject;
+
 /// JSON-RPC error object, which stands in place of `result` when a request fails.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#error)
@@ -105,6 +107,73 @@ impl JsonRpcErrorResponse {
     }
 }
 
+/// Envelope of a one-way message, which has no `id` and is never answered.
+///
+/// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#jsonrpcnotification)
+#[derive(Debug, Clone, PartialEq)]
+pub struct JsonRpcNotification {
+    /// Name of the request or notification; fixed for each message type.
+    pub method: String,
+    /// What the message carries; see the type of the method.
+    pub params: Option<JsonObject>,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl JsonRpcNotification {
+    /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
+    pub fn new(method: impl Into<String>) -> Self {
+        Self {
+            method: method.into(),
+            params: None,
+            extra: Map::new(),
+        }
+    }
+
+    /// Sets `params`.
+    #[must_use]
+    pub fn with_params(mut self, params: impl Into<JsonObject>) -> Self {
+        self.params = Some(params.into());
+        self
+    }
+}
+
+/// Envelope of a message that the other side must answer with a result or an error under the same `id`.
+///
+/// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#jsonrpcrequest)
+#[derive(Debug, Clone, PartialEq)]
+pub struct JsonRpcRequest {
+    /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
+    pub id: RequestId,
+    /// Name of the request or notification; fixed for each message type.
+    pub method: String,
+    /// What the message carries; see the type of the method.
+    pub params: Option<JsonObject>,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl JsonRpcRequest {
+    /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
+    pub fn new(id: impl Into<RequestId>, method: impl Into<String>) -> Self {
+        Self {
+            id: id.into(),
+            method: method.into(),
+            params: None,
+            extra: Map::new(),
+        }
+    }
+
+    /// Sets `params`.
+    #[must_use]
+    pub fn with_params(mut self, params: impl Into<JsonObject>) -> Self {
+        self.params = Some(params.into());
+        self
+    }
+}
+
 /// Field of an elicitation form from which the user may pick several options, with separate display titles or without.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#multiselectenumschema)
@@ -114,6 +183,70 @@ pub enum MultiSelectEnumSchema {
     Untitled(UntitledMultiSelectEnumSchema),
     /// Elicitation form field where the user picks any number of options, each shown by a text of its own.
     Titled(TitledMultiSelectEnumSchema),
+}
+
+/// Method and parameters of a notification of any kind, apart from its JSON-RPC envelope.
+///
+/// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#notification)
+#[derive(Debug, Clone, PartialEq)]
+pub struct Notification {
+    /// Name of the request or notification; fixed for each message type.
+    pub method: String,
+    /// What the message carries; see the type of the method.
+    pub params: Option<JsonObject>,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl Notification {
+    /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
+    pub fn new(method: impl Into<String>) -> Self {
+        Self {
+            method: method.into(),
+            params: None,
+            extra: Map::new(),
+        }
+    }
+
+    /// Sets `params`.
+    #[must_use]
+    pub fn with_params(mut self, params: impl Into<JsonObject>) -> Self {
+        self.params = Some(params.into());
+        self
+    }
+}
+
+/// Method and parameters of a request of any kind, apart from its JSON-RPC envelope.
+///
+/// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#request)
+#[derive(Debug, Clone, PartialEq)]
+pub struct Request {
+    /// Name of the request or notification; fixed for each message type.
+    pub method: String,
+    /// What the message carries; see the type of the method.
+    pub params: Option<JsonObject>,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl Request {
+    /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
+    pub fn new(method: impl Into<String>) -> Self {
+        Self {
+            method: method.into(),
+            params: None,
+            extra: Map::new(),
+        }
+    }
+
+    /// Sets `params`.
+    #[must_use]
+    pub fn with_params(mut self, params: impl Into<JsonObject>) -> Self {
+        self.params = Some(params.into());
+        self
+    }
 }
 
 /// Elicitation form field where the user picks exactly one option, with or without display texts for the options.

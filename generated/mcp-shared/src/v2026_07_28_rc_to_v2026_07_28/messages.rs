@@ -5,9 +5,7 @@
 
 use mcp_wire::{Extra, Json, Map};
 
-use crate::v2024_11_05_to_v2026_07_28::RequestId;
-
-use crate::v2026_07_28_rc_to_v2026_07_28::{ClientCapabilities, JsonObject, MetaObject};
+use crate::v2026_07_28_rc_to_v2026_07_28::{ClientCapabilities, MetaObject};
 
 /// Error object for a failure inside the receiver that kept it from serving an otherwise valid request.
 ///
@@ -110,73 +108,6 @@ impl InvalidRequestError {
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#jsonarray)
 pub type JsonArray = Vec<JsonValue>;
 
-/// Envelope of a one-way message, which has no `id` and is never answered.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#jsonrpcnotification)
-#[derive(Debug, Clone, PartialEq)]
-pub struct JsonRpcNotification {
-    /// Name of the request or notification; fixed for each message type.
-    pub method: String,
-    /// What the message carries; see the type of the method.
-    pub params: Option<JsonObject>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl JsonRpcNotification {
-    /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
-    pub fn new(method: impl Into<String>) -> Self {
-        Self {
-            method: method.into(),
-            params: None,
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `params`.
-    #[must_use]
-    pub fn with_params(mut self, params: impl Into<JsonObject>) -> Self {
-        self.params = Some(params.into());
-        self
-    }
-}
-
-/// Envelope of a message that the other side must answer with a result or an error under the same `id`.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#jsonrpcrequest)
-#[derive(Debug, Clone, PartialEq)]
-pub struct JsonRpcRequest {
-    /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
-    pub id: RequestId,
-    /// Name of the request or notification; fixed for each message type.
-    pub method: String,
-    /// What the message carries; see the type of the method.
-    pub params: Option<JsonObject>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl JsonRpcRequest {
-    /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
-    pub fn new(id: impl Into<RequestId>, method: impl Into<String>) -> Self {
-        Self {
-            id: id.into(),
-            method: method.into(),
-            params: None,
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `params`.
-    #[must_use]
-    pub fn with_params(mut self, params: impl Into<JsonObject>) -> Self {
-        self.params = Some(params.into());
-        self
-    }
-}
-
 /// Any JSON value, nested to any depth.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#jsonvalue)
@@ -234,38 +165,6 @@ impl MissingRequiredClientCapabilityErrorErrorData {
     }
 }
 
-/// Method and parameters of a notification of any kind, apart from its JSON-RPC envelope.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#notification)
-#[derive(Debug, Clone, PartialEq)]
-pub struct Notification {
-    /// Name of the request or notification; fixed for each message type.
-    pub method: String,
-    /// What the message carries; see the type of the method.
-    pub params: Option<JsonObject>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl Notification {
-    /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
-    pub fn new(method: impl Into<String>) -> Self {
-        Self {
-            method: method.into(),
-            params: None,
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `params`.
-    #[must_use]
-    pub fn with_params(mut self, params: impl Into<JsonObject>) -> Self {
-        self.params = Some(params.into());
-        self
-    }
-}
-
 /// Error object for a message whose text is not valid JSON.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#parseerror)
@@ -294,38 +193,6 @@ impl ParseError {
     #[must_use]
     pub fn with_data(mut self, data: impl Into<Json>) -> Self {
         self.data = Some(data.into());
-        self
-    }
-}
-
-/// Method and parameters of a request of any kind, apart from its JSON-RPC envelope.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#request)
-#[derive(Debug, Clone, PartialEq)]
-pub struct Request {
-    /// Name of the request or notification; fixed for each message type.
-    pub method: String,
-    /// What the message carries; see the type of the method.
-    pub params: Option<JsonObject>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl Request {
-    /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
-    pub fn new(method: impl Into<String>) -> Self {
-        Self {
-            method: method.into(),
-            params: None,
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `params`.
-    #[must_use]
-    pub fn with_params(mut self, params: impl Into<JsonObject>) -> Self {
-        self.params = Some(params.into());
         self
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_revisions::client_transport::{Application, Held, Open};
+use mcp_revisions::client_transport::{Application, Held, NOT_WAITED_FOR, Open};
 use mcp_revisions::sansio::client::{Answer, Answered, Event, Reopened};
 use mcp_revisions_core::{Lifecycle, Loss, Revision};
 use mcp_wire::RequestId;
@@ -61,6 +61,14 @@ impl Application for Proxied {
     fn answered(&mut self, open: &Open<Asked>, answered: &Answered) {
         if matches!(answered.answer, Answer::Result(_)) {
             self.turns.answered(&open.call);
+        }
+    }
+
+    /// The reason is that of the client, if it was the client who cancelled.
+    fn cancel_reason(&self, open: &Open<Asked>) -> Option<String> {
+        match open.call.peer.cancellation() {
+            Some(cancelled) => cancelled.reason.clone(),
+            None => Some(NOT_WAITED_FOR.to_owned()),
         }
     }
 

@@ -6,6 +6,7 @@
     reason = "a test says what it found and stops"
 )]
 
+mod apps;
 mod breaks;
 mod gateway;
 mod hooks;

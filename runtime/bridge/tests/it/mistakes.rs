@@ -14,21 +14,24 @@ use crate::client;
 
 /// What a server sends for the results of its methods, and as its capabilities.
 #[derive(Clone)]
-struct Sends {
+pub(crate) struct Sends {
     revision: Revision,
-    capabilities: Value,
+    pub(crate) capabilities: Value,
     results: Vec<(&'static str, Value)>,
     /// The params of each call that it got.
     calls: Arc<Mutex<Vec<Value>>>,
+    /// What each client declared, as it came.
+    pub(crate) declared: Arc<Mutex<Vec<Value>>>,
 }
 
 impl Sends {
-    fn new(revision: Revision, results: Vec<(&'static str, Value)>) -> Self {
+    pub(crate) fn new(revision: Revision, results: Vec<(&'static str, Value)>) -> Self {
         Self {
             revision,
             capabilities: json!({ "tools": {}, "prompts": {}, "resources": {} }),
             results,
             calls: Arc::default(),
+            declared: Arc::default(),
         }
     }
 
@@ -37,6 +40,13 @@ impl Sends {
         if method == "tools/call" {
             self.calls.lock().unwrap().push(message["params"].clone());
         }
+        let params = &message["params"];
+        let declared = [
+            &params["capabilities"],
+            &params["_meta"]["io.modelcontextprotocol/clientCapabilities"],
+        ];
+        let declared = declared.into_iter().filter(|one| !one.is_null());
+        self.declared.lock().unwrap().extend(declared.cloned());
         let version = self.revision.protocol_version();
         let is_handshake = self.revision.lifecycle() == Lifecycle::Handshake;
         let result = match method {
@@ -64,7 +74,7 @@ impl Sends {
         }
     }
 
-    fn upstream(&self) -> Upstream {
+    pub(crate) fn upstream(&self) -> Upstream {
         let sends = self.clone();
         Upstream::streams("odd", move || {
             let (ours, theirs) = (tokio::io::duplex(1 << 16), tokio::io::duplex(1 << 16));

@@ -326,6 +326,41 @@ fn calls(id: i64, tool: &str) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": tool } })
 }
 
+/// What a client says of why it cancels is for the server; nothing is made up where it says nothing.
+#[tokio::test]
+async fn the_reason_of_a_cancelled_call_reaches_the_server_as_the_client_gave_it() {
+    for reason in [json!("the user pressed \u{1b} \"stop\""), Value::Null] {
+        let (hears, mut heard) = mpsc::unbounded_channel();
+        let upstream = scripted(move |message| {
+            let _ = hears.send(message.clone());
+            let is_call = message["method"] == "tools/call";
+            Some(if is_call {
+                Vec::new()
+            } else {
+                opens(message, UPSTREAM)
+            })
+        });
+        let mut client = Raw::of(Bridge::new(upstream));
+        client.says(initialize("2025-11-25", &json!({}))).await;
+        client.hears_answer(1).await;
+        client
+            .says(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))
+            .await;
+        client.says(calls(2, "slow")).await;
+        while within(heard.recv()).await.unwrap()["method"] != "tools/call" {}
+        let mut params = json!({ "requestId": 2 });
+        if reason.is_string() {
+            params["reason"] = reason.clone();
+        }
+        let cancels =
+            json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
+        client.says(cancels).await;
+        let cancelled = within(heard.recv()).await.unwrap();
+        assert_eq!(cancelled["method"], "notifications/cancelled");
+        assert_eq!(cancelled["params"]["reason"], reason, "{cancelled}");
+    }
+}
+
 /// The bridge sends the server what `initialize` says of the client, whichever version the client asks for, and whatever lines
 /// come before it.
 #[tokio::test]

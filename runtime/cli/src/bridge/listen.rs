@@ -73,7 +73,9 @@ pub(super) fn options(
     if address.ip().is_unspecified() && hosts.is_empty() {
         warn!("only requests to localhost are served: name the host of others by --allow-host");
     }
+    let lame_duck = Duration::from_secs(arguments.lame_duck.unwrap_or(0) as u64);
     let options = http::Options::new()
+        .with_lame_duck(lame_duck)
         .with_health(HEALTH)
         .with_readiness(READINESS)
         .with_path(path)
@@ -101,17 +103,26 @@ pub(super) fn options(
     Ok(origins.iter().fold(options, http::Options::allow_origin))
 }
 
-/// Shares the sessions of a listener with other bridges.
+/// Shares the sessions of a listener with other bridges, and the key of `requestState`.
 #[cfg(feature = "redis")]
-pub(super) async fn shared(options: http::Options, url: &str) -> anyhow::Result<http::Options> {
+pub(super) async fn shared(
+    bridge: Bridge,
+    options: http::Options,
+    url: &str,
+) -> anyhow::Result<(Bridge, http::Options)> {
     // The URL may hold a password, which no error repeats.
     let redis = mcp_revisions::backplane::Redis::connect(url).await?;
+    let bridge = bridge.with_request_state_key(redis.request_state_key().await?);
     // The server of a session ends with its bridge.
-    Ok(options.with_backplane(redis).without_takeover())
+    Ok((bridge, options.with_backplane(redis).without_takeover()))
 }
 
 #[cfg(not(feature = "redis"))]
-pub(super) async fn shared(_: http::Options, _: &str) -> anyhow::Result<http::Options> {
+pub(super) async fn shared(
+    _: Bridge,
+    _: http::Options,
+    _: &str,
+) -> anyhow::Result<(Bridge, http::Options)> {
     anyhow::bail!("this mcp-rev is built without Redis: build it with `--features redis`")
 }
 

@@ -108,6 +108,12 @@ pub(crate) struct Arguments {
     /// End a session of an HTTP listener, and its server, after this many seconds without a message [default: 1800]
     #[arg(long, value_name = "SECONDS", value_parser = number)]
     idle_timeout: Option<usize>,
+    /// Serve calls for this many seconds after a signal to end, while /readyz says no [default: 0]
+    ///
+    /// Set it to what the load balancer needs to notice: the interval of its checks times the failures that it waits for,
+    /// and a second.
+    #[arg(long, value_name = "SECONDS", value_parser = number)]
+    lame_duck: Option<usize>,
     /// Accept this `Host` of HTTP requests, besides localhost and the address of --listen
     ///
     /// Examples: `mcp.example.com`, `mcp.example.com:8443`, or `*` behind a proxy that checks it.
@@ -266,6 +272,7 @@ impl Arguments {
                 self.max_servers_per_client.is_some(),
             ),
             ("--idle-timeout", self.idle_timeout.is_some()),
+            ("--lame-duck", self.lame_duck.is_some()),
             ("--allow-host", !self.allow_host.is_empty()),
             ("--allow-origin", !self.allow_origin.is_empty()),
             ("--http-sse", self.http_sse.is_some()),
@@ -396,8 +403,8 @@ async fn bridged(arguments: &Arguments, files: &Files) -> Result<(), Failed> {
             let mut options = listen::options(*address, path, arguments).map_err(Failed::place)?;
             let url = arguments.backplane.clone();
             if let Some(url) = url.or_else(|| std::env::var(BACKPLANE).ok()) {
-                let shared = listen::shared(options, &url).await.context("--backplane");
-                options = shared.map_err(Failed::place)?;
+                let shared = listen::shared(bridge, options, &url).await;
+                (bridge, options) = shared.context("--backplane").map_err(Failed::place)?;
             }
             let served = listen::over_http(*address, path, bridge.with_http_options(options));
             served.await.map_err(Failed::place)
@@ -479,11 +486,9 @@ fn child(
     if format == log::Format::Json {
         return Child::new(command).on_error_line(|line| info!(line, "standard error of a server"));
     }
-    if stderr::may_block() {
-        // A server that waits for the reader of standard error would keep its client waiting.
-        return Child::new(command).on_error_line(stderr::tell_of_server);
-    }
-    Child::new(command)
+    // A server that waits for the reader of standard error would keep its client waiting; and its last lines tell the client
+    // why it has ended.
+    Child::new(command).on_error_line(stderr::tell_of_server)
 }
 
 /// Returns the server at a URL, which is sent these headers.

@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use mcp_wire::Direction;
 
 use crate::background::{Background, Destination};
-use crate::tap::{RECORD_WAITING, now, record_gap};
+use crate::tap::{RECORD_WAITING, now};
 use crate::transcript::line;
 
 /// The files of a record, which one thread writes; clones are the same record.
@@ -26,7 +26,7 @@ struct Shared {
 impl Record {
     /// Creates the first file.
     pub(super) fn new(file: &str) -> anyhow::Result<Self> {
-        let first = Destination::file(file, record_gap, report_failure);
+        let first = Destination::file(file, line::write_gap, report_failure);
         let first = first.with_context(|| format!("cannot write {file}"))?;
         let thread = Background::start(RECORD_WAITING).context("cannot start a thread")?;
         Ok(Self(Arc::new(Shared {
@@ -65,7 +65,11 @@ impl Record {
                 None => number.to_string(),
             };
             let path = path.with_extension(end);
-            Arc::new(Destination::replaced(&path, record_gap, report_failure))
+            Arc::new(Destination::replaced(
+                &path,
+                line::write_gap,
+                report_failure,
+            ))
         })
     }
 }

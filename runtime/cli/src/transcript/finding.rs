@@ -22,6 +22,8 @@ pub(crate) struct Finding {
 pub(crate) enum Fault {
     /// The line is none of a transcript.
     Line,
+    /// Messages are missing: the record was written more slowly than they came.
+    Gap,
     /// The text is no message.
     NoMessage,
     /// The message is not what its method wants.
@@ -49,6 +51,7 @@ impl Fault {
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Line => "line",
+            Self::Gap => "gap",
             Self::NoMessage => "no-message",
             Self::Invalid => "invalid",
             Self::Lost => "lost",

@@ -44,6 +44,20 @@ pub(crate) fn write(way: Direction, at: u64, text: &str) -> String {
     format!("{{\"dir\":{dir},\"at\":{at},\"{name}\":{value}}}\n")
 }
 
+/// What a line begins with that stands where messages are missing.
+const GAP: &str = "# missing messages: ";
+
+/// Writes the line that stands where this many messages are missing.
+pub(crate) fn write_gap(count: u64) -> String {
+    format!("{GAP}{count}, which could not be written in time\n")
+}
+
+/// Returns what a line says of messages that are missing; `None` for every other line.
+pub(super) fn read_gap(line: &str) -> Option<&str> {
+    let count = line.trim().strip_prefix(GAP)?;
+    Some(count.split(',').next().unwrap_or(count))
+}
+
 /// Reads a line: ours, or a message after `>` or `<`. Returns `None` if it is empty or a comment.
 ///
 /// # Errors

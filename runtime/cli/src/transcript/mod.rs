@@ -59,6 +59,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let mut count = 0;
     for (index, line) in text.lines().enumerate() {
         let number = index + 1;
+        if let Some(count) = line::read_gap(line) {
+            let told = format!("messages that are missing in the record: {count}");
+            talk.findings.add(number, Fault::Gap, "", "", &told);
+            continue;
+        }
         match line::read(line) {
             Ok(None) => {}
             Err(told) => talk.findings.add(number, Fault::Line, "", "", &told),

@@ -392,6 +392,91 @@ fn messages_of_an_extension_are_checked_and_listed() {
 }
 
 #[test]
+fn apps_are_checked_listed_and_compared_between_a_view_and_its_host() {
+    let size = |width: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","method":"ui/notifications/size-changed","params":{{"width":{width}}}}}"#
+        )
+    };
+    for known in [
+        "2026-07-28",
+        "apps",
+        "apps@2026-01-26",
+        "io.modelcontextprotocol/ui",
+    ] {
+        let told = check(&size("400"), &["--revision", known]);
+        assert!(
+            told.contains("ok (ui/notifications/size-changed notification)"),
+            "{told}"
+        );
+        let told = check(&size("\"wide\""), &["--revision", known]);
+        assert!(told.contains("/params/width: expected a number"), "{told}");
+    }
+    let meta = r#"{"resourceUri":"ui://weather","visibility":["app"],"later":1}"#;
+    let told = check(meta, &["--revision", "apps", "--type", "McpUiToolMeta"]);
+    assert!(told.contains("ok"), "{told}");
+    let hidden = meta.replace("[\"app\"]", "\"app\"");
+    let told = check(&hidden, &["--revision", "apps", "--type", "McpUiToolMeta"]);
+    assert!(told.contains("/visibility: expected"), "{told}");
+    let listed = text(&["list", "methods", "apps"]);
+    let sent = |method: &str| {
+        let line = listed
+            .lines()
+            .find(|line| line.starts_with(method))
+            .unwrap();
+        line.split_whitespace().nth(1).unwrap().to_owned()
+    };
+    assert_eq!(sent("ui/initialize"), "view-to-host");
+    assert_eq!(sent("ui/resource-teardown"), "host-to-view");
+    // No message of apps goes to a server: there is nothing to convert them to.
+    let request = r#"{"jsonrpc":"2.0","id":1,"method":"ui/open-link","params":{"url":"https://example.com"}}"#;
+    let refused = fed(
+        &["convert", "--from", "apps", "--to", "2025-11-25", "-"],
+        request,
+    );
+    assert_eq!(refused.code, 2, "{}", refused.err);
+    assert!(
+        refused.err.contains("the extension `apps`"),
+        "{}",
+        refused.err
+    );
+    let same = fed(&["diff", "apps", "apps@2026-01-26"], "");
+    assert_eq!(same.code, 0, "{}", same.err);
+}
+
+#[test]
+fn a_state_of_an_extension_goes_by_its_id() {
+    let diff = fed(
+        &["diff", "tasks@2026-07-28", "tasks@draft", "--verbose"],
+        "",
+    );
+    assert_eq!(diff.code, 0, "{}", diff.err);
+    assert!(diff.out.contains("tasks@2026-07-28"), "{}", diff.out);
+    let key = "only in tasks@draft, `_meta` of CallToolRequestParams may hold `io.modelcontextprotocol/relatedTaskIds`";
+    let words: Vec<&str> = diff.out.split_whitespace().collect();
+    assert!(words.join(" ").contains(key), "{}", diff.out);
+    let get = r#"{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"taskId":"1","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
+    let there = fed(
+        &[
+            "convert",
+            "--from",
+            "tasks@2026-07-28",
+            "--to",
+            "tasks@draft",
+            "-",
+        ],
+        get,
+    );
+    assert_eq!(there.code, 0, "{}", there.err);
+    assert!(there.out.contains("\"taskId\":\"1\""), "{}", there.out);
+    let told = check(get, &["--revision", "tasks@draft"]);
+    assert!(told.contains("ok (tasks/get request)"), "{told}");
+    let unknown = fed(&["check", "--revision", "tasks@2030-01-01", "-"], get);
+    assert_eq!(unknown.code, 2);
+    assert!(unknown.err.contains("tasks@draft"), "{}", unknown.err);
+}
+
+#[test]
 fn the_result_of_a_check_is_what_its_schema_says() {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let file = dir.join("checked.jsonl");

@@ -52,6 +52,18 @@ fn a_talk_without_faults_is_told_and_passes() {
     matches_golden("clean.out", &text);
 }
 
+/// What comes after a gap may answer what is missing, so the reader is told where it is.
+#[test]
+fn messages_that_are_missing_in_a_record_are_a_finding_at_their_place() {
+    let gap = "# missing messages: 12, which could not be written in time";
+    let talk = format!("# a comment\n{gap}\n{}", golden("clean.jsonl"));
+    assert_eq!(findings(&talk), [(2, "gap".to_owned())]);
+    let (text, code) = transcript(&[], &talk);
+    assert_eq!(code, 1);
+    let told = "-:2: gap: messages that are missing in the record: 12";
+    assert!(text.contains(told), "{text}");
+}
+
 /// A client may propose what nobody here knows: the server's answer is what they speak.
 #[test]
 fn a_proposal_of_tomorrow_is_a_handshake() {

@@ -145,7 +145,8 @@ impl Options {
     }
 
     /// Sets how long a server over stdio may be silent about the probe before it is sent `initialize` as well [default: 5
-    /// seconds]. A response to the probe that comes later still counts.
+    /// seconds]. A server that is silent about `initialize` is sent the probe as well after three times as long. A response
+    /// to the first message that comes later still counts.
     #[must_use]
     pub fn with_probe_timeout(mut self, timeout: Duration) -> Self {
         self.probe_timeout = timeout;

@@ -40,11 +40,16 @@ pub(crate) struct Starting {
     tried: RevisionSet,
     /// The failure of the requests that wait, if no other message settles the revision.
     refusal: Option<Failure>,
-    /// When a server over stdio that is silent about the probe is sent `initialize` as well.
+    /// When a server over stdio that is silent about its first message is sent that of the other lifecycle as well.
     silent_until: Option<Duration>,
     /// When the server has had its time.
     until: Duration,
 }
+
+/// How many times longer a server may be silent about `initialize` than about the probe before it gets the other message.
+/// Some handshake servers end on a request between `initialize` and `notifications/initialized`; nearly all servers that
+/// are silent about `initialize` are only slow to start.
+const INITIALIZE_WAITS: u32 = 3;
 
 /// What was settled.
 #[derive(Debug, Clone)]
@@ -188,25 +193,37 @@ impl Connection<Client> {
     fn send_first(&mut self, revision: Revision, now: Duration) {
         match revision.lifecycle() {
             Lifecycle::PerRequest => self.probe(revision, now),
-            Lifecycle::Handshake => self.initialize(revision),
+            Lifecycle::Handshake => self.initialize(revision, now),
         }
+    }
+
+    /// Returns when a server that is silent about a message of this lifecycle is sent one of the other as well.
+    fn silent_until(&self, lifecycle: Lifecycle, now: Duration) -> Option<Duration> {
+        let options = &self.role.options;
+        let tried = self.state.stage.starting()?.tried;
+        let is_other = |it: Revision| it.lifecycle() != lifecycle && !tried.has(it.lifecycle());
+        let may_be_silent = options.channel == Channel::Stdio;
+        may_be_silent.then_some(())?;
+        self.preferred(is_other)?;
+        let waits = match lifecycle {
+            Lifecycle::PerRequest => options.probe_timeout,
+            Lifecycle::Handshake => options.probe_timeout.saturating_mul(INITIALIZE_WAITS),
+        };
+        Some(now.saturating_add(waits))
     }
 
     fn probe(&mut self, claim: Revision, now: Duration) {
         let params = self.stamped(None, claim, None);
         let id = self.post_request(methods::SERVER_DISCOVER, params, claim, Purpose::Probe);
-        let options = &self.role.options;
-        let may_be_silent = options.channel == Channel::Stdio;
-        let silent_until = may_be_silent.then(|| now.saturating_add(options.probe_timeout));
+        let silent_until = self.silent_until(Lifecycle::PerRequest, now);
         if let Some(starting) = self.state.stage.starting_mut() {
             starting.probe = Some((id, claim));
             starting.tried = starting.tried.with(claim);
-            let has_tried = |lifecycle| starting.tried.has(lifecycle);
-            starting.silent_until = silent_until.filter(|_| !has_tried(Lifecycle::Handshake));
+            starting.silent_until = silent_until;
         }
     }
 
-    fn initialize(&mut self, offer: Revision) {
+    fn initialize(&mut self, offer: Revision, now: Duration) {
         let (profile, translator) = (&self.role.options.profile, &self.role.translator);
         let capabilities = translator.capabilities_of(profile, offer);
         let info = translator.info_of(profile, offer);
@@ -218,9 +235,11 @@ impl Connection<Client> {
         ]);
         let method = methods::INITIALIZE;
         let id = self.post_request(method, Some(params), offer, Purpose::Initialize);
+        let silent_until = self.silent_until(Lifecycle::Handshake, now);
         if let Some(starting) = self.state.stage.starting_mut() {
             starting.handshake = Some(id);
             starting.tried = starting.tried.with(offer);
+            starting.silent_until = silent_until;
         }
     }
 
@@ -328,7 +347,8 @@ impl Connection<Client> {
             .collect()
     }
 
-    /// Sends a server over stdio that is silent about the probe `initialize` as well, and gives up one that has had its time.
+    /// Sends a server over stdio that is silent the first message of the other lifecycle as well, and gives up one that has had
+    /// its time. Whichever is answered first settles the revision.
     pub(crate) fn late_start(&mut self, now: Duration) {
         let Some(starting) = self.state.stage.starting_mut() else {
             return;
@@ -338,9 +358,9 @@ impl Connection<Client> {
         }
         if starting.silent_until.is_some_and(|silent| silent <= now) {
             starting.silent_until = None;
-            let handshake = self.preferred(|it| it.lifecycle() == Lifecycle::Handshake);
-            if let Some(revision) = handshake {
-                self.initialize(revision);
+            let tried = starting.tried;
+            if let Some(revision) = self.preferred(|it| !tried.has(it.lifecycle())) {
+                self.send_first(revision, now);
             }
         }
     }
@@ -374,7 +394,12 @@ impl Connection<Client> {
             let handshake = self.preferred(|it| it.lifecycle() == Lifecycle::Handshake);
             if let Some(revision) = handshake {
                 self.put(Output::Restart);
-                return self.begin(revision, now);
+                self.begin(revision, now);
+                // The probe may have ended it: it is not sent again.
+                if let Some(starting) = self.state.stage.starting_mut() {
+                    starting.silent_until = None;
+                }
+                return;
             }
         }
         if self.is_starting() {
@@ -480,6 +505,7 @@ impl Connection<Client> {
             return;
         };
         starting.handshake = None;
+        starting.silent_until = None;
         if status.is_some_and(|status| !is_evidence(status)) {
             return self.unsettle(&failure);
         }

@@ -10,7 +10,7 @@ use super::incoming::{Incoming, Looked, Seen, Unlooked};
 use super::reply::{Outgoing, Reply};
 use crate::errors::{self, Refusal};
 use crate::unread;
-use crate::{Connection, Event, Exchange, Ignored};
+use crate::{Connection, Event, Exchange, Ignored, Output};
 use mcp_revisions_core::Headers;
 use mcp_revisions_core::RevisionSet;
 use mcp_revisions_core::{NegotiatedMessage, negotiate};
@@ -103,7 +103,10 @@ impl Connection<Server> {
         let exchange = self.state.next_exchange();
         let principal = headers.and_then(|headers| headers.principal);
         if let Some(reply) = self.reply_to(exchange, looked, principal, now) {
-            self.send(reply);
+            match reply.body.is_empty() {
+                true => self.put(Output::Empty(exchange, reply.status)),
+                false => self.send(reply),
+            }
         }
         exchange
     }

@@ -15,7 +15,7 @@ pub struct Outgoing {
     pub last: bool,
     /// The status, over HTTP, if this is the whole response.
     pub status: u16,
-    /// The text; if it is empty, an empty response over HTTP, and nothing elsewhere.
+    /// The text.
     pub body: String,
 }
 

@@ -3,17 +3,15 @@
 //! Those that never said a second word go first, then those that said nothing for longest; to find them takes no look at
 //! the others. An owner that needs room gets that of its own sessions before that of another's.
 
-mod order;
 mod owner;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
 use slab::Slab;
 
 use crate::Limits;
-use order::{Key, Link, LinkOf, Order};
 pub use owner::Owner;
 
 /// Sessions by the id that the transport minted; `T` is what the transport keeps of their connections.
@@ -21,11 +19,13 @@ pub use owner::Owner;
 /// Ids come from outside: this crate has no randomness of its own.
 #[derive(Debug)]
 pub struct Sessions<T> {
-    keys: HashMap<Arc<str>, Key>,
+    places: HashMap<Arc<str>, usize>,
     entries: Slab<Entry<T>>,
-    /// Who goes first of all.
-    order: Order,
-    owners: HashMap<Owner, Owned>,
+    /// The places of all, in the order in which they go.
+    turns: Turns,
+    /// The places of each owner's, in the same order.
+    owners: HashMap<Owner, Turns>,
+    last_turn: u64,
     bytes: usize,
     limit: usize,
     limit_bytes: usize,
@@ -38,20 +38,19 @@ struct Entry<T> {
     session: T,
     bytes: usize,
     owner: Owner,
-    /// Whether it was used since it was opened, and when.
-    was_used: bool,
+    turn: Turn,
     used_at: Duration,
-    among_all: Link,
-    among_owned: Link,
 }
 
-/// The sessions of one owner.
-#[derive(Debug, Default)]
-struct Owned {
-    count: usize,
-    /// Who goes first of them.
-    order: Order,
+/// When a session goes: those that were never used first, in the order in which they came, then the longest unused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Turn {
+    was_used: bool,
+    number: u64,
 }
+
+/// Places of sessions by their turn.
+type Turns = BTreeMap<Turn, usize>;
 
 /// A session that is to be opened.
 #[derive(Debug, Clone, PartialEq)]
@@ -109,10 +108,11 @@ impl<T> Sessions<T> {
     #[must_use]
     pub fn new(limits: &Limits) -> Self {
         Self {
-            keys: HashMap::new(),
+            places: HashMap::new(),
             entries: Slab::new(),
-            order: Order::default(),
+            turns: Turns::new(),
             owners: HashMap::new(),
+            last_turn: 0,
             bytes: 0,
             limit: limits.max_sessions,
             limit_bytes: limits.max_session_bytes,
@@ -145,51 +145,47 @@ impl<T> Sessions<T> {
         loop {
             let owned = self.owners.get(&owner);
             let has_too_many = owner != Owner::Unknown
-                && owned.is_some_and(|owned| owned.count >= self.limit_owned);
+                && owned.is_some_and(|owned| owned.len() >= self.limit_owned);
             let has_room =
                 self.len() < self.limit && self.bytes.saturating_add(bytes) <= self.limit_bytes;
             if has_room && !has_too_many {
                 break;
             }
-            let own = owned.and_then(|owned| self.next(&owned.order, spared, now));
-            let next = match has_too_many {
-                true => own,
-                false => own.or_else(|| self.next(&self.order, spared, now)),
+            let own = owned.and_then(|owned| self.next(owned, spared, now));
+            let next = if has_too_many {
+                own
+            } else {
+                own.or_else(|| self.next(&self.turns, spared, now))
             };
-            let Some((key, next)) = next.filter(|_| passed < PASSED) else {
-                let limit = match has_too_many {
-                    true => self.limit_owned,
-                    false => self.limit,
+            let Some((place, next)) = next.filter(|_| passed < PASSED) else {
+                let limit = if has_too_many {
+                    self.limit_owned
+                } else {
+                    self.limit
                 };
                 return Err(SessionsFull { limit, session });
             };
-            match may_go(&next.session) {
-                true => gone.extend(self.remove(key)),
+            if may_go(&next.session) {
+                gone.extend(self.remove(place));
+            } else {
                 // It is at work: that counts as use.
-                false => {
-                    passed += 1;
-                    self.touch(key, now);
-                }
+                passed += 1;
+                self.touch(place, now);
             }
         }
-        let Some(key) = Key::of(self.entries.vacant_key()) else {
-            let limit = self.limit;
-            return Err(SessionsFull { limit, session });
-        };
         self.bytes += bytes;
-        self.entries.insert(Entry {
+        let turn = self.next_turn(false);
+        let place = self.entries.insert(Entry {
             id: Arc::clone(&id),
             session,
             bytes,
             owner: owner.clone(),
-            was_used: false,
+            turn,
             used_at: now,
-            among_all: Link::default(),
-            among_owned: Link::default(),
         });
-        self.keys.insert(id, key);
-        self.owners.entry(owner).or_default().count += 1;
-        self.step(key, Order::join);
+        self.places.insert(id, place);
+        self.turns.insert(turn, place);
+        self.owners.entry(owner).or_default().insert(turn, place);
         Ok(gone)
     }
 
@@ -197,32 +193,32 @@ impl<T> Sessions<T> {
     ///
     /// To know the id is not enough where its owner was named: for all others there is no such session.
     pub fn use_by(&mut self, who: &Owner, id: &str, now: Duration) -> Option<&mut T> {
-        let key = *self.keys.get(id)?;
-        let entry = self.entries.get(key.place())?;
+        let place = *self.places.get(id)?;
+        let entry = self.entries.get(place)?;
         if !entry.owner.lets_in(who) {
             return None;
         }
-        self.touch(key, now);
+        self.touch(place, now);
         self.get_mut(id)
     }
 
     /// Returns the session of an id.
     pub fn get_mut(&mut self, id: &str) -> Option<&mut T> {
-        let entry = self.entries.get_mut(self.keys.get(id)?.place());
+        let entry = self.entries.get_mut(*self.places.get(id)?);
         entry.map(|entry| &mut entry.session)
     }
 
     /// Returns the session of an id, to look at.
     #[must_use]
     pub fn get(&self, id: &str) -> Option<&T> {
-        let entry = self.entries.get(self.keys.get(id)?.place());
+        let entry = self.entries.get(*self.places.get(id)?);
         entry.map(|entry| &entry.session)
     }
 
     /// Ends a session.
     pub fn end(&mut self, id: &str) -> Option<T> {
-        let key = *self.keys.get(id)?;
-        self.remove(key)
+        let place = *self.places.get(id)?;
+        self.remove(place)
     }
 
     /// Ends sessions that were not used since then, as far as they may go; the longest unused are looked at first, and
@@ -235,14 +231,23 @@ impl<T> Sessions<T> {
     ) -> Vec<T> {
         let mut gone = Vec::new();
         for was_used in [false, true] {
-            while let Some(key) = self.order.first_of(was_used)
-                && let Some(entry) = self.entries.get(key.place())
+            let first = Turn {
+                was_used,
+                number: 0,
+            };
+            let last = Turn {
+                number: u64::MAX,
+                ..first
+            };
+            while let Some((_, place)) = self.turns.range(first..=last).next()
+                && let (place, Some(entry)) = (*place, self.entries.get(*place))
                 && entry.used_at <= since
             {
-                match may_go(&entry.session) {
-                    true => gone.extend(self.remove(key)),
+                if may_go(&entry.session) {
+                    gone.extend(self.remove(place));
+                } else {
                     // It is at work: that counts as use.
-                    false => self.touch(key, now),
+                    self.touch(place, now);
                 }
             }
         }
@@ -269,65 +274,56 @@ impl<T> Sessions<T> {
 
     /// Removes and returns all sessions.
     pub fn end_all(&mut self) -> Vec<T> {
-        self.keys.clear();
+        self.places.clear();
         self.owners.clear();
-        self.order = Order::default();
+        self.turns.clear();
         self.bytes = 0;
         self.entries.drain().map(|entry| entry.session).collect()
     }
 
-    /// Who is to go next of some: if the one that was unused for longest is spared, so are all behind it.
-    fn next(&self, order: &Order, spared: Duration, now: Duration) -> Option<(Key, &Entry<T>)> {
-        let first = order.first()?;
-        let entry = self.entries.get(first.place())?;
-        (!entry.was_used || entry.used_at + spared <= now).then_some((first, entry))
+    /// Returns which of some goes next: if the one that was unused for longest is spared, so are all behind it.
+    fn next(&self, of: &Turns, spared: Duration, now: Duration) -> Option<(usize, &Entry<T>)> {
+        let (_, place) = of.first_key_value()?;
+        let entry = self.entries.get(*place)?;
+        let is_spared = entry.turn.was_used && entry.used_at + spared > now;
+        (!is_spared).then_some((*place, entry))
     }
 
-    fn remove(&mut self, key: Key) -> Option<T> {
-        self.step(key, Order::leave);
-        let entry = self.entries.try_remove(key.place())?;
-        self.keys.remove(&entry.id);
+    fn next_turn(&mut self, was_used: bool) -> Turn {
+        self.last_turn += 1;
+        Turn {
+            was_used,
+            number: self.last_turn,
+        }
+    }
+
+    fn remove(&mut self, place: usize) -> Option<T> {
+        let entry = self.entries.try_remove(place)?;
+        self.places.remove(&entry.id);
+        self.turns.remove(&entry.turn);
         self.bytes -= entry.bytes;
         if let Some(owned) = self.owners.get_mut(&entry.owner) {
-            owned.count -= 1;
-            if owned.count == 0 {
+            owned.remove(&entry.turn);
+            if owned.is_empty() {
                 self.owners.remove(&entry.owner);
             }
         }
         Some(entry.session)
     }
 
-    /// It was used: it goes last.
-    fn touch(&mut self, key: Key, now: Duration) {
-        self.step(key, Order::leave);
-        if let Some(entry) = self.entries.get_mut(key.place()) {
-            entry.was_used = true;
-            entry.used_at = now;
-            self.step(key, Order::join);
-        }
-    }
-
-    /// It joins or leaves the order of all, and that of its owner's.
-    fn step(
-        &mut self,
-        key: Key,
-        step: impl Fn(&mut Order, &mut Slab<Entry<T>>, Key, bool, LinkOf<Entry<T>>),
-    ) {
-        let Self {
-            entries,
-            order,
-            owners,
-            ..
-        } = self;
-        let Some(entry) = entries.get(key.place()) else {
+    /// Notes a use: the session goes last.
+    fn touch(&mut self, place: usize, now: Duration) {
+        let turn = self.next_turn(true);
+        let Some(entry) = self.entries.get_mut(place) else {
             return;
         };
-        let (was_used, owned) = (entry.was_used, owners.get_mut(&entry.owner));
-        step(order, entries, key, was_used, |entry| &mut entry.among_all);
-        if let Some(owned) = owned {
-            step(&mut owned.order, entries, key, was_used, |entry| {
-                &mut entry.among_owned
-            });
+        let before = std::mem::replace(&mut entry.turn, turn);
+        entry.used_at = now;
+        self.turns.remove(&before);
+        self.turns.insert(turn, place);
+        if let Some(owned) = self.owners.get_mut(&entry.owner) {
+            owned.remove(&before);
+            owned.insert(turn, place);
         }
     }
 }

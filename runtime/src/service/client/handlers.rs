@@ -2,10 +2,12 @@
 //! after the other.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use mcp_revisions_core::Spoken;
 use mcp_wire::service::{ClientSide, Serves};
 
+use super::listen::is_of_listener;
 use super::{ClientContext, Wants};
 use crate::methods;
 use crate::service::Error;
@@ -86,6 +88,10 @@ where
 {
     type Call = Wants;
 
+    fn waits_for_room(&self) -> bool {
+        true
+    }
+
     fn event(&mut self, driver: &mut Driver<Wants>, event: Event) {
         match event {
             Event::Request(call) => {
@@ -135,7 +141,7 @@ impl<App: Spoken, H> Typed<App, H> {
         let wants = |open: &Open<Wants>| match notice.method {
             methods::NOTIFICATIONS_PROGRESS => open.call.progress,
             methods::NOTIFICATIONS_MESSAGE => open.call.log,
-            _ => false,
+            method => open.call.changes.is_some() && is_of_listener(method),
         };
         let is_log = notice.method == methods::NOTIFICATIONS_MESSAGE;
         let is_about = |token: Token| notice.about.map_or(is_log, |about| about == token);
@@ -143,7 +149,10 @@ impl<App: Spoken, H> Typed<App, H> {
         for (token, open) in driver.calls() {
             if is_about(*token) && wants(open) {
                 is_wanted = true;
-                driver.tell(*token, notice.method, notice.params.clone());
+                let is_told = driver.tell(*token, notice.method, notice.params.clone());
+                if let Some(missed) = open.call.changes.as_ref().filter(|_| !is_told) {
+                    missed.store(true, Ordering::Release);
+                }
             }
         }
         if !is_wanted {

@@ -18,11 +18,14 @@
 //! ```
 
 mod handlers;
+mod listen;
+mod lists;
 mod options;
 mod updates;
 
 use std::marker::PhantomData;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use mcp_revisions_core::{Latest, Outcome, Part, Spoken, Subject};
@@ -42,7 +45,15 @@ use mcp_revisions_sansio::client::{
 #[cfg(feature = "client-stdio")]
 pub use crate::transport::client::Child;
 #[cfg(feature = "client-http")]
-pub use crate::transport::client::{AuthProvider, Http, Pending};
+pub use crate::transport::client::{
+    AuthProvider, Credentials, Http, HttpRequest, Next, Pending, Refusal, TokenId,
+};
+#[cfg(feature = "client-auth")]
+pub use crate::transport::client::{
+    FileStore, MemoryStore, OAuth, OAuthBuilder, StoreGuard, TokenStore,
+};
+pub use listen::{Change, ChangeStream};
+pub use lists::ResultText;
 pub use options::ClientBuilder;
 pub use updates::{Log, Progress, Update, Updates};
 
@@ -59,10 +70,22 @@ pub struct Client<App = Latest> {
 }
 
 /// Which notifications about it a call passes to callbacks.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Wants {
     progress: bool,
     log: bool,
+    /// Set where a change is lost, for a request that listens for changes.
+    changes: Option<Arc<AtomicBool>>,
+}
+
+impl Wants {
+    /// The wants of a request that listens for changes; the flag is set where one is lost.
+    fn of_listener(missed: Arc<AtomicBool>) -> Self {
+        Self {
+            changes: Some(missed),
+            ..Self::default()
+        }
+    }
 }
 
 /// How calls of one handle are made.
@@ -102,6 +125,7 @@ impl How {
         let wants = Wants {
             progress: self.progress.is_some(),
             log: self.log.is_some(),
+            changes: None,
         };
         let mut ask = match &self.resumes {
             Some(id) => OutgoingRequest::for_task(id),
@@ -279,6 +303,31 @@ impl<App: Spoken> Client<App> {
     #[must_use]
     pub fn verdict(&self) -> Option<Verdict> {
         self.handle.server().map(|facts| Verdict(facts.revision))
+    }
+
+    /// Finds out which revision the server speaks, before the first call, and returns what it says of itself. Without this the
+    /// first call does, and has the error.
+    ///
+    /// # Errors
+    /// Returns an error if the server cannot be reached, ends, does not answer within
+    /// [its time](ClientBuilder::with_start_time), or speaks no revision of the client.
+    pub async fn connect(&self) -> Result<ServerFacts, Error> {
+        self.handle.connect().await.map_err(|it| match it.failure {
+            Some(failure) => Error::RequestFailed(*failure),
+            None => Error::Transport(it.why),
+        })
+    }
+
+    /// Returns whether the connection has ended: it was closed, or the process or the streams of the server have ended. A
+    /// server over HTTP has no end of its own.
+    #[must_use]
+    pub fn is_disconnected(&self) -> bool {
+        self.handle.has_ended()
+    }
+
+    /// Waits until the connection [has ended](Self::is_disconnected).
+    pub async fn closed(&self) {
+        self.handle.ended().await;
     }
 
     /// Ends the connection and waits until it has ended: a process that was started has, too.

@@ -153,7 +153,8 @@ impl<App: Spoken, H> ClientBuilder<App, H> {
     }
 
     /// Sets how long a process may be silent about the `server/discover` probe before it is sent `initialize` as well [default:
-    /// 5 seconds]. A response to the probe that comes later still counts.
+    /// 5 seconds]. A process that is silent about `initialize` is sent the probe as well after three times as long. A
+    /// response to the first message that comes later still counts.
     pub fn with_probe_time(mut self, time: Duration) -> Self {
         self.told.options = self.told.options.with_probe_timeout(time);
         self

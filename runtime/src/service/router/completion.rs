@@ -10,7 +10,8 @@ const MOST: usize = 100;
 
 impl Router {
     /// Suggestions for an argument of a prompt, by its name, or for a variable of a resource template, by its text; the
-    /// function takes what was typed so far.
+    /// function takes what was typed so far. The other arguments that were filled in before are
+    /// [`RequestContext::completion_arguments`](crate::service::RequestContext::completion_arguments).
     #[must_use]
     pub fn completion<Shape, H>(mut self, of: &str, argument: &str, complete: H) -> Self
     where
@@ -18,9 +19,10 @@ impl Router {
     {
         let complete: Boxed<String, Vec<String>> = Box::new(move |typed, cx| {
             let answer = complete.call(typed, cx);
-            Box::pin(async move { answer.await.into_values() })
+            Box::pin(async move { answer.await?.into_values() })
         });
         let key = (of.to_owned(), argument.to_owned());
+        self.takes(format!("the completion of `{of}`, {argument}"), H::state());
         let free = self.completions.insert(key, complete).is_none();
         self.taken(free, "completions", &format!("{of}, {argument}"));
         self

@@ -1,10 +1,12 @@
 //! Async functions as handlers: of arguments, of a context, of both, or of nothing.
 
 use std::fmt::Display;
+use std::marker::PhantomData;
 use std::pin::Pin;
 
 use mcp_revisions_core::Latest;
 
+use super::state::{State, StateType};
 use crate::errors::abridged;
 use crate::service::{Error, RequestContext};
 
@@ -26,7 +28,7 @@ pub enum OnlyContext {}
 /// An async function that can be registered; `Shape` is what it takes, and is inferred.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a handler",
-    label = "expected `async fn()`, `async fn(Arguments)`, `async fn(RequestContext<Latest>)` or `async fn(Arguments, RequestContext<Latest>)`",
+    label = "expected `async fn()`, `async fn(Arguments)`, `async fn(RequestContext<Latest>)` or `async fn(Arguments, RequestContext<Latest>)`, with `State<S>` before these or without",
     note = "`Arguments` is a struct that implements `serde::Deserialize`, taken by value, and `schemars::JsonSchema` where its schema is derived",
     note = "the future of the function must be `Send`: hold no `Rc`, `RefCell` guard or `MutexGuard` across an `.await`"
 )]
@@ -37,14 +39,22 @@ pub trait Handler<Shape>: Send + Sync + 'static {
     type Answer;
 
     /// Calls it.
+    ///
+    /// The future fails if the state that the function takes is not there.
     fn call(
         &self,
         arguments: Self::Arguments,
         cx: RequestContext<Latest>,
-    ) -> impl Future<Output = Self::Answer> + Send + 'static;
+    ) -> impl Future<Output = Result<Self::Answer, Error>> + Send + 'static;
+
+    /// Returns the type of the state that it takes, or `None`.
+    fn state() -> Option<StateType> {
+        None
+    }
 }
 
-/// A function of these types is a handler of this shape; in brackets what it is given, of `arguments` and `cx`.
+/// A function of these types is a handler of this shape, and with a state before them of the shape with a state; in brackets
+/// what it is given, of `arguments` and `cx`.
 macro_rules! handles {
     ($shape:ty, $arguments:ty, ($($taken:ty),*), $arg:tt $cx:tt => ($($given:ident),*) $(, $typed:ident)?) => {
         impl<F, W, $($typed)?> Handler<$shape> for F
@@ -60,12 +70,54 @@ macro_rules! handles {
                 &self,
                 $arg: $arguments,
                 $cx: RequestContext<Latest>,
-            ) -> impl Future<Output = W::Output> + Send + 'static {
-                self($($given),*)
+            ) -> impl Future<Output = Result<W::Output, Error>> + Send + 'static {
+                let answer = self($($given),*);
+                async move { Ok(answer.await) }
+            }
+        }
+
+        impl<F, W, S, $($typed)?> Handler<WithState<S, $shape>> for F
+        where
+            F: Fn(State<S>, $($taken),*) -> W + Send + Sync + 'static,
+            W: Future + Send + 'static,
+            S: Send + Sync + 'static,
+            $($typed: serde::de::DeserializeOwned + Send + 'static,)?
+        {
+            type Arguments = $arguments;
+            type Answer = W::Output;
+
+            fn call(
+                &self,
+                $arg: $arguments,
+                context: RequestContext<Latest>,
+            ) -> impl Future<Output = Result<W::Output, Error>> + Send + 'static {
+                let state = context.state::<S>();
+                let $cx = context;
+                let answer = state.map(|state| self(State(state), $($given),*));
+                async move {
+                    match answer {
+                        Some(answer) => Ok(answer.await),
+                        None => Err(missing(StateType::of::<S>())),
+                    }
+                }
+            }
+
+            fn state() -> Option<StateType> {
+                Some(StateType::of::<S>())
             }
         }
     };
 }
+
+/// Returns the error of a function whose state was not given, which `build` reports before.
+fn missing(state: StateType) -> Error {
+    let name = state.name();
+    Error::Internal(format!("no state of the type `{name}`: call `with_state`"))
+}
+
+/// The shape of a function that takes a state before its other arguments.
+#[derive(Debug)]
+pub struct WithState<S, Shape>(PhantomData<fn(S) -> Shape>);
 
 handles!((), NoArguments, (), _ _ => ());
 handles!(OnlyContext, NoArguments, (RequestContext<Latest>), _ cx => (cx));

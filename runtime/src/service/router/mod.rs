@@ -5,10 +5,12 @@
 
 mod changes;
 mod completion;
+mod dynamic;
 mod handler;
 mod prompt;
 mod resource;
 mod result;
+mod state;
 #[cfg(feature = "ext-tasks")]
 mod tasks;
 #[cfg(not(feature = "ext-tasks"))]
@@ -19,6 +21,7 @@ mod texts;
 mod tool;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::server::{McpServer, ServeError, Server};
 use super::{Error, RequestContext};
@@ -27,9 +30,12 @@ use mcp_revisions_core::{Latest, latest as mcp, methods};
 use mcp_wire::args::Version;
 
 pub use changes::Changes;
-pub use handler::{Handler, NoArguments, OnlyContext};
+pub use handler::{Handler, NoArguments, OnlyContext, WithState};
 pub use result::{Described, IntoContents, IntoPromptResult, IntoToolResult, IntoValues, Json};
+pub(in crate::service) use state::States;
+pub use state::{State, StateType};
 
+use dynamic::Dynamic;
 use handler::Boxed;
 use tasks::AsTask;
 use templates::Templates;
@@ -48,6 +54,14 @@ pub struct Router {
     templates: Templates,
     prompts: Named<Prompt>,
     completions: HashMap<(String, String), Boxed<String, Vec<String>>>,
+    dynamic_tools:
+        Option<Dynamic<mcp::ListToolsResult, mcp::CallToolRequestParams, mcp::CallToolOutcome>>,
+    dynamic_resources: Option<Dynamic<mcp::ListResourcesResult, String, mcp::ReadResourceOutcome>>,
+    /// How many entries a page of a list has; `None` for all.
+    page_size: Option<usize>,
+    states: Arc<States>,
+    /// Which functions take a state, and of which type.
+    wanted_states: Vec<(String, StateType)>,
     changes: Option<Changes>,
     extensions: mcp_wire::Map<mcp_wire::JsonObject>,
     problems: Vec<String>,
@@ -157,13 +171,32 @@ impl Router {
         }
         let capabilities = self.capabilities();
         let tasks = tasks::of(&self.tools.all);
+        #[cfg(feature = "server-http")]
+        let known = self.dynamic_tools.is_none().then(|| {
+            let tools = self.tools.all.iter().map(|one| one.tool.clone());
+            mcp_wire::Json::of(&mcp::ListToolsResult::new(tools.collect()))
+        });
         let server = server.or_capabilities(&capabilities).build(self)?;
+        #[cfg(feature = "server-http")]
+        let server = match known {
+            Some(page) => server.with_known_tools(&page),
+            None => server,
+        };
         Ok(tasks::with(server, tasks))
     }
 
-    /// Returns the problems of the registrations, those of completions included: what they complete may be added later.
+    /// Returns the problems of the registrations, those of completions and states included: what they need may be added
+    /// later.
     fn check(&self) -> Vec<String> {
         let mut problems = self.problems.clone();
+        for (what, state) in &self.wanted_states {
+            if !self.states.has(*state) {
+                let name = state.name();
+                problems.push(format!(
+                    "{what} takes `State<{name}>`, which there is not: give it by `with_state`"
+                ));
+            }
+        }
         let mut completions: Vec<_> = self.completions.keys().collect();
         completions.sort();
         for (of, argument) in completions {
@@ -195,12 +228,13 @@ impl Router {
         let mut capabilities =
             mcp::ServerCapabilities::new().with_logging(mcp_wire::JsonObject::new());
         let changes = self.changes.is_some().then_some(true);
-        if !self.tools.all.is_empty() {
+        if !self.tools.all.is_empty() || self.dynamic_tools.is_some() {
             let mut tools = mcp::ServerCapabilitiesTools::new();
             tools.list_changed = changes;
             capabilities = capabilities.with_tools(tools);
         }
-        if !self.resources.all.is_empty() || !self.templates.is_empty() {
+        let has_resources = !self.resources.all.is_empty() || self.dynamic_resources.is_some();
+        if has_resources || !self.templates.is_empty() {
             let mut resources = mcp::ServerCapabilitiesResources::new();
             resources.list_changed = changes;
             resources.subscribe = changes;
@@ -248,11 +282,27 @@ impl std::fmt::Debug for Router {
 impl mcp::ServerHandlers<RequestContext<Latest>> for Router {
     async fn list_tools(
         &self,
-        _: mcp::PaginatedRequestParams,
-        _: RequestContext<Latest>,
+        params: mcp::PaginatedRequestParams,
+        cx: RequestContext<Latest>,
     ) -> Result<mcp::ListToolsResult, Error> {
-        let tools = self.tools.all.iter().map(|one| one.tool.clone());
-        Ok(mcp::ListToolsResult::new(tools.collect()))
+        let cursor = params.cursor.as_deref();
+        let dynamic = self.dynamic_tools.as_ref();
+        let own = dynamic::of_function(cursor).filter(|_| dynamic.is_some());
+        let (mut tools, next) = match own {
+            Some(_) => Default::default(),
+            None => self.page(self.tools.all.iter().map(|one| one.tool.clone()), cursor)?,
+        };
+        let (Some(dynamic), None) = (dynamic, &next) else {
+            return Ok(mcp::ListToolsResult {
+                next_cursor: next,
+                ..mcp::ListToolsResult::new(tools)
+            });
+        };
+        let mut page = (dynamic.list)(own, cx.with_states(&self.states)).await?;
+        tools.append(&mut page.tools);
+        page.tools = tools;
+        page.next_cursor = dynamic::marked(page.next_cursor);
+        Ok(page)
     }
 
     async fn call_tool(
@@ -260,14 +310,16 @@ impl mcp::ServerHandlers<RequestContext<Latest>> for Router {
         params: mcp::CallToolRequestParams,
         cx: RequestContext<Latest>,
     ) -> Result<mcp::CallToolOutcome, Error> {
-        match self.tools.get(&params.name) {
-            Some(tool) => {
+        let cx = cx.with_states(&self.states);
+        match (self.tools.get(&params.name), &self.dynamic_tools) {
+            (Some(tool), _) => {
                 if tool.task.is_some_and(AsTask::is_at_once) {
                     cx.start_task().await?;
                 }
                 (tool.run)(params.arguments, cx).await
             }
-            None => {
+            (None, Some(dynamic)) => (dynamic.run)(params, cx).await,
+            (None, None) => {
                 let name = shortened(&params.name);
                 Err(Error::InvalidParams(format!("no tool `{name}`")))
             }
@@ -276,19 +328,42 @@ impl mcp::ServerHandlers<RequestContext<Latest>> for Router {
 
     async fn list_resources(
         &self,
-        _: mcp::PaginatedRequestParams,
-        _: RequestContext<Latest>,
+        params: mcp::PaginatedRequestParams,
+        cx: RequestContext<Latest>,
     ) -> Result<mcp::ListResourcesResult, Error> {
-        let resources = self.resources.all.iter().map(|one| one.resource.clone());
-        Ok(mcp::ListResourcesResult::new(resources.collect()))
+        let cursor = params.cursor.as_deref();
+        let dynamic = self.dynamic_resources.as_ref();
+        let own = dynamic::of_function(cursor).filter(|_| dynamic.is_some());
+        let (mut resources, next) = match own {
+            Some(_) => Default::default(),
+            None => self.page(
+                self.resources.all.iter().map(|one| one.resource.clone()),
+                cursor,
+            )?,
+        };
+        let (Some(dynamic), None) = (dynamic, &next) else {
+            return Ok(mcp::ListResourcesResult {
+                next_cursor: next,
+                ..mcp::ListResourcesResult::new(resources)
+            });
+        };
+        let mut page = (dynamic.list)(own, cx.with_states(&self.states)).await?;
+        resources.append(&mut page.resources);
+        page.resources = resources;
+        page.next_cursor = dynamic::marked(page.next_cursor);
+        Ok(page)
     }
 
     async fn list_resource_templates(
         &self,
-        _: mcp::PaginatedRequestParams,
+        params: mcp::PaginatedRequestParams,
         _: RequestContext<Latest>,
     ) -> Result<mcp::ListResourceTemplatesResult, Error> {
-        Ok(mcp::ListResourceTemplatesResult::new(self.templates.list()))
+        let (page, next) = self.page(self.templates.list(), params.cursor.as_deref())?;
+        Ok(mcp::ListResourceTemplatesResult {
+            next_cursor: next,
+            ..mcp::ListResourceTemplatesResult::new(page)
+        })
     }
 
     async fn read_resource(
@@ -297,23 +372,29 @@ impl mcp::ServerHandlers<RequestContext<Latest>> for Router {
         cx: RequestContext<Latest>,
     ) -> Result<mcp::ReadResourceOutcome, Error> {
         let uri = params.uri;
+        let cx = cx.with_states(&self.states);
         if let Some(found) = self.resources.get(&uri) {
             let mime_type = found.resource.mime_type.clone();
             return (found.read)(templates::Asked::whole(uri, mime_type), cx).await;
         }
-        match self.templates.find(&uri) {
-            Some((template, asked)) => (template.read)(asked, cx).await,
-            None => Err(Error::ResourceNotFound(uri)),
+        match (self.templates.find(&uri), &self.dynamic_resources) {
+            (Some((template, asked)), _) => (template.read)(asked, cx).await,
+            (None, Some(dynamic)) => (dynamic.run)(uri, cx).await,
+            (None, None) => Err(Error::ResourceNotFound(uri)),
         }
     }
 
     async fn list_prompts(
         &self,
-        _: mcp::PaginatedRequestParams,
+        params: mcp::PaginatedRequestParams,
         _: RequestContext<Latest>,
     ) -> Result<mcp::ListPromptsResult, Error> {
         let prompts = self.prompts.all.iter().map(|one| one.prompt.clone());
-        Ok(mcp::ListPromptsResult::new(prompts.collect()))
+        let (page, next) = self.page(prompts, params.cursor.as_deref())?;
+        Ok(mcp::ListPromptsResult {
+            next_cursor: next,
+            ..mcp::ListPromptsResult::new(page)
+        })
     }
 
     async fn get_prompt(
@@ -321,6 +402,7 @@ impl mcp::ServerHandlers<RequestContext<Latest>> for Router {
         params: mcp::GetPromptRequestParams,
         cx: RequestContext<Latest>,
     ) -> Result<mcp::GetPromptOutcome, Error> {
+        let cx = cx.with_states(&self.states);
         match self.prompts.get(&params.name) {
             Some(prompt) => (prompt.fill)(params.arguments.unwrap_or_default(), cx).await,
             None => {
@@ -353,7 +435,7 @@ impl mcp::ServerHandlers<RequestContext<Latest>> for Router {
         }
         let argument = params.argument;
         let values = match self.completions.get(&(of, argument.name)) {
-            Some(complete) => complete(argument.value, cx).await?,
+            Some(complete) => complete(argument.value, cx.with_states(&self.states)).await?,
             None => Vec::new(),
         };
         Ok(completion::result(values))

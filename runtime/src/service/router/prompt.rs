@@ -42,8 +42,9 @@ impl Router {
                 Err(error) => return failed(format!("arguments of the prompt `{of}`"), &error),
             };
             let answer = fill.call(arguments, cx);
-            Box::pin(async move { answer.await.into_prompt_result() })
+            Box::pin(async move { answer.await?.into_prompt_result() })
         });
+        self.takes(format!("the prompt `{name}`"), H::state());
         let free = self.prompts.add(&name, Prompt { prompt, fill });
         self.taken(free, "prompts", &name);
         self

@@ -31,8 +31,9 @@ impl Router {
         }
         let read: Boxed<Asked, _> = Box::new(move |asked, cx| {
             let answer = read.call(NoArguments, cx);
-            Box::pin(async move { answer.await.into_contents(asked.uri, asked.mime_type) })
+            Box::pin(async move { answer.await?.into_contents(asked.uri, asked.mime_type) })
         });
+        self.takes(format!("the resource `{uri}`"), H::state());
         let free = self.resources.add(&uri, Resource { resource, read });
         self.taken(free, "resources", &uri);
         self
@@ -66,6 +67,8 @@ impl Router {
         H: Handler<Shape, Arguments: DeserializeOwned, Answer: IntoContents>,
     {
         let named = variables(&template.uri_template);
+        let what = format!("the template `{}`", shortened(&template.uri_template));
+        self.takes(what, H::state());
         if let Some(problem) = texts::check::<H::Arguments>(&named) {
             let template = shortened(&template.uri_template);
             self.problems
@@ -79,7 +82,7 @@ impl Router {
                 }
             };
             let answer = read.call(variables, cx);
-            Box::pin(async move { answer.await.into_contents(asked.uri, asked.mime_type) })
+            Box::pin(async move { answer.await?.into_contents(asked.uri, asked.mime_type) })
         });
         if let Err(problem) = self.templates.add(template, read) {
             self.problems.push(problem);

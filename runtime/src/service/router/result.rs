@@ -46,7 +46,7 @@ impl<T> Described for T {
     message = "a tool cannot answer with `{Self}`",
     label = "return text, `Json<T>`, content such as `mcp::ImageContent`, `mcp::CallToolResult`, or a `Result` of one of these",
     note = "return `Json<T>` for structured content: `T` implements `serde::Serialize`, and `schemars::JsonSchema` for its schema",
-    note = "the error of a `Result` implements `std::fmt::Display`"
+    note = "the error of a `Result` implements `std::fmt::Display`; an `mcp_revisions::service::Error` has a code of its own"
 )]
 pub trait IntoToolResult {
     /// The result.
@@ -148,17 +148,28 @@ impl<T: Serialize + Described> IntoToolResult for Json<T> {
     }
 }
 
+/// Returns the error of a function as one of the service: that itself, one of JSON-RPC, or the text of any other as an internal
+/// error.
+pub(super) fn service_error<E: Display + 'static>(error: E) -> Error {
+    let known = &error as &dyn Any;
+    if let Some(error) = known.downcast_ref::<Error>() {
+        return error.clone();
+    }
+    if let Some(error) = known.downcast_ref::<mcp_wire::ErrorObject>() {
+        return Error::Rpc(error.clone());
+    }
+    if let Some(error) = known.downcast_ref::<mcp_wire::Error>() {
+        return Error::Decode(error.clone());
+    }
+    Error::Internal(error.to_string())
+}
+
 impl<T: IntoToolResult, E: Display + 'static> IntoToolResult for Result<T, E> {
     fn into_tool_result(self) -> Result<mcp::CallToolOutcome, Error> {
-        match self {
+        match self.map_err(service_error) {
             Ok(value) => value.into_tool_result(),
-            Err(error) => {
-                let known = (&error as &dyn Any).downcast_ref::<Error>();
-                match known.filter(|error| error.is_of_the_protocol()) {
-                    Some(error) => Err(error.clone()),
-                    None => Ok(fails(error.to_string()).into()),
-                }
-            }
+            Err(error) if error.is_of_the_protocol() => Err(error),
+            Err(error) => Ok(fails(error.to_string()).into()),
         }
     }
 
@@ -171,7 +182,7 @@ impl<T: IntoToolResult, E: Display + 'static> IntoToolResult for Result<T, E> {
 #[diagnostic::on_unimplemented(
     message = "a resource cannot be read as `{Self}`",
     label = "return `String`, `&'static str`, `Vec<u8>`, `mcp::ReadResourceResult`, or a `Result` of one of these",
-    note = "the error of a `Result` implements `Into<mcp_revisions::service::Error>`"
+    note = "the error of a `Result` implements `std::fmt::Display`; an `mcp_revisions::service::Error` has a code of its own"
 )]
 pub trait IntoContents {
     /// The contents of the resource at this URI, which is of this type, if that is known.
@@ -231,13 +242,13 @@ impl IntoContents for mcp::ReadResourceResult {
     }
 }
 
-impl<T: IntoContents, E: Into<Error>> IntoContents for Result<T, E> {
+impl<T: IntoContents, E: Display + 'static> IntoContents for Result<T, E> {
     fn into_contents(
         self,
         uri: String,
         mime_type: Option<String>,
     ) -> Result<mcp::ReadResourceOutcome, Error> {
-        self.map_err(Into::into)?.into_contents(uri, mime_type)
+        self.map_err(service_error)?.into_contents(uri, mime_type)
     }
 }
 
@@ -245,7 +256,7 @@ impl<T: IntoContents, E: Into<Error>> IntoContents for Result<T, E> {
 #[diagnostic::on_unimplemented(
     message = "a prompt cannot answer with `{Self}`",
     label = "return `String`, `&'static str`, `Vec<mcp::PromptMessage>`, `mcp::GetPromptResult`, or a `Result` of one of these",
-    note = "the error of a `Result` implements `Into<mcp_revisions::service::Error>`"
+    note = "the error of a `Result` implements `std::fmt::Display`; an `mcp_revisions::service::Error` has a code of its own"
 )]
 pub trait IntoPromptResult {
     /// The messages.
@@ -280,9 +291,9 @@ impl IntoPromptResult for mcp::GetPromptResult {
     }
 }
 
-impl<T: IntoPromptResult, E: Into<Error>> IntoPromptResult for Result<T, E> {
+impl<T: IntoPromptResult, E: Display + 'static> IntoPromptResult for Result<T, E> {
     fn into_prompt_result(self) -> Result<mcp::GetPromptOutcome, Error> {
-        self.map_err(Into::into)?.into_prompt_result()
+        self.map_err(service_error)?.into_prompt_result()
     }
 }
 
@@ -290,7 +301,7 @@ impl<T: IntoPromptResult, E: Into<Error>> IntoPromptResult for Result<T, E> {
 #[diagnostic::on_unimplemented(
     message = "a completion cannot answer with `{Self}`",
     label = "return `Vec<String>`, `Vec<&str>`, or a `Result` of one of these",
-    note = "the error of a `Result` implements `Into<mcp_revisions::service::Error>`"
+    note = "the error of a `Result` implements `std::fmt::Display`; an `mcp_revisions::service::Error` has a code of its own"
 )]
 pub trait IntoValues {
     /// The values.
@@ -306,8 +317,8 @@ impl<T: Into<String>> IntoValues for Vec<T> {
     }
 }
 
-impl<T: IntoValues, E: Into<Error>> IntoValues for Result<T, E> {
+impl<T: IntoValues, E: Display + 'static> IntoValues for Result<T, E> {
     fn into_values(self) -> Result<Vec<String>, Error> {
-        self.map_err(Into::into)?.into_values()
+        self.map_err(service_error)?.into_values()
     }
 }

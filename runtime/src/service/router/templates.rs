@@ -45,9 +45,8 @@ impl Templates {
         self.all.is_empty()
     }
 
-    pub(super) fn list(&self) -> Vec<mcp::ResourceTemplate> {
-        let templates = self.all.iter().map(|one| one.template.clone());
-        templates.collect()
+    pub(super) fn list(&self) -> impl Iterator<Item = mcp::ResourceTemplate> {
+        self.all.iter().map(|one| one.template.clone())
     }
 
     /// Returns the names of the variables of a template of this text.

@@ -40,18 +40,19 @@ impl Router {
 
     /// Adds a tool with a complete description: schemas, title, hints.
     #[must_use]
-    pub fn tool_of<Shape, H>(self, tool: mcp::Tool, run: H) -> Self
+    pub fn tool_of<Shape, H>(mut self, tool: mcp::Tool, run: H) -> Self
     where
         H: Handler<Shape, Arguments: DeserializeOwned, Answer: IntoToolResult>,
     {
         let name = tool.name.clone();
+        self.takes(format!("the tool `{name}`"), H::state());
         let run: Run = Box::new(move |arguments, cx| {
             let arguments = match read(&name, arguments) {
                 Ok(arguments) => arguments,
                 Err(why) => return misread(why),
             };
             let answer = run.call(arguments, cx);
-            Box::pin(async move { answer.await.into_tool_result() })
+            Box::pin(async move { answer.await?.into_tool_result() })
         });
         self.register(tool, run)
     }

@@ -3,6 +3,7 @@
 //! On Unix it leads a process group. Wrappers such as `npx` and `sh -c` start the server as a process of their own, and what
 //! ends the wrapper has to end that process as well.
 
+use std::collections::VecDeque;
 use std::io;
 use std::process::Stdio;
 use std::sync::Arc;
@@ -30,6 +31,8 @@ const LAST_ERRORS: Duration = Duration::from_millis(200);
 const LOOK: Duration = Duration::from_millis(20);
 /// How much of a line on standard error is handed on.
 const ERROR_LINE: usize = 8 << 10;
+/// How many of its last lines on standard error tell why a process has ended: the very last one may be the foot of a stack trace.
+const LAST_LINES: usize = 8;
 
 /// The callback for lines on standard error.
 type OnError = Arc<dyn Fn(&str) + Send + Sync>;
@@ -39,6 +42,7 @@ pub struct Child {
     command: Command,
     on_error: Option<OnError>,
     grace: Duration,
+    is_restarted: bool,
 }
 
 impl Child {
@@ -49,6 +53,7 @@ impl Child {
             command,
             on_error: None,
             grace: GRACE,
+            is_restarted: true,
         }
     }
 
@@ -66,6 +71,18 @@ impl Child {
     #[must_use]
     pub fn with_grace(mut self, grace: Duration) -> Self {
         self.grace = grace;
+        self
+    }
+
+    /// Starts it once only.
+    ///
+    /// Without this, a server that ends before it has said which revision it speaks is started once more by the call that
+    /// found it so, with `initialize` in place of `server/discover`, since a server of a handshake revision may end at a
+    /// request that it does not know. Each later call tries both again. A server that has said what it speaks is never
+    /// started again: calls after its end fail with its exit status, and a new client starts a new one.
+    #[must_use]
+    pub fn without_restart(mut self) -> Self {
+        self.is_restarted = false;
         self
     }
 
@@ -95,15 +112,18 @@ impl Child {
             // It is read to its end, whatever becomes of the rest: a full pipe would stop the process.
             spawn(async move {
                 let mut error = BufReader::new(error);
-                let (mut bytes, mut last) = (Vec::new(), String::new());
+                let (mut bytes, mut last) = (Vec::new(), VecDeque::with_capacity(LAST_LINES));
                 while let Ok(true) = read_line(&mut error, &mut bytes, ERROR_LINE).await {
                     let line = String::from_utf8_lossy(&bytes);
                     tell(&line);
                     if !line.trim().is_empty() {
-                        last = shortened(line.trim());
+                        if last.len() >= LAST_LINES {
+                            last.pop_front();
+                        }
+                        last.push_back(shortened(line.trim()));
                     }
                 }
-                last
+                Vec::from(last).join("\n")
             })
         });
         Ok((Group { process, errors }, Lines::new(output, input, limit)))
@@ -124,12 +144,12 @@ impl std::fmt::Debug for Child {
 /// other process, though the leader may have ended.
 struct Group {
     process: Process,
-    /// The task that hands on the lines of its standard error, and returns the last one; `None` if nothing reads them here.
+    /// The task that hands on the lines of its standard error, and returns the last ones; `None` if nothing reads them here.
     errors: Option<JoinHandle<String>>,
 }
 
 impl Group {
-    /// Waits a short time for the last lines on standard error, and returns the last one: it says why a process has ended.
+    /// Waits a short time for the last lines on standard error, and returns them: they say why a process has ended.
     async fn read_last_errors(&mut self) -> Option<String> {
         // A process that it started may hold the pipe open.
         let last = tokio::time::timeout(LAST_ERRORS, self.errors.take()?).await;
@@ -193,6 +213,9 @@ impl McpServer {
 
     /// Starts it again; the old process is killed if it has not ended.
     pub(super) fn restart(&mut self) -> bool {
+        if !self.child.is_restarted {
+            return false;
+        }
         match self.child.spawn(self.limit) {
             Ok((group, lines)) => {
                 // The old process is killed with its handle.
@@ -203,7 +226,7 @@ impl McpServer {
         }
     }
 
-    /// Returns how it ended, for people: its status, and the last line of its standard error, if that is read here. Empty if it
+    /// Returns how it ended, for people: its status, and the last lines of its standard error, if that is read here. Empty if it
     /// does not end within [`LAST`].
     pub(super) async fn exit(&mut self) -> String {
         let ended = tokio::time::timeout(LAST, self.group.process.wait()).await;

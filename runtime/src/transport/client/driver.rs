@@ -37,9 +37,21 @@ pub trait Application: Send + Sized + 'static {
         driver.begin(held);
     }
 
+    /// Returns whether requests of handles wait while as many are pending as may be
+    /// ([`Limits::max_pending_requests`](crate::Limits::max_pending_requests)); else those are refused.
+    fn waits_for_room(&self) -> bool {
+        false
+    }
+
     /// Sees the answer to a request before its handle does.
     fn answered(&mut self, open: &Open<Self::Call>, answered: &Answered) {
         let _ = (open, answered);
+    }
+
+    /// Returns the reason that the server is given when a handle does not wait for an answer any more.
+    fn cancel_reason(&self, open: &Open<Self::Call>) -> Option<String> {
+        let _ = open;
+        Some(NOT_WAITED_FOR.to_owned())
     }
 
     /// Runs whenever something has happened; returns whether it did anything.
@@ -59,6 +71,9 @@ pub trait Application: Send + Sized + 'static {
         std::future::ready(())
     }
 }
+
+/// The reason that a server is given where the application has none.
+pub const NOT_WAITED_FOR: &str = "the answer is not waited for any more";
 
 /// A request that waits for its answer.
 #[derive(Debug)]
@@ -87,12 +102,14 @@ pub struct Driver<C> {
     start: Instant,
     /// Whether the server has ended.
     is_over: bool,
+    /// How its process has ended, once that was waited for.
+    exit: Option<String>,
 }
 
-/// A handle that waits for the revision of the server.
-#[derive(Debug)]
+/// The handles that wait for the revision of the server.
+#[derive(Debug, Default)]
 struct Connecting {
-    done: oneshot::Sender<Result<ServerFacts, NotConnected>>,
+    done: Vec<oneshot::Sender<Result<ServerFacts, NotConnected>>>,
     last: Option<Incoming>,
     /// Why it will not be known.
     failure: Option<Failure>,
@@ -123,6 +140,7 @@ pub fn drive<A: Application>(client: Client, transport: Transport, app: A) -> Ha
         connecting: None,
         start: Instant::now(),
         is_over: false,
+        exit: None,
     };
     spawn(driver.run(app, wanted, asked));
     handle
@@ -149,8 +167,9 @@ impl<C: Send + 'static> Driver<C> {
             let room = full.filter(|until| *until > now);
             let room = room.map(|until| tokio::time::timeout_at(until, self.transport.room()));
             let waits = room.is_some();
+            let takes = !waits && (!app.waits_for_room() || self.may_ask());
             tokio::select! {
-                Some(command) = asked.recv(), if !waits => self.command(&mut app, command),
+                Some(command) = asked.recv(), if takes => self.command(&mut app, command),
                 () = over(room) => {}
                 command = wanted.recv() => match command {
                     None => break,
@@ -163,10 +182,10 @@ impl<C: Send + 'static> Driver<C> {
                 () = sleep_until(wake, self.start) => self.connection.wake(self.now()),
                 incoming = self.transport.next(), if !self.is_over => {
                     let is_over = matches!(incoming, Incoming::Closed);
-                    if is_over && self.connection.is_starting() {
-                        self.died_early().await;
-                    } else {
-                        self.receive(incoming);
+                    match is_over {
+                        true if self.connection.is_starting() => self.died_early().await,
+                        true => self.died().await,
+                        false => self.receive(incoming),
                     }
                     if is_over {
                         self.is_over = true;
@@ -282,7 +301,18 @@ impl<C: Send + 'static> Driver<C> {
 
     /// Waits until the process of the server has ended, for a second at most, and returns how, in brackets, for people.
     pub async fn exit(&mut self) -> String {
-        self.transport.exit().await
+        if self.exit.is_none() {
+            self.exit = Some(self.transport.exit().await);
+        }
+        self.exit.clone().unwrap_or_default()
+    }
+
+    /// Returns why requests are not answered by a server that has ended.
+    fn end(&self) -> Failure {
+        match &self.exit {
+            Some(how) if !how.is_empty() => Failure::Ended(how.clone()),
+            _ => Failure::Closed,
+        }
     }
 
     /// Does what is to be done, until there is nothing more.
@@ -291,13 +321,18 @@ impl<C: Send + 'static> Driver<C> {
             while let Some(output) = self.connection.poll() {
                 match output {
                     // A server that is gone is sent nothing.
-                    Output::Send(_) if self.is_over => self.connection.closed(self.now()),
+                    Output::Send(_) if self.is_over => {
+                        self.connection.closed_for(&self.end(), self.now());
+                    }
                     Output::Send(post) => self.transport.send(post),
                     Output::Close(exchange) => self.transport.close(exchange),
+                    // A server's alone.
+                    Output::Empty(..) => {}
                     Output::Restart => {
                         self.is_over = !self.transport.restart();
-                        if self.is_over {
-                            self.connection.closed(self.now());
+                        match self.is_over {
+                            true => self.connection.closed_for(&self.end(), self.now()),
+                            false => self.exit = None,
                         }
                     }
                     Output::Event(event) => self.event(app, event),
@@ -313,7 +348,8 @@ impl<C: Send + 'static> Driver<C> {
         match &event {
             Event::Settled(facts) => {
                 self.facts.send_replace(Some(facts.clone()));
-                if let Some(Connecting { done, .. }) = self.connecting.take() {
+                let connecting = self.connecting.take().unwrap_or_default();
+                for done in connecting.done {
                     let _ = done.send(Ok(facts.clone()));
                 }
             }
@@ -360,9 +396,9 @@ impl<C: Send + 'static> Driver<C> {
             Command::Ask(held) => app.take(self, *held),
             Command::Cancel(key) => {
                 if let Some(token) = self.tokens.remove(&key) {
-                    self.calls.remove(&token);
-                    let reason = "the answer is not waited for any more";
-                    self.connection.cancel(token, Some(reason), now);
+                    let open = self.calls.remove(&token);
+                    let reason = open.and_then(|open| app.cancel_reason(&open));
+                    self.connection.cancel(token, reason.as_deref(), now);
                 }
             }
             Command::Notify {
@@ -390,11 +426,8 @@ impl<C: Send + 'static> Driver<C> {
                     match facts {
                         Some(facts) => drop(done.send(Ok(facts))),
                         None => {
-                            self.connecting = Some(Connecting {
-                                done,
-                                last: None,
-                                failure: None,
-                            });
+                            let connecting = self.connecting.get_or_insert_default();
+                            connecting.done.push(done);
                         }
                     }
                 }
@@ -418,6 +451,13 @@ impl<C: Send + 'static> Driver<C> {
         self.is_over || self.transport.has_room()
     }
 
+    /// Returns whether one more request may be pending. Requests that wait do so in the queue, which is bounded by bytes, and
+    /// beyond it in their handles.
+    fn may_ask(&self) -> bool {
+        let limits = self.connection.role().limits();
+        self.is_over || self.connection.pending() < limits.max_pending_requests
+    }
+
     /// Forgets a request of the server; returns whether it was being answered.
     fn end_question(&mut self, question: Token) -> bool {
         let Some((work, of)) = self.questions.remove(&question) else {
@@ -428,6 +468,12 @@ impl<C: Send + 'static> Driver<C> {
             open.questions = open.questions.saturating_sub(1);
         }
         true
+    }
+
+    /// The server has ended that was known; its calls fail with how it did.
+    async fn died(&mut self) {
+        self.exit().await;
+        self.connection.closed_for(&self.end(), self.now());
     }
 
     /// The server has ended before it was known which revision it speaks.
@@ -465,7 +511,7 @@ impl<C: Send + 'static> Driver<C> {
             Incoming::Misframed(why) => connection.misframed(why),
             #[cfg(feature = "client-http")]
             Incoming::SessionLost(id) => connection.session_lost(&id, now),
-            Incoming::Closed => connection.closed(now),
+            Incoming::Closed => {}
         }
     }
 
@@ -495,7 +541,10 @@ impl<C: Send + 'static> Driver<C> {
                 failure,
             } = connecting;
             let failure = failure.map(Box::new);
-            let _ = done.send(Err(NotConnected { why, last, failure }));
+            let refused = NotConnected { why, last, failure };
+            for done in done {
+                let _ = done.send(Err(refused.clone()));
+            }
         }
     }
 }

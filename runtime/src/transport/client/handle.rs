@@ -124,7 +124,7 @@ impl<C> Drop for Replies<C> {
 }
 
 /// Why the revision of a server was not found out.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct NotConnected {
     /// Why, for people.
     pub why: String,

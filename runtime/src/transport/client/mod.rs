@@ -18,10 +18,12 @@ use mcp_revisions_sansio::client::{Exchange, Post};
 
 #[cfg(feature = "client-stdio")]
 pub use child::Child;
+#[cfg(feature = "client-auth")]
+pub use http::sign_in::{FileStore, MemoryStore, OAuth, OAuthBuilder, StoreGuard, TokenStore};
 #[cfg(feature = "client-http")]
-pub use http::{AuthProvider, Http, Pending};
+pub use http::{AuthProvider, Credentials, Http, HttpRequest, Next, Pending, Refusal, TokenId};
 
-pub use driver::{Application, Driver, Open, drive};
+pub use driver::{Application, Driver, NOT_WAITED_FOR, Open, drive};
 pub use handle::{Handle, Held, NotConnected, Replies, Reply, WeakHandle};
 pub use incoming::Incoming;
 use lines::Lines;

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use mcp_revisions_core::Revision;
 
+use super::repeated::OwnList;
 use crate::serve::{AnyHandler, HandlerFuture, Peer, Session};
 use crate::transport::observe;
 use crate::transport::panics::lock;
@@ -15,7 +16,8 @@ use mcp_revisions_sansio::{CustomRequest, Event, IncomingRequest};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counters {
-    /// The requests that handlers were called with since the service was created, by the revision of their client.
+    /// The requests of clients that handlers were called with since the service was created, by the revision of the client. A
+    /// `tools/list` of the server's own is none.
     pub requests: BTreeMap<Revision, u64>,
     /// What messages lost since the service was created, and the messages that were refused or dropped, by the rule in
     /// `spec/shims/`.
@@ -79,8 +81,10 @@ impl Counted {
 
 impl AnyHandler for Counted {
     fn call(self: Arc<Self>, request: Event, peer: Peer) -> HandlerFuture {
+        let is_own = peer.extension::<OwnList>().is_some();
         if let Event::Request(IncomingRequest { peer, .. })
         | Event::CustomRequest(CustomRequest { peer, .. }) = &request
+            && !is_own
         {
             *lock(&self.requests).entry(*peer).or_default() += 1;
         }

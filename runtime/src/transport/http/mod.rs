@@ -56,6 +56,10 @@ use std::time::Duration;
 use ::http::HeaderMap;
 use ::http::header::{HOST, ORIGIN};
 
+use mcp_revisions_sansio::params::Learned;
+#[cfg(feature = "router")]
+use mcp_wire::Json;
+
 use crate::backplane::Backplane;
 pub use crate::serve::PeerConnection;
 pub use body::Body;
@@ -66,6 +70,10 @@ pub use listener::{Drain, bind, serve, serve_layered, serve_service, serve_until
 use metrics::Metrics;
 pub use service::{Service, Wanted};
 pub use signal::stop_signal;
+
+/// How many bytes of names of tools and parameters are known of a router's tools.
+#[cfg(feature = "router")]
+const KNOWN_BYTES: usize = 1 << 20;
 
 /// How a service behaves over HTTP.
 #[derive(Clone)]
@@ -101,6 +109,19 @@ pub struct Options {
     http_sse: Option<String>,
     /// The only path that is served, beside those of health and of HTTP+SSE.
     path: Option<String>,
+    params: ParamCheck,
+}
+
+/// How the parameters of tools are known that headers of a call repeat.
+#[derive(Debug, Clone, Default)]
+enum ParamCheck {
+    /// By a `tools/list` of the server's own, for each caller.
+    #[default]
+    ByList,
+    /// By tools that are the same for every caller.
+    Known(Arc<Learned>),
+    /// They are not checked.
+    Off,
 }
 
 impl std::fmt::Debug for Options {
@@ -151,6 +172,7 @@ impl Default for Options {
             metrics: None,
             http_sse: None,
             path: None,
+            params: ParamCheck::ByList,
         }
     }
 }
@@ -322,6 +344,12 @@ impl Options {
         self
     }
 
+    /// Returns how long a service takes calls after its stop signal.
+    #[must_use]
+    pub fn lame_duck(&self) -> Duration {
+        self.lame_duck
+    }
+
     /// Serves HTTP+SSE at this path, such as `/sse`, beside streamable HTTP: the
     /// [transport of 2024-11-05](https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse),
     /// for clients that speak no other. It is off by default.
@@ -366,8 +394,34 @@ impl Options {
         self
     }
 
-    /// Allows the hosts and origins of others as well.
+    /// Does not compare the headers `Mcp-Param-*` of a 2026-07-28 call with its arguments [default: they are compared, as the
+    /// specification asks of servers; a call in which they differ gets error -32020].
+    ///
+    /// Which parameters headers repeat, the tools say by `x-mcp-header`. The tools of a `Router` are known; other handlers,
+    /// and a router with `dynamic_tools`, are sent a `tools/list` of the server's own before the first such call of each
+    /// caller, with its headers, all pages, and again after 60 seconds. The call waits for it, for 10 seconds at most.
+    /// [`Counters`] leave it out. Switch the check off if that costs too much and no proxy on the way decides by these
+    /// headers.
+    #[must_use]
+    pub fn without_param_check(mut self) -> Self {
+        self.params = ParamCheck::Off;
+        self
+    }
+
+    /// Takes the tools of a `tools/list` result as those of every caller.
+    #[cfg(feature = "router")]
+    pub(crate) fn with_known_tools(mut self, page: &Json) -> Self {
+        let mut learned = Learned::within(KNOWN_BYTES);
+        learned.learn(page);
+        self.params = ParamCheck::Known(Arc::new(learned));
+        self
+    }
+
+    /// Allows the hosts and origins of others as well, and takes the tools that they know.
     pub(crate) fn allowing(mut self, others: &Self) -> Self {
+        if matches!(self.params, ParamCheck::ByList) {
+            self.params = others.params.clone();
+        }
         self.origins.extend_from_slice(&others.origins);
         if let (Some(hosts), Some(others)) = (&mut self.hosts, &others.hosts) {
             hosts.extend_from_slice(others);

@@ -9,6 +9,7 @@ use mcp_revisions_core::{Lifecycle, Revision};
 use mcp_wire::envelope::write;
 use mcp_wire::{Json, JsonObject, Map, Peeked, Raw, RequestId};
 
+use super::ParamCheck;
 use super::agreement::agree;
 use super::body::HangUp;
 use super::inner::Inner;
@@ -26,6 +27,10 @@ const PAGES: usize = 100;
 const WAIT: Duration = Duration::from_secs(10);
 /// How many bytes of names are remembered for one caller.
 const BYTES: usize = 64 << 10;
+
+/// Marks a `tools/list` of the server's own, which no client has sent.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OwnList;
 
 /// Refuses headers that give a parameter two values: a proxy on the way may have read either.
 fn params_say_one_thing(headers: &HeaderMap) -> Result<(), Box<Refusal>> {
@@ -65,6 +70,9 @@ impl Inner {
             return Ok(());
         };
         params_say_one_thing(&parts.headers)?;
+        if matches!(self.options.params, ParamCheck::Off) {
+            return Ok(());
+        }
         let method = message.method.as_deref();
         let name = match (method, message.name.and_then(Raw::as_str)) {
             (Some(method), Some(name)) if method == self.called(methods::TOOLS_CALL, revision) => {
@@ -99,6 +107,9 @@ impl Inner {
         parts: &Arc<Parts>,
         who: &Owner,
     ) -> Arc<Learned> {
+        if let ParamCheck::Known(tools) = &self.options.params {
+            return Arc::clone(tools);
+        }
         let identity = Identity::of(parts);
         let known = match self.tools.of(&identity) {
             Ok(tools) => return tools,
@@ -145,8 +156,11 @@ impl Inner {
             (headers::METHOD, method),
         ]);
         let (texts, mut queue) = outbox(None);
+        let mut parts = Parts::clone(parts);
+        parts.extensions.insert(OwnList);
+        let parts = Arc::new(parts);
         let facts = Facts {
-            parts: Some(Arc::clone(parts)),
+            parts: Some(Arc::clone(&parts)),
             room: None,
         };
         let driver = self.new_driver();

@@ -17,7 +17,7 @@ mod tasks;
 
 use std::future::Future;
 use std::hash::{Hash, Hasher};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Instant, SystemTime};
 
 use mcp_wire::{ErrorObject, Json};
@@ -179,6 +179,15 @@ pub struct Peer {
     facts: Facts,
     /// What makes a task of the call; `None` if the server has no tasks.
     task: Option<Taskable>,
+    cancellation: Arc<OnceLock<Cancellation>>,
+}
+
+/// The end of a call by its client, which does not wait for the result any more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Cancellation {
+    /// Why, as the client says; `None` if it does not.
+    pub reason: Option<String>,
 }
 
 /// The session of a client, also after the call; the handle does not keep the session alive.
@@ -281,6 +290,13 @@ impl Peer {
     /// The task that the call has become.
     pub(crate) fn task(&self) -> Option<&Arc<Running>> {
         self.task.as_ref()?.running()
+    }
+
+    /// Returns how the client cancelled the call, or `None` if it did not. The future of the handler is dropped right after it
+    /// was cancelled: a guard in it can ask.
+    #[must_use]
+    pub fn cancellation(&self) -> Option<&Cancellation> {
+        self.cancellation.get()
     }
 
     /// Closes the stream of the call early: its client resumes it after a while, and messages are kept for it meanwhile.

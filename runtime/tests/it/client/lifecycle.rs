@@ -211,6 +211,60 @@ fn a_server_that_refuses_initialize_and_names_its_versions_is_asked_what_it_is()
 }
 
 #[test]
+fn stdio_silence_about_initialize_is_answered_by_the_probe_and_the_first_answer_counts() {
+    for answers_probe in [true, false] {
+        let options = options(Channel::Stdio)
+            .with_probe_timeout(Duration::from_secs(3))
+            .with_own_revision(Revision::V2025_11_25);
+        let mut client = open(Revision::V2025_11_25, options);
+        client.ask(list(), NOW).unwrap();
+        let (_, initialize) = hear(&mut client).only();
+        assert_eq!(initialize["method"], "initialize");
+        let silent_until = NOW + Duration::from_secs(9);
+        assert_eq!(client.wake_at(), Some(silent_until));
+        client.wake(silent_until);
+        let (_, probe) = hear(&mut client).only();
+        assert_eq!(probe["method"], "server/discover");
+        assert_eq!(client.wake_at(), Some(NOW + Duration::from_secs(60)));
+        let answers = [
+            result(&probe["id"], discovered()),
+            result(&initialize["id"], initialized("2025-11-25")),
+        ];
+        let (first, late) = match answers_probe {
+            true => (&answers[0], &answers[1]),
+            false => (&answers[1], &answers[0]),
+        };
+        say(&mut client, first);
+        let sent = hear(&mut client).methods();
+        match answers_probe {
+            true => assert_eq!(sent, ["tools/list"]),
+            false => assert_eq!(sent, ["notifications/initialized", "tools/list"]),
+        }
+        // No second lifecycle begins.
+        say(&mut client, late);
+        let heard = hear(&mut client);
+        assert!(heard.sent.is_empty() && heard.events.is_empty());
+    }
+}
+
+#[test]
+fn a_server_that_ends_on_the_second_first_message_is_not_started_for_ever() {
+    let own = options(Channel::Stdio).with_own_revision(Revision::V2025_11_25);
+    let mut client = open(Revision::V2025_11_25, own);
+    client.ask(list(), NOW).unwrap();
+    hear(&mut client);
+    let probed = client.wake_at().unwrap();
+    client.wake(probed);
+    assert_eq!(hear(&mut client).methods(), ["server/discover"]);
+    client.closed(probed);
+    assert_eq!(hear(&mut client).methods(), ["initialize"]);
+    let over = client.wake_at().unwrap();
+    assert_eq!(over, probed + Duration::from_secs(60));
+    client.wake(over);
+    hear(&mut client).answer().unwrap_err();
+}
+
+#[test]
 fn a_revision_that_is_wanted_alone_waits_for_a_server_that_starts_late() {
     for revisions in [RevisionSet::per_request(), RevisionSet::handshake()] {
         let options = options(Channel::Stdio).with_revisions(revisions);

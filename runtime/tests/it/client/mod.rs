@@ -123,6 +123,7 @@ pub(crate) fn hear(client: &mut End) -> Heard {
     while let Some(output) = client.poll() {
         match output {
             Output::Send(send) => heard.sent.push(send),
+            Output::Empty(..) => panic!("a server's alone"),
             Output::Restart => heard.restarts += 1,
             Output::Close(_) => heard.closed += 1,
             Output::Event(event) => heard.events.push(event),

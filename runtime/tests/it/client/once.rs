@@ -93,6 +93,7 @@ impl Run {
                         .push((exchange, self.server.answer(&message)));
                 }
                 Output::Close(post) => self.on_the_way.retain(|(other, _)| *other != post),
+                Output::Empty(..) => panic!("a server's alone"),
                 Output::Restart => panic!("no server has ended"),
                 Output::Event(Event::Answered(Answered { token, answer, .. })) => {
                     let told = match answer {

@@ -4,6 +4,8 @@ mod changes;
 mod client;
 mod client_tasks;
 mod gateway;
+mod listen;
+mod lists;
 mod options;
 mod peer;
 mod router;

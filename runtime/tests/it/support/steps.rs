@@ -241,6 +241,12 @@ fn drained(
     while let Some(step) = connection.poll() {
         match step {
             Step::Send(text) => output.send.push(text),
+            Step::Empty(exchange, status) => output.send.push(Outgoing {
+                exchange: Some(exchange),
+                last: true,
+                status,
+                body: String::new(),
+            }),
             Step::Event(event) => output.events.push(event),
             Step::Close(exchange) => output.closes.push(exchange),
             Step::Restart => unreachable!("a client's alone"),

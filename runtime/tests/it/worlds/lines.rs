@@ -124,7 +124,7 @@ impl<'e> Lines<'e> {
                         self.to_server.push_back(post.text);
                     }
                     Output::Restart => self.restart(),
-                    Output::Close(_) => {}
+                    Output::Close(_) | Output::Empty(..) => {}
                     Output::Event(event) => self.asker.hears(event),
                 }
                 continue;
@@ -133,7 +133,6 @@ impl<'e> Lines<'e> {
                 return;
             };
             match output {
-                Output::Send(text) if text.body.is_empty() => {}
                 Output::Send(text) => {
                     self.leaves(&text.body);
                     self.to_client.push_back(text.body);

@@ -2,6 +2,7 @@
 //! between, in each revision that the client speaks.
 
 mod clients;
+mod compare;
 mod judge;
 mod servers;
 mod talk;
@@ -26,15 +27,20 @@ struct Programs {
 /// How a client reaches the bridge, and the bridge its server.
 const CHANNELS: [&str; 2] = ["stdio", "http"];
 
-/// Runs clients whose name starts with one of these, or all.
+/// Runs clients and popular servers whose name starts with one of these, or all.
 pub(super) fn run(names: &[String], revisions: &[&str]) -> anyhow::Result<Outcome> {
     let programs = Programs::build()?;
-    let servers = servers::all(&programs, revisions)?;
     let mut table = Tally::new(&["client", "server", "over"], revisions);
+    compare::run(names, &programs, revisions, &mut table)?;
     let all = [&peers::all()[..], &peers::old()].concat();
     let clients = all.iter().filter(|peer| peer.role == Role::Client);
     let is_wanted = |name: &str| names.is_empty() || names.iter().any(|one| name.starts_with(one));
-    for peer in clients.filter(|peer| is_wanted(peer.name)) {
+    let clients: Vec<_> = clients.filter(|peer| is_wanted(peer.name)).collect();
+    let servers = match clients.is_empty() {
+        true => Vec::new(),
+        false => servers::all(&programs, revisions)?,
+    };
+    for peer in clients {
         eprintln!("{}: installing", peer.name);
         let client = peers::install(peer, &programs.folder).and_then(clients::prepare);
         let (client, has_http) = match client {

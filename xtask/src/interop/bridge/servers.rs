@@ -166,7 +166,7 @@ fn ours(programs: &Programs, revision: &str, elicits: Option<&'static str>) -> S
 }
 
 /// Returns a port that is free at the moment.
-fn free_port() -> anyhow::Result<u16> {
+pub(super) fn free_port() -> anyhow::Result<u16> {
     let listener = std::net::TcpListener::bind(("127.0.0.1", 0))?;
     Ok(listener.local_addr()?.port())
 }

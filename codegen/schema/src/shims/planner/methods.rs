@@ -4,7 +4,7 @@ use super::super::open::{Findings, Row, UNDECIDED};
 use super::super::pair::Sender;
 use super::super::plan::{Apart, MethodPlan};
 use super::super::rules::{Codes, ErrorFate, ErrorRule, MethodAction, PairRules, Reject};
-use super::{Pair, Planner, REFUSED, Side, Way, rejection};
+use super::{Planner, REFUSED, Side, Way, rejection};
 use crate::Error;
 use crate::model::{Direction, Method, MethodKind, Model, Ty};
 use crate::sorted::{SortedMap, SortedSet};
@@ -226,7 +226,7 @@ pub(super) fn error_codes(
                 Way::Up => Row::Listed(format!(
                     "# if it still sends the code: let the [[error]] with code = {code} hold for {}, with a later `until` or none;\n# if not, add an [[error]] with code = {code} to spec/{}\n",
                     other.id,
-                    Pair::new(old.id, new.id).file()
+                    rules.pair(old.id, new.id).file()
                 )),
                 Way::Down => Row::Error(*code),
             };

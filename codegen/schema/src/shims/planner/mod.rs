@@ -16,7 +16,7 @@ use super::alike;
 use super::effect;
 use super::limits::Limits;
 use super::open::{Findings, Row, UNDECIDED};
-use super::pair::{Pair, Way};
+use super::pair::Way;
 use super::plan::{Body, Conversion, Effect, End, Hook, PairPlan, StringPlan, Transfer};
 use super::rules::{Action, Also, Offer, PairRules, Reject, Rule, placed};
 use crate::Error;
@@ -113,7 +113,7 @@ pub fn plan(old: Side<'_>, new: Side<'_>, rules: &PairRules) -> Planned {
     errors.extend(rules.unused());
     effect::mark(&mut up);
     effect::mark(&mut down);
-    let pair = Pair::new(old.id, new.id);
+    let pair = rules.pair(old.id, new.id);
     let plan = PairPlan {
         alike: alike::unreached([old.model, new.model], [&up, &down]),
         open: found.decisions(&pair, rules.ids()),

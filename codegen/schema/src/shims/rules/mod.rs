@@ -38,6 +38,8 @@ pub struct PairRules {
     fitted: RefCell<SortedSet<(usize, String)>>,
     /// The rules that changes of the prose ask for.
     asked: SortedSet<String>,
+    /// The pair that they are for, where it was said.
+    pair: Option<Pair>,
 }
 
 impl PairRules {
@@ -75,7 +77,14 @@ impl PairRules {
         let ids = self.rows.told().map(|row| row.id).collect();
         let (asked, unanswered) = changes.asked(pair, &ids);
         self.asked = asked;
+        self.pair = Some(pair.clone());
         (self, unanswered)
+    }
+
+    /// Returns the pair that they are for; these are its ends.
+    pub(super) fn pair(&self, old: &str, new: &str) -> Pair {
+        let own = self.pair.clone();
+        own.unwrap_or_else(|| Pair::new(old, new))
     }
 
     pub(super) fn error(&self, offset: usize, id: &str, problem: &str, reason: &str) -> Error {

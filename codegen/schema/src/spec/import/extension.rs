@@ -9,21 +9,24 @@ use toml::Spanned;
 use super::{Upstream, differs, keeps};
 use crate::Error;
 use crate::files::diff;
-use crate::spec::extensions::{self, FACTS, FOLDER, Rows};
+use crate::spec::extensions::{self, ExtensionRows, FACTS, FOLDER, StateRow, stated_kind};
 use crate::spec::methods::messages;
 use crate::spec::rules::RuleFile;
-use crate::spec::{Directory, Revision, canonical, revisions, sheet};
+use crate::spec::{Directory, Revision, Status, canonical, revisions, sheet};
 
 /// How many differing lines are shown of a definition.
 const SHOWN_LINES: usize = 12;
 
 /// What is to be imported as which extension.
 ///
-/// An extension that is there already keeps its facts: an option that says otherwise is refused.
+/// A state that is there already keeps its facts: an option that says otherwise is refused.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExtensionOptions {
-    /// The name of its folder.
+    /// The name of its folder, or with the id of a state: `tasks@draft`. By default the state is the last one, and of a new
+    /// extension one that is called like the revision.
     pub name: String,
+    /// The publication status of a new state; by default a draft if it is called so, else released.
+    pub status: Option<Status>,
     /// The identifier by which peers declare it; needed for a new one.
     pub identifier: Option<String>,
     /// The revision that it rests on; by default the one that handlers are written in.
@@ -39,7 +42,9 @@ pub struct ExtensionOptions {
 pub struct ImportedExtension {
     /// The extension.
     pub name: String,
-    /// It was not there before.
+    /// The id of its state.
+    pub state: String,
+    /// The state was not there before.
     pub added: bool,
     /// Its wire facts are others than before, or were not there.
     pub schema_changed: bool,
@@ -53,6 +58,8 @@ pub struct ImportedExtension {
     pub repeated: usize,
     /// The definitions that it has otherwise than the revision, each with the lines that differ: `-` of the revision.
     pub drifted: Vec<(String, String)>,
+    /// The messages of the state before that it has no more: their rows end there.
+    pub ended: Vec<String>,
     /// Facts that do not hold for the schema: the import stands, and they have to be looked at.
     pub stale: Option<Error>,
 }
@@ -67,10 +74,15 @@ impl Directory {
         upstream: &Upstream,
         options: &ExtensionOptions,
     ) -> Result<ImportedExtension, Error> {
-        let name = options.name.as_str();
-        if !revisions::is_id(name) {
-            let problem = format!("`{name}` cannot name an extension");
-            return Err(Error::usage(problem, revisions::ID_HELP));
+        let (name, named_state) = match options.name.split_once('@') {
+            Some((name, state)) => (name, Some(state)),
+            None => (options.name.as_str(), None),
+        };
+        for (id, what) in [(Some(name), "an extension"), (named_state, "a state")] {
+            if let Some(id) = id.filter(|id| !revisions::is_id(id)) {
+                let problem = format!("`{id}` cannot name {what}");
+                return Err(Error::usage(problem, revisions::ID_HELP));
+            }
         }
         // The core has to stand without the extension: what is imported may be what mends it.
         let mut core = self.clone();
@@ -78,55 +90,106 @@ impl Directory {
         core.files.retain(|path, _| !path.starts_with(&folder));
         let core = core.spec()?;
         let facts = self.file(&format!("{FOLDER}/{name}/{FACTS}"));
-        let added = facts.text.is_empty();
-        let (base, mut text) = match added {
-            true => {
-                let base = match &options.revision {
-                    Some(id) => core.revision(id)?,
-                    None => Revision::of_handlers(core.revisions.iter()).ok_or_else(|| {
-                        let problem = "no revision is released that the extension could rest on";
-                        Error::usage(problem.to_owned(), "name one with --revision")
-                    })?,
-                };
-                (base, started(upstream, base, options)?)
-            }
-            false => {
-                let rows: Rows = facts.parse()?;
-                keeps_its_facts(name, &rows, options)?;
-                let base = core.revision(rows.revision.get_ref())?;
-                let stands = rows.sha256.as_ref().map(Spanned::span);
-                let sha256 = sheet::quoted(&upstream.sha256);
-                let below = rows.revision.span().end;
-                let text = sheet::with_value(&facts.text, ("sha256", stands), below, Some(&sha256));
-                (base, text)
+        let mut text = match facts.text.is_empty() {
+            true => started(name, options)?,
+            false => facts.text.clone(),
+        };
+        let rows: ExtensionRows = RuleFile::new(facts.path.as_str(), text.as_str()).parse()?;
+        let row = match named_state {
+            Some(id) => rows.state.iter().find(|row| row.id.get_ref() == id),
+            None => rows.state.last(),
+        };
+        let added = row.is_none();
+        let base = match (row, &options.revision, rows.of_handlers()) {
+            (Some(row), ..) => core.revision(row.revision.get_ref())?,
+            (None, Some(id), _) => core.revision(id)?,
+            (None, None, Some(state)) => core.revision(state.revision.get_ref())?,
+            (None, None, None) => {
+                Revision::of_handlers(core.revisions.iter()).ok_or_else(|| {
+                    let problem = "no revision is released that the extension could rest on";
+                    Error::usage(problem.to_owned(), "name one with --revision")
+                })?
             }
         };
-        let said: Rows = RuleFile::new(facts.path, text.as_str()).parse()?;
+        let state = match row {
+            Some(row) => row.id.get_ref().clone(),
+            None => named_state.unwrap_or(&base.id).to_owned(),
+        };
+        keeps_its_facts(name, &rows, row, options)?;
+        let before = match row {
+            Some(_) => None,
+            None => {
+                let status = options.status.unwrap_or(match state.as_str() {
+                    "draft" => Status::Draft,
+                    _ => Status::Released,
+                });
+                let firm = |row: &&StateRow| status == Status::Draft || row.status != Status::Draft;
+                let before = rows.state.iter().rfind(firm);
+                text = with_state(
+                    &facts.path,
+                    &text,
+                    (&state, status),
+                    before,
+                    base,
+                    upstream,
+                    options,
+                )?;
+                before.map(|row| row.id.get_ref().clone())
+            }
+        };
+        if let Some(row) = row {
+            let stands = row.sha256.as_ref().map(Spanned::span);
+            let sha256 = sheet::quoted(&upstream.sha256);
+            let below = row.revision.span().end;
+            text = sheet::with_value(&text, ("sha256", stands), below, Some(&sha256));
+        }
+        if rows.state.is_empty() && rows_lack_settings(&text) {
+            text = with_settings(&text, &upstream.canonical, base);
+        }
+        let all: SortedSet<&str> = messages(&upstream.canonical)
+            .map(|(method, _)| method)
+            .collect();
+        let ended = match &before {
+            Some(before) => with_ends(&facts.path, &mut text, before, &all)?,
+            None => Vec::new(),
+        };
+        let said: ExtensionRows = RuleFile::new(facts.path, text.as_str()).parse()?;
         let said = said.method.iter().map(|row| row.name.get_ref().as_str());
         let theirs = messages(&base.schema).map(|(method, _)| method);
         let known: SortedSet<&str> = said.chain(theirs).collect();
-        let all = messages(&upstream.canonical).map(|(method, _)| method);
-        let all: SortedSet<&str> = all.collect();
-        for method in all.iter().filter(|method| !known.contains(*method)) {
+        let mut new_rows = String::new();
+        for (method, definition) in messages(&upstream.canonical) {
+            if known.contains(method)
+                || new_rows.contains(&format!("name = {}\n", sheet::quoted(method)))
+            {
+                continue;
+            }
+            let kind = stated_kind(method, definition);
+            let kind = kind.map_or_else(String::new, |kind| format!("kind = \"{kind}\"\n"));
+            let since = before
+                .as_ref()
+                .map_or_else(String::new, |_| format!("since = {state:?}\n"));
             let name = sheet::quoted(method);
-            let row = format!(
-                "# To decide: client or server.\n[[method]]\nname = {name}\nsender = \"\"\n"
-            );
-            text = sheet::with_block(&text, text.len(), &row);
+            new_rows.push_str(&format!(
+                "# To decide: client or server, or the words of [roles].\n[[method]]\nname = {name}\nsender = \"\"\n{kind}{since}\n"
+            ));
+        }
+        if !new_rows.is_empty() {
+            text = sheet::with_block(&text, text.len(), &format!("{}\n", new_rows.trim_end()));
         }
         let mut repeated = 0;
         let mut drifted = Vec::new();
-        for (name, copy, original) in extensions::copied(&upstream.canonical, base) {
+        for (definition, copy, original) in extensions::copied(&upstream.canonical, base) {
             if copy == original {
                 repeated += 1;
             } else {
                 let [was, is] =
                     [original, copy].map(|of| serde_json::to_string_pretty(of).unwrap_or_default());
-                drifted.push((name.to_owned(), diff::lines(&was, &is, SHOWN_LINES)));
+                drifted.push((definition.to_owned(), diff::lines(&was, &is, SHOWN_LINES)));
             }
         }
         let schema = canonical::to_text(&upstream.canonical);
-        let path = format!("{FOLDER}/{name}/schema.json");
+        let path = extensions::schema_name(name, &state);
         let schema_changed = self.files.get(&path) != Some(&schema);
         let revision = base.id.clone();
         self.files.insert(path, schema);
@@ -134,7 +197,9 @@ impl Directory {
         self.files.insert(facts, text);
         Ok(ImportedExtension {
             name: name.to_owned(),
+            state,
             added,
+            ended,
             schema_changed,
             sha256: upstream.sha256.clone(),
             revision,
@@ -146,13 +211,8 @@ impl Directory {
     }
 }
 
-/// The facts of an extension that is new, without its messages.
-fn started(
-    upstream: &Upstream,
-    base: &Revision,
-    options: &ExtensionOptions,
-) -> Result<String, Error> {
-    let name = &options.name;
+/// The facts of an extension that is new, without its states and messages.
+fn started(name: &str, options: &ExtensionOptions) -> Result<String, Error> {
     let Some(identifier) = &options.identifier else {
         return Err(Error::usage(
             format!("extension `{name}` is new: its identifier has to be given"),
@@ -163,34 +223,97 @@ fn started(
         let problem = format!("`{identifier}` is not the identifier of an extension");
         return Err(Error::usage(problem, extensions::IDENTIFIER));
     }
-    let page = format!("https://modelcontextprotocol.io/extensions/{name}/overview");
-    let settings = settings(&upstream.canonical, base).map_or_else(
-        || "# settings = \"\"\n".to_owned(),
-        |settings| format!("settings = {}\n", sheet::quoted(settings)),
-    );
     Ok(format!(
-        "# What the schema of the extension does not say. `cargo xtask spec import FILE --extension {name}` writes the digest\n\
+        "# What no schema of the extension says. `cargo xtask spec import FILE --extension {name}@ID` writes its states\n\
          # and asks for the sender of each new message; comments stay.\n\
          #\n\
          # A result by which a request of the revision may be answered instead is a row of its own:\n\
          # [[result]]\n\
          # method = \"tools/call\"\n\
          # result = \"\"\n\
+         #\n\
+         # Messages that do not go between a client and a server have other sides:\n\
+         # [roles]\n\
+         # client = \"view\"\n\
+         # server = \"host\"\n\
          \n\
-         identifier = {}\n\
-         # The revision that it rests on: what the schema repeats of it are the types of that revision.\n\
-         revision = {}\n\
-         source = {}\n\
-         sha256 = {}\n\
-         reference = {}\n\
-         # The definition of what both sides declare under the identifier.\n\
-         {settings}",
+         identifier = {}\n",
         sheet::quoted(identifier),
+    ))
+}
+
+/// Returns whether the facts of a new extension do not name what peers declare.
+fn rows_lack_settings(text: &str) -> bool {
+    !text.lines().any(|line| line.starts_with("settings"))
+}
+
+/// Adds the definition that peers declare, below the identifier.
+fn with_settings(text: &str, schema: &Value, base: &Revision) -> String {
+    let line = settings(schema, base).map_or_else(
+        || "# settings = \"\"\n".to_owned(),
+        |settings| format!("settings = {}\n", sheet::quoted(settings)),
+    );
+    let about = "# The definition of what both sides declare under the identifier.\n";
+    let at = text
+        .find("\nidentifier")
+        .map_or(text.len(), |at| sheet::line_end(text, at + 1));
+    let (head, tail) = text.split_at(at);
+    format!("{head}{about}{line}{tail}")
+}
+
+/// Adds the row of a state, after the one before it.
+fn with_state(
+    path: &str,
+    text: &str,
+    (id, status): (&str, Status),
+    before: Option<&StateRow>,
+    base: &Revision,
+    upstream: &Upstream,
+    options: &ExtensionOptions,
+) -> Result<String, Error> {
+    let name = options.name.split('@').next().unwrap_or_default();
+    let page = format!("https://modelcontextprotocol.io/extensions/{name}/overview");
+    let row = format!(
+        "[[state]]\nid = {}\nstatus = \"{status}\"\n# The revision that it rests on: what the schema repeats of it are the types of that revision.\nrevision = {}\nsource = {}\nsha256 = {}\nreference = {}\n",
+        sheet::quoted(id),
         sheet::quoted(&base.id),
         sheet::quoted(options.source.as_deref().unwrap_or("schema/schema.json")),
         sheet::quoted(&upstream.sha256),
         sheet::quoted(options.reference.as_deref().unwrap_or(&page)),
-    ))
+    );
+    let entries = sheet::entries(path, text)?;
+    let is_before = |entry: &&sheet::Entry| {
+        let id = before.map(|row| row.id.get_ref().as_str());
+        entry.table == ["state"] && id.is_some() && entry.text_of("id") == id
+    };
+    let stands = entries.iter().find(is_before);
+    let at = stands.map_or(text.len(), |entry| sheet::line_end(text, entry.span.end));
+    Ok(sheet::with_block(text, at, &row))
+}
+
+/// Ends the rows of messages that a new state has no more with the state before it; returns their methods.
+fn with_ends(
+    path: &str,
+    text: &mut String,
+    before: &str,
+    has: &SortedSet<&str>,
+) -> Result<Vec<String>, Error> {
+    let mut ended = Vec::new();
+    let entries = sheet::entries(path, text)?;
+    let mut edits = Vec::new();
+    for entry in entries.iter().filter(|entry| entry.table == ["method"]) {
+        let Some(name) = entry.text_of("name").filter(|name| !has.contains(name)) else {
+            continue;
+        };
+        if entry.text_of("until").is_none() {
+            let at = sheet::line_end(text, entry.span.end);
+            let gap = if text[..at].ends_with('\n') { "" } else { "\n" };
+            edits.push((at..at, format!("{gap}until = {}\n", sheet::quoted(before))));
+            ended.push(name.to_owned());
+        }
+    }
+    *text = sheet::edited(text, edits);
+    Ok(ended)
 }
 
 /// The one definition of its own that is called like a capability.
@@ -204,16 +327,32 @@ fn settings<'s>(schema: &'s Value, base: &Revision) -> Option<&'s str> {
     called.next().is_none().then_some(first)
 }
 
-fn keeps_its_facts(name: &str, rows: &Rows, options: &ExtensionOptions) -> Result<(), Error> {
-    let (identifier, revision) = (rows.identifier.get_ref(), rows.revision.get_ref());
-    let reference = rows.reference.get_ref();
-    let renamed = differs(&options.identifier, Some(identifier));
-    let differing = [
-        ("--identifier", renamed),
-        ("--revision", differs(&options.revision, Some(revision))),
-        ("--source", differs(&options.source, rows.source.as_deref())),
-        ("--reference", differs(&options.reference, Some(reference))),
-    ];
+fn keeps_its_facts(
+    name: &str,
+    rows: &ExtensionRows,
+    row: Option<&StateRow>,
+    options: &ExtensionOptions,
+) -> Result<(), Error> {
+    let renamed = differs(&options.identifier, Some(rows.identifier.get_ref()));
+    let of_state = match row {
+        Some(row) => [
+            (
+                "--revision",
+                differs(&options.revision, Some(row.revision.get_ref())),
+            ),
+            ("--source", differs(&options.source, row.source.as_deref())),
+            (
+                "--reference",
+                differs(&options.reference, Some(row.reference.get_ref())),
+            ),
+            (
+                "--status",
+                options.status.is_some_and(|it| it != row.status),
+            ),
+        ],
+        None => [("", false); 4],
+    };
+    let differing = [[("--identifier", renamed)].as_slice(), &of_state].concat();
     let what = format!("extension `{name}` is there");
     let help = "leave the option out, or change its extension.toml by hand";
     keeps(&what, &differing, help)

@@ -44,6 +44,26 @@ impl Upstream {
         })
     }
 
+    /// Reads the schema of an extension, whose references may lead nowhere: an erratum mends them after the import.
+    ///
+    /// # Errors
+    /// As [`Upstream::read`].
+    pub fn read_extension(file: &Path) -> Result<Self, Error> {
+        let text = fs::read_to_string(file).map_err(|cause| Error::io("read", file, cause))?;
+        Self::of_extension_text(&file.display().to_string(), &text)
+    }
+
+    /// Reads the text of such a schema under the name that errors print.
+    ///
+    /// # Errors
+    /// A text that is not a schema.
+    pub fn of_extension_text(name: &str, text: &str) -> Result<Self, Error> {
+        Ok(Self {
+            canonical: canonical::of_text_with_dangling(name, text)?,
+            sha256: sha256(text.as_bytes()),
+        })
+    }
+
     /// Returns whether it has a definition of that name.
     #[must_use]
     pub fn defines(&self, name: &str) -> bool {

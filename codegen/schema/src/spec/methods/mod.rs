@@ -4,7 +4,7 @@ mod results;
 
 use crate::sorted::{SortedMap, SortedSet};
 
-use mcp_wire::Direction;
+use mcp_wire::{Direction, MethodKind};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
@@ -29,8 +29,8 @@ pub struct MethodRules {
     pub(crate) capabilities: SortedMap<String, String>,
     /// The parts of that capability which some params need besides.
     pub(crate) capability_parts: SortedMap<String, Vec<CapabilityPart>>,
-    /// Who sends a message, where that is said beside the schema: for those of an extension.
-    pub(crate) senders: SortedMap<String, Direction>,
+    /// Who sends a message, and of which kind it is, where that is said beside the schema: for those of an extension.
+    pub(crate) senders: SortedMap<String, (Direction, MethodKind)>,
 }
 
 /// The facts of methods, by name.
@@ -193,7 +193,10 @@ impl MethodRules {
         for method in &extension.methods {
             let name = &method.name;
             if let Some(sender) = method.sender {
-                rules.senders.insert(name.clone(), sender);
+                rules.senders.insert(name.clone(), (sender, method.kind()));
+            }
+            if let Some(area) = &method.area {
+                rules.areas.insert(name.clone(), area.clone());
             }
             rules.results.retain(|rule| rule.method != *name);
             let own = method.result.iter().map(|result| ResultRule {

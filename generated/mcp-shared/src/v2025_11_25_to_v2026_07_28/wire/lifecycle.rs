@@ -3,7 +3,23 @@
 
 //! Reading and writing the types of `lifecycle`.
 
-use crate::v2025_11_25_to_v2026_07_28::Implementation;
+use crate::v2025_11_25_to_v2026_07_28::{
+    ClientCapabilitiesElicitation, ClientCapabilitiesSampling, Implementation,
+};
+
+mcp_wire::record! {
+    ClientCapabilitiesElicitation open {
+        0 "form": optional form;
+        1 "url": optional url;
+    }
+}
+
+mcp_wire::record! {
+    ClientCapabilitiesSampling open {
+        0 "context": optional context;
+        1 "tools": optional tools;
+    }
+}
 
 mcp_wire::record! {
     Implementation open {
@@ -16,4 +32,6 @@ mcp_wire::record! {
     }
 }
 
-mcp_wire::serde_bridge!(Implementation);
+mcp_wire::serde_bridge!(
+    ClientCapabilitiesElicitation, ClientCapabilitiesSampling, Implementation
+);

@@ -6,8 +6,9 @@
 use mcp_wire::{Decode, Fault, Paths, Reader};
 
 use crate::v2025_11_25_to_v2026_07_28::{
-    ErrorObject, Icons, JsonRpcErrorResponse, MultiSelectEnumSchema,
-    SingleSelectEnumSchema, TitledMultiSelectEnumSchema, TitledSingleSelectEnumSchema,
+    ErrorObject, Icons, JsonRpcErrorResponse, JsonRpcNotification, JsonRpcRequest,
+    MultiSelectEnumSchema, Notification, Request, SingleSelectEnumSchema,
+    TitledMultiSelectEnumSchema, TitledSingleSelectEnumSchema,
     UntitledMultiSelectEnumSchema, UntitledSingleSelectEnumSchema,
 };
 
@@ -30,6 +31,23 @@ mcp_wire::record! {
         const 0 "jsonrpc": constant("2.0");
         1 "error": required error;
         2 "id": optional id;
+    }
+}
+
+mcp_wire::record! {
+    JsonRpcNotification open {
+        const 0 "jsonrpc": constant("2.0");
+        1 "method": required method;
+        2 "params": optional params;
+    }
+}
+
+mcp_wire::record! {
+    JsonRpcRequest open {
+        const 0 "jsonrpc": constant("2.0");
+        1 "id": required id;
+        2 "method": required method;
+        3 "params": optional params;
     }
 }
 
@@ -59,6 +77,20 @@ mcp_wire::variants! {
     }
 }
 
+mcp_wire::record! {
+    Notification open {
+        0 "method": required method;
+        1 "params": optional params;
+    }
+}
+
+mcp_wire::record! {
+    Request open {
+        0 "method": required method;
+        1 "params": optional params;
+    }
+}
+
 impl SingleSelectEnumSchema {
     fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static PATHS: Paths = Paths::new(
@@ -83,6 +115,6 @@ mcp_wire::variants! {
 }
 
 mcp_wire::serde_bridge!(
-    ErrorObject, Icons, JsonRpcErrorResponse, MultiSelectEnumSchema,
-    SingleSelectEnumSchema
+    ErrorObject, Icons, JsonRpcErrorResponse, JsonRpcNotification, JsonRpcRequest,
+    MultiSelectEnumSchema, Notification, Request, SingleSelectEnumSchema
 );

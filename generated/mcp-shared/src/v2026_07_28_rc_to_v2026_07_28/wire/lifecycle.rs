@@ -3,10 +3,7 @@
 
 //! Reading and writing the types of `lifecycle`.
 
-use crate::v2026_07_28_rc_to_v2026_07_28::{
-    ClientCapabilities, ClientCapabilitiesElicitation, ClientCapabilitiesSampling,
-    ServerCapabilities,
-};
+use crate::v2026_07_28_rc_to_v2026_07_28::{ClientCapabilities, ServerCapabilities};
 
 mcp_wire::record! {
     ClientCapabilities open {
@@ -15,20 +12,6 @@ mcp_wire::record! {
         2 "extensions": optional extensions;
         3 "roots": optional roots;
         4 "sampling": optional sampling;
-    }
-}
-
-mcp_wire::record! {
-    ClientCapabilitiesElicitation open {
-        0 "form": optional form;
-        1 "url": optional url;
-    }
-}
-
-mcp_wire::record! {
-    ClientCapabilitiesSampling open {
-        0 "context": optional context;
-        1 "tools": optional tools;
     }
 }
 
@@ -44,7 +27,4 @@ mcp_wire::record! {
     }
 }
 
-mcp_wire::serde_bridge!(
-    ClientCapabilities, ClientCapabilitiesElicitation, ClientCapabilitiesSampling,
-    ServerCapabilities
-);
+mcp_wire::serde_bridge!(ClientCapabilities, ServerCapabilities);

@@ -6,10 +6,9 @@
 use mcp_wire::{Decode, Encode, Fault, Reader, Writer};
 
 use crate::v2026_07_28_rc_to_v2026_07_28::{
-    InternalError, InvalidParamsError, InvalidRequestError, JsonRpcNotification,
-    JsonRpcRequest, MethodNotFoundError, MissingRequiredClientCapabilityErrorErrorData,
-    Notification, ParseError, Request, ResourceContents, ResultType,
-    UnsupportedProtocolVersionErrorErrorData,
+    InternalError, InvalidParamsError, InvalidRequestError, MethodNotFoundError,
+    MissingRequiredClientCapabilityErrorErrorData, ParseError, ResourceContents,
+    ResultType, UnsupportedProtocolVersionErrorErrorData,
 };
 
 mcp_wire::record! {
@@ -37,23 +36,6 @@ mcp_wire::record! {
 }
 
 mcp_wire::record! {
-    JsonRpcNotification open {
-        const 0 "jsonrpc": constant("2.0");
-        1 "method": required method;
-        2 "params": optional params;
-    }
-}
-
-mcp_wire::record! {
-    JsonRpcRequest open {
-        const 0 "jsonrpc": constant("2.0");
-        1 "id": required id;
-        2 "method": required method;
-        3 "params": optional params;
-    }
-}
-
-mcp_wire::record! {
     MethodNotFoundError open {
         const 0 "code": constant_integer(-32601);
         2 "data": json data;
@@ -68,24 +50,10 @@ mcp_wire::record! {
 }
 
 mcp_wire::record! {
-    Notification open {
-        0 "method": required method;
-        1 "params": optional params;
-    }
-}
-
-mcp_wire::record! {
     ParseError open {
         const 0 "code": constant_integer(-32700);
         2 "data": json data;
         1 "message": required message;
-    }
-}
-
-mcp_wire::record! {
-    Request open {
-        0 "method": required method;
-        1 "params": optional params;
     }
 }
 
@@ -121,8 +89,7 @@ mcp_wire::record! {
 }
 
 mcp_wire::serde_bridge!(
-    InternalError, InvalidParamsError, InvalidRequestError, JsonRpcNotification,
-    JsonRpcRequest, MethodNotFoundError, MissingRequiredClientCapabilityErrorErrorData,
-    Notification, ParseError, Request, ResourceContents, ResultType,
-    UnsupportedProtocolVersionErrorErrorData
+    InternalError, InvalidParamsError, InvalidRequestError, MethodNotFoundError,
+    MissingRequiredClientCapabilityErrorErrorData, ParseError, ResourceContents,
+    ResultType, UnsupportedProtocolVersionErrorErrorData
 );

@@ -42,7 +42,7 @@ pub(crate) fn client_capabilities_down(
     } = value;
     Context::pass("extensions", extensions, &mut extra);
     Ok(old::ClientCapabilities {
-        elicitation: elicitation.map(client_capabilities_elicitation_down),
+        elicitation,
         experimental,
         roots: match roots {
             Some(value) => {
@@ -57,34 +57,10 @@ pub(crate) fn client_capabilities_down(
             }
             None => None,
         },
-        sampling: sampling.map(client_capabilities_sampling_down),
+        sampling,
         tasks: cx.carried("tasks", &mut extra),
         extra,
     })
-}
-
-/// `ClientCapabilitiesElicitation` to `ClientCapabilitiesElicitation`.
-pub(crate) fn client_capabilities_elicitation_down(
-    value: new::ClientCapabilitiesElicitation,
-) -> old::ClientCapabilitiesElicitation {
-    let new::ClientCapabilitiesElicitation { form, url, extra } = value;
-    old::ClientCapabilitiesElicitation {
-        form,
-        url,
-        extra,
-    }
-}
-
-/// `ClientCapabilitiesSampling` to `ClientCapabilitiesSampling`.
-pub(crate) fn client_capabilities_sampling_down(
-    value: new::ClientCapabilitiesSampling,
-) -> old::ClientCapabilitiesSampling {
-    let new::ClientCapabilitiesSampling { context, tools, extra } = value;
-    old::ClientCapabilitiesSampling {
-        context,
-        tools,
-        extra,
-    }
 }
 
 /// `ProgressNotificationParams` to `ProgressNotificationParams`.

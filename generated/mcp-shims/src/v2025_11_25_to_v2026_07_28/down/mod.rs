@@ -24,8 +24,8 @@ mcp_convert::steps! {
     "CallToolResult" => "CallToolResult" fallible tools::call_tool_result_down;
     "CancelledNotificationParams" => "CancelledNotificationParams" lossy lifecycle::cancelled_notification_params_down;
     "ClientCapabilities" => "ClientCapabilities" fallible lifecycle::client_capabilities_down;
-    "ClientCapabilitiesElicitation" => "ClientCapabilitiesElicitation" exact lifecycle::client_capabilities_elicitation_down;
-    "ClientCapabilitiesSampling" => "ClientCapabilitiesSampling" exact lifecycle::client_capabilities_sampling_down;
+    "ClientCapabilitiesElicitation" => "ClientCapabilitiesElicitation" same;
+    "ClientCapabilitiesSampling" => "ClientCapabilitiesSampling" same;
     "CompleteRequestParams" => "CompleteRequestParams" fallible completion::complete_request_params_down;
     "CompleteRequestParamsArgument" => "CompleteRequestParamsArgument" same;
     "CompleteRequestParamsContext" => "CompleteRequestParamsContext" same;

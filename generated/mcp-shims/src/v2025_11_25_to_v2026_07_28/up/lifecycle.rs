@@ -49,26 +49,14 @@ pub(crate) fn client_capabilities_up(
     } = value;
     cx.drop_member(&rules::TASKS_CAPABILITY, "tasks", tasks, &mut extra);
     new::ClientCapabilities {
-        elicitation: elicitation.map(client_capabilities_elicitation_up),
+        elicitation,
         experimental,
         extensions: cx.adopt("extensions", &mut extra),
         roots: roots
             .map(|value| {
                 cx.member("roots", value, client_capabilities_roots_to_json_object_up)
             }),
-        sampling: sampling.map(client_capabilities_sampling_up),
-        extra,
-    }
-}
-
-/// `ClientCapabilitiesElicitation` to `ClientCapabilitiesElicitation`.
-pub(crate) fn client_capabilities_elicitation_up(
-    value: old::ClientCapabilitiesElicitation,
-) -> new::ClientCapabilitiesElicitation {
-    let old::ClientCapabilitiesElicitation { form, url, extra } = value;
-    new::ClientCapabilitiesElicitation {
-        form,
-        url,
+        sampling,
         extra,
     }
 }
@@ -81,18 +69,6 @@ pub(crate) fn client_capabilities_roots_to_json_object_up(
     let old::ClientCapabilitiesRoots { list_changed, mut extra } = value;
     cx.drop_member(&rules::ROOTS_CAPABILITY, "listChanged", list_changed, &mut extra);
     Context::close(&extra)
-}
-
-/// `ClientCapabilitiesSampling` to `ClientCapabilitiesSampling`.
-pub(crate) fn client_capabilities_sampling_up(
-    value: old::ClientCapabilitiesSampling,
-) -> new::ClientCapabilitiesSampling {
-    let old::ClientCapabilitiesSampling { context, tools, extra } = value;
-    new::ClientCapabilitiesSampling {
-        context,
-        tools,
-        extra,
-    }
 }
 
 /// `ProgressNotificationParams` to `ProgressNotificationParams`.

@@ -24,8 +24,8 @@ mcp_convert::steps! {
     "CallToolResult" => "CallToolResult" fallible tools::call_tool_result_up;
     "CancelledNotificationParams" => "CancelledNotificationParams" fallible lifecycle::cancelled_notification_params_up;
     "ClientCapabilities" => "ClientCapabilities" lossy lifecycle::client_capabilities_up;
-    "ClientCapabilitiesElicitation" => "ClientCapabilitiesElicitation" exact lifecycle::client_capabilities_elicitation_up;
-    "ClientCapabilitiesSampling" => "ClientCapabilitiesSampling" exact lifecycle::client_capabilities_sampling_up;
+    "ClientCapabilitiesElicitation" => "ClientCapabilitiesElicitation" same;
+    "ClientCapabilitiesSampling" => "ClientCapabilitiesSampling" same;
     "CompleteRequestParams" => "CompleteRequestParams" fallible completion::complete_request_params_up;
     "CompleteRequestParamsArgument" => "CompleteRequestParamsArgument" same;
     "CompleteRequestParamsContext" => "CompleteRequestParamsContext" same;

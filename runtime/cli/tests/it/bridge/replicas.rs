@@ -99,6 +99,47 @@ fn a_session_is_served_by_any_of_several_bridges_and_ends_with_the_one_that_runs
     assert!(gone.starts_with("HTTP/1.1 404"), "{gone}");
 }
 
+/// A client of the per-request lifecycle that answers a question at another bridge than the one that asked it.
+#[test]
+fn a_question_is_answered_at_any_of_several_bridges() {
+    let Some(redis) = Redis::start(folder("questions"), &[]) else {
+        return;
+    };
+    let url = format!("redis+unix://{}", redis.socket().display());
+    for server in [Revision::V2025_11_25, Revision::LATEST] {
+        let two = [0, 1].map(|_| listening_with(&["--backplane", &url], server));
+        let [(_home, near), (_other, far)] = two;
+        let prefix = "io.modelcontextprotocol/";
+        let ask = |port: u16, more: &Value| {
+            let mut call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+                "name": "ask", "arguments": {}, "_meta": {
+                    format!("{prefix}protocolVersion"): Revision::LATEST.protocol_version(),
+                    format!("{prefix}clientInfo"): {"name": "c", "version": "1"},
+                    format!("{prefix}clientCapabilities"): {"elicitation": {"form": {}}},
+                },
+            }});
+            for (name, value) in more.as_object().unwrap() {
+                call["params"][name] = value.clone();
+            }
+            result(&post(port, Revision::LATEST, &call))
+        };
+        for _ in 0..3 {
+            let asked = ask(near, &json!({}));
+            assert_eq!(asked["resultType"], "input_required", "{asked}");
+            let questions = asked["inputRequests"].as_object().unwrap();
+            let key = questions.keys().next().unwrap();
+            let day = json!({"action": "accept", "content": {"day": "Monday"}});
+            let again =
+                json!({"requestState": asked["requestState"], "inputResponses": {key: day}});
+            let answered = ask(far, &again);
+            assert_eq!(
+                answered["content"][0]["text"], "Monday",
+                "{server}: {answered}"
+            );
+        }
+    }
+}
+
 /// Its certificate is one that the environment names; without it, the server is not trusted.
 #[test]
 fn bridges_share_sessions_through_a_redis_server_over_tls_that_they_trust() {

@@ -78,11 +78,14 @@ fn a_server_that_does_not_start_in_its_time_is_an_error_with_the_reason() {
 #[test]
 fn a_server_that_dies_at_its_start_is_told_with_its_status() {
     for client in [Revision::V2025_06_18, Revision::LATEST] {
-        let script = "echo 'no module named x' >&2; exit 3";
+        let script = "echo 'no module named x' >&2; printf 'v\\033[2J22\\n' >&2; exit 3";
         let mut talk = Talk::new(client, bridge_by(script, &[], client));
         let add = talk.tool("add");
         let answer = format!("{:?}", talk.answers(&[add])[&add]);
         assert!(answer.contains("exit status: 3"), "{answer}");
+        // The last line of a stack trace is not the one that says why.
+        assert!(answer.contains("no module named x"), "{answer}");
+        assert!(!answer.contains('\u{1b}'), "{answer}");
         let (code, said) = talk.waits();
         assert_eq!(code, Some(1), "{said}");
         assert!(said.contains("no module named x"), "{said}");

@@ -1,7 +1,9 @@
 //! Streamable HTTP, at the client's end: each message a POST, and beside them the stream that a session may have. A server
 //! that does not speak it is spoken to over HTTP+SSE.
 
+mod authorize;
 mod body;
+mod connect;
 mod events;
 mod exchange;
 mod gate;
@@ -9,6 +11,8 @@ mod only_stream;
 mod options;
 mod request;
 mod session;
+#[cfg(feature = "client-auth")]
+pub(in crate::transport::client) mod sign_in;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,9 +24,10 @@ use crate::transport::queue::{Receiver, Sender, queue};
 use crate::transport::spawn::spawn;
 use mcp_revisions_sansio::client::{Exchange, Post};
 
+pub use authorize::{AuthProvider, Credentials, HttpRequest, Next, Pending, Refusal, TokenId};
 use gate::Gate;
 use only_stream::OnlyStream;
-pub use options::{AuthProvider, Http, Pending};
+pub use options::Http;
 use request::Requests;
 use session::Session;
 

@@ -1,6 +1,5 @@
 //! A server over HTTP, as it is described: its URL, its authorization, its headers, and how long it is waited for.
 
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,36 +7,13 @@ use ::http::{Request, Response, Uri};
 use bytes::Bytes;
 use http_body_util::Full;
 
+use super::authorize::{AuthProvider, Pending};
 use super::body::{Body, boxed};
 use crate::service::Error;
 
 /// A server in this process.
 pub(super) type InProcess =
     dyn Fn(Request<Full<Bytes>>) -> Pending<'static, Response<Body>> + Send + Sync;
-
-/// What is going on, until it comes to this.
-pub type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
-
-/// Supplies the `Authorization` header of requests, and handles `WWW-Authenticate` challenges.
-///
-/// A `String` is a bearer token that does not change. For OAuth, implement it with a crate made for that: keep the token,
-/// and get another in [`challenged`](Self::challenged).
-pub trait AuthProvider: Send + Sync + 'static {
-    /// Returns the value of `Authorization`, or `None` to send no header.
-    fn header(&self) -> Pending<'_, Option<String>>;
-
-    /// Handles a response 401 or 403 with this `WWW-Authenticate`; returns whether to retry the request.
-    fn challenged(&self, challenge: &str) -> Pending<'_, bool> {
-        let _ = challenge;
-        Box::pin(std::future::ready(false))
-    }
-}
-
-impl AuthProvider for String {
-    fn header(&self) -> Pending<'_, Option<String>> {
-        Box::pin(std::future::ready(Some(format!("Bearer {self}"))))
-    }
-}
 
 /// How long a server may take to begin an answer.
 const ANSWER_TIME: Duration = Duration::from_secs(600);
@@ -60,10 +36,17 @@ pub struct Http {
     pub(super) service: Option<Arc<InProcess>>,
     #[cfg(feature = "client-tls")]
     pub(super) tls: Option<rustls::ClientConfig>,
+    /// Certificates that are trusted besides those of web browsers.
+    #[cfg(feature = "client-tls")]
+    pub(super) certificates: Vec<rustls::pki_types::CertificateDer<'static>>,
 }
 
 impl Http {
     /// Creates the transport to the server at this URL.
+    ///
+    /// With feature `client-tls` it trusts the certificates in the file that `SSL_CERT_FILE` names, besides those of web
+    /// browsers, and reaches `https` servers through the proxy that `HTTPS_PROXY` names (`http://HOST:PORT`), unless `NO_PROXY`
+    /// or a loopback address excludes them.
     ///
     /// # Errors
     /// Returns an error if the URL is not a valid HTTP URL, or needs TLS and feature `client-tls` is missing.
@@ -81,7 +64,16 @@ impl Http {
         if parsed.host().is_none() {
             return Err(wrong("it has no host"));
         }
-        Ok(Self::at(parsed))
+        let http = Self::at(parsed);
+        #[cfg(feature = "client-tls")]
+        if http.url.scheme_str() == Some("https")
+            && let Some(path) = std::env::var_os("SSL_CERT_FILE").filter(|path| !path.is_empty())
+        {
+            return http
+                .with_ca_file(std::path::Path::new(&path))
+                .map_err(|error| Error::Transport(format!("SSL_CERT_FILE: {error}")));
+        }
+        Ok(http)
     }
 
     /// Returns a server that is an HTTP service in this process, such as one that another SDK made: it is called with
@@ -128,6 +120,8 @@ impl Http {
             service: None,
             #[cfg(feature = "client-tls")]
             tls: None,
+            #[cfg(feature = "client-tls")]
+            certificates: Vec::new(),
         }
     }
 
@@ -158,6 +152,20 @@ impl Http {
     pub fn with_header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), value.into()));
         self
+    }
+
+    /// Trusts the certificates of a file in PEM, besides the root certificates of web browsers. It does nothing where
+    /// [`with_tls`](Self::with_tls) is used.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read, or has no certificate.
+    #[cfg(feature = "client-tls")]
+    pub fn with_ca_file(mut self, path: &std::path::Path) -> Result<Self, Error> {
+        let read = std::fs::read(path).map_err(|error| error.to_string());
+        let found = read.and_then(|pem| super::connect::certificates(&pem));
+        let found = found.map_err(|why| Error::Transport(format!("{}: {why}", path.display())))?;
+        self.certificates.extend(found);
+        Ok(self)
     }
 
     /// Sets the TLS configuration for `https`, such as other root certificates; by default those of web browsers.

@@ -3,30 +3,27 @@
 use std::time::Duration;
 
 use ::http::header::{
-    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH,
-    CONTENT_TYPE, HOST, LOCATION, RETRY_AFTER, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
-    WWW_AUTHENTICATE,
+    ACCEPT, ACCEPT_ENCODING, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HOST,
+    LOCATION, RETRY_AFTER, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
 };
 use ::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri};
 use bytes::Bytes;
 use http_body_util::{Full, LengthLimitError};
-use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::client::legacy::{Client, Error};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
+use super::authorize::{HttpRequest, Next, Refusal, TokenId};
 use super::body::{Body, boxed, is_stream, whole};
+use super::connect::{Connector, connector};
 use super::options::Http;
 use crate::headers;
 use mcp_revisions_sansio::params;
 use mcp_revisions_sansio::transport::quotable;
 
-#[cfg(feature = "client-tls")]
-type Connector = hyper_rustls::HttpsConnector<HttpConnector>;
-#[cfg(not(feature = "client-tls"))]
-type Connector = HttpConnector;
-
 /// The header that names the event to go on after.
 const LAST_EVENT_ID: &str = "Last-Event-ID";
+/// How often a request is sent again after it was refused: for a token, for a scope, for a nonce.
+const REFUSALS: usize = 3;
 /// How often a request is sent on to elsewhere.
 const REDIRECTS: usize = 3;
 /// How long a connection is kept for the next request.
@@ -50,7 +47,7 @@ impl Requests {
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(IDLE_TIME)
             .pool_max_idle_per_host(IDLE)
-            .build(connector(&http));
+            .build(connector(&http, |_| true));
         Self {
             http,
             client,
@@ -112,11 +109,12 @@ impl Requests {
     ) -> Result<Response<Body>, String> {
         let all = self.http.headers.iter().chain(headers);
         let headers = header_map(all.map(|(name, value)| (name.as_str(), value.as_str())))?;
-        let (mut tries, mut redirects, mut is_challenged) = (0, 0, false);
+        let version = headers.get(headers::PROTOCOL_VERSION).cloned();
+        let (mut tries, mut redirects, mut refusals) = (0, 0, 0);
         loop {
             tries += 1;
             let last = tries >= self.http.tries;
-            let headers = self.authorized(headers.clone()).await?;
+            let (headers, token) = self.authorized(method, &url, headers.clone()).await?;
             let answer = self.once(method, &url, headers, body);
             let answer = tokio::time::timeout(self.http.answer_time, answer).await;
             // A server that keeps silent may be at work on it.
@@ -138,15 +136,24 @@ impl Requests {
                     let wanted = seconds(response.headers());
                     tokio::time::sleep(self.pause(tries, wanted)).await;
                 }
-                StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN if !is_challenged => {
-                    is_challenged = true;
-                    let challenge = response.headers().get(WWW_AUTHENTICATE);
-                    let challenge = challenge
-                        .and_then(|it| it.to_str().ok())
-                        .unwrap_or_default();
-                    match &self.http.authorize {
-                        Some(authorize) if authorize.challenged(challenge).await => {}
-                        _ => return plain(response),
+                StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN if refusals < REFUSALS => {
+                    let Some(authorize) = &self.http.authorize else {
+                        return plain(response);
+                    };
+                    refusals += 1;
+                    let named = version.as_ref().and_then(|value| value.to_str().ok());
+                    let refusal = Refusal {
+                        request: HttpRequest { method, url: &url },
+                        protocol_version: named,
+                        status: response.status(),
+                        headers: response.headers(),
+                        token,
+                    };
+                    match authorize.refused(refusal).await {
+                        // What it waited for may have taken long: the attempts begin again.
+                        Next::Retry => tries = 0,
+                        Next::GiveUp(None) => return plain(response),
+                        Next::GiveUp(Some(why)) => return Err(why),
                     }
                 }
                 StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT
@@ -200,14 +207,22 @@ impl Requests {
         Ok(self.client.request(request).await?.map(boxed))
     }
 
-    /// The headers of a request with its authorization.
-    async fn authorized(&self, mut headers: HeaderMap) -> Result<HeaderMap, String> {
-        if let Some(authorize) = &self.http.authorize
-            && let Some(value) = authorize.header().await
-        {
-            set(&mut headers, AUTHORIZATION.as_str(), &value)?;
+    /// The headers of a request with its authorization, and the token in it.
+    async fn authorized(
+        &self,
+        method: &Method,
+        url: &Uri,
+        mut headers: HeaderMap,
+    ) -> Result<(HeaderMap, Option<TokenId>), String> {
+        let Some(authorize) = &self.http.authorize else {
+            return Ok((headers, None));
+        };
+        let request = HttpRequest { method, url };
+        let credentials = authorize.credentials(&request).await?;
+        for (name, value) in &credentials.headers {
+            set(&mut headers, name, value)?;
         }
-        Ok(headers)
+        Ok((headers, credentials.token))
     }
 
     /// How long to wait before a try: twice as long each time, and up to half of it more, by chance.
@@ -291,7 +306,7 @@ impl Pace {
 }
 
 /// An error with all that led to it: the outermost alone says nothing of use.
-fn cause(error: &Error) -> String {
+pub(super) fn cause(error: &Error) -> String {
     let mut said = match error.is_connect() {
         true => "cannot connect".to_owned(),
         false => error.to_string(),
@@ -428,21 +443,6 @@ fn origin(url: &Uri) -> Option<(&str, String, u16)> {
     };
     let host = url.host()?.to_ascii_lowercase();
     Some((scheme, host, url.port_u16().unwrap_or(port)))
-}
-
-#[cfg(feature = "client-tls")]
-fn connector(http: &Http) -> Connector {
-    let builder = hyper_rustls::HttpsConnectorBuilder::new();
-    let builder = match &http.tls {
-        Some(config) => builder.with_tls_config(config.clone()),
-        None => builder.with_webpki_roots(),
-    };
-    builder.https_or_http().enable_http1().build()
-}
-
-#[cfg(not(feature = "client-tls"))]
-fn connector(_: &Http) -> Connector {
-    HttpConnector::new()
 }
 
 #[cfg(test)]

@@ -19,11 +19,11 @@ use tokio::sync::OnceCell;
 
 pub(crate) use streams::Kept;
 use streams::{Manner, Sent, Streams};
-use work::Work;
+use work::{RunningCall, Work};
 
 use super::connection::PeerConnection;
 use super::outbox::Outbox;
-use super::{AnyHandler, Facts, Peer, Replicas, Session};
+use super::{AnyHandler, Cancellation, Facts, Peer, Replicas, Session};
 use crate::Headers;
 use crate::backplane::To;
 use crate::transport::panics::{caught, lock};
@@ -183,6 +183,9 @@ impl ServerDriver {
                         state.connection.ended(exchange, self.now());
                     }
                 }
+                Output::Empty(exchange, status) => {
+                    state.streams.send_empty(exchange, status, manner)
+                }
                 Output::Close(exchange) => state.streams.end(exchange),
                 Output::Event(event) => {
                     opens_session |= matches!(event, Event::Opened(_));
@@ -273,8 +276,11 @@ impl ServerDriver {
                 }
             }
             Event::Cancelled(cancelled) => {
-                if let Some(task) = state.work().tasks.remove(&cancelled.token) {
-                    task.abort();
+                if let Some(call) = state.work().tasks.remove(&cancelled.token) {
+                    let reason = cancelled.reason;
+                    // Before its future is dropped, which may pass the reason on.
+                    let _ = call.cancellation.set(Cancellation { reason });
+                    call.work.abort();
                 }
             }
             Event::Answered(answer) => {
@@ -299,16 +305,19 @@ impl ServerDriver {
             return;
         };
         let facts = state.streams.facts(exchange);
+        let cancellation = Arc::new(OnceLock::new());
         let peer = Peer {
             token,
             driver: Arc::clone(&driver),
             facts,
             task: None,
+            cancellation: Arc::clone(&cancellation),
         };
         let work = Arc::clone(&self.handler).call(request, peer);
         let work = spawn(async move { driver.answer(token, caught(work).await).await });
         // A call that is made again for the same request takes the place of the one that is over.
-        state.work().tasks.insert(token, work.abort_handle());
+        let work = work.abort_handle();
+        (state.work().tasks).insert(token, RunningCall { work, cancellation });
     }
 
     async fn answer(&self, token: Token, result: Result<Json, ErrorObject>) {

@@ -166,15 +166,23 @@ impl Streams {
         }
     }
 
+    /// Ends an exchange in which nothing is said: by a response of this status, where answers are responses.
+    pub(super) fn send_empty(&mut self, exchange: Exchange, status: u16, manner: Manner) {
+        if self.is_only {
+            self.end(exchange);
+            return;
+        }
+        let nothing = Outgoing {
+            exchange: Some(exchange),
+            last: true,
+            status,
+            body: String::new(),
+        };
+        self.send(nothing, manner);
+    }
+
     /// Sends a text where it belongs.
     pub(super) fn send(&mut self, text: Outgoing, manner: Manner) -> Sent {
-        // That a message has arrived is no message, where answers are not responses.
-        if self.is_only && text.body.is_empty() {
-            if let Some(exchange) = text.exchange {
-                self.end(exchange);
-            }
-            return Sent::Done;
-        }
         let open =
             (text.exchange).and_then(|exchange| Some((exchange, self.open.get_mut(&exchange)?)));
         let Some((exchange, open)) = open else {

@@ -28,7 +28,7 @@ impl ServerDriver {
             if !state.connection.answer_with_task(call, task) {
                 return None;
             }
-            let work = state.work().tasks.remove(&call);
+            let work = state.work().tasks.remove(&call).map(|call| call.work);
             self.perform(state, Manner::InTurn);
             Some(work)
         };

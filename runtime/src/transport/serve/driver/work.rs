@@ -1,18 +1,20 @@
 //! What is at work on a connection: tasks of handlers, what they wait for, and the events for them.
 
 use std::collections::VecDeque;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
+use super::super::Cancellation;
 use mcp_revisions_sansio::transport::Numbered;
 use mcp_revisions_sansio::{Answered, Event, Token};
 
 /// What is at work on a connection.
 #[derive(Default)]
 pub(super) struct Work {
-    pub(super) tasks: Numbered<Token, AbortHandle>,
+    pub(super) tasks: Numbered<Token, RunningCall>,
     pub(super) asked: Numbered<Token, oneshot::Sender<Answered>>,
     /// When the connection is woken next, and what does it.
     pub(super) alarm: Option<(Duration, AbortHandle)>,
@@ -21,6 +23,14 @@ pub(super) struct Work {
     /// Events for the handlers, and whether they are being delivered.
     pub(super) news: VecDeque<Event>,
     pub(super) is_telling: bool,
+}
+
+/// A call that a handler works on.
+#[derive(Debug)]
+pub(super) struct RunningCall {
+    pub(super) work: AbortHandle,
+    /// Where its handler finds out that it was cancelled.
+    pub(super) cancellation: Arc<OnceLock<Cancellation>>,
 }
 
 impl Work {
@@ -45,7 +55,7 @@ impl Work {
             alarm.abort();
         }
         for task in std::mem::take(&mut self.tasks).into_values() {
-            task.abort();
+            task.work.abort();
         }
     }
 

@@ -8,7 +8,9 @@ use bytes::Bytes;
 use http_body_util::Full;
 use mcp_revisions::latest::{self as mcp, ClientHandlers};
 use mcp_revisions::mcp_wire::{Json, JsonObject};
-use mcp_revisions::service::client::{AuthProvider, ClientContext, Http, Pending};
+use mcp_revisions::service::client::{
+    AuthProvider, ClientContext, Credentials, Http, HttpRequest, Next, Pending, Refusal,
+};
 use mcp_revisions::service::{Error, RequestContext, Router, Server};
 use mcp_revisions::{Latest, Revision, http};
 use serde_json::json;
@@ -142,15 +144,84 @@ struct Tokens {
 }
 
 impl AuthProvider for Tokens {
-    fn header(&self) -> Pending<'_, Option<String>> {
-        let known = !self.challenges.lock().unwrap().is_empty();
-        Box::pin(std::future::ready(known.then(|| "Bearer good".to_owned())))
+    fn credentials<'a>(
+        &'a self,
+        request: &'a HttpRequest<'a>,
+    ) -> Pending<'a, Result<Credentials, String>> {
+        assert_eq!(request.url.path(), "/mcp");
+        let known = self.challenges.lock().unwrap().len();
+        let credentials = match known {
+            0 => Credentials::default(),
+            known => Credentials::bearer(&format!("good-{known}")),
+        };
+        Box::pin(std::future::ready(Ok(credentials)))
     }
 
-    fn challenged(&self, challenge: &str) -> Pending<'_, bool> {
-        self.challenges.lock().unwrap().push(challenge.to_owned());
-        Box::pin(std::future::ready(true))
+    fn refused<'a>(&'a self, refusal: Refusal<'a>) -> Pending<'a, Next> {
+        let challenges: Vec<&str> = refusal.challenges().collect();
+        let seen = format!("{} {}", refusal.status.as_u16(), challenges.join(" | "));
+        self.challenges.lock().unwrap().push(seen);
+        Box::pin(std::future::ready(Next::Retry))
     }
+}
+
+#[tokio::test]
+async fn a_request_is_sent_again_for_a_token_and_then_for_a_scope_with_all_challenges_seen() {
+    let guard: Fault = Arc::new(|_, request| {
+        let sent = request.headers().get("authorization");
+        match sent.and_then(|it| it.to_str().ok()) {
+            Some("Bearer good-2") => None,
+            Some("Bearer good-1") => {
+                let more = "Bearer error=\"insufficient_scope\"".to_owned();
+                Some(status(403, &[("www-authenticate", more)]))
+            }
+            _ => {
+                let (one, two) = ("Bearer realm=\"x\"", "DPoP algs=\"ES256\"");
+                let headers = [
+                    ("www-authenticate", one.to_owned()),
+                    ("www-authenticate", two.to_owned()),
+                ];
+                Some(status(401, &headers))
+            }
+        }
+    });
+    let url = serve(spoken_over_http(), guard).await;
+    let tokens = Tokens::default();
+    let client = client().http(quick(&url).with_authorization(tokens.clone()));
+    assert_eq!(call(&client, "hello").await, Ok("hello".to_owned()));
+    assert_eq!(
+        *tokens.challenges.lock().unwrap(),
+        [
+            "401 Bearer realm=\"x\" | DPoP algs=\"ES256\"",
+            "403 Bearer error=\"insufficient_scope\"",
+        ]
+    );
+}
+
+/// Refuses to go on, with a reason.
+struct Closed;
+
+impl AuthProvider for Closed {
+    fn credentials<'a>(
+        &'a self,
+        _: &'a HttpRequest<'a>,
+    ) -> Pending<'a, Result<Credentials, String>> {
+        Box::pin(std::future::ready(Ok(Credentials::default())))
+    }
+
+    fn refused<'a>(&'a self, _: Refusal<'a>) -> Pending<'a, Next> {
+        let why = Next::GiveUp(Some("sign in at the moon".to_owned()));
+        Box::pin(std::future::ready(why))
+    }
+}
+
+#[tokio::test]
+async fn the_reason_why_a_sign_in_failed_is_the_error_of_the_call() {
+    let guard: Fault = Arc::new(|_, _| Some(status(401, &[])));
+    let url = serve(spoken_over_http(), guard).await;
+    let client = client().http(quick(&url).with_authorization(Closed));
+    let failed = call(&client, "hello").await.unwrap_err().to_string();
+    assert!(failed.contains("sign in at the moon"), "{failed}");
 }
 
 #[tokio::test]
@@ -160,7 +231,7 @@ async fn who_may_use_the_server_is_asked_for_and_told_of_challenges() {
             let good = request
                 .headers()
                 .get("authorization")
-                .is_some_and(|it| it == "Bearer good");
+                .is_some_and(|it| it == "Bearer good-1");
             (!good).then(|| {
                 status(
                     401,
@@ -173,10 +244,13 @@ async fn who_may_use_the_server_is_asked_for_and_told_of_challenges() {
     let tokens = Tokens::default();
     let client = client().http(quick(&url).with_authorization(tokens.clone()));
     assert_eq!(call(&client, "hello").await, Ok("hello".to_owned()));
-    assert_eq!(*tokens.challenges.lock().unwrap(), ["Bearer realm=\"x\""]);
+    assert_eq!(
+        *tokens.challenges.lock().unwrap(),
+        ["401 Bearer realm=\"x\""]
+    );
 
     let client =
-        crate::transports::client().http(quick(&url).with_authorization("good".to_owned()));
+        crate::transports::client().http(quick(&url).with_authorization("good-1".to_owned()));
     assert_eq!(call(&client, "hello").await, Ok("hello".to_owned()));
     // Nobody to ask: the answer is that there is none, and not a wait.
     let client = crate::transports::client().http(quick(&url));

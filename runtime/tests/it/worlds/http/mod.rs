@@ -245,6 +245,7 @@ impl<'e> Http<'e> {
                         }
                     }
                 }
+                Output::Empty(..) => panic!("a server's alone"),
                 Output::Restart => panic!("nobody starts a server over HTTP"),
                 Output::Event(event) => self.asker.hears(event),
             }
@@ -265,6 +266,15 @@ impl<'e> Http<'e> {
     fn heed(&mut self, connection: usize, output: Output<Outgoing>) {
         let on_connection =
             |it: &Working, token: Token| it.connection == connection && it.call.token == token;
+        let output = match output {
+            Output::Empty(exchange, status) => Output::Send(Outgoing {
+                exchange: Some(exchange),
+                last: true,
+                status,
+                body: String::new(),
+            }),
+            output => output,
+        };
         match output {
             Output::Send(text) => {
                 let at = text.exchange.map(|exchange| (connection, exchange));

@@ -5,15 +5,16 @@
 //! calls each of them at the same time as the others, reads resources and gets prompts; of scenarios it knows nothing
 //! but the tool calls that one may prescribe.
 
-#[path = "../../../../runtime/examples/sample/mod.rs"]
+#[path = "../../../../../runtime/examples/sample/mod.rs"]
 mod sample;
+mod sign_in;
 
 use std::env;
 use std::error::Error;
 
 use mcp_revisions::latest::{self as mcp, CallServer, ClientHandlers};
 use mcp_revisions::mcp_wire::{Json, JsonObject};
-use mcp_revisions::service::client::ClientContext;
+use mcp_revisions::service::client::{ClientContext, Http};
 use mcp_revisions::service::{self, Client};
 use mcp_revisions::{Latest, Revision, RevisionSet};
 use serde_json::Value;
@@ -46,7 +47,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
             Revision::from_protocol_version(&revision).ok_or("the suite names no revision")?;
         client = client.with_revisions(RevisionSet::none().with(revision));
     }
-    let client = client.with_handlers(Agreeable).url(&url)?;
+    let http = Http::new(&url)?;
+    let oauth = sign_in::provider(&http)?;
+    let client = client.with_handlers(Agreeable).http(http.with_authorization(oauth));
 
     let tools = client.list_tools(None).await?.tools;
     let mut calls = JoinSet::new();

@@ -1,0 +1,62 @@
+//! Members that may have another name now: one went and one came at the same places, of one type and with akin names.
+
+use super::kind::Kind;
+use super::path::{WirePath, bare};
+use super::row::Row;
+use crate::sorted::SortedMap;
+
+/// Tells each member that went of the one that may be it, and the other way round.
+pub(super) fn mark(rows: &mut [Row]) {
+    let mut gone: SortedMap<Vec<String>, Vec<usize>> = SortedMap::new();
+    for (at, row) in rows.iter().enumerate() {
+        if row.kind == Kind::MemberRemoved {
+            gone.entry(holders(&row.paths)).or_default().push(at);
+        }
+    }
+    let mut pairs = Vec::new();
+    for (at, row) in rows.iter().enumerate() {
+        if !matches!(
+            row.kind,
+            Kind::MemberAddedOptional | Kind::MemberAddedRequired
+        ) {
+            continue;
+        }
+        let gone = gone.get(&holders(&row.paths));
+        let mut akin = gone
+            .into_iter()
+            .flatten()
+            .filter(|old| are_akin(&rows[**old], row));
+        if let (Some(old), None) = (akin.next(), akin.next()) {
+            pairs.push((*old, at));
+        }
+    }
+    for (old, new) in pairs {
+        if rows[old].other_name.is_none() {
+            rows[old].other_name = rows[new].subject.clone();
+            rows[new].other_name = rows[old].subject.clone();
+        }
+    }
+}
+
+/// The places of the objects that hold the members of these paths.
+fn holders(paths: &[WirePath]) -> Vec<String> {
+    let holder = |path: &WirePath| {
+        let text = path.to_string();
+        let last = path.trail.members().last().map_or(0, |name| name.len());
+        text[..text.len().saturating_sub(last)].to_owned()
+    };
+    paths.iter().map(holder).collect()
+}
+
+/// Whether a member that went and one that came are of one type, and one of their names is part of the other.
+fn are_akin(old: &Row, new: &Row) -> bool {
+    let plain = |row: &Row| {
+        let name = row.subject.as_deref().map(bare).unwrap_or_default();
+        let letters = name.chars().filter(|letter| letter.is_alphanumeric());
+        letters.collect::<String>().to_lowercase()
+    };
+    let (was, is) = (plain(old), plain(new));
+    let brief = |view: &Option<super::View>| view.as_ref().map(|view| view.brief.clone());
+    let is_part = !was.is_empty() && !is.is_empty() && (was.contains(&is) || is.contains(&was));
+    is_part && brief(&old.before) == brief(&new.after)
+}

@@ -1,0 +1,190 @@
+//! The plans of conversions: between adjacent revisions, and between the states of extensions and the core before them.
+
+use super::{ExtensionModel, Models, RevisionModel};
+use crate::Error;
+use crate::decision::Decision;
+use crate::model::Model;
+use crate::shims::rules::PairRules;
+use crate::shims::{self, Pair, PairPlan, Planned, Side};
+use crate::spec::errors::ErrorRules;
+use crate::spec::rules::RuleFile;
+use crate::spec::{Revision, Spec, Status};
+
+impl Models<'_> {
+    /// Plans the conversions between adjacent revisions: those that can be negotiated, and drafts that differ; and
+    /// those between an extension and the core that had the feature before. A change to a draft without a rule is listed
+    /// in [`PairPlan::open`].
+    ///
+    /// # Errors
+    /// Every change between released revisions without a rule, and every rule without a change.
+    pub fn plan_shims(&self, spec: &Spec) -> Result<Vec<PairPlan>, Error> {
+        let mut errors = Vec::new();
+        let pairs = self.all_pairs();
+        let files: Vec<String> = pairs.iter().map(Pair::file).collect();
+        let plans = pairs.iter().zip(&files);
+        let plans = plans.map(|(pair, name)| self.plan_pair(pair, spec.rules.get(name)));
+        let plans = Error::apart(plans, &mut errors);
+        errors.extend(self.changes.faults(&pairs));
+        // Rules between revisions that are not adjacent would never be looked at.
+        for (name, file) in spec.rules.iter() {
+            if Pair::is_rule_file(name) && !files.iter().any(|known| known == name) {
+                let problem = "no two adjacent revisions of that name are converted";
+                let help = format!("known: {}", files.join(", "));
+                errors.push(Error::file(file.path.as_str(), problem, "", help));
+            }
+        }
+        Error::check(errors)?;
+        Ok(plans)
+    }
+
+    /// Returns the pairs of adjacent revisions that are converted, oldest first.
+    #[must_use]
+    pub fn shim_pairs(&self) -> Vec<Pair> {
+        let chain = self.chain();
+        let ids = |at: usize| &*chain[at].revision.id;
+        (1..chain.len())
+            .map(|at| Pair::new(ids(at - 1), ids(at)))
+            .collect()
+    }
+
+    /// Returns the pairs of adjacent revisions, and after them those of the extensions.
+    #[must_use]
+    pub fn all_pairs(&self) -> Vec<Pair> {
+        [self.shim_pairs(), self.extension_pairs()].concat()
+    }
+
+    /// Returns the pairs of adjacent states of each extension, and before them that of the first one and the last revision
+    /// whose core had the feature.
+    #[must_use]
+    pub fn extension_pairs(&self) -> Vec<Pair> {
+        let all = self.extensions.iter().map(|of| of.extension);
+        Pair::of_extensions(&all.collect::<Vec<_>>())
+    }
+
+    /// Plans the conversions of a pair by the rules in a file.
+    ///
+    /// # Errors
+    /// As [`Models::plan_shims`].
+    pub fn plan_pair(&self, pair: &Pair, file: RuleFile) -> Result<PairPlan, Error> {
+        let mut extensions = self.extensions.iter();
+        match extensions.find(|of| of.extension.name == pair.new) {
+            Some(of) => self.plan_extension(pair, of, file),
+            None => self.plan_adjacent(pair, file),
+        }
+    }
+
+    /// Plans the conversions between the methods that a core or an older state had for a feature and those of a state of its
+    /// extension.
+    fn plan_extension(
+        &self,
+        pair: &Pair,
+        of: &ExtensionModel<'_>,
+        file: RuleFile,
+    ) -> Result<PairPlan, Error> {
+        let ExtensionModel {
+            extension, model, ..
+        } = of;
+        let base = self.get(&extension.revision)?;
+        let mut older = self.extensions.iter();
+        let older = older.find(|other| other.extension.name == pair.old);
+        let (before, old) = match older {
+            Some(older) => {
+                let own = older.extension.methods.iter().map(|method| &method.name);
+                let model = with_methods(&older.model, &own.collect::<Vec<_>>());
+                (self.get(&older.extension.revision)?, model)
+            }
+            None => {
+                let before = self.get(&pair.old)?;
+                let of_core = extension.core.iter().flat_map(|core| &core.methods);
+                (
+                    before,
+                    with_methods(&before.model, &of_core.collect::<Vec<_>>()),
+                )
+            }
+        };
+        let own = extension.methods.iter().map(|method| &method.name);
+        let new = with_methods(model, &own.collect::<Vec<_>>());
+        // What the codes of errors mean is the business of the revisions.
+        // The errors of an extension are those of the revision that it rests on.
+        let sent = [before, base].map(|of| sent(&self.stated, of.revision));
+        let [old_codes, new_codes] = &sent;
+        let old = Side {
+            id: &pair.old,
+            model: &old,
+            ..side(before, old_codes)
+        };
+        let new = Side {
+            id: &extension.name,
+            model: &new,
+            ..side(base, new_codes)
+        };
+        let is_draft = |of: &ExtensionModel<'_>| of.extension.status() == Status::Draft;
+        let may_be_open = is_draft(of) || older.is_some_and(is_draft);
+        let mut plan = self.planned(pair, [old, new], file, may_be_open)?;
+        // So are the types that the extension repeats.
+        plan.alike.retain(|name| base.model.get(name).is_none());
+        Ok(plan)
+    }
+
+    fn plan_adjacent(&self, pair: &Pair, file: RuleFile) -> Result<PairPlan, Error> {
+        let (old, new) = (self.get(&pair.old)?, self.get(&pair.new)?);
+        let sent = [old, new].map(|of| sent(&self.stated, of.revision));
+        let [old_codes, new_codes] = &sent;
+        let is_draft = |of: &RevisionModel<'_>| of.revision.status == Status::Draft;
+        let sides = [side(old, old_codes), side(new, new_codes)];
+        self.planned(pair, sides, file, is_draft(old) || is_draft(new))
+    }
+
+    /// Returns the rules of two adjacent revisions that match nothing, among rules that may be unfinished.
+    pub(crate) fn idle_rules(&self, pair: &Pair, file: RuleFile) -> Result<Vec<Error>, Error> {
+        let (old, new) = (self.get(&pair.old)?, self.get(&pair.new)?);
+        let [old_codes, new_codes] = [old, new].map(|of| sent(&self.stated, of.revision));
+        let (rules, _) = PairRules::unfinished(file)?.answering(&self.changes, pair);
+        let _ = shims::plan(side(old, &old_codes), side(new, &new_codes), &rules);
+        Ok(rules.unused())
+    }
+
+    /// Plans a pair, which `may_be_open` or not: then what no rule answers is an error.
+    fn planned(
+        &self,
+        pair: &Pair,
+        [old, new]: [Side<'_>; 2],
+        file: RuleFile,
+        may_be_open: bool,
+    ) -> Result<PairPlan, Error> {
+        let (rules, unanswered) = PairRules::read(file)?.answering(&self.changes, pair);
+        let Planned { plan, mut faults } = shims::plan(old, new, &rules);
+        if !may_be_open {
+            faults.extend(plan.open.iter().cloned().map(Decision::refused));
+        }
+        faults.extend(unanswered);
+        Error::check(faults)?;
+        Ok(plan)
+    }
+}
+
+fn side<'m>(of: &'m RevisionModel<'_>, errors: &'m [(i64, String)]) -> Side<'m> {
+    Side {
+        id: &of.revision.id,
+        wire: &of.revision.wire,
+        model: &of.model,
+        errors,
+    }
+}
+
+/// A model with these methods alone.
+fn with_methods(model: &Model, names: &[&String]) -> Model {
+    let mut model = model.clone();
+    model.methods.retain(|method| names.contains(&&method.name));
+    model
+}
+
+/// The error codes that a peer of a revision may send: those that are said of it, and what else its schema carries.
+fn sent(codes: &ErrorRules, revision: &Revision) -> Vec<(i64, String)> {
+    let said = (codes.errors.iter())
+        .filter(|error| error.send && error.revisions.contains(&revision.id))
+        .map(|error| (error.code, error.name.clone()));
+    let unlisted = codes.unlisted(revision).into_iter();
+    said.chain(unlisted.map(|(code, name)| (code, name.to_owned())))
+        .collect()
+}

@@ -1,0 +1,446 @@
+//! Extensions: parts of the protocol with a schema of their own, beside the revision that they rest on.
+//!
+//! Each is a folder of `extensions/`: `extension.toml` with what no schema says, a folder per published state with its
+//! canonical schema, and where there is need errata, doc lines, names and the rules of its conversions.
+
+mod base;
+mod dangling;
+mod rows;
+
+use crate::sorted::{SortedMap, SortedSet};
+
+use mcp_wire::{Direction, MethodKind};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::canonical::definition;
+use super::errata::{self, Erratum};
+use super::methods::messages;
+use super::range::Order;
+use super::roles::lists;
+use super::rules::RuleFile;
+use super::{Directory, ERRATA, Revision, Spec, Status, canonical, revisions};
+use crate::Error;
+use crate::pointer::escaped;
+pub(super) use base::copied;
+pub(crate) use base::on_for;
+pub use dangling::Dangling;
+pub(crate) use dangling::without_dangling;
+pub(crate) use rows::stated_kind;
+pub(super) use rows::{ExtensionRows, StateRow};
+
+/// The folder of the extensions, below the spec directory.
+pub(crate) const FOLDER: &str = "extensions";
+/// The file of the facts of an extension, in its folder.
+pub(crate) const FACTS: &str = "extension.toml";
+
+/// A published state of an extension of the protocol.
+#[derive(Clone, Debug, Default)]
+pub struct Extension {
+    /// What it is called: `tasks` for the state that handlers are written in, `tasks@draft` for another one.
+    pub name: String,
+    /// The name of its folder: `tasks`.
+    pub folder: String,
+    /// The id of the state, that of its folder below: `2026-07-28`, `draft`.
+    pub state: String,
+    /// The publication status of the state.
+    pub status: Option<Status>,
+    /// Whether other states are older.
+    pub has_older: bool,
+    /// The identifier by which peers declare it: `io.modelcontextprotocol/tasks`.
+    pub identifier: String,
+    /// The id of the revision that it rests on.
+    pub revision: String,
+    /// Where its schema stands in its repository.
+    pub source: String,
+    /// SHA-256 of the upstream schema, in lower-case hex; empty where none was recorded.
+    pub sha256: String,
+    /// URL of its reference page; `{anchor}` stands for the name of a definition in lower case.
+    pub reference: String,
+    /// The definition of what peers declare under the identifier.
+    pub settings: Option<String>,
+    /// The sides between which its messages go.
+    pub roles: Roles,
+    /// Its messages, with what the schema does not say of them.
+    pub methods: Vec<ExtensionMethod>,
+    /// Results by which requests of the revision may be answered instead, as pairs of method and definition.
+    pub results: Vec<(String, String)>,
+    /// What `_meta` of types of the revision holds.
+    pub meta: Vec<MetaEntry>,
+    /// The same feature in the core of an earlier revision; only the oldest state has it.
+    pub core: Option<Core>,
+    /// The schema in canonical form, errata applied; a definition that repeats one of the revision is that one, and a
+    /// reference to nothing is gone.
+    pub schema: Value,
+    /// The schema in canonical form, as upstream has it.
+    pub raw: Value,
+    /// References to nothing, which no erratum mends.
+    pub dangling: Vec<Dangling>,
+    /// What the schema says in words, by pointer; empty for an extension of the spec, which has doc lines.
+    pub prose: SortedMap<String, String>,
+    /// The repairs, in the order in which they were applied.
+    pub errata: Vec<Erratum>,
+}
+
+/// The sides between which the messages of an extension go: the one that takes the part of the client, and of the server.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Roles {
+    /// The side that asks first: `client`, or another one, such as `view`.
+    pub client: String,
+    /// The side that it asks: `server`, or another one, such as `host`.
+    pub server: String,
+}
+
+impl Default for Roles {
+    fn default() -> Self {
+        Self {
+            client: "client".to_owned(),
+            server: "server".to_owned(),
+        }
+    }
+}
+
+/// A message of an extension.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExtensionMethod {
+    /// The `method` string.
+    pub name: String,
+    /// The side that sends it; `None` while the row does not name one.
+    pub sender: Option<Direction>,
+    /// The kind of message; `None` if its method says it.
+    pub kind: Option<MethodKind>,
+    /// The definition of the result, where its name does not say it.
+    pub result: Option<String>,
+    /// The source file that its types live in, where its method does not say it.
+    pub area: Option<String>,
+}
+
+impl ExtensionMethod {
+    /// Returns the kind of the message.
+    #[must_use]
+    pub fn kind(&self) -> MethodKind {
+        self.kind
+            .unwrap_or_else(|| super::roles::kind_of(&self.name))
+    }
+}
+
+/// What stands under a name in `_meta` of types of the revision.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MetaEntry {
+    /// The definition of the value.
+    pub definition: String,
+    /// The name.
+    pub name: String,
+    /// The definitions of the revision whose `_meta` it is.
+    pub of: Vec<String>,
+}
+
+/// What an extension was before it left the core: the messages of the two are converted into each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Core {
+    /// The id of the last revision whose core has the feature.
+    pub revision: String,
+    /// The methods that it has there.
+    pub methods: Vec<String>,
+}
+
+impl Extension {
+    /// Reads the states of an extension, oldest first.
+    pub(super) fn load(
+        directory: &Directory,
+        name: &str,
+        revisions: &[Revision],
+    ) -> Result<Vec<Self>, Error> {
+        let folder = directory.path(&format!("{FOLDER}/{name}"));
+        let facts = directory.file(&format!("{FOLDER}/{name}/{FACTS}"));
+        let is_taken = revisions.iter().any(|one| one.id == name);
+        if is_taken || !revisions::is_id(name) {
+            let (detail, help) = match is_taken {
+                true => ("a revision has that id", "call the folder otherwise"),
+                false => ("", revisions::ID_HELP),
+            };
+            let problem = format!("`{name}` cannot name an extension");
+            return Err(Error::file(folder, problem, detail, help));
+        }
+        if facts.text.is_empty() {
+            return Err(missing(facts.path, name));
+        }
+        let rows: ExtensionRows = facts.parse()?;
+        if rows.state.is_empty() {
+            let problem = "the extension has no state";
+            let help = format!("cargo xtask spec import FILE --extension {name}@ID");
+            return Err(Error::file(facts.path, problem, "", help));
+        }
+        Error::check(rows.list_faults(&facts, revisions))?;
+        Error::check(rows.own_faults(&facts, revisions))?;
+        let errata_file = directory.file(&format!("{FOLDER}/{name}/{ERRATA}"));
+        let errata = errata::read(&errata_file, Some(&rows.order()))?;
+        let states = rows.state.iter();
+        Error::all(states.map(|state| {
+            let base = revisions.iter();
+            let base = base.filter(|one| one.id == *state.revision.get_ref());
+            let Some(base) = base.last() else {
+                return Err(Error::defect("extension", "the list of states was checked"));
+            };
+            Self::load_state(
+                directory,
+                name,
+                (&facts, &rows, state),
+                (&errata_file, &errata),
+                (base, revisions),
+            )
+        }))
+    }
+
+    /// Reads one state by the rows of its extension.
+    fn load_state(
+        directory: &Directory,
+        name: &str,
+        (facts, rows, state): (&RuleFile, &ExtensionRows, &StateRow),
+        (errata_file, errata): (&RuleFile, &[Erratum]),
+        (base, revisions): (&Revision, &[Revision]),
+    ) -> Result<Self, Error> {
+        let id = state.id.get_ref();
+        let schema_name = schema_name(name, id);
+        let file = directory.file(&schema_name);
+        if !directory.files.contains_key(&schema_name) {
+            return Err(missing(file.path, &format!("{name}@{id}")));
+        }
+        let raw = canonical::of_text_with_dangling(&file.path, &file.text)?;
+        let of_state = errata.iter().filter(|erratum| erratum.holds(id));
+        let raw_on = on_for(&raw, base, of_state);
+        let errata::Applied {
+            mut schema, errata, ..
+        } = errata::apply(&raw_on, errata, errata_file, id, state.status)?;
+        let mut errors = rows.faults(facts, state, &schema, revisions);
+        errors.extend(misnamed(
+            &schema,
+            &file.path,
+            base,
+            &directory.path(&format!("{FOLDER}/{name}")),
+        ));
+        Error::check(errors)?;
+        let dangling = dangling::taken_out(&mut schema, &raw);
+        let has_older = rows
+            .state
+            .first()
+            .is_some_and(|first| first.id.get_ref() != id);
+        let defines = |of: &String| definition(&schema, of).is_some();
+        Ok(Self {
+            name: match rows.of_handlers() {
+                Some(main) if main.id.get_ref() != id => format!("{name}@{id}"),
+                _ => name.to_owned(),
+            },
+            folder: name.to_owned(),
+            state: id.clone(),
+            status: Some(state.status),
+            has_older,
+            identifier: rows.identifier.get_ref().clone(),
+            revision: base.id.clone(),
+            source: state.source.clone().unwrap_or_default(),
+            sha256: state
+                .sha256
+                .as_ref()
+                .map(|of| of.get_ref().clone())
+                .unwrap_or_default(),
+            reference: state.reference.get_ref().clone(),
+            settings: (rows.settings.as_ref())
+                .map(|of| of.get_ref().clone())
+                .filter(defines),
+            roles: rows.roles.clone(),
+            methods: rows.methods(state, &schema),
+            results: rows.results(state, &schema),
+            meta: rows.meta(state, &schema),
+            core: rows.core.as_ref().filter(|_| !has_older).map(|core| Core {
+                revision: core.revision.get_ref().clone(),
+                methods: core.methods.iter().map(|of| of.get_ref().clone()).collect(),
+            }),
+            schema,
+            raw,
+            dangling,
+            prose: SortedMap::new(),
+            errata,
+        })
+    }
+
+    /// Returns the publication status; a schema that stands alone promises nothing.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        self.status.unwrap_or(Status::Draft)
+    }
+
+    /// Returns whether a name means this state: its own, or the one with its id, `tasks@2026-07-28`.
+    #[must_use]
+    pub fn is_called(&self, name: &str) -> bool {
+        self.name == name || format!("{}@{}", self.folder, self.state) == name
+    }
+
+    /// Returns the file of its schema, below the spec directory.
+    #[must_use]
+    pub fn schema_file(&self) -> String {
+        schema_name(&self.folder, &self.state)
+    }
+
+    /// Returns the extension that a schema in canonical form is of: another state of one of the spec, or an unknown one
+    /// on the released revision whose definitions it repeats. `None` for the schema of a whole revision, which lists its
+    /// messages, and for one that repeats nothing.
+    #[must_use]
+    pub fn of_schema(raw: &Value, spec: &Spec, name: &str) -> Option<Self> {
+        if lists(raw) || messages(raw).next().is_none() {
+            return None;
+        }
+        if let Some(known) = extension_of(raw, spec) {
+            let base = spec.revision(&known.revision).ok()?;
+            return Some(known.with_schema(raw, base));
+        }
+        let copies = |base: &&Revision| {
+            let same = copied(raw, base).filter(|(_, copy, original)| copy == original);
+            same.count()
+        };
+        let released = |base: &&Revision| base.status == Status::Released;
+        let base = spec.revisions.iter().filter(released).max_by_key(copies)?;
+        if copies(&base) == 0 {
+            return None;
+        }
+        let methods = messages(raw).map(|(name, _)| ExtensionMethod {
+            name: name.to_owned(),
+            sender: None,
+            kind: None,
+            result: None,
+            area: None,
+        });
+        let unknown = Self {
+            name: name.to_owned(),
+            folder: name.to_owned(),
+            revision: base.id.clone(),
+            // It has no page of its own that anybody knows.
+            reference: base.reference.clone(),
+            methods: methods.collect(),
+            ..Self::default()
+        };
+        Some(unknown.with_schema(raw, base))
+    }
+
+    /// The same extension with another schema, mended as far as its errata still apply, and with those of its facts that
+    /// the schema bears out.
+    fn with_schema(&self, raw: &Value, base: &Revision) -> Self {
+        let (mut schema, _) = errata::fitting(
+            on_for(raw, base, &self.errata),
+            &self.errata,
+            &self.name,
+        );
+        let dangling = dangling::taken_out(&mut schema, raw);
+        let defines = |name: &str| definition(&schema, name).is_some();
+        let own: SortedSet<&str> = messages(raw).map(|(name, _)| name).collect();
+        let has = |method: &&ExtensionMethod| own.contains(method.name.as_str());
+        let results = self.results.iter().filter(|(_, it)| defines(it));
+        let meta = self.meta.iter().filter(|one| defines(&one.definition));
+        Self {
+            settings: self.settings.clone().filter(|name| defines(name)),
+            methods: self.methods.iter().filter(has).cloned().collect(),
+            results: results.cloned().collect(),
+            meta: meta.cloned().collect(),
+            core: None,
+            raw: raw.clone(),
+            schema: schema.clone(),
+            dangling,
+            ..self.clone()
+        }
+    }
+
+    /// Returns the file of its own doc lines, below the spec directory.
+    #[must_use]
+    pub fn docs_file(&self) -> String {
+        format!("{FOLDER}/{}/docs.toml", self.folder)
+    }
+}
+
+/// The names of the folders of extensions.
+pub(super) fn names(directory: &Directory) -> SortedSet<String> {
+    let inner = |path: &String| {
+        let path = path.strip_prefix(FOLDER)?.strip_prefix('/')?;
+        Some(path.split_once('/')?.0.to_owned())
+    };
+    directory.files.keys().filter_map(inner).collect()
+}
+
+/// Returns the schema of a state, below the spec directory.
+pub(super) fn schema_name(name: &str, state: &str) -> String {
+    format!("{FOLDER}/{name}/{state}/schema.json")
+}
+
+/// The error of a file that an import writes.
+fn missing(path: String, name: &str) -> Error {
+    let help = format!("cargo xtask spec import FILE --extension {name}");
+    Error::file(path, "the file is missing", "", help)
+}
+
+/// Returns the orders of the states of all extensions, by folder.
+pub(super) fn orders(extensions: &[Extension]) -> SortedMap<String, Order> {
+    let mut orders = SortedMap::new();
+    for of in extensions.chunk_by(|a, b| a.folder == b.folder) {
+        let firm = of
+            .iter()
+            .filter(|one| one.status() != Status::Draft)
+            .count();
+        let ids = of.iter().map(|one| one.state.clone()).collect();
+        let folder = of.first().map(|one| one.folder.clone()).unwrap_or_default();
+        orders.insert(folder, Order::of_states(ids, firm));
+    }
+    orders
+}
+
+/// The extension that a schema is a state of: the first one that has one of its messages.
+pub(crate) fn extension_of<'s>(schema: &Value, spec: &'s Spec) -> Option<&'s Extension> {
+    if lists(schema) {
+        return None;
+    }
+    let has = |extension: &&Extension| {
+        messages(schema).any(|(name, _)| extension.methods.iter().any(|own| own.name == name))
+    };
+    let is_main = |extension: &&Extension| extension.name == extension.folder;
+    let mut states = spec.extensions.iter().filter(has);
+    (states.clone().find(is_main)).or_else(|| states.next())
+}
+
+/// What an identifier of an extension is.
+pub(super) const IDENTIFIER: &str = "a prefix, `/` and a name: io.modelcontextprotocol/tasks";
+
+/// Whether a text is an identifier of an extension: a prefix and a name.
+pub(super) fn is_identifier(text: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+    let part = |part: &str| !part.is_empty() && part.bytes().all(plain);
+    text.split_once('/')
+        .is_some_and(|(prefix, name)| part(prefix) && part(name))
+}
+
+/// What says which revisions there are.
+fn known(revisions: &[Revision]) -> String {
+    let known: Vec<&str> = revisions.iter().map(|one| one.id.as_str()).collect();
+    format!("known: {}", known.join(", "))
+}
+
+/// The messages whose method is taken: by another message of the schema, or by the revision that the extension rests on,
+/// where the schema does not repeat that message.
+fn misnamed(schema: &Value, file: &str, base: &Revision, folder: &str) -> Vec<Error> {
+    let theirs: SortedMap<&str, &str> = messages(&base.schema).collect();
+    let mut said: SortedMap<&str, &str> = SortedMap::new();
+    let taken = messages(schema).filter_map(|(method, name)| {
+        let own = |by: &&str| format!("`{by}`");
+        let core = |by: &&str| format!("`{by}` of {}", base.id);
+        let by = match base.definition(name) {
+            None => said.get(method).map(own).or_else(|| theirs.get(method).map(core)),
+            Some(_) => None,
+        };
+        said.entry(method).or_insert(name);
+        Some(Error::schema(
+            file,
+            &format!("/$defs/{}", escaped(name)),
+            "a method that no other message has",
+            format!("`{method}`, which is that of {}", by?),
+            format!("give the message a method of its own, or mend it by an erratum in {folder}/{ERRATA}"),
+        ))
+    });
+    taken.collect()
+}

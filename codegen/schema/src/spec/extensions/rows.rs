@@ -1,0 +1,421 @@
+//! `extension.toml`: the rows of an extension, and what is wrong with them.
+
+use serde::Deserialize;
+use serde_json::Value;
+use toml::Spanned;
+
+use mcp_wire::{Direction, MethodKind};
+
+use super::super::canonical::definition;
+use super::super::methods::messages;
+use super::super::range::Order;
+use super::super::rules::RuleFile;
+use super::super::{Revision, Status, revisions};
+use super::{ExtensionMethod, MetaEntry, Roles, known};
+use crate::Error;
+use crate::one_or_many::OneOrMany;
+use crate::sorted::SortedSet;
+
+/// What `extension.toml` says.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::spec) struct ExtensionRows {
+    pub(in crate::spec) identifier: Spanned<String>,
+    pub(super) settings: Option<Spanned<String>>,
+    #[serde(default)]
+    pub(super) roles: Roles,
+    #[serde(default)]
+    pub(in crate::spec) state: Vec<StateRow>,
+    #[serde(default)]
+    pub(in crate::spec) method: Vec<MethodRow>,
+    #[serde(default)]
+    pub(super) result: Vec<ResultRow>,
+    #[serde(default)]
+    meta: Vec<MetaRow>,
+    pub(super) core: Option<CoreRow>,
+}
+
+/// A published state of the extension.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::spec) struct StateRow {
+    pub(in crate::spec) id: Spanned<String>,
+    pub(in crate::spec) status: Status,
+    pub(in crate::spec) revision: Spanned<String>,
+    pub(super) handlers: Option<bool>,
+    pub(in crate::spec) source: Option<String>,
+    pub(in crate::spec) sha256: Option<Spanned<String>>,
+    pub(in crate::spec) reference: Spanned<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::spec) struct MethodRow {
+    pub(in crate::spec) name: Spanned<String>,
+    sender: Spanned<String>,
+    kind: Option<Spanned<String>>,
+    result: Option<Spanned<String>>,
+    area: Option<String>,
+    pub(in crate::spec) since: Option<String>,
+    pub(in crate::spec) until: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ResultRow {
+    method: Spanned<String>,
+    result: Spanned<String>,
+    since: Option<String>,
+    until: Option<String>,
+}
+
+/// What `_meta` of types of the revision holds under a name.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MetaRow {
+    definition: Spanned<String>,
+    name: String,
+    of: OneOrMany<String>,
+    since: Option<String>,
+    until: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CoreRow {
+    pub(super) revision: Spanned<String>,
+    pub(super) methods: Vec<Spanned<String>>,
+}
+
+/// The word of a row for a message that gets no response.
+const NOTIFICATION: &str = "notification";
+/// The word for one that does.
+const REQUEST: &str = "request";
+
+/// What a range of a row says of a state: whether it holds there, and whether it begins there.
+fn held(order: &Order, since: Option<&str>, until: Option<&str>, id: &str) -> (bool, bool) {
+    let first = order.first().unwrap_or_default();
+    let since = since.unwrap_or(first);
+    (order.holds(since, until, id), since == id)
+}
+
+impl ExtensionRows {
+    /// Returns the order of the states.
+    pub(super) fn order(&self) -> Order {
+        let draft = |row: &&StateRow| row.status == Status::Draft;
+        let drafts = self.state.iter().filter(draft).count();
+        let ids = self.state.iter().map(|row| row.id.get_ref().clone());
+        Order::of_states(ids.collect(), self.state.len() - drafts)
+    }
+
+    /// Returns the state that handlers are written in: the one whose row says so, else the latest release, else the last.
+    pub(in crate::spec) fn of_handlers(&self) -> Option<&StateRow> {
+        let released = |row: &&StateRow| row.status == Status::Released;
+        let mut said = self.state.iter();
+        said.find(|row| row.handlers == Some(true))
+            .or_else(|| self.state.iter().rev().find(released))
+            .or_else(|| self.state.last())
+    }
+
+    /// Returns the messages that a state has by the rows; a draft has none that its schema lacks.
+    pub(super) fn methods(&self, state: &StateRow, schema: &Value) -> Vec<ExtensionMethod> {
+        let (order, id) = (self.order(), state.id.get_ref());
+        let own: SortedSet<&str> = messages(schema).map(|(name, _)| name).collect();
+        let rows = self.method.iter().filter(|row| {
+            let (holds, _) = held(&order, row.since.as_deref(), row.until.as_deref(), id);
+            holds && own.contains(row.name.get_ref().as_str())
+        });
+        let method = |row: &MethodRow| ExtensionMethod {
+            name: row.name.get_ref().clone(),
+            sender: self.roles.direction(row.sender.get_ref()).flatten(),
+            kind: (row.kind.as_ref()).and_then(|word| kind_of_word(word.get_ref())),
+            result: row.result.as_ref().map(|of| of.get_ref().clone()),
+            area: row.area.clone(),
+        };
+        rows.map(method).collect()
+    }
+
+    /// Returns the results by which requests of the revision may be answered in a state.
+    pub(super) fn results(&self, state: &StateRow, schema: &Value) -> Vec<(String, String)> {
+        let (order, id) = (self.order(), state.id.get_ref());
+        let rows = self.result.iter().filter(|row| {
+            let (holds, _) = held(&order, row.since.as_deref(), row.until.as_deref(), id);
+            holds && definition(schema, row.result.get_ref()).is_some()
+        });
+        rows.map(|row| (row.method.get_ref().clone(), row.result.get_ref().clone()))
+            .collect()
+    }
+
+    /// Returns what `_meta` of types of the revision holds in a state.
+    pub(super) fn meta(&self, state: &StateRow, schema: &Value) -> Vec<MetaEntry> {
+        let (order, id) = (self.order(), state.id.get_ref());
+        let rows = self.meta.iter().filter(|row| {
+            let (holds, _) = held(&order, row.since.as_deref(), row.until.as_deref(), id);
+            holds && definition(schema, row.definition.get_ref()).is_some()
+        });
+        let entry = |row: &MetaRow| MetaEntry {
+            definition: row.definition.get_ref().clone(),
+            name: row.name.clone(),
+            of: row.of.all().to_vec(),
+        };
+        rows.map(entry).collect()
+    }
+
+    /// Returns what is wrong with the list of states.
+    pub(super) fn list_faults(&self, facts: &RuleFile, revisions: &[Revision]) -> Vec<Error> {
+        let mut errors = Vec::new();
+        let mut fault = |at: &Spanned<String>, problem: String, help: &str| {
+            let rule = format!("state `{}`", at.get_ref());
+            errors.push(facts.error(at.span().start, rule, problem, "", help));
+        };
+        let mut before: Vec<&StateRow> = Vec::new();
+        for row in &self.state {
+            let id = row.id.get_ref();
+            if !revisions::is_id(id) {
+                fault(
+                    &row.id,
+                    format!("`{id}` cannot name a state"),
+                    revisions::ID_HELP,
+                );
+            }
+            if before.iter().any(|other| other.id.get_ref() == id) {
+                let help = "leave one of the rows, or name the other state";
+                fault(&row.id, "another row has that id".to_owned(), help);
+            }
+            let is_draft = |row: &StateRow| row.status == Status::Draft;
+            if !is_draft(row) && before.iter().any(|other| is_draft(other)) {
+                let help = "the list is in order of age, drafts last";
+                fault(&row.id, "it stands after a draft".to_owned(), help);
+            }
+            if row.handlers == Some(true) {
+                let is_taken = before.iter().any(|other| other.handlers == Some(true));
+                if row.status != Status::Released || is_taken {
+                    let help = "`handlers = true` stands at one released state";
+                    fault(
+                        &row.id,
+                        "handlers are written in another state".to_owned(),
+                        help,
+                    );
+                }
+            }
+            if row.reference.get_ref().is_empty() {
+                let help = "the URL of the page that the docs of the types are to link";
+                fault(
+                    &row.id,
+                    "the state names no reference page".to_owned(),
+                    help,
+                );
+            }
+            let base = row.revision.get_ref();
+            if revisions.iter().all(|one| one.id != *base) {
+                fault(&row.id, format!("no revision `{base}`"), &known(revisions));
+            }
+            before.push(row);
+        }
+        errors
+    }
+
+    /// Returns what the rows say that the schema of a state does not bear out; a draft is passed over, where nothing
+    /// begins with it.
+    pub(super) fn faults(
+        &self,
+        facts: &RuleFile,
+        state: &StateRow,
+        schema: &Value,
+        revisions: &[Revision],
+    ) -> Vec<Error> {
+        const UNDEFINED: &str = "the schema has no definition `{}`";
+        const LEAVE_OUT: &str = "the name of a definition of the schema; or leave the line out";
+        let (order, id) = (self.order(), state.id.get_ref().as_str());
+        let is_draft = state.status == Status::Draft && self.state.len() > 1;
+        let of_state = match self.state.len() {
+            1 => String::new(),
+            _ => format!(" (state {id})"),
+        };
+        let mut errors = Vec::new();
+        // `{}` in a problem is what the row says there.
+        let mut fault = |at: &Spanned<String>, rule: &str, problem: &str, help: &str| {
+            let problem = problem.replace("{}", at.get_ref()) + &of_state;
+            errors.push(facts.error(at.span().start, rule, problem, "", help));
+        };
+        let is_undefined = |name: &&Spanned<String>| definition(schema, name.get_ref()).is_none();
+        if let Some(settings) = self.settings.as_ref().filter(is_undefined)
+            && !is_draft
+        {
+            fault(settings, "settings", UNDEFINED, LEAVE_OUT);
+        }
+        let own: SortedSet<&str> = messages(schema).map(|(method, _)| method).collect();
+        let mut said = SortedSet::new();
+        for row in &self.method {
+            let (holds, begins) = held(&order, row.since.as_deref(), row.until.as_deref(), id);
+            if !holds {
+                continue;
+            }
+            let name = &row.name;
+            let rule = format!("method `{}`", name.get_ref());
+            if !said.insert(name.get_ref()) {
+                let help = "leave one of the rows, with its sender";
+                fault(name, &rule, "another row says it", help);
+            }
+            if is_draft && !begins {
+                continue;
+            }
+            if !own.contains(name.get_ref().as_str()) {
+                let problem = "the schema has no message of that method";
+                let help = "remove the row, correct the name, or end it with `until`";
+                fault(name, &rule, problem, help);
+            }
+            if let Some(result) = row.result.as_ref().filter(is_undefined) {
+                fault(result, &rule, UNDEFINED, LEAVE_OUT);
+            }
+        }
+        let base = revisions
+            .iter()
+            .find(|one| one.id == *state.revision.get_ref());
+        for row in &self.meta {
+            let (holds, begins) = held(&order, row.since.as_deref(), row.until.as_deref(), id);
+            if !holds || is_draft && !begins {
+                continue;
+            }
+            let rule = format!("meta `{}`", row.name);
+            if is_undefined(&&row.definition) {
+                fault(&row.definition, &rule, UNDEFINED, LEAVE_OUT);
+            }
+            for of in row.of.all() {
+                if base.is_some_and(|base| base.definition(of).is_none()) {
+                    let problem = format!("the revision has no definition `{of}`");
+                    let help = "the definitions of the revision whose `_meta` holds it";
+                    fault(&row.definition, &rule, &problem, help);
+                }
+            }
+        }
+        let theirs = revisions.iter().flat_map(|one| messages(&one.schema));
+        let theirs: SortedSet<&str> = theirs.map(|(method, _)| method).collect();
+        for row in &self.result {
+            let (holds, begins) = held(&order, row.since.as_deref(), row.until.as_deref(), id);
+            if !holds || is_draft && !begins {
+                continue;
+            }
+            let ResultRow { method, result, .. } = row;
+            let rule = format!("result of `{}`", method.get_ref());
+            if !theirs.contains(method.get_ref().as_str()) {
+                let help = "a request of the revision, such as tools/call";
+                fault(method, &rule, "no revision has such a method", help);
+            }
+            if is_undefined(&result) {
+                let help = "the name of a definition of the schema; or remove the row";
+                fault(result, &rule, UNDEFINED, help);
+            }
+        }
+        errors
+    }
+
+    /// Returns what is wrong with the rows whatever the schemas of the states say.
+    pub(super) fn own_faults(&self, facts: &RuleFile, revisions: &[Revision]) -> Vec<Error> {
+        let order = self.order();
+        let mut errors = Vec::new();
+        let mut fault = |at: &Spanned<String>, rule: &str, problem: &str, help: &str| {
+            let problem = problem.replace("{}", at.get_ref());
+            errors.push(facts.error(at.span().start, rule, problem, "", help));
+        };
+        if !super::is_identifier(self.identifier.get_ref()) {
+            let problem = "`{}` is not the identifier of an extension";
+            fault(&self.identifier, "identifier", problem, super::IDENTIFIER);
+        }
+        let Roles { client, server } = &self.roles;
+        let sides = format!("{client} or {server}");
+        if [client, server].iter().any(|word| !Roles::is_word(word)) || client == server {
+            let help = "two different words of lower-case letters, such as view and host";
+            fault(
+                &self.identifier,
+                "roles",
+                "the roles are no names of two sides",
+                help,
+            );
+        }
+        for row in &self.method {
+            let rule = format!("method `{}`", row.name.get_ref());
+            if self.roles.direction(row.sender.get_ref()).is_none() {
+                fault(&row.sender, &rule, "`{}` is neither side", &sides);
+            }
+            let is_no_kind = |word: &&Spanned<String>| kind_of_word(word.get_ref()).is_none();
+            if let Some(kind) = row.kind.as_ref().filter(is_no_kind) {
+                let help = "request or notification; without the line, the method says it";
+                fault(kind, &rule, "`{}` is no kind of message", help);
+            }
+        }
+        let of_methods = (self.method.iter()).map(|row| (&row.name, &row.since, &row.until));
+        let of_results = (self.result.iter()).map(|row| (&row.method, &row.since, &row.until));
+        let of_meta = (self.meta.iter()).map(|row| (&row.definition, &row.since, &row.until));
+        for (name, since, until) in of_methods.chain(of_results).chain(of_meta) {
+            let first = order.first().unwrap_or_default();
+            let since = since.as_deref().unwrap_or(first);
+            if let Err(problem) = order.range(since, until.as_deref()) {
+                let rule = format!("`{}`", name.get_ref());
+                fault(name, &rule, &problem, "the id of a state of the extension");
+            }
+        }
+        if let Some(CoreRow { revision, methods }) = &self.core {
+            let id = revision.get_ref();
+            let before = revisions.iter().find(|one| one.id == *id);
+            match before.map(|before| before.status) {
+                None => fault(revision, "core", "no revision `{}`", &known(revisions)),
+                Some(Status::Released) => {}
+                Some(status) => {
+                    let problem = format!("revision `{{}}` is a {status}");
+                    let help = "the last released revision whose core has the feature: its messages are converted";
+                    fault(revision, "core", &problem, help);
+                }
+            }
+            let has = |before: &Revision, name: &str| {
+                messages(&before.schema).any(|(method, _)| method == name)
+            };
+            for method in methods {
+                if before.is_some_and(|before| !has(before, method.get_ref())) {
+                    let problem = format!("revision `{id}` has no method `{{}}`");
+                    let help = "the methods of the feature as that revision has them";
+                    fault(method, "core", &problem, help);
+                }
+            }
+        }
+        errors
+    }
+}
+
+/// Returns the kind of message that a word of a row names.
+fn kind_of_word(word: &str) -> Option<MethodKind> {
+    match word {
+        NOTIFICATION => Some(MethodKind::Notification),
+        REQUEST => Some(MethodKind::Request),
+        _ => None,
+    }
+}
+
+/// Returns the word that a new row says of a message, where its method alone would say another kind: a notification is one
+/// by a segment of its method, or by the name of its definition.
+pub(crate) fn stated_kind(method: &str, definition: &str) -> Option<&'static str> {
+    let is_one = method.split('/').any(|segment| segment == "notifications")
+        || definition.ends_with("Notification");
+    let by_method = super::super::roles::kind_of(method) == MethodKind::Notification;
+    match (is_one, by_method) {
+        (true, false) => Some(NOTIFICATION),
+        _ => None,
+    }
+}
+
+impl Roles {
+    /// Returns the direction of what a side sends: `Some(None)` for an empty word, `None` for an unknown one.
+    pub(super) fn direction(&self, word: &str) -> Option<Option<Direction>> {
+        match word {
+            "" => Some(None),
+            word if word == self.client => Some(Some(Direction::ClientToServer)),
+            word if word == self.server => Some(Some(Direction::ServerToClient)),
+            _ => None,
+        }
+    }
+
+    /// Returns whether a text can be a word for a side: it becomes a part of the names of types.
+    fn is_word(text: &str) -> bool {
+        !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_lowercase())
+    }
+}

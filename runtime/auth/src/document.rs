@@ -1,0 +1,123 @@
+//! Documents of servers, read member by member.
+
+use serde_json::{Map, Value};
+use url::Url;
+
+use crate::address::check;
+use crate::error::harmless;
+use crate::{Answer, AuthError};
+
+/// Maximum nesting of a document.
+const DEPTH: usize = 32;
+/// Maximum number of entries of a list that is read.
+const ENTRIES: usize = 200;
+/// Maximum length of a scope.
+const SCOPE_BYTES: usize = 256;
+
+/// A JSON object, of a response with status 200 or 201.
+pub(crate) fn object(answer: &Answer) -> Option<Map<String, Value>> {
+    let mut depth = 0_usize;
+    let mut is_text = false;
+    let mut is_escaped = false;
+    for &byte in &answer.body {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if is_text => is_escaped = true,
+            b'"' => is_text = !is_text,
+            b'{' | b'[' if !is_text => depth += 1,
+            b'}' | b']' if !is_text => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > DEPTH {
+            return None;
+        }
+    }
+    match serde_json::from_slice(&answer.body) {
+        Ok(Value::Object(object)) => Some(object),
+        _ => None,
+    }
+}
+
+pub(crate) fn text(from: &Map<String, Value>, name: &str) -> Option<String> {
+    from.get(name)?.as_str().map(str::to_owned)
+}
+
+/// A list of texts; `None` if it is absent.
+pub(crate) fn texts(from: &Map<String, Value>, name: &str) -> Option<Vec<String>> {
+    let all = from.get(name)?.as_array()?.iter().take(ENTRIES);
+    Some(all.filter_map(|it| it.as_str().map(str::to_owned)).collect())
+}
+
+/// Whether a text is a scope (RFC 6749, section 3.3).
+pub(crate) fn is_scope(text: &str) -> bool {
+    let is_letter = |byte: u8| (0x21..=0x7e).contains(&byte) && byte != b'"' && byte != b'\\';
+    !text.is_empty() && text.len() <= SCOPE_BYTES && text.bytes().all(is_letter)
+}
+
+/// What the metadata of an authorization server say.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ServerMetadata {
+    pub(crate) issuer: String,
+    pub(crate) authorization_endpoint: Option<String>,
+    pub(crate) token_endpoint: String,
+    pub(crate) registration_endpoint: Option<String>,
+    pub(crate) scopes: Vec<String>,
+    pub(crate) auth_methods: Option<Vec<String>>,
+    pub(crate) pkce_methods: Option<Vec<String>>,
+    pub(crate) supports_metadata_documents: bool,
+    pub(crate) names_issuer: bool,
+}
+
+impl ServerMetadata {
+    /// Reads a document; the URLs in it are checked.
+    pub(crate) fn read(
+        from: &Map<String, Value>,
+        place: &str,
+        server: &Url,
+    ) -> Result<Self, AuthError> {
+        let checked = |name: &str| match text(from, name) {
+            Some(url) => check(&format!("{name} at {place}"), &url, server).map(|_| Some(url)),
+            None => Ok(None),
+        };
+        let is = |name: &str| from.get(name).and_then(Value::as_bool) == Some(true);
+        let token_endpoint = checked("token_endpoint")?.ok_or_else(|| AuthError::Document {
+            url: place.to_owned(),
+            why: "expected `token_endpoint`".to_owned(),
+        })?;
+        Ok(Self {
+            issuer: text(from, "issuer").unwrap_or_default(),
+            authorization_endpoint: checked("authorization_endpoint")?,
+            token_endpoint,
+            registration_endpoint: checked("registration_endpoint")?,
+            scopes: texts(from, "scopes_supported").unwrap_or_default(),
+            auth_methods: texts(from, "token_endpoint_auth_methods_supported"),
+            pkce_methods: texts(from, "code_challenge_methods_supported"),
+            supports_metadata_documents: is("client_id_metadata_document_supported"),
+            names_issuer: is("authorization_response_iss_parameter_supported"),
+        })
+    }
+
+    /// The default endpoints of an origin, which 2025-03-26 names.
+    pub(crate) fn assumed(origin: &str) -> Self {
+        let at = |path| format!("{origin}/{path}");
+        Self {
+            issuer: origin.to_owned(),
+            authorization_endpoint: Some(at("authorize")),
+            token_endpoint: at("token"),
+            registration_endpoint: Some(at("register")),
+            ..Self::default()
+        }
+    }
+}
+
+/// The error of a token or registration endpoint, and its description behind a colon.
+pub(crate) fn oauth_error(answer: &Answer) -> (String, String) {
+    let body = object(answer).unwrap_or_default();
+    let code = text(&body, "error").map(|code| harmless(&code));
+    let description = text(&body, "error_description");
+    let description = description.map_or_else(String::new, |it| format!(": {}", harmless(&it)));
+    (
+        code.unwrap_or_else(|| format!("HTTP status {}", answer.status)),
+        description,
+    )
+}

@@ -1,0 +1,116 @@
+//! Why a sign-in failed, and what to do.
+
+/// Why a sign-in failed. No text has a secret, and texts of servers are shortened and harmless to a terminal.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AuthError {
+    /// A URL of a server is not one that may be used.
+    #[error("{whose}: {url} is not allowed: {why}")]
+    Address {
+        /// The document or server that named the URL.
+        whose: String,
+        /// The URL.
+        url: String,
+        /// The rule.
+        why: &'static str,
+    },
+    /// A server did not answer, or answered with an error that may pass.
+    #[error("{url} cannot be read: {why}; try again later")]
+    Unreached {
+        /// The URL.
+        url: String,
+        /// The status or the cause.
+        why: String,
+    },
+    /// A document is missing or not valid.
+    #[error("{url}: {why}")]
+    Document {
+        /// The URL.
+        url: String,
+        /// What was expected and what was found.
+        why: String,
+    },
+    /// The metadata are those of another server.
+    #[error(
+        "the metadata at {url} are for the resource {found}, not for {expected}: correct `resource` at the server"
+    )]
+    Resource {
+        /// The URL of the document.
+        url: String,
+        /// The URL of the MCP server.
+        expected: String,
+        /// What the document names.
+        found: String,
+    },
+    /// The metadata are those of another authorization server.
+    #[error(
+        "the metadata at {url} are of the issuer {found}, not of {expected}: if {found} is right, name it with --issuer"
+    )]
+    Issuer {
+        /// The URL of the document.
+        url: String,
+        /// The issuer that was looked for.
+        expected: String,
+        /// What the document names.
+        found: String,
+    },
+    /// The authorization server does not list S256.
+    #[error("{issuer} lists no PKCE method S256; if it supports S256 all the same, add --assume-pkce")]
+    Pkce {
+        /// The issuer.
+        issuer: String,
+    },
+    /// There is no client to sign in with.
+    #[error("{issuer} does not register clients{why}: register one by hand, and name it with --client-id")]
+    NoClient {
+        /// The issuer.
+        issuer: String,
+        /// What it answered, if it did.
+        why: String,
+    },
+    /// A client is bound to another authorization server.
+    #[error(
+        "the client id was used with {expected}, and the server now names {found}: sign out, or name the right one with --issuer"
+    )]
+    Bound {
+        /// The issuer of the first sign-in.
+        expected: String,
+        /// The issuer now.
+        found: String,
+    },
+    /// The browser came back with something that is not the answer to this sign-in.
+    #[error("the response of the authorization page is not valid: {0}; sign in again")]
+    Returned(&'static str),
+    /// The authorization server refused.
+    #[error("{issuer} refused: {code}{description}")]
+    Denied {
+        /// The issuer, or its token endpoint.
+        issuer: String,
+        /// The error code.
+        code: String,
+        /// What it says of it, behind a colon.
+        description: String,
+    },
+    /// More scopes were wanted than the token got in several sign-ins.
+    #[error("the server wants the scope `{scope}`, which was requested already: the account may not have it")]
+    Scope {
+        /// What the server wants.
+        scope: String,
+    },
+    /// A key cannot be used.
+    #[error("the private key cannot be used: {0}")]
+    Key(&'static str),
+    /// The caller gave up, or the sign-in took too long.
+    #[error("the sign-in was not finished: {0}")]
+    Unfinished(String),
+}
+
+/// A text of a server as an error shows it: one line, at most 300 characters, nothing that acts on a terminal.
+pub(crate) fn harmless(text: &str) -> String {
+    let shown = text.chars().take(300);
+    shown
+        .flat_map(|letter| match letter.is_control() {
+            true => letter.escape_default().collect::<Vec<char>>(),
+            false => vec![letter],
+        })
+        .collect()
+}

@@ -1,0 +1,472 @@
+//! One sign-in from beginning to end: discovery, refresh, and the grant.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use url::Url;
+
+use crate::address::is_same_issuer;
+use crate::discover::{Discovered, discover};
+use crate::document::{ServerMetadata, is_scope};
+use crate::dpop::DpopKey;
+use crate::error::harmless;
+use crate::flow::{Cause, Desk, Entropy, Refused};
+use crate::register::client;
+use crate::sign::{Signer, digest};
+use crate::token::{Ids, TokenEndpoint};
+use crate::{
+    AuthError, Challenge, Grant, Kept, Pending, Registration, ResourceParameter, Secret, Settings,
+    Tokens, form,
+};
+
+/// The grant type of RFC 7523.
+const JWT_BEARER: &str = "urn:ietf:params:oauth:grant-type:jwt-bearer";
+/// The scope that stands for a refresh token.
+const OFFLINE: &str = "offline_access";
+
+/// Signs in, steps up or refreshes.
+pub(crate) async fn run(
+    desk: Desk,
+    settings: Settings,
+    mut kept: Kept,
+    cause: Cause,
+    entropy: Entropy,
+) -> Result<Kept, AuthError> {
+    let is_expiring = cause == Cause::Expiring;
+    let refused = match cause {
+        Cause::Refused(refused) => refused,
+        Cause::Expiring | Cause::Login => Refused {
+            status: 401,
+            is_fresh: !is_expiring,
+            ..Refused::default()
+        },
+    };
+    let challenge = Challenge::choose(&refused.challenges);
+    let steps_up = refused.status == 403;
+    let wanted = challenge.and_then(|it| it.get("scope")).map(scopes_of);
+    let before = kept.tokens.as_ref().and_then(|it| it.requested.clone());
+    let before = before.as_deref().map(scopes_of).unwrap_or_default();
+    if steps_up {
+        let wanted = wanted.clone().unwrap_or_default();
+        if wanted.iter().all(|scope| before.contains(scope)) {
+            let scope = harmless(&wanted.join(" "));
+            return Err(AuthError::Scope { scope });
+        }
+    }
+    let version = refused.protocol_version.as_deref();
+    let registered = kept.registration.as_ref().map(|it| it.issuer.clone());
+    let found = discover(&desk, &settings, challenge, version, registered.as_deref()).await?;
+    let issuer = found.server.issuer.clone();
+    let is_same = is_same_issuer(&kept.issuer, &issuer);
+    if !is_same {
+        // Tokens of another authorization server are never sent to this one, nor kept as if they were of it.
+        (kept.tokens, kept.dpop_key) = (None, None);
+    }
+    if kept.pending.take().is_some()
+        && kept.registration.as_ref().is_some_and(|it| it.is_dynamic)
+    {
+        // A sign-in that never came back: the authorization server may not know the client any more.
+        kept.registration = None;
+    }
+    kept.server.clone_from(&settings.server);
+    kept.issuer = issuer;
+    kept.resource = match &settings.resource {
+        ResourceParameter::Discovered => found.resource.clone(),
+        ResourceParameter::Fixed(resource) => Some(resource.clone()),
+        ResourceParameter::None => None,
+    };
+    let wants_dpop = settings.wants_dpop
+        || found.wants_dpop
+        || challenge.is_some_and(|challenge| challenge.scheme == "dpop");
+    if wants_dpop && kept.dpop_key.is_none() {
+        kept.dpop_key = Some(Signer::generate()?);
+    }
+    let [state, verifier, seed] = parts(&entropy);
+    let mut sign_in = SignIn {
+        dpop: kept.dpop_key.as_ref().map(DpopKey::read).transpose()?,
+        scope: scope(&settings, &found, wanted, if is_same { before } else { Vec::new() }),
+        desk,
+        settings,
+        found,
+        ids: Ids::new(seed),
+        state: Secret::from(URL_SAFE_NO_PAD.encode(state)),
+        verifier: Secret::from(URL_SAFE_NO_PAD.encode(verifier)),
+    };
+    if !steps_up && !refused.is_fresh && let Some(tokens) = kept.tokens.clone() {
+        match sign_in.refresh(&mut kept, &tokens).await {
+            Ok(Some(tokens)) => {
+                kept.tokens = Some(tokens);
+                return Ok(kept);
+            }
+            Ok(None) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    if is_expiring {
+        sign_in.desk.keep(&kept).await;
+        return Err(AuthError::Unfinished("the token cannot be refreshed".to_owned()));
+    }
+    let tokens = match sign_in.settings.grant.clone() {
+        Grant::Code => sign_in.code(&mut kept).await?,
+        Grant::ClientCredentials => {
+            let client = sign_in.client(&kept, None).await?;
+            let asked = sign_in.with_common(&kept, vec![("grant_type", "client_credentials".into())]);
+            sign_in.token(&mut kept, client, &asked).await?
+        }
+        Grant::JwtBearer { assertion } => sign_in.assert(&mut kept, &assertion).await?,
+        Grant::Enterprise {
+            token_endpoint,
+            client_id,
+            client_secret,
+            id_token,
+        } => {
+            let provider = Registration {
+                issuer: token_endpoint.clone(),
+                client_id,
+                client_secret,
+                auth_method: Some("client_secret_post".to_owned()),
+                ..Registration::default()
+            };
+            let assertion = sign_in.exchange(&kept, &token_endpoint, &provider, &id_token);
+            let assertion = assertion.await?;
+            sign_in.assert(&mut kept, &assertion).await?
+        }
+    };
+    kept.tokens = Some(tokens);
+    kept.pending = None;
+    Ok(kept)
+}
+
+/// The parts of the random bytes.
+fn parts(Entropy(all): &Entropy) -> [[u8; 32]; 3] {
+    let part = |from: usize| {
+        let mut part = [0; 32];
+        for (to, from) in part.iter_mut().zip(all.iter().skip(from)) {
+            *to = *from;
+        }
+        part
+    };
+    [part(0), part(32), part(64)]
+}
+
+fn scopes_of(text: &str) -> Vec<String> {
+    let all = text.split(' ').filter(|scope| is_scope(scope));
+    all.take(200).map(str::to_owned).collect()
+}
+
+/// The scopes to request: those of the settings, else of the challenge, else all that the resource lists; and those that were
+/// requested before.
+fn scope(
+    settings: &Settings,
+    found: &Discovered,
+    wanted: Option<Vec<String>>,
+    before: Vec<String>,
+) -> Option<String> {
+    let mut all: Vec<String> = before;
+    all.extend(settings.scopes.iter().cloned());
+    match wanted {
+        Some(wanted) => all.extend(wanted),
+        None if all.is_empty() => all.extend(found.scopes.iter().cloned()),
+        None => {}
+    }
+    let lists_offline = found.server.scopes.iter().any(|scope| scope == OFFLINE);
+    if settings.grant.has_person() && lists_offline && !all.is_empty() {
+        all.push(OFFLINE.to_owned());
+    }
+    let mut united: Vec<String> = Vec::new();
+    for scope in all {
+        if !united.contains(&scope) {
+            united.push(scope);
+        }
+    }
+    (!united.is_empty()).then(|| united.join(" "))
+}
+
+/// Parameters of a token request.
+type Parameters = Vec<(&'static str, String)>;
+
+/// A sign-in whose authorization server is found.
+struct SignIn {
+    desk: Desk,
+    settings: Settings,
+    found: Discovered,
+    dpop: Option<DpopKey>,
+    scope: Option<String>,
+    ids: Ids,
+    state: Secret,
+    verifier: Secret,
+}
+
+impl SignIn {
+    fn server(&self) -> &ServerMetadata {
+        &self.found.server
+    }
+
+    /// Parameters with the resource and the scope.
+    fn with_common(&self, kept: &Kept, mut parameters: Parameters) -> Parameters {
+        parameters.extend(kept.resource.iter().map(|it| ("resource", it.clone())));
+        parameters.extend(self.scope.iter().map(|it| ("scope", it.clone())));
+        parameters
+    }
+
+    async fn client(&self, kept: &Kept, redirect: Option<&str>) -> Result<Registration, AuthError> {
+        let scope = self.scope.as_deref();
+        client(&self.desk, &self.settings, kept, self.server(), redirect, scope).await
+    }
+
+    /// Requests a token as this client, and keeps the registration.
+    async fn token(
+        &mut self,
+        kept: &mut Kept,
+        client: Registration,
+        parameters: &Parameters,
+    ) -> Result<Tokens, AuthError> {
+        let answer = self.request(&client, parameters).await?;
+        match answer {
+            Ok(mut tokens) => {
+                tokens.requested.clone_from(&self.scope);
+                kept.registration = Some(client);
+                Ok(tokens)
+            }
+            Err((_, denied)) => Err(denied),
+        }
+    }
+
+    async fn request(
+        &mut self,
+        client: &Registration,
+        parameters: &Parameters,
+    ) -> Result<Result<Tokens, (String, AuthError)>, AuthError> {
+        let endpoint = TokenEndpoint {
+            desk: &self.desk,
+            server: &self.found.server,
+            client,
+            private_key: self.settings.private_key.as_ref(),
+            dpop: self.dpop.as_ref(),
+        };
+        let parameters: Vec<(&str, &str)> =
+            parameters.iter().map(|(name, it)| (*name, it.as_str())).collect();
+        endpoint.request(&parameters, &mut self.ids).await
+    }
+
+    /// Refreshes; `None` if a sign-in is needed, and then what is of no use any more is dropped.
+    async fn refresh(
+        &mut self,
+        kept: &mut Kept,
+        tokens: &Tokens,
+    ) -> Result<Option<Tokens>, AuthError> {
+        let (Some(refresh), Some(client)) = (&tokens.refresh, kept.registration.clone()) else {
+            return Ok(None);
+        };
+        let mut parameters = vec![
+            ("grant_type", "refresh_token".to_owned()),
+            ("refresh_token", refresh.expose().to_owned()),
+        ];
+        parameters.extend(kept.resource.iter().map(|it| ("resource", it.clone())));
+        let scope = self.settings.refresh_scope.iter();
+        parameters.extend(scope.map(|it| ("scope", it.clone())));
+        match self.request(&client, &parameters).await? {
+            Ok(mut new) => {
+                new.refresh = new.refresh.or_else(|| tokens.refresh.clone());
+                new.requested.clone_from(&tokens.requested);
+                Ok(Some(new))
+            }
+            Err((code, denied)) => {
+                match code.as_str() {
+                    "invalid_grant" | "invalid_request" | "unauthorized_client"
+                    | "invalid_scope" => {}
+                    "invalid_client" => kept.registration = None,
+                    _ => return Err(denied),
+                }
+                if let Some(tokens) = &mut kept.tokens {
+                    tokens.refresh = None;
+                }
+                Ok(None)
+            }
+        }
+    }
+
+    /// Requests a token with an assertion.
+    async fn assert(&mut self, kept: &mut Kept, assertion: &Secret) -> Result<Tokens, AuthError> {
+        let client = match &self.settings.client_id {
+            Some(_) => self.client(kept, None).await?,
+            // The assertion may say it all.
+            None => Registration {
+                issuer: self.server().issuer.clone(),
+                ..Registration::default()
+            },
+        };
+        let parameters = vec![
+            ("grant_type", JWT_BEARER.to_owned()),
+            ("assertion", assertion.expose().to_owned()),
+        ];
+        let parameters = self.with_common(kept, parameters);
+        self.token(kept, client, &parameters).await
+    }
+
+    /// Exchanges an ID token for an assertion, at its identity provider (RFC 8693).
+    async fn exchange(
+        &mut self,
+        kept: &Kept,
+        token_endpoint: &str,
+        provider: &Registration,
+        id_token: &Secret,
+    ) -> Result<Secret, AuthError> {
+        let metadata = ServerMetadata {
+            issuer: token_endpoint.to_owned(),
+            token_endpoint: token_endpoint.to_owned(),
+            ..ServerMetadata::default()
+        };
+        let endpoint = TokenEndpoint {
+            desk: &self.desk,
+            server: &metadata,
+            client: provider,
+            private_key: None,
+            dpop: None,
+        };
+        let kind = "urn:ietf:params:oauth:grant-type:token-exchange";
+        let parameters = vec![
+            ("grant_type", kind.to_owned()),
+            ("requested_token_type", "urn:ietf:params:oauth:token-type:id-jag".to_owned()),
+            ("audience", self.found.server.issuer.clone()),
+            ("subject_token", id_token.expose().to_owned()),
+            ("subject_token_type", "urn:ietf:params:oauth:token-type:id_token".to_owned()),
+        ];
+        let mut parameters = self.with_common(kept, parameters);
+        if kept.resource.is_none() {
+            parameters.push(("resource", self.settings.server.clone()));
+        }
+        let parameters: Vec<(&str, &str)> =
+            parameters.iter().map(|(name, it)| (*name, it.as_str())).collect();
+        let answer = endpoint.request(&parameters, &mut self.ids).await?;
+        answer.map(|tokens| tokens.access).map_err(|(_, denied)| denied)
+    }
+
+    /// The grant with an authorization code: a person signs in, in a browser.
+    async fn code(&mut self, kept: &mut Kept) -> Result<Tokens, AuthError> {
+        self.check_pkce()?;
+        let issuer = self.server().issuer.clone();
+        let Some(page) = self.server().authorization_endpoint.clone() else {
+            return Err(AuthError::Document {
+                url: issuer,
+                why: "expected `authorization_endpoint` in the metadata".to_owned(),
+            });
+        };
+        let registered = kept.registration.as_ref().filter(|it| it.is_dynamic && it.issuer == issuer);
+        let known = registered.map(|it| it.redirect_uris.clone()).unwrap_or_default();
+        let redirect = self.desk.listen(known).await?;
+        let client = self.client(kept, Some(&redirect)).await?;
+        kept.registration = Some(client.clone());
+        kept.pending = Some(Pending {
+            state: self.state.clone(),
+            verifier: self.verifier.clone(),
+            issuer,
+            redirect_uri: redirect.clone(),
+            scope: self.scope.clone(),
+            started_at: self.desk.now(),
+        });
+        self.desk.keep(kept).await;
+        let page = self.page(&page, kept, &client, &redirect)?;
+        let query = self.desk.open(page).await?;
+        let code = self.code_of(&query)?;
+        let mut parameters = vec![
+            ("grant_type", "authorization_code".to_owned()),
+            ("code", code),
+            ("redirect_uri", redirect),
+            ("code_verifier", self.verifier.expose().to_owned()),
+        ];
+        parameters.extend(kept.resource.iter().map(|it| ("resource", it.clone())));
+        let answer = self.request(&client, &parameters).await?;
+        match answer {
+            Ok(mut tokens) => {
+                tokens.requested.clone_from(&self.scope);
+                Ok(tokens)
+            }
+            Err((code, denied)) => {
+                kept.pending = None;
+                if code == "invalid_client" {
+                    kept.registration = None;
+                }
+                self.desk.keep(kept).await;
+                Err(denied)
+            }
+        }
+    }
+
+    fn check_pkce(&self) -> Result<(), AuthError> {
+        let is_allowed = match &self.server().pkce_methods {
+            Some(methods) => methods.iter().any(|method| method == "S256"),
+            // 2025-03-26 did not ask for the list, and its servers have no metadata of a resource.
+            None => self.found.resource.is_none() || self.settings.assumes_pkce,
+        };
+        match is_allowed {
+            true => Ok(()),
+            false => Err(AuthError::Pkce {
+                issuer: self.server().issuer.clone(),
+            }),
+        }
+    }
+
+    /// The URL of the authorization page.
+    fn page(
+        &self,
+        endpoint: &str,
+        kept: &Kept,
+        client: &Registration,
+        redirect: &str,
+    ) -> Result<String, AuthError> {
+        let mut page = Url::parse(endpoint).map_err(|_| AuthError::Address {
+            whose: "authorization_endpoint".to_owned(),
+            url: harmless(endpoint),
+            why: "it is not a valid URL",
+        })?;
+        let mut query = page.query_pairs_mut();
+        query.append_pair("response_type", "code");
+        query.append_pair("client_id", &client.client_id);
+        query.append_pair("redirect_uri", redirect);
+        query.append_pair("state", self.state.expose());
+        query.append_pair("code_challenge", &digest(self.verifier.expose()));
+        query.append_pair("code_challenge_method", "S256");
+        if let Some(resource) = &kept.resource {
+            query.append_pair("resource", resource);
+        }
+        if let Some(scope) = &self.scope {
+            query.append_pair("scope", scope);
+        }
+        for (name, value) in &self.settings.authorize_parameters {
+            query.append_pair(name, value);
+        }
+        drop(query);
+        Ok(page.into())
+    }
+
+    /// The code in the query of the redirect, once it is known to be the answer to this sign-in.
+    fn code_of(&self, query: &str) -> Result<String, AuthError> {
+        if form::only(query, "state").as_deref() != Some(self.state.expose()) {
+            return Err(AuthError::Returned("its `state` is not the one that was sent"));
+        }
+        match form::only(query, "iss") {
+            // RFC 9207: compared as they are, in responses with errors as well.
+            Some(issuer) if issuer != self.server().issuer => {
+                return Err(AuthError::Returned("its `iss` is another authorization server"));
+            }
+            Some(_) => {}
+            None if form::has(query, "iss") => {
+                return Err(AuthError::Returned("it has `iss` more than once"));
+            }
+            None if self.server().names_issuer => {
+                return Err(AuthError::Returned("it has no `iss`, which the metadata promise"));
+            }
+            None => {}
+        }
+        if let Some(code) = form::only(query, "error") {
+            let description = form::only(query, "error_description");
+            let description = description.map_or_else(String::new, |it| format!(": {}", harmless(&it)));
+            return Err(AuthError::Denied {
+                issuer: self.server().issuer.clone(),
+                code: harmless(&code),
+                description,
+            });
+        }
+        form::only(query, "code").ok_or(AuthError::Returned("it has no `code`"))
+    }
+}

@@ -1,0 +1,143 @@
+//! The client that signs in: registered before, by a metadata document, or by dynamic registration (RFC 7591).
+
+use serde_json::json;
+
+use crate::address::is_same_issuer;
+use crate::document::{ServerMetadata, oauth_error, object, text, texts};
+use crate::flow::{Desk, Method, Purpose, Request};
+use crate::{AuthError, Kept, Registration, Secret, Settings};
+
+/// Returns the client to use with an issuer, in the order of the specification. `redirect` is where the browser comes back to;
+/// grants without a person have none.
+pub(crate) async fn client(
+    desk: &Desk,
+    settings: &Settings,
+    kept: &Kept,
+    server: &ServerMetadata,
+    redirect: Option<&str>,
+    scope: Option<&str>,
+) -> Result<Registration, AuthError> {
+    let redirect_uris: Vec<String> = redirect.into_iter().map(str::to_owned).collect();
+    let before = kept.registration.as_ref();
+    if let Some(id) = &settings.client_id {
+        // The client is bound to the issuer that it was used with first.
+        if let Some(before) = before.filter(|it| it.client_id == *id)
+            && settings.issuer.is_none()
+            && !is_same_issuer(&before.issuer, &server.issuer)
+        {
+            return Err(AuthError::Bound {
+                expected: before.issuer.clone(),
+                found: server.issuer.clone(),
+            });
+        }
+        return Ok(Registration {
+            issuer: server.issuer.clone(),
+            client_id: id.clone(),
+            client_secret: settings.client_secret.clone(),
+            redirect_uris,
+            ..Registration::default()
+        });
+    }
+    if let Some(url) = &settings.client_metadata_url
+        && server.supports_metadata_documents
+    {
+        return Ok(Registration {
+            issuer: server.issuer.clone(),
+            client_id: url.clone(),
+            auth_method: Some("none".to_owned()),
+            redirect_uris,
+            ..Registration::default()
+        });
+    }
+    let is_usable = |it: &&Registration| {
+        it.is_dynamic
+            && it.issuer == server.issuer
+            && (it.expires_at == 0 || it.expires_at > desk.now())
+            && redirect.is_none_or(|redirect| it.redirect_uris.iter().any(|one| one == redirect))
+    };
+    if let Some(before) = before.filter(is_usable) {
+        return Ok(before.clone());
+    }
+    let none = |why: String| AuthError::NoClient {
+        issuer: server.issuer.clone(),
+        why,
+    };
+    let (Some(endpoint), Some(redirect)) = (&server.registration_endpoint, redirect) else {
+        return Err(none(String::new()));
+    };
+    register(desk, settings, server, endpoint, redirect, scope)
+        .await?
+        .map_err(none)
+}
+
+async fn register(
+    desk: &Desk,
+    settings: &Settings,
+    server: &ServerMetadata,
+    endpoint: &str,
+    redirect: &str,
+    scope: Option<&str>,
+) -> Result<Result<Registration, String>, AuthError> {
+    let supports = |method: &str| {
+        let methods = server.auth_methods.as_ref();
+        methods.is_some_and(|all| all.iter().any(|one| one == method))
+    };
+    let methods = ["none", "client_secret_post", "client_secret_basic"];
+    let method = match &server.auth_methods {
+        None => "none",
+        Some(_) => methods.into_iter().find(|it| supports(it)).unwrap_or("none"),
+    };
+    let mut body = json!({
+        "client_name": settings.client_name,
+        "redirect_uris": [redirect],
+        "application_type": "native",
+        "grant_types": ["authorization_code", "refresh_token"],
+        "response_types": ["code"],
+        "token_endpoint_auth_method": method,
+    });
+    if let Some(scope) = scope {
+        body["scope"] = json!(scope);
+    }
+    let request = Request {
+        purpose: Purpose::Registration,
+        method: Method::Post,
+        url: endpoint.to_owned(),
+        headers: vec![
+            ("Content-Type", "application/json".to_owned()),
+            ("Accept", "application/json".to_owned()),
+        ],
+        body: Some(body.to_string()),
+    };
+    let answer = desk.send(request).await?;
+    if !matches!(answer.status, 200 | 201) {
+        let (code, description) = oauth_error(&answer);
+        return Ok(Err(format!(" ({code}{description})")));
+    }
+    let body = object(&answer).unwrap_or_default();
+    let Some(client_id) = text(&body, "client_id") else {
+        return Ok(Err(" (its response has no `client_id`)".to_owned()));
+    };
+    let client_secret = text(&body, "client_secret").map(Secret::from);
+    let named = text(&body, "token_endpoint_auth_method");
+    let auth_method = named.or_else(|| {
+        // RFC 7591, section 2: without the member it is Basic.
+        let method = match client_secret {
+            Some(_) => "client_secret_basic",
+            None => "none",
+        };
+        Some(method.to_owned())
+    });
+    let mut redirect_uris = texts(&body, "redirect_uris").unwrap_or_default();
+    redirect_uris.push(redirect.to_owned());
+    redirect_uris.dedup();
+    let ends = body.get("client_secret_expires_at");
+    Ok(Ok(Registration {
+        issuer: server.issuer.clone(),
+        client_id,
+        client_secret,
+        auth_method,
+        redirect_uris,
+        expires_at: ends.and_then(serde_json::Value::as_u64).unwrap_or_default(),
+        is_dynamic: true,
+    }))
+}

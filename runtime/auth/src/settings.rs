@@ -1,0 +1,123 @@
+//! What a sign-in is told beforehand: the server, the client, and the exceptions that its user allows.
+
+use crate::Secret;
+
+/// The settings of a sign-in to one server.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The URL of the MCP server.
+    pub server: String,
+    /// The name that a registration shows to people.
+    pub client_name: String,
+    /// The id of a client that is registered already.
+    pub client_id: Option<String>,
+    /// Its secret.
+    pub client_secret: Option<Secret>,
+    /// Its private key, for signed assertions in place of a secret.
+    pub private_key: Option<PrivateKey>,
+    /// The URL of a client id metadata document, which is the client's id where the authorization server supports it.
+    pub client_metadata_url: Option<String>,
+    /// The scopes to request; by default those that the server wants.
+    pub scopes: Vec<String>,
+    /// The only issuer to sign in with.
+    pub issuer: Option<String>,
+    /// The `resource` parameter (RFC 8707).
+    pub resource: ResourceParameter,
+    /// The grant.
+    pub grant: Grant,
+    /// Whether S256 is taken for granted where the metadata do not list it.
+    pub assumes_pkce: bool,
+    /// Whether tokens are bound to a key even if the server does not want it (RFC 9449).
+    pub wants_dpop: bool,
+    /// Parameters that are added to the authorization request.
+    pub authorize_parameters: Vec<(String, String)>,
+    /// The `scope` of refresh requests; by default they have none.
+    pub refresh_scope: Option<String>,
+}
+
+impl Settings {
+    /// Returns the settings of a sign-in with an authorization code.
+    #[must_use]
+    pub fn new(server: impl Into<String>) -> Self {
+        Self {
+            server: server.into(),
+            client_name: "MCP client".to_owned(),
+            client_id: None,
+            client_secret: None,
+            private_key: None,
+            client_metadata_url: None,
+            scopes: Vec::new(),
+            issuer: None,
+            resource: ResourceParameter::Discovered,
+            grant: Grant::Code,
+            assumes_pkce: false,
+            wants_dpop: false,
+            authorize_parameters: Vec::new(),
+            refresh_scope: None,
+        }
+    }
+}
+
+/// The `resource` parameter of authorization and token requests.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum ResourceParameter {
+    /// The one that the metadata of the server name.
+    #[default]
+    Discovered,
+    /// This text.
+    Fixed(String),
+    /// No parameter, for authorization servers that refuse it.
+    None,
+}
+
+/// How a token is requested.
+#[derive(Debug, Clone)]
+pub enum Grant {
+    /// An authorization code, with PKCE: a person signs in.
+    Code,
+    /// The credentials of the client itself.
+    ClientCredentials,
+    /// An assertion of somebody that the authorization server trusts (RFC 7523), such as the identity of a workload.
+    JwtBearer {
+        /// The assertion.
+        assertion: Secret,
+    },
+    /// An ID token of an identity provider, exchanged there for an assertion (enterprise-managed authorization).
+    Enterprise {
+        /// The token endpoint of the identity provider.
+        token_endpoint: String,
+        /// The client's id there.
+        client_id: String,
+        /// The client's secret there, if it has one.
+        client_secret: Option<Secret>,
+        /// The ID token.
+        id_token: Secret,
+    },
+}
+
+impl Grant {
+    /// Returns whether a person signs in.
+    #[must_use]
+    pub fn has_person(&self) -> bool {
+        matches!(self, Self::Code)
+    }
+}
+
+/// A private key of a client.
+#[derive(Debug, Clone)]
+pub struct PrivateKey {
+    /// The key in PKCS#8, as PEM.
+    pub pem: Secret,
+    /// The algorithm of its signatures.
+    pub algorithm: Algorithm,
+}
+
+/// An algorithm of signatures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Algorithm {
+    /// ECDSA over P-256 with SHA-256.
+    #[default]
+    Es256,
+    /// RSA (PKCS#1 v1.5) with SHA-256.
+    Rs256,
+}

@@ -1,0 +1,293 @@
+//! Changes of what a server has, as a stream that outlives the connection by which they are heard.
+
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use futures_core::Stream;
+use mcp_revisions_core::latest as mcp;
+use mcp_wire::{ErrorObject, Json};
+
+use super::{Client, Wants, closed, outcome};
+use crate::methods;
+use crate::service::Error;
+use crate::transport::client::{Replies, Reply};
+use crate::transport::queue::{Queued, Receiver, Sender, queue};
+use crate::transport::spawn::spawn;
+use mcp_revisions_sansio::OutgoingRequest;
+
+/// How many bytes of changes wait to be taken before they are folded into one of each kind.
+const ROOM: usize = 1 << 16;
+/// The first pause before a stream that has ended is opened again; each that follows is twice as long.
+const FIRST_PAUSE: Duration = Duration::from_millis(250);
+/// The longest of these pauses.
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// How long a server may take until it has acknowledged what is listened to.
+const TAKES_UP: Duration = Duration::from_secs(10);
+
+/// A change of what a server has.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Change {
+    /// The list of tools is another.
+    Tools,
+    /// The list of prompts is another.
+    Prompts,
+    /// The list of resources is another.
+    Resources,
+    /// The resource at this URI is another.
+    Resource(String),
+}
+
+impl Change {
+    /// Reads the notification of one.
+    fn read(method: &str, params: &Json) -> Option<Self> {
+        Some(match method {
+            methods::NOTIFICATIONS_TOOLS_LIST_CHANGED => Self::Tools,
+            methods::NOTIFICATIONS_PROMPTS_LIST_CHANGED => Self::Prompts,
+            methods::NOTIFICATIONS_RESOURCES_LIST_CHANGED => Self::Resources,
+            methods::NOTIFICATIONS_RESOURCES_UPDATED => {
+                Self::Resource(params.get("uri")?.read().ok()?)
+            }
+            _ => return None,
+        })
+    }
+
+    /// Returns all changes that there may have been of what a filter names.
+    fn all(filter: &mcp::SubscriptionFilter) -> Vec<Self> {
+        let lists = [
+            (filter.tools_list_changed, Self::Tools),
+            (filter.prompts_list_changed, Self::Prompts),
+            (filter.resources_list_changed, Self::Resources),
+        ];
+        let lists = lists
+            .into_iter()
+            .filter(|(is_wanted, _)| *is_wanted == Some(true));
+        let uris = filter.resource_subscriptions.iter().flatten().cloned();
+        lists
+            .map(|(_, change)| change)
+            .chain(uris.map(Self::Resource))
+            .collect()
+    }
+}
+
+impl Queued for Change {
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Resource(uri) => uri.len(),
+            _ => 0,
+        }
+    }
+}
+
+/// Returns whether a notification is one that a listener takes.
+pub(super) fn is_of_listener(method: &str) -> bool {
+    matches!(
+        method,
+        methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED
+            | methods::NOTIFICATIONS_TOOLS_LIST_CHANGED
+            | methods::NOTIFICATIONS_PROMPTS_LIST_CHANGED
+            | methods::NOTIFICATIONS_RESOURCES_LIST_CHANGED
+            | methods::NOTIFICATIONS_RESOURCES_UPDATED
+    )
+}
+
+/// The changes of [`Client::listen`], as a stream. Dropping it ends the subscription.
+#[derive(Debug)]
+pub struct ChangeStream {
+    changes: Receiver<Change>,
+    error: Arc<OnceLock<Error>>,
+}
+
+impl ChangeStream {
+    /// Waits for the next change; `None` once the connection is closed, or the server refuses to be listened to again.
+    pub async fn next(&mut self) -> Option<Change> {
+        self.changes.recv().await
+    }
+
+    /// Returns why the stream has ended; `None` as long as it has not.
+    #[must_use]
+    pub fn error(&self) -> Option<&Error> {
+        self.error.get()
+    }
+}
+
+impl Stream for ChangeStream {
+    type Item = Change;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Change>> {
+        self.changes.poll_recv(cx)
+    }
+}
+
+impl Client {
+    /// Listens for changes of what the server has, and returns them as a stream, once the server listens.
+    ///
+    /// It works alike with servers of every revision: by `subscriptions/listen`, or by `resources/subscribe` and the
+    /// notifications of a session. The stream is renewed when it breaks, or when the server is started again behind its URL:
+    /// after pauses of 0.25 to 30 seconds. After each renewal it has every change that the filter names, since any may have
+    /// been missed; so it does if the reader is slow, and 64 KiB of changes wait. What the server does not declare is not
+    /// heard of.
+    ///
+    /// ```no_run
+    /// # use mcp_revisions::latest as mcp;
+    /// # use mcp_revisions::service::{Client, Error, client::Change};
+    /// # async fn run(client: Client) -> Result<(), Error> {
+    /// let filter = mcp::SubscriptionFilter::new()
+    ///     .with_tools_list_changed(true)
+    ///     .with_resource_subscriptions(vec!["file:///news".to_owned()]);
+    /// let mut changes = client.listen(filter).await?;
+    /// while let Some(change) = changes.next().await {
+    ///     match change {
+    ///         Change::Resource(uri) => println!("{uri} has changed"),
+    ///         other => println!("{other:?} have changed"),
+    ///     }
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Returns an error if the server cannot be reached, refuses, or does not acknowledge within 10 seconds after its start.
+    pub async fn listen(&self, filter: mcp::SubscriptionFilter) -> Result<ChangeStream, Error> {
+        let mut subscription = Subscription {
+            client: self.clone(),
+            filter,
+            missed: Arc::new(AtomicBool::new(false)),
+        };
+        let (replies, early) = subscription.open().await?;
+        let (sender, changes) = queue(ROOM);
+        let error = Arc::new(OnceLock::new());
+        let ended = Arc::clone(&error);
+        for change in early {
+            sender.push(change);
+        }
+        spawn(async move {
+            let gone = sender.clone();
+            tokio::select! {
+                why = subscription.run(replies, sender) => drop(ended.set(why)),
+                () = gone.closed() => {}
+            }
+        });
+        Ok(ChangeStream { changes, error })
+    }
+}
+
+/// What is listened to, and by which client.
+struct Subscription {
+    client: Client,
+    filter: mcp::SubscriptionFilter,
+    /// Whether a notification was dropped, since the replies were not read in time.
+    missed: Arc<AtomicBool>,
+}
+
+impl Subscription {
+    /// Opens the stream, and waits until the server has acknowledged it; changes may come before.
+    async fn open(&mut self) -> Result<(Replies<Wants>, Vec<Change>), Error> {
+        let params = mcp::SubscriptionsListenRequestParams::new(self.filter.clone());
+        let ask = OutgoingRequest::new(methods::SUBSCRIPTIONS_LISTEN, Some(Json::of(&params)));
+        let wants = Wants::of_listener(Arc::clone(&self.missed));
+        let mut replies = self.client.handle.ask(ask, wants).await;
+        let mut early = Vec::new();
+        let acknowledged = async {
+            loop {
+                match replies.next().await {
+                    Some(Reply::Notification(method, _))
+                        if method == methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED =>
+                    {
+                        return Ok(());
+                    }
+                    Some(Reply::Notification(method, params)) => {
+                        early.extend(Change::read(&method, &params));
+                    }
+                    Some(Reply::Task(_)) => {}
+                    reply => return Err(refused(reply)),
+                }
+            }
+        };
+        let handle = &self.client.handle;
+        let is_late = async {
+            // The start of the server has a time of its own, and an end of the server is a reply.
+            handle.started().await;
+            tokio::time::sleep(TAKES_UP).await;
+        };
+        tokio::select! {
+            acknowledged = acknowledged => acknowledged.map(|()| (replies, early)),
+            () = is_late => Err(Error::Timeout(TAKES_UP)),
+        }
+    }
+
+    /// Hands changes on, and opens the stream again when it ends; returns why it cannot be.
+    async fn run(mut self, mut replies: Replies<Wants>, sender: Sender<Change>) -> Error {
+        loop {
+            loop {
+                match replies.next().await {
+                    Some(Reply::Notification(method, params)) => {
+                        if self.missed.swap(false, Ordering::AcqRel) {
+                            self.tell_all(&sender).await;
+                        } else if let Some(change) = Change::read(&method, &params)
+                            && !sender.try_push(change)
+                        {
+                            self.tell_all(&sender).await;
+                        }
+                    }
+                    Some(Reply::Task(_)) => {}
+                    None => return closed(),
+                    Some(_) => break,
+                }
+            }
+            let mut pause = FIRST_PAUSE;
+            loop {
+                tokio::select! {
+                    () = tokio::time::sleep(pause) => {}
+                    () = self.client.handle.ended() => return closed(),
+                }
+                pause = (pause * 2).min(LONGEST_PAUSE);
+                match self.open().await {
+                    Ok((again, _)) => {
+                        replies = again;
+                        break;
+                    }
+                    Err(why) if is_final(&why) || self.client.handle.has_ended() => return why,
+                    Err(_) => {}
+                }
+            }
+            self.tell_all(&sender).await;
+        }
+    }
+
+    /// Hands on each change that there may have been, once there is room for them.
+    async fn tell_all(&self, sender: &Sender<Change>) {
+        for change in Change::all(&self.filter) {
+            sender.send(change).await;
+        }
+    }
+}
+
+/// Returns why a request has no stream.
+fn refused(reply: Option<Reply>) -> Error {
+    match reply {
+        Some(Reply::Answered(answered)) => match outcome(answered.answer) {
+            Ok(_) => Error::Transport("the server has ended the stream of changes".to_owned()),
+            Err(error) => error,
+        },
+        Some(Reply::Refused(why)) => why.into(),
+        _ => closed(),
+    }
+}
+
+/// Returns whether a server refuses to be listened to, however often it is asked.
+fn is_final(why: &Error) -> bool {
+    match why {
+        Error::Rpc(error) => [
+            ErrorObject::METHOD_NOT_FOUND,
+            ErrorObject::INVALID_PARAMS,
+            ErrorObject::INVALID_REQUEST,
+        ]
+        .iter()
+        .any(|code| error.code.as_i64() == Some(*code)),
+        _ => false,
+    }
+}

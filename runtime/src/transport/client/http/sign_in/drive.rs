@@ -1,0 +1,215 @@
+//! Runs a flow: sends its requests, listens for the browser, keeps what is to be kept.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use ::http::header::{ACCEPT_ENCODING, LOCATION};
+use ::http::{HeaderValue, Method as HttpMethod, Request, Response, Uri};
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper::body::Incoming;
+use hyper_util::client::legacy::Client;
+use hyper_util::rt::TokioExecutor;
+use mcp_revisions_auth::{
+    Answer, Cause, Entropy, Flow, Kept, Method, Request as FlowRequest, Settings, Step,
+    is_allowed_address, is_loopback_url,
+};
+
+use super::super::connect::{AddressRule, Connector, connector};
+use super::super::options::Http;
+use super::super::request::place;
+use super::callback::{Callback, Redirected};
+use super::store::TokenStore;
+
+/// Time of a request, its redirects included.
+const REQUEST_TIME: Duration = Duration::from_secs(10);
+/// Maximum size of a document.
+const DOCUMENT_BYTES: usize = 256 << 10;
+/// Number of redirects of a document.
+const REDIRECTS: usize = 5;
+
+/// Seconds since 1970.
+pub(super) fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| since.as_secs())
+}
+
+/// How a person's page is opened.
+pub(super) type Browser = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// Where a browser comes back to.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct CallbackPlace {
+    pub(super) port: Option<u16>,
+    pub(super) is_localhost: bool,
+}
+
+/// What a flow is run with.
+pub(super) struct Driver {
+    client: Client<Connector, Full<Bytes>>,
+    pub(super) browser: Browser,
+    pub(super) callback: CallbackPlace,
+    /// How long a person has.
+    pub(super) person_time: Duration,
+}
+
+impl Driver {
+    pub(super) fn new(http: &Http, browser: Browser, allows_private: bool) -> Self {
+        let is_local = is_loopback_url(&http.url.to_string());
+        let rule: AddressRule = match (is_local, allows_private) {
+            (true, true) => |address: IpAddr| is_allowed_address(address, true, true),
+            (true, false) => |address: IpAddr| is_allowed_address(address, true, false),
+            (false, true) => |address: IpAddr| is_allowed_address(address, false, true),
+            (false, false) => |address: IpAddr| is_allowed_address(address, false, false),
+        };
+        Self {
+            client: Client::builder(TokioExecutor::new()).build(connector(http, rule)),
+            browser,
+            callback: CallbackPlace::default(),
+            person_time: Duration::from_secs(600),
+        }
+    }
+
+    /// Runs a flow to its end. `opened` is called with the page that a person has to look at, and `log` with each request.
+    pub(super) async fn run(
+        &self,
+        settings: Settings,
+        kept: Option<Kept>,
+        cause: Cause,
+        store: &dyn TokenStore,
+        opened: impl Fn(&str) + Send,
+        log: impl Fn(&FlowRequest, &Result<Answer, String>) + Send,
+    ) -> Result<Kept, String> {
+        let mut random = [0; 96];
+        getrandom::fill(&mut random).map_err(|error| format!("no random numbers: {error}"))?;
+        let server = settings.server.clone();
+        let mut flow = Flow::new(settings, kept, cause, Entropy(random));
+        let mut callback: Option<Callback> = None;
+        let mut browser: Option<Redirected> = None;
+        let mut state = String::new();
+        let done = loop {
+            match flow.step(now()) {
+                Step::Send(request) => {
+                    let answer = self.send(&request).await;
+                    log(&request, &answer);
+                    flow.answered(answer);
+                }
+                Step::Listen(known) => {
+                    let CallbackPlace { port, is_localhost } = self.callback;
+                    let host = if is_localhost {
+                        "localhost"
+                    } else {
+                        "127.0.0.1"
+                    };
+                    match Callback::open(&server, &known, port, host).await {
+                        Ok(open) => {
+                            flow.listening(open.redirect());
+                            callback = Some(open);
+                        }
+                        Err(why) => flow.answered(Err(why)),
+                    }
+                }
+                Step::Keep(kept) => {
+                    if let Some(pending) = &kept.pending {
+                        state = pending.state.expose().to_owned();
+                    }
+                    store.save(&kept)?;
+                    flow.kept();
+                }
+                Step::Open(page) => {
+                    let Some(callback) = callback.take() else {
+                        break Err("nothing listens for the browser".to_owned());
+                    };
+                    opened(&page);
+                    (self.browser)(&page);
+                    let returned = callback.returned(state.clone());
+                    match tokio::time::timeout(self.person_time, returned).await {
+                        Ok(Ok(redirected)) => {
+                            flow.returned(redirected.query.clone());
+                            browser = Some(redirected);
+                        }
+                        Ok(Err(why)) => flow.answered(Err(why)),
+                        Err(_) => {
+                            let within = self.person_time.as_secs();
+                            flow.answered(Err(format!("nobody signed in within {within} seconds")));
+                        }
+                    }
+                }
+                Step::Done(kept) => break store.save(&kept).map(|()| *kept),
+                Step::Failed(error) => break Err(error.to_string()),
+            }
+        };
+        if let Some(browser) = browser {
+            let _ = browser.outcome.send(done.is_ok());
+        }
+        done
+    }
+
+    async fn send(&self, request: &FlowRequest) -> Result<Answer, String> {
+        let sent = tokio::time::timeout(REQUEST_TIME, self.follow(request)).await;
+        sent.unwrap_or_else(|_| {
+            Err(format!(
+                "no answer within {} seconds",
+                REQUEST_TIME.as_secs()
+            ))
+        })
+    }
+
+    /// Sends a request; redirects of documents are followed within the origin.
+    async fn follow(&self, request: &FlowRequest) -> Result<Answer, String> {
+        let mut url: Uri = request
+            .url
+            .parse()
+            .map_err(|_| "the URL is not valid".to_owned())?;
+        for _ in 0..=REDIRECTS {
+            let response = self.once(request, &url).await?;
+            let status = response.status();
+            if request.method == Method::Get && status.is_redirection() {
+                let to = response
+                    .headers()
+                    .get(LOCATION)
+                    .and_then(|it| it.to_str().ok());
+                match to.and_then(|to| place(&url, to)) {
+                    Some(to) => url = to,
+                    None => return Err("it redirects to another server".to_owned()),
+                }
+                continue;
+            }
+            let nonce = response.headers().get("dpop-nonce");
+            let dpop_nonce = nonce.and_then(|it| it.to_str().ok()).map(str::to_owned);
+            let body = Limited::new(response.into_body(), DOCUMENT_BYTES)
+                .collect()
+                .await;
+            let body = body.map_err(|error| format!("the response breaks off: {error}"))?;
+            return Ok(Answer {
+                status: status.as_u16(),
+                dpop_nonce,
+                body: body.to_bytes().to_vec(),
+            });
+        }
+        Err(format!("more than {REDIRECTS} redirects"))
+    }
+
+    async fn once(&self, request: &FlowRequest, url: &Uri) -> Result<Response<Incoming>, String> {
+        let body = request.body.clone().unwrap_or_default();
+        let mut sent = Request::new(Full::new(Bytes::from(body)));
+        *sent.method_mut() = match request.method {
+            Method::Get => HttpMethod::GET,
+            Method::Post => HttpMethod::POST,
+        };
+        *sent.uri_mut() = url.clone();
+        for (name, value) in &request.headers {
+            let value = HeaderValue::from_str(value);
+            let value = value.map_err(|_| {
+                format!("the header {name} has a character that no header can hold")
+            })?;
+            let name: ::http::HeaderName = name.parse().map_err(|_| "a header name".to_owned())?;
+            sent.headers_mut().insert(name, value);
+        }
+        let identity = HeaderValue::from_static("identity");
+        sent.headers_mut().insert(ACCEPT_ENCODING, identity);
+        let answer = self.client.request(sent).await;
+        answer.map_err(|error| super::super::request::cause(&error))
+    }
+}

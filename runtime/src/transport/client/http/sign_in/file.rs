@@ -1,0 +1,204 @@
+//! A store in a folder: a file and a lock per server and client, which several processes share.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use mcp_revisions_auth::Kept;
+
+use super::store::{StoreGuard, TokenStore};
+
+/// Maximum size of a file that is read.
+const FILE_BYTES: u64 = 256 << 10;
+
+/// A store in a folder that only its owner can read: a file per key.
+#[derive(Debug)]
+pub struct FileStore {
+    folder: PathBuf,
+    name: String,
+}
+
+impl FileStore {
+    /// Opens the store of a server. `key` are the texts that tell sign-ins apart, such as the URL, the client's id and a
+    /// profile. The folder is made if it is missing.
+    ///
+    /// # Errors
+    /// Returns an error if the folder cannot be made, is a link, or can be read by others.
+    pub fn open(folder: impl Into<PathBuf>, key: &[&str]) -> Result<Self, String> {
+        let folder = folder.into();
+        make_folder(&folder).map_err(|why| format!("{}: {why}", folder.display()))?;
+        let mut digest = hmac_sha256::Hash::new();
+        for part in key {
+            digest.update((part.len() as u64).to_be_bytes());
+            digest.update(part);
+        }
+        let name: String = digest
+            .finalize()
+            .iter()
+            .take(16)
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        Ok(Self { folder, name })
+    }
+
+    /// Returns what all files of a folder have, in no order. A file that cannot be read is an entry with its path and the
+    /// reason.
+    ///
+    /// # Errors
+    /// Returns an error if the folder cannot be read; a missing one is empty.
+    pub fn list(folder: &Path) -> Result<Vec<(PathBuf, Result<Kept, String>)>, String> {
+        let entries = match std::fs::read_dir(folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(format!("{}: {error}", folder.display())),
+        };
+        let mut all = Vec::new();
+        for entry in entries.flatten() {
+            let path = entry.path();
+            if path.extension().is_some_and(|it| it == "json")
+                && let Some(kept) = read(&path).transpose()
+            {
+                all.push((path, kept));
+            }
+        }
+        Ok(all)
+    }
+
+    /// Removes what is stored.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be removed.
+    pub fn clear(&self) -> Result<(), String> {
+        match std::fs::remove_file(self.path()) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(format!("{}: {error}", self.path().display()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.join(format!("{}.json", self.name))
+    }
+}
+
+impl TokenStore for FileStore {
+    fn load(&self) -> Result<Option<Kept>, String> {
+        read(&self.path())
+    }
+
+    fn save(&self, kept: &Kept) -> Result<(), String> {
+        let path = self.path();
+        // Each process writes a file of its own; the last one to rename it wins.
+        let new = self
+            .folder
+            .join(format!("{}.{}.new", self.name, std::process::id()));
+        let written = || -> std::io::Result<()> {
+            let _ = std::fs::remove_file(&new);
+            let mut options = OpenOptions::new();
+            options.write(true).create_new(true);
+            let mut file = private(&mut options).open(&new)?;
+            file.write_all(kept.to_json().as_bytes())?;
+            file.sync_all()?;
+            std::fs::rename(&new, &path)
+        };
+        written().map_err(|error| {
+            let _ = std::fs::remove_file(&new);
+            format!("{}: {error}", path.display())
+        })
+    }
+
+    fn try_lock(&self) -> Result<Option<StoreGuard>, String> {
+        let path = self.folder.join(format!("{}.lock", self.name));
+        let wrong = |error: std::io::Error| format!("{}: {error}", path.display());
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
+        let file = private(&mut options).open(&path).map_err(wrong)?;
+        // The operating system gives it back when the process ends, however it does.
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Box::new(FileGuard(file)))),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(wrong(error)),
+        }
+    }
+}
+
+/// The lock of a file.
+struct FileGuard(File);
+
+impl Drop for FileGuard {
+    fn drop(&mut self) {
+        let _ = self.0.unlock();
+    }
+}
+
+/// Reads a file that only its owner may read.
+fn read(path: &Path) -> Result<Option<Kept>, String> {
+    let wrong = |why: String| format!("{}: {why}", path.display());
+    let file = match std::fs::symlink_metadata(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(wrong(error.to_string())),
+        Ok(metadata) => {
+            check(&metadata, false).map_err(wrong)?;
+            File::open(path).map_err(|error| wrong(error.to_string()))?
+        }
+    };
+    let mut text = String::new();
+    let read = file.take(FILE_BYTES).read_to_string(&mut text);
+    read.map_err(|error| wrong(error.to_string()))?;
+    Kept::from_json(&text)
+        .map(Some)
+        .map_err(|why| wrong(format!("{why}; remove it")))
+}
+
+#[cfg(unix)]
+fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    options.mode(0o600)
+}
+
+#[cfg(not(unix))]
+fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    options
+}
+
+/// Checks that a file or a folder is what it seems, and is not for others.
+fn check(metadata: &std::fs::Metadata, is_folder: bool) -> Result<(), String> {
+    if metadata.file_type().is_symlink() {
+        return Err("it is a symbolic link: remove it".to_owned());
+    }
+    if metadata.is_dir() != is_folder {
+        return Err("it is not of the expected kind: remove it".to_owned());
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        if metadata.mode() & 0o077 != 0 {
+            let mode = metadata.mode() & 0o777;
+            return Err(format!(
+                "others can read it (mode {mode:o}): remove it, or make it yours with chmod go="
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn make_folder(folder: &Path) -> Result<(), String> {
+    let wrong = |error: std::io::Error| error.to_string();
+    if let Some(above) = folder.parent() {
+        std::fs::create_dir_all(above).map_err(wrong)?;
+    }
+    let mut builder = std::fs::DirBuilder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::DirBuilderExt as _;
+        builder.mode(0o700);
+    }
+    match builder.create(folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
+            return Err(wrong(error));
+        }
+        _ => {}
+    }
+    check(&std::fs::symlink_metadata(folder).map_err(wrong)?, true)
+}

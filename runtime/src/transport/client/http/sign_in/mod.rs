@@ -1,0 +1,430 @@
+//! Sign-in by OAuth: an [`AuthProvider`] that follows challenges, refreshes tokens, and keeps them in a store.
+//!
+//! One flow runs at a time, as a task of its own: a call that is cancelled, or does not want to wait longer, does not end it.
+
+mod callback;
+mod drive;
+mod file;
+mod store;
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use mcp_revisions_auth::{
+    Answer, Cause, Challenge, DpopKey, Kept, Proof, Refused, Request, Settings,
+};
+use tokio::sync::watch;
+
+use super::authorize::{AuthProvider, Credentials, HttpRequest, Next, Pending, Refusal, TokenId};
+use super::options::Http;
+use crate::transport::panics::lock;
+use crate::transport::spawn::spawn;
+use drive::{Browser, Driver, now};
+pub use file::FileStore;
+pub use store::{MemoryStore, StoreGuard, TokenStore};
+
+/// How long a call waits for a sign-in.
+const WAIT: Duration = Duration::from_secs(45);
+/// Number of sign-ins in [`SIGN_INS_TIME`].
+const SIGN_INS: usize = 3;
+const SIGN_INS_TIME: Duration = Duration::from_secs(600);
+/// A token that is refused so soon after it was issued is not refreshed once more.
+const FRESH: Duration = Duration::from_secs(10);
+
+/// Signs in to a server by OAuth. Give it to [`Http::with_authorization`]; a clone shares its tokens.
+///
+/// A person signs in with a browser that comes back to a listener on loopback; grants of the settings that have no person need
+/// no browser.
+#[derive(Clone)]
+pub struct OAuth(Arc<Inner>);
+
+struct Inner {
+    settings: Settings,
+    driver: Driver,
+    store: Arc<dyn TokenStore>,
+    wait: Duration,
+    log: Option<Log>,
+    state: Mutex<State>,
+}
+
+/// Sees each request of a sign-in.
+type Log = Arc<dyn Fn(&Request, &Result<Answer, String>) + Send + Sync>;
+/// What a flow came to, once it has.
+type Outcome = Option<Result<(), String>>;
+
+#[derive(Default)]
+struct State {
+    is_loaded: bool,
+    kept: Option<Kept>,
+    /// The number of the current token.
+    token: u64,
+    /// The flow that runs.
+    flow: Option<watch::Receiver<Outcome>>,
+    /// The page that a person has to look at.
+    page: Option<String>,
+    /// When the last flow ended well.
+    ended: Option<Instant>,
+    sign_ins: Vec<Instant>,
+    /// The nonce that the MCP server wants in proofs.
+    nonce: Option<String>,
+}
+
+/// Makes an [`OAuth`].
+pub struct OAuthBuilder {
+    settings: Settings,
+    driver: Driver,
+    store: Arc<dyn TokenStore>,
+    wait: Duration,
+    log: Option<Log>,
+}
+
+impl OAuthBuilder {
+    /// Sets where tokens are kept; in memory by default.
+    #[must_use]
+    pub fn store(mut self, store: impl TokenStore) -> Self {
+        self.store = Arc::new(store);
+        self
+    }
+
+    /// Sets how long a call waits for a sign-in, 45 seconds by default. After that it fails with the address of the page, and
+    /// the sign-in goes on.
+    #[must_use]
+    pub fn wait(mut self, time: Duration) -> Self {
+        self.wait = time;
+        self
+    }
+
+    /// Sets how long a person has to sign in, 10 minutes by default.
+    #[must_use]
+    pub fn person_time(mut self, time: Duration) -> Self {
+        self.driver.person_time = time;
+        self
+    }
+
+    /// Sets the port that the browser comes back to; by default one of 8 that belong to the server's URL.
+    #[must_use]
+    pub fn callback_port(mut self, port: u16) -> Self {
+        self.driver.callback.port = Some(port);
+        self
+    }
+
+    /// Names the callback by `localhost` in place of `127.0.0.1`.
+    #[must_use]
+    pub fn callback_localhost(mut self) -> Self {
+        self.driver.callback.is_localhost = true;
+        self
+    }
+
+    /// Sets a hook that sees each request of a sign-in, and its response. Their `Debug` shows no secret.
+    #[must_use]
+    pub fn on_request(
+        mut self,
+        log: impl Fn(&Request, &Result<Answer, String>) + Send + Sync + 'static,
+    ) -> Self {
+        self.log = Some(Arc::new(log));
+        self
+    }
+
+    /// Returns the provider.
+    #[must_use]
+    pub fn build(self) -> OAuth {
+        OAuth(Arc::new(Inner {
+            settings: self.settings,
+            driver: self.driver,
+            store: self.store,
+            wait: self.wait,
+            log: self.log,
+            state: Mutex::default(),
+        }))
+    }
+}
+
+impl OAuth {
+    /// Begins a provider for the server of a transport, whose certificates and proxies it uses. `browser` opens a page for a
+    /// person: the URL is `https`, or `http` on this machine, and must never be handed to a shell.
+    ///
+    /// `allows_private` is whether authorization servers may be in private networks.
+    #[must_use]
+    pub fn builder(
+        http: &Http,
+        settings: Settings,
+        allows_private: bool,
+        browser: impl Fn(&str) + Send + Sync + 'static,
+    ) -> OAuthBuilder {
+        let browser: Browser = Arc::new(browser);
+        OAuthBuilder {
+            driver: Driver::new(http, browser, allows_private),
+            settings,
+            store: Arc::new(MemoryStore::default()),
+            wait: WAIT,
+            log: None,
+        }
+    }
+
+    /// Returns what is kept of the sign-in.
+    #[must_use]
+    pub fn kept(&self) -> Option<Kept> {
+        let mut state = lock(&self.0.state);
+        // Without a token, a server says what it wants.
+        let _ = self.0.load(&mut state);
+        state.kept.clone()
+    }
+
+    /// Signs in, and waits for the person.
+    ///
+    /// # Errors
+    /// Returns why the sign-in failed.
+    pub async fn sign_in(&self, refused: Option<Refused>) -> Result<(), String> {
+        let cause = refused.map_or(Cause::Login, Cause::Refused);
+        let mut flow = self.begin(cause);
+        let done = flow.wait_for(Option::is_some).await;
+        match done.ok().and_then(|done| done.clone()) {
+            Some(done) => done,
+            None => Err("the sign-in ended early".to_owned()),
+        }
+    }
+
+    /// Begins a flow, or joins the one that runs.
+    fn begin(&self, cause: Cause) -> watch::Receiver<Outcome> {
+        let mut state = lock(&self.0.state);
+        if let Some(flow) = &state.flow {
+            return flow.clone();
+        }
+        let (tell, flow) = watch::channel(None);
+        state.flow = Some(flow.clone());
+        let before = state.kept.clone();
+        drop(state);
+        let inner = Arc::clone(&self.0);
+        spawn(async move {
+            let done = inner.run(cause, before).await;
+            let mut state = lock(&inner.state);
+            (state.flow, state.page) = (None, None);
+            let outcome = done.map(|kept| {
+                state.token += 1;
+                state.ended = Some(Instant::now());
+                state.kept = Some(kept);
+            });
+            if outcome.is_err()
+                && let Ok(Some(kept)) = inner.store.load()
+            {
+                state.kept = Some(kept);
+            }
+            drop(state);
+            let _ = tell.send(Some(outcome));
+        });
+        flow
+    }
+}
+
+impl Inner {
+    /// Reads the store, once.
+    fn load(&self, state: &mut State) -> Result<(), String> {
+        if !state.is_loaded {
+            state.kept = self.store.load()?;
+            state.is_loaded = true;
+        }
+        Ok(())
+    }
+
+    /// Runs a flow under the lock of the store, unless another process has brought a new token meanwhile.
+    async fn run(&self, cause: Cause, before: Option<Kept>) -> Result<Kept, String> {
+        let old = before.as_ref().and_then(|kept| kept.tokens.as_ref());
+        let old = old.map(|tokens| tokens.access.clone());
+        let is_login = cause == Cause::Login;
+        let is_new = |kept: &Kept| {
+            let tokens = kept.tokens.as_ref();
+            !is_login && tokens.is_some_and(|tokens| Some(&tokens.access) != old.as_ref())
+        };
+        let guard = store::guard(&*self.store, is_new).await?;
+        let kept = self.store.load()?;
+        if let Some(kept) = kept.clone().filter(|kept| is_new(kept)) {
+            return Ok(kept);
+        }
+        let opened = |page: &str| {
+            lock(&self.state).page = Some(page.to_owned());
+        };
+        let log = |request: &Request, answer: &Result<Answer, String>| {
+            if let Some(log) = &self.log {
+                log(request, answer);
+            }
+        };
+        let settings = self.settings.clone();
+        let done = self
+            .driver
+            .run(settings, kept, cause, &*self.store, opened, log)
+            .await;
+        drop(guard);
+        done
+    }
+
+    /// Counts a sign-in; an error if there were too many.
+    fn count(&self) -> Result<(), String> {
+        let mut state = lock(&self.state);
+        let sign_ins = &mut state.sign_ins;
+        sign_ins.retain(|at| at.elapsed() < SIGN_INS_TIME);
+        if sign_ins.len() >= SIGN_INS {
+            return Err(format!(
+                "{} refused the tokens of {SIGN_INS} sign-ins: the account may not have what this call needs",
+                self.settings.server
+            ));
+        }
+        sign_ins.push(Instant::now());
+        Ok(())
+    }
+
+    /// The headers of a request.
+    fn headers(&self, request: &HttpRequest<'_>) -> Result<Credentials, String> {
+        let state = lock(&self.state);
+        let Some(kept) = &state.kept else {
+            return Ok(Credentials::default());
+        };
+        let Some(tokens) = &kept.tokens else {
+            return Ok(Credentials::default());
+        };
+        let mut headers = Vec::new();
+        match &kept.dpop_key {
+            Some(key) if tokens.is_dpop => {
+                let key = DpopKey::read(key).map_err(|error| error.to_string())?;
+                let mut id = [0_u8; 16];
+                getrandom::fill(&mut id).map_err(|error| error.to_string())?;
+                let id: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
+                let proof = Proof {
+                    method: request.method.as_str(),
+                    url: &request.url.to_string(),
+                    token: Some(&tokens.access),
+                    nonce: state.nonce.as_deref(),
+                    id: &id,
+                    now: now(),
+                };
+                let proof = key.prove(&proof).map_err(|error| error.to_string())?;
+                headers.push(("DPoP", proof));
+                headers.push(("Authorization", format!("DPoP {}", tokens.access.expose())));
+            }
+            _ => headers.push((
+                "Authorization",
+                format!("Bearer {}", tokens.access.expose()),
+            )),
+        }
+        Ok(Credentials {
+            headers,
+            token: Some(TokenId(state.token)),
+        })
+    }
+}
+
+/// What is done about a refusal.
+enum Answered {
+    Next(Next),
+    Flow(Cause),
+}
+
+impl OAuth {
+    fn answer(&self, refusal: &Refusal<'_>) -> Answered {
+        let challenges = Challenge::read(refusal.challenges());
+        let challenge = Challenge::choose(&challenges);
+        let error = challenge.and_then(|it| it.get("error"));
+        let mut state = lock(&self.0.state);
+        let nonce = refusal
+            .headers
+            .get("dpop-nonce")
+            .and_then(|it| it.to_str().ok());
+        if error == Some("use_dpop_nonce")
+            && let Some(nonce) = nonce
+            && state.nonce.as_deref() != Some(nonce)
+        {
+            state.nonce = Some(nonce.to_owned());
+            return Answered::Next(Next::Retry);
+        }
+        if refusal
+            .token
+            .is_some_and(|token| token != TokenId(state.token))
+        {
+            return Answered::Next(Next::Retry);
+        }
+        let status = refusal.status.as_u16();
+        if status == 403 && error != Some("insufficient_scope") {
+            return Answered::Next(Next::GiveUp(None));
+        }
+        Answered::Flow(Cause::Refused(Refused {
+            status,
+            challenges,
+            protocol_version: refusal.protocol_version.map(str::to_owned),
+            is_fresh: state.ended.is_some_and(|at| at.elapsed() < FRESH),
+        }))
+    }
+
+    /// Waits for a flow, as long as a call does.
+    async fn wait(&self, cause: Cause) -> Result<(), String> {
+        let mut flow = self.begin(cause);
+        let waiting = flow.wait_for(Option::is_some);
+        match tokio::time::timeout(self.0.wait, waiting).await {
+            Ok(Ok(done)) => done.clone().unwrap_or(Ok(())),
+            Ok(Err(_)) => Err("the sign-in ended early".to_owned()),
+            Err(_) => {
+                let page = lock(&self.0.state).page.clone();
+                let at = page.map_or_else(String::new, |page| format!(" at {page}"));
+                Err(format!(
+                    "sign in{at}; the sign-in goes on: call again after it"
+                ))
+            }
+        }
+    }
+}
+
+impl AuthProvider for OAuth {
+    fn credentials<'a>(
+        &'a self,
+        request: &'a HttpRequest<'a>,
+    ) -> Pending<'a, Result<Credentials, String>> {
+        Box::pin(async move {
+            let is_due = {
+                let mut state = lock(&self.0.state);
+                self.0.load(&mut state)?;
+                let tokens = state.kept.as_ref().and_then(|kept| kept.tokens.as_ref());
+                tokens.is_some_and(|tokens| tokens.refresh.is_some() && tokens.is_due(now()))
+            };
+            if is_due {
+                // If it fails, the server says what it thinks of the old token.
+                let _ = self.wait(Cause::Expiring).await;
+            }
+            self.0.headers(request)
+        })
+    }
+
+    fn refused<'a>(&'a self, refusal: Refusal<'a>) -> Pending<'a, Next> {
+        let answered = self.answer(&refusal);
+        Box::pin(async move {
+            let cause = match answered {
+                Answered::Next(next) => return next,
+                Answered::Flow(cause) => cause,
+            };
+            let is_first = lock(&self.0.state).flow.is_none();
+            let counted = if is_first { self.0.count() } else { Ok(()) };
+            let done = match counted {
+                Ok(()) => self.wait(cause).await,
+                Err(why) => Err(why),
+            };
+            match done {
+                Ok(()) => Next::Retry,
+                Err(why) => Next::GiveUp(Some(format!(
+                    "{} wants a sign-in: {why}",
+                    self.0.settings.server
+                ))),
+            }
+        })
+    }
+}
+
+impl std::fmt::Debug for OAuth {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OAuth")
+            .field("server", &self.0.settings.server)
+            .finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for OAuthBuilder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OAuthBuilder").finish_non_exhaustive()
+    }
+}
