@@ -392,7 +392,7 @@ async fn bridged(arguments: &Arguments, files: &Files) -> Result<(), Failed> {
     if let Some(file) = &arguments.config {
         return several::bridged(file, arguments, files).await;
     }
-    let bridge = set_up(arguments, files, upstream(arguments, files)?, None);
+    let mut bridge = set_up(arguments, files, upstream(arguments, files)?, None);
     match &arguments.listen {
         Listen::Stdio => {
             let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
