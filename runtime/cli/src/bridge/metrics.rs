@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 
-/// How often samples that nobody has read are summed up, so that they take up no more room.
+/// How often unread samples are summed up, so that they take up no more room.
 const SUMS: Duration = Duration::from_secs(5);
 
 /// Seconds up to which durations are counted, as OpenTelemetry has them for MCP.
