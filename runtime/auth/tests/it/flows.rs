@@ -1,0 +1,252 @@
+//! From a revision, its documents and its challenge to the list of requests.
+
+use mcp_revisions_auth::{Cause, Settings};
+
+use super::{ISSUER, MCP, World, refused, unauthorized};
+
+const RESOURCE: &str = "GET mcp.example/.well-known/oauth-protected-resource/x/mcp";
+const RESOURCE_ROOT: &str = "GET mcp.example/.well-known/oauth-protected-resource";
+const SERVER: &str = "GET auth.example/.well-known/oauth-authorization-server";
+const OPENID: &str = "GET auth.example/.well-known/openid-configuration";
+const REGISTER: &str = "POST auth.example/register";
+const TOKEN: &str = "POST auth.example/token";
+
+/// The metadata of the resource, at another place or with other members.
+fn resource(members: &str) -> String {
+    format!(r#"{{"resource":"{MCP}","authorization_servers":["{ISSUER}"]{members}}}"#)
+}
+
+#[test]
+fn each_revision_is_discovered_by_the_requests_of_its_pages() {
+    let known = "https://mcp.example/.well-known/oauth-protected-resource";
+    let server = format!("{ISSUER}/.well-known/oauth-authorization-server");
+    let metadata = World::latest().answers.get(&server).unwrap().1.clone();
+    let tenant = metadata.replace(
+        &format!(r#""issuer":"{ISSUER}""#),
+        &format!(r#""issuer":"{ISSUER}/t1""#),
+    );
+    let of_tenant = resource("").replace(&format!("[\"{ISSUER}\"]"), &format!("[\"{ISSUER}/t1\"]"));
+    let latest = World::latest();
+    let old = World::new()
+        .with("https://mcp.example/register", 201, r#"{"client_id":"c1"}"#)
+        .with(
+            "https://mcp.example/token",
+            200,
+            r#"{"access_token":"t","token_type":"Bearer"}"#,
+        );
+    let named = "Bearer resource_metadata=\"https://mcp.example/custom\"";
+    for (what, world, challenge, expected) in [
+        (
+            "the well-known place",
+            latest.clone(),
+            "Bearer",
+            vec![RESOURCE, SERVER, REGISTER, TOKEN],
+        ),
+        (
+            "the place that the challenge names",
+            latest
+                .clone()
+                .with("https://mcp.example/custom", 200, &resource("")),
+            named,
+            vec!["GET mcp.example/custom", SERVER, REGISTER, TOKEN],
+        ),
+        (
+            "a named place without a document",
+            latest.clone(),
+            named,
+            vec!["GET mcp.example/custom", RESOURCE, SERVER, REGISTER, TOKEN],
+        ),
+        (
+            "the place without a path",
+            latest
+                .clone()
+                .with(&format!("{known}/x/mcp"), 404, "")
+                .with(known, 200, &resource("")),
+            "",
+            vec![RESOURCE, RESOURCE_ROOT, SERVER, REGISTER, TOKEN],
+        ),
+        (
+            "a page in place of a document",
+            latest
+                .clone()
+                .with(&format!("{known}/x/mcp"), 200, "<html>")
+                .with(known, 200, &resource("")),
+            "Bearer",
+            vec![RESOURCE, RESOURCE_ROOT, SERVER, REGISTER, TOKEN],
+        ),
+        (
+            "OpenID metadata",
+            latest.clone().with(&server, 404, "").with(
+                &format!("{ISSUER}/.well-known/openid-configuration"),
+                200,
+                &metadata,
+            ),
+            "Bearer",
+            vec![RESOURCE, SERVER, OPENID, REGISTER, TOKEN],
+        ),
+        (
+            "an issuer with a path, whose metadata are at the last place",
+            latest
+                .clone()
+                .with(&format!("{known}/x/mcp"), 200, &of_tenant)
+                .with(
+                    &format!("{ISSUER}/t1/.well-known/openid-configuration"),
+                    200,
+                    &tenant,
+                ),
+            "Bearer",
+            vec![
+                RESOURCE,
+                "GET auth.example/.well-known/oauth-authorization-server/t1",
+                "GET auth.example/.well-known/openid-configuration/t1",
+                "GET auth.example/t1/.well-known/openid-configuration",
+                REGISTER,
+                TOKEN,
+            ],
+        ),
+        (
+            "2025-03-26 without metadata",
+            old,
+            "",
+            vec![
+                RESOURCE,
+                RESOURCE_ROOT,
+                "GET mcp.example/.well-known/oauth-authorization-server",
+                "POST mcp.example/register",
+                "POST mcp.example/token",
+            ],
+        ),
+    ] {
+        let done = world.sign_in(challenge);
+        assert_eq!(done.requests, expected, "{what}");
+        assert!(done.outcome.is_ok(), "{what}: {:?}", done.outcome);
+    }
+}
+
+#[test]
+fn a_server_in_trouble_is_no_evidence_for_an_old_one() {
+    let known = "https://mcp.example/.well-known/oauth-protected-resource";
+    for (url, status) in [
+        (format!("{known}/x/mcp"), 500),
+        (format!("{known}/x/mcp"), 429),
+        (format!("{known}/x/mcp"), 0),
+        (
+            format!("{ISSUER}/.well-known/oauth-authorization-server"),
+            503,
+        ),
+    ] {
+        let done = World::latest().with(&url, status, "").sign_in("Bearer");
+        assert!(done.outcome.is_err(), "{url} {status}");
+        let last = done.requests.last().unwrap();
+        assert_eq!(
+            *last,
+            format!("GET {}", url.replace("https://", "")),
+            "{status}"
+        );
+    }
+    // Metadata of the resource, and no metadata of its authorization server: never the default endpoints.
+    let server = format!("{ISSUER}/.well-known/oauth-authorization-server");
+    let done = World::latest().with(&server, 404, "").sign_in("Bearer");
+    assert_eq!(done.requests, [RESOURCE, SERVER, OPENID]);
+    assert!(done.outcome.unwrap_err().contains("no metadata"));
+    // The challenge names metadata that are nowhere.
+    let done = World::new().sign_in("Bearer resource_metadata=\"https://mcp.example/custom\"");
+    assert_eq!(
+        done.requests,
+        ["GET mcp.example/custom", RESOURCE, RESOURCE_ROOT]
+    );
+    assert!(done.outcome.is_err());
+}
+
+#[test]
+fn a_token_is_refreshed_and_a_refused_refresh_is_a_sign_in_without_registration() {
+    let world = World::latest();
+    let kept = world.sign_in("Bearer").outcome.unwrap();
+    let done = world.run(Settings::new(MCP), Some(kept.clone()), Cause::Expiring);
+    assert_eq!(done.requests, [RESOURCE, SERVER, TOKEN]);
+    let body = done.bodies.last().unwrap();
+    assert!(
+        body.starts_with("grant_type=refresh_token&refresh_token=r1&resource="),
+        "{body}"
+    );
+    assert!(!body.contains("scope="), "{body}");
+    // Without a new refresh token the old one stays.
+    let token = format!("{ISSUER}/token");
+    let without = world.clone().with(
+        &token,
+        200,
+        r#"{"access_token":"t2","token_type":"Bearer"}"#,
+    );
+    let done = without.run(
+        Settings::new(MCP),
+        Some(kept.clone()),
+        unauthorized("Bearer"),
+    );
+    let tokens = done.outcome.unwrap().tokens.unwrap();
+    assert_eq!(
+        (tokens.access.expose(), tokens.refresh.unwrap().expose()),
+        ("t2", "r1")
+    );
+    for (code, registers) in [
+        ("invalid_grant", false),
+        ("invalid_request", false),
+        ("invalid_client", true),
+    ] {
+        let refuses = world
+            .clone()
+            .with(&token, 400, &format!(r#"{{"error":"{code}"}}"#));
+        let done = refuses.run(
+            Settings::new(MCP),
+            Some(kept.clone()),
+            unauthorized("Bearer"),
+        );
+        let mut expected = vec![RESOURCE, SERVER, TOKEN];
+        expected.extend(registers.then_some(REGISTER));
+        // The exchange of the code, which this server refuses as well.
+        expected.push(TOKEN);
+        assert_eq!(done.requests, expected, "{code}");
+    }
+    // A server in trouble drops nothing.
+    let down = world.clone().with(&token, 500, "");
+    let done = down.run(Settings::new(MCP), Some(kept), unauthorized("Bearer"));
+    assert!(done.page.is_none() && done.outcome.is_err());
+}
+
+#[test]
+fn another_authorization_server_gets_neither_the_client_nor_the_tokens_of_the_first() {
+    let kept = World::latest().sign_in("Bearer").outcome.unwrap();
+    let mut moved = World::latest();
+    for (_, body) in moved.answers.values_mut() {
+        *body = body
+            .replace("auth.example", "other.example")
+            .replace("\"c1\"", "\"c2\"");
+    }
+    let answers = moved.answers.clone().into_iter();
+    moved.answers = answers
+        .map(|(url, it)| (url.replace("auth.example", "other.example"), it))
+        .collect();
+    let done = moved.run(Settings::new(MCP), Some(kept), unauthorized("Bearer"));
+    let expected = [
+        RESOURCE,
+        "GET other.example/.well-known/oauth-authorization-server",
+        "POST other.example/register",
+        "POST other.example/token",
+    ];
+    assert_eq!(done.requests, expected);
+    assert!(done.page.unwrap().contains("client_id=c2"));
+    let sent = done.bodies.join(" ");
+    assert!(!sent.contains("r1") && !sent.contains("c1"), "{sent}");
+}
+
+#[test]
+fn a_step_up_requests_the_union_of_scopes_and_ends_when_there_is_nothing_to_add() {
+    let world = World::latest();
+    let kept = world.sign_in("Bearer scope=\"a b\"").outcome.unwrap();
+    let more = "Bearer error=\"insufficient_scope\", scope=\"c\"";
+    let done = world.run(Settings::new(MCP), Some(kept.clone()), refused(403, more));
+    assert!(done.page.unwrap().contains("scope=a+b+c"));
+    let same = "Bearer error=\"insufficient_scope\", scope=\"b\"";
+    let done = world.run(Settings::new(MCP), Some(kept), refused(403, same));
+    assert!(done.requests.is_empty());
+    assert!(done.outcome.unwrap_err().contains("requested already"));
+}

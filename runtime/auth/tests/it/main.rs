@@ -1,0 +1,147 @@
+//! Flows against servers that are tables: which requests are made, in which order, and what becomes of it.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test says what it found and stops"
+)]
+
+mod flows;
+mod rules;
+mod secrets;
+
+use std::collections::HashMap;
+
+use mcp_revisions_auth::{
+    Answer, Cause, Challenge, Entropy, Flow, Kept, Method, Refused, Request, Settings, Step,
+};
+
+const MCP: &str = "https://mcp.example/x/mcp";
+const ISSUER: &str = "https://auth.example";
+
+/// A world of servers: what each URL answers, and what the browser comes back with.
+#[derive(Clone)]
+struct World {
+    answers: HashMap<String, (u16, String)>,
+    /// The query of the redirect; `{state}` is the state that was sent.
+    returned: String,
+    now: u64,
+}
+
+/// What a flow did.
+struct Done {
+    requests: Vec<String>,
+    bodies: Vec<String>,
+    page: Option<String>,
+    outcome: Result<Kept, String>,
+}
+
+impl World {
+    fn new() -> Self {
+        Self {
+            answers: HashMap::new(),
+            returned: "code=c0de&state={state}".to_owned(),
+            now: 1_790_000_000,
+        }
+    }
+
+    /// Servers of the latest revision.
+    fn latest() -> Self {
+        let metadata = format!(
+            r#"{{"issuer":"{ISSUER}","authorization_endpoint":"{ISSUER}/authorize","token_endpoint":"{ISSUER}/token",
+            "registration_endpoint":"{ISSUER}/register","code_challenge_methods_supported":["S256"]}}"#
+        );
+        Self::new()
+            .with(
+                "https://mcp.example/.well-known/oauth-protected-resource/x/mcp",
+                200,
+                &format!(r#"{{"resource":"{MCP}","authorization_servers":["{ISSUER}"]}}"#),
+            )
+            .with(&format!("{ISSUER}/.well-known/oauth-authorization-server"), 200, &metadata)
+            .with(&format!("{ISSUER}/register"), 201, r#"{"client_id":"c1"}"#)
+            .with(
+                &format!("{ISSUER}/token"),
+                200,
+                r#"{"access_token":"t0ken","token_type":"bearer","expires_in":"3600","refresh_token":"r1"}"#,
+            )
+    }
+
+    fn with(mut self, url: &str, status: u16, body: &str) -> Self {
+        self.answers
+            .insert(url.to_owned(), (status, body.to_owned()));
+        self
+    }
+
+    fn run(&self, settings: Settings, kept: Option<Kept>, cause: Cause) -> Done {
+        let mut flow = Flow::new(settings, kept, cause, Entropy([7; 96]));
+        let mut done = Done {
+            requests: Vec::new(),
+            bodies: Vec::new(),
+            page: None,
+            outcome: Err(String::new()),
+        };
+        for _ in 0..100 {
+            match flow.step(self.now) {
+                Step::Send(request) => {
+                    done.requests.push(shown(&request));
+                    done.bodies.push(request.body.clone().unwrap_or_default());
+                    let found = self.answers.get(&request.url);
+                    let (status, body) = found.cloned().unwrap_or((404, String::new()));
+                    flow.answered(match status {
+                        0 => Err("no route".to_owned()),
+                        status => Ok(Answer {
+                            status,
+                            dpop_nonce: None,
+                            body: body.into_bytes(),
+                        }),
+                    });
+                }
+                Step::Listen(_) => flow.listening("http://127.0.0.1:50000/callback"),
+                Step::Keep(_) => flow.kept(),
+                Step::Open(page) => {
+                    let (_, rest) = page.split_once("&state=").unwrap();
+                    let state = rest.split('&').next().unwrap();
+                    flow.returned(self.returned.replace("{state}", state));
+                    done.page = Some(page);
+                }
+                Step::Done(kept) => {
+                    done.outcome = Ok(*kept);
+                    return done;
+                }
+                Step::Failed(error) => {
+                    done.outcome = Err(error.to_string());
+                    return done;
+                }
+            }
+        }
+        panic!("a flow that does not end: {:?}", done.requests);
+    }
+
+    /// Signs in after a response 401 with this challenge.
+    fn sign_in(&self, challenge: &str) -> Done {
+        self.run(Settings::new(MCP), None, unauthorized(challenge))
+    }
+}
+
+fn unauthorized(challenge: &str) -> Cause {
+    refused(401, challenge)
+}
+
+fn refused(status: u16, challenge: &str) -> Cause {
+    Cause::Refused(Refused {
+        status,
+        challenges: Challenge::read([challenge]),
+        protocol_version: Some("2025-11-25".to_owned()),
+        is_fresh: false,
+    })
+}
+
+fn shown(request: &Request) -> String {
+    let method = match request.method {
+        Method::Get => "GET",
+        Method::Post => "POST",
+    };
+    let url = request.url.replace("https://", "");
+    format!("{method} {url}")
+}

@@ -1,0 +1,229 @@
+//! What a flow refuses, and what it sends.
+
+use mcp_revisions_auth::{Grant, Secret, Settings};
+
+use super::{ISSUER, MCP, World, unauthorized};
+
+#[test]
+fn the_iss_of_a_response_is_compared_as_it_is() {
+    let plain = World::latest();
+    let mut promised = World::latest();
+    let server = format!("{ISSUER}/.well-known/oauth-authorization-server");
+    let (_, metadata) = promised.answers.get_mut(&server).unwrap();
+    *metadata = metadata.replacen(
+        '{',
+        r#"{"authorization_response_iss_parameter_supported":true,"#,
+        1,
+    );
+    let encoded = "https%3A%2F%2Fauth.example";
+    for (world, returned, is_fine) in [
+        (&plain, "code=c&state={state}".to_owned(), true),
+        (
+            &plain,
+            format!("code=c&state={{state}}&iss={encoded}"),
+            true,
+        ),
+        (
+            &plain,
+            format!("code=c&state={{state}}&iss={encoded}%2F"),
+            false,
+        ),
+        (
+            &plain,
+            "code=c&state={state}&iss=https://evil.example".to_owned(),
+            false,
+        ),
+        (
+            &plain,
+            format!("code=c&state={{state}}&iss={encoded}&iss={encoded}"),
+            false,
+        ),
+        (
+            &promised,
+            format!("code=c&state={{state}}&iss={encoded}"),
+            true,
+        ),
+        (&promised, "code=c&state={state}".to_owned(), false),
+        (&plain, "code=c&state=other".to_owned(), false),
+        (&plain, "code=c".to_owned(), false),
+        (&plain, "state={state}".to_owned(), false),
+    ] {
+        let world = World {
+            returned: returned.clone(),
+            ..world.clone()
+        };
+        let done = world.sign_in("Bearer");
+        assert_eq!(
+            done.outcome.is_ok(),
+            is_fine,
+            "{returned}: {:?}",
+            done.outcome
+        );
+        assert!(done.page.is_some(), "{returned}");
+        let asks = done.requests.iter().any(|it| it.ends_with("/token"));
+        assert_eq!(asks, is_fine, "{returned}");
+    }
+    // The text of an error from elsewhere is not shown; that of the server is, without what acts on a terminal.
+    let evil = "error=access_denied&error_description=EVIL&state={state}&iss=https://evil.example";
+    let world = World {
+        returned: evil.to_owned(),
+        ..plain.clone()
+    };
+    assert!(
+        !world
+            .sign_in("Bearer")
+            .outcome
+            .unwrap_err()
+            .contains("EVIL")
+    );
+    let denied = "error=access_denied&error_description=no%1b[2Jway&state={state}";
+    let world = World {
+        returned: denied.to_owned(),
+        ..plain
+    };
+    let error = world.sign_in("Bearer").outcome.unwrap_err();
+    assert!(
+        error.contains("access_denied") && !error.contains('\u{1b}'),
+        "{error}"
+    );
+}
+
+#[test]
+fn metadata_of_another_resource_or_issuer_or_without_pkce_end_the_sign_in() {
+    let resource = "https://mcp.example/.well-known/oauth-protected-resource/x/mcp";
+    let server = format!("{ISSUER}/.well-known/oauth-authorization-server");
+    for (url, old, new, expected) in [
+        (resource, MCP, "https://evil.example/mcp", "resource"),
+        (
+            server.as_str(),
+            "\"issuer\":\"https://auth.example\"",
+            "\"issuer\":\"https://honest.example\"",
+            "--issuer",
+        ),
+        (
+            server.as_str(),
+            "[\"S256\"]",
+            "[\"plain\"]",
+            "--assume-pkce",
+        ),
+        (
+            server.as_str(),
+            "\"code_challenge_methods_supported\"",
+            "\"x\"",
+            "--assume-pkce",
+        ),
+        (
+            server.as_str(),
+            "https://auth.example/token",
+            "http://auth.example/token",
+            "https",
+        ),
+        (
+            server.as_str(),
+            "https://auth.example/authorize",
+            "file:///etc/passwd",
+            "https",
+        ),
+        (
+            server.as_str(),
+            "https://auth.example/token",
+            "https://169.254.169.254/",
+            "private",
+        ),
+        (
+            resource,
+            "https://auth.example",
+            "https://10.0.0.1",
+            "private",
+        ),
+    ] {
+        let mut world = World::latest();
+        let (_, body) = world.answers.get_mut(url).unwrap();
+        assert!(body.contains(old), "{body}");
+        *body = body.replace(old, new);
+        let done = world.sign_in("Bearer");
+        let error = done.outcome.unwrap_err();
+        assert!(error.contains(expected), "{new}: {error}");
+        assert!(done.page.is_none(), "{new}");
+    }
+    let mut world = World::latest();
+    let (_, body) = world.answers.get_mut(&server).unwrap();
+    *body = body.replace("\"code_challenge_methods_supported\"", "\"x\"");
+    let settings = Settings {
+        assumes_pkce: true,
+        ..Settings::new(MCP)
+    };
+    assert!(
+        world
+            .run(settings, None, unauthorized("Bearer"))
+            .outcome
+            .is_ok()
+    );
+}
+
+#[test]
+fn the_resource_is_sent_exactly_as_it_is_named_in_both_requests() {
+    let named = "https://MCP.example:443/x";
+    let mut world = World::latest();
+    let place = "https://mcp.example/.well-known/oauth-protected-resource/x/mcp";
+    let (_, body) = world.answers.get_mut(place).unwrap();
+    *body = body.replace(MCP, named);
+    let done = world.sign_in("Bearer");
+    let expected = "resource=https%3A%2F%2FMCP.example%3A443%2Fx";
+    assert!(done.page.unwrap().contains(expected));
+    assert!(done.bodies.last().unwrap().contains(expected));
+}
+
+#[test]
+fn a_workload_sends_its_assertion_once_and_nothing_else_after_a_refusal() {
+    let settings = || Settings {
+        client_id: Some("workload".to_owned()),
+        grant: Grant::JwtBearer {
+            assertion: Secret::from("j.w.t"),
+        },
+        ..Settings::new(MCP)
+    };
+    let token = format!("{ISSUER}/token");
+    let refuses = World::latest().with(&token, 400, r#"{"error":"invalid_grant"}"#);
+    let done = refuses.run(settings(), None, unauthorized("Bearer"));
+    assert_eq!(
+        done.requests
+            .iter()
+            .filter(|it| it.ends_with("/token"))
+            .count(),
+        1
+    );
+    assert!(done.outcome.unwrap_err().contains("invalid_grant"));
+    let done = World::latest().run(settings(), None, unauthorized("Bearer"));
+    assert!(done.bodies.last().unwrap().contains("assertion=j.w.t"));
+    assert!(done.page.is_none() && done.outcome.is_ok());
+}
+
+#[test]
+fn documents_of_any_kind_end_a_flow_in_bounded_steps() {
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    let many = format!(
+        r#"{{"resource":"{MCP}","authorization_servers":[{}]}}"#,
+        vec!["\"https://a.example\""; 10_000].join(",")
+    );
+    let bodies = [
+        "",
+        "null",
+        "[]",
+        "{}",
+        "{\"resource\":5}",
+        "\u{feff}{}",
+        "<html>",
+        deep.as_str(),
+        many.as_str(),
+    ];
+    let urls: Vec<String> = World::latest().answers.into_keys().collect();
+    for url in urls {
+        for body in bodies {
+            for status in [200, 201, 204, 301, 400, 401, 404, 422, 500] {
+                let done = World::latest().with(&url, status, body).sign_in("Bearer");
+                assert!(done.requests.len() <= 24, "{url} {status}");
+            }
+        }
+    }
+}
