@@ -156,13 +156,20 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         };
         let of_side = expected.iter().filter(|one| one.side == side.name());
         let expected: Vec<&Expected> = of_side.collect();
-        let judged = table::judge(side.name(), &scores, &expected, only.is_none());
+        let judged = table::judge(side.name(), &REVISIONS, &scores, &expected, only.is_none());
         outcome.text.push_str(&judged.text);
         for note in notes {
             outcome.text.push_str(&format!("- {note}\n"));
         }
         outcome.text.push('\n');
         outcome.passed &= judged.passed;
+        if side == Side::Client {
+            let scores = client::authorization(&suite, only)?;
+            let columns = &client::COLUMNS;
+            let judged = table::judge("authorization of clients", columns, &scores, &[], false);
+            outcome.text.push_str(&judged.text);
+            outcome.passed &= judged.passed;
+        }
     }
     Ok(outcome)
 }

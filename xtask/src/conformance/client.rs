@@ -1,7 +1,7 @@
 //! The client's side: the suite starts the conformance client, once a scenario, and serves it.
 //!
-//! What is run is what the requirements of any revision score, in each revision that has it; but for scenarios of
-//! authorization, which is left to crates made for it: they are counted, and not run.
+//! What is run is what the requirements of any revision score, in each revision that has it; and all scenarios of
+//! authorization, in a table of their own: it has columns for 2025-03-26 and for extensions, which no requirements score.
 
 use mcp_revisions_schema::sorted::{SortedMap, SortedSet};
 use std::path::Path;
@@ -16,8 +16,18 @@ use crate::progress::Progress;
 /// The client that the suite tries.
 const CLIENT: &str = "conformance_client";
 
-/// How the scenarios begin that are out of scope.
+/// How the scenarios of authorization begin.
 const AUTHORIZATION: &str = "auth/";
+/// The columns of their table: each revision of the suite, and its extensions, which run in the last one.
+pub(super) const COLUMNS: [&str; 5] = [
+    "2025-03-26",
+    "2025-06-18",
+    "2025-11-25",
+    "2026-07-28",
+    EXTENSIONS,
+];
+/// The column of scenarios that belong to no revision.
+const EXTENSIONS: &str = "extensions";
 
 /// Runs the scenarios; what they came to, and what was left out.
 pub(super) fn run(suite: &Suite, only: Option<&str>) -> anyhow::Result<(Scores, Vec<String>)> {
@@ -35,7 +45,7 @@ pub(super) fn run(suite: &Suite, only: Option<&str>) -> anyhow::Result<(Scores, 
     let mut scores = Scores::new();
     let mut left_out: SortedMap<&str, SortedMap<&str, usize>> = SortedMap::new();
     let why_not = |scenario: &str| match () {
-        () if scenario.starts_with(AUTHORIZATION) => Some("authorization, out of scope"),
+        () if scenario.starts_with(AUTHORIZATION) => Some("authorization, in the next table"),
         () if !scored.contains(scenario) => Some("not scored in any revision"),
         () => None,
     };
@@ -50,7 +60,7 @@ pub(super) fn run(suite: &Suite, only: Option<&str>) -> anyhow::Result<(Scores, 
                 *counts.entry(revision).or_default() += 1;
             } else if is_wanted(&scenario) {
                 progress.step(format_args!("{revision}: {scenario}"));
-                let score = one(suite, &client, revision, &scenario)?;
+                let score = one(suite, &client, revision, &scenario, false)?;
                 scores.entry(scenario).or_default().insert(revision, score);
             }
         }
@@ -64,13 +74,50 @@ pub(super) fn run(suite: &Suite, only: Option<&str>) -> anyhow::Result<(Scores, 
     Ok((scores, notes.collect()))
 }
 
+/// Runs the scenarios of authorization, each in all of its revisions.
+pub(super) fn authorization(suite: &Suite, only: Option<&str>) -> anyhow::Result<Scores> {
+    let built = Built::of(&format!("--package {PROGRAMS} --bin {CLIENT}"))?;
+    let client = built.program(CLIENT)?;
+    let mut scores = Scores::new();
+    let is_run = |it: &String| it.starts_with(AUTHORIZATION) && only.is_none_or(|only| only == it);
+    let mut of_revisions = SortedSet::new();
+    for column in COLUMNS {
+        let is_extension = column == EXTENSIONS;
+        let mut listed = match is_extension {
+            false => listed(suite, &["--spec-version", column])?,
+            true => listed(suite, &["--client"])?,
+        };
+        listed.retain(is_run);
+        if is_extension {
+            listed.retain(|it| !of_revisions.contains(it));
+        }
+        let revision = match is_extension {
+            false => column,
+            true => REVISIONS.last().copied().unwrap_or(column),
+        };
+        let mut progress = Progress::of(listed.len());
+        for scenario in listed {
+            progress.step(format_args!("{column}: {scenario}"));
+            let score = one(suite, &client, revision, &scenario, is_extension)?;
+            of_revisions.insert(scenario.clone());
+            scores.entry(scenario).or_default().insert(column, score);
+        }
+    }
+    Ok(scores)
+}
+
 /// The scenarios of clients that the suite lists.
 fn list(suite: &Suite, by: &str, revision: &str) -> anyhow::Result<SortedSet<String>> {
+    listed(suite, &[by, revision])
+}
+
+fn listed(suite: &Suite, arguments: &[&str]) -> anyhow::Result<SortedSet<String>> {
     let mut command = suite.command();
-    let output = command.args(["list", by, revision]).output()?;
+    let output = command.arg("list").args(arguments).output()?;
     ensure!(
         output.status.success(),
-        "the suite cannot list its scenarios of {revision}: {}",
+        "the suite cannot list its scenarios of {}: {}",
+        arguments.join(" "),
         String::from_utf8_lossy(&output.stderr).trim()
     );
     let text = String::from_utf8_lossy(&output.stdout);
@@ -82,13 +129,22 @@ fn list(suite: &Suite, by: &str, revision: &str) -> anyhow::Result<SortedSet<Str
 }
 
 /// One scenario. What only warns, and a client that fails, count as failed, as they do with the suite.
-fn one(suite: &Suite, client: &Path, revision: &str, scenario: &str) -> anyhow::Result<Score> {
+fn one(
+    suite: &Suite,
+    client: &Path,
+    revision: &str,
+    scenario: &str,
+    is_forced: bool,
+) -> anyhow::Result<Score> {
     let results = suite.folder.join("results/client").join(revision);
     let mut command = suite.command();
     command
         .args(["client", "--scenario", scenario, "--spec-version", revision])
         .arg("--command")
         .arg(client);
+    if is_forced {
+        command.arg("--force");
+    }
     let (output, written) = suite
         .checks(&mut command, &results.join(scenario))
         .context(scenario.to_owned())?;

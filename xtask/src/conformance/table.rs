@@ -7,7 +7,6 @@ use mcp_revisions_schema::command::Outcome;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::REVISIONS;
 use crate::tally::Tally;
 
 /// What scenarios came to, by revision.
@@ -63,21 +62,27 @@ impl Score {
 }
 
 /// The table, and whether all is as it was expected; `whole`: whether every scenario was run.
-pub(super) fn judge(side: &str, scores: &Scores, expected: &[&Expected], whole: bool) -> Outcome {
+pub(super) fn judge(
+    side: &str,
+    revisions: &[&str],
+    scores: &Scores,
+    expected: &[&Expected],
+    whole: bool,
+) -> Outcome {
     let heading = format!("{side}: scenario");
-    let mut table = Tally::new(&[&heading], &REVISIONS);
-    let mut totals = [(0, 0); REVISIONS.len()];
+    let mut table = Tally::new(&[&heading], revisions);
+    let mut totals = vec![(0, 0); revisions.len()];
     for (scenario, row) in scores {
         let _ = write!(table.text, "| {scenario} |");
-        for (revision, total) in REVISIONS.iter().zip(&mut totals) {
-            let Some(score) = row.get(revision) else {
+        for (revision, total) in revisions.iter().zip(&mut totals) {
+            let Some(score) = row.get(*revision) else {
                 table.text.push_str(" |");
                 continue;
             };
             let _ = write!(table.text, " {}/{} |", score.passed, score.failed.len());
             total.0 += score.passed;
             total.1 += score.failed.len();
-            let is_it = |one: &&&Expected| one.scenario == *scenario && one.revision == *revision;
+            let is_it = |one: &&&Expected| one.scenario == *scenario && one.revision == **revision;
             let reason = expected.iter().find(is_it);
             match (reason, score.failed.is_empty()) {
                 (Some(one), false) => {

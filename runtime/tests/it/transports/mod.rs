@@ -7,6 +7,7 @@ mod http_sse;
 mod lines;
 mod oauth;
 mod session;
+mod sign_in;
 mod tls;
 
 use mcp_revisions::Latest;
