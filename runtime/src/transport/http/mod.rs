@@ -119,6 +119,10 @@ enum ParamCheck {
     #[default]
     ByList,
     /// By tools that are the same for every caller.
+    #[cfg_attr(
+        not(feature = "router"),
+        expect(dead_code, reason = "only a router knows its tools")
+    )]
     Known(Arc<Learned>),
     /// They are not checked.
     Off,
