@@ -29,6 +29,7 @@ mod shims_rules;
 mod shims_source;
 #[path = "../../../runtime/tests/it/support/steps.rs"]
 mod steps;
+mod task_results;
 mod text;
 mod together;
 mod unions;
