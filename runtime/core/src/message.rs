@@ -372,12 +372,14 @@ fn embedded(route: &Route, method: &str) -> Diagnostic {
 /// Checks that a method is one that a response can answer.
 ///
 /// # Errors
-/// A method that is not there where the route begins, or that nothing answers.
+/// A method that is not there where the route begins, or that nothing answers. An extension has the methods of its
+/// revision that one of its types may answer: `tools/call` by `CreateTaskResult`.
 pub fn check_answered(route: &Route, method: &str) -> Result<(), MessageError> {
     let rows = route.methods(route.from, method);
     let kinds: Vec<MethodKind> = rows.map(|row| row.kind).collect();
     match kinds.first() {
         _ if kinds.contains(&MethodKind::Request) => Ok(()),
+        _ if route.extension_result(method).is_some() => Ok(()),
         None => Err(MessageError::Unknown(format!(
             "no method `{method}` in {}",
             route.title(route.from)

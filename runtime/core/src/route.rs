@@ -4,7 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use mcp_revisions_tables::{
-    Context, Extension, Failure, Outcome, Pair, Revision, Subject, TABLES, Tables, UnknownRevision,
+    Context, Extension, Failure, Outcome, Pair, Part, Revision, Subject, TABLES, Tables,
+    UnknownRevision,
 };
 use mcp_wire::{Direction, ErrorObject, Json, MethodInfo, TypeInfo};
 
@@ -237,6 +238,18 @@ impl Route {
         self.tables.revisions.get(at)?.type_named(name)
     }
 
+    /// Returns the type by which an extension at an end of the way answers a request of the revision.
+    ///
+    /// Such a type has the same name in the core that had the feature before.
+    pub(crate) fn extension_result(&self, method: &str) -> Option<&'static str> {
+        let mut rows = self.ends.iter().flat_map(|end| match end {
+            Protocol::Extension(extension) => extension.results,
+            Protocol::Revision(_) => &[],
+        });
+        let (_, name) = rows.find(|(of, _)| *of == method)?;
+        self.type_named(self.from, name).map(|ty| ty.name)
+    }
+
     /// Returns what a method of the beginning is called at another place.
     pub(crate) fn method_name<'m>(&self, method: &'m str, sender: Direction, at: usize) -> &'m str {
         self.tables.method_name(method, Some(sender), self.from, at)
@@ -263,6 +276,13 @@ impl Route {
         text: &str,
         mut cx: Context,
     ) -> Result<Outcome<Json>, Failure> {
+        let subject = match subject {
+            Subject::Method(method, Part::Result, _) => {
+                let ty = self.extension_result(method);
+                ty.map_or(subject, Subject::Type)
+            }
+            _ => subject,
+        };
         let result = self.tables.convert(subject, self.from, to, text, &mut cx)?;
         Ok(cx.finish(result))
     }

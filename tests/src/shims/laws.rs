@@ -255,6 +255,16 @@ fn equal(
     false
 }
 
+/// Whether two values are the same, but for what goes without saying by the rules of any of these pairs.
+#[must_use]
+pub fn same_but_for_implied(rules: &[Said], before: &Value, after: &Value) -> bool {
+    let level = |value: &Value| {
+        let implied = rules.iter().flat_map(|said| &said.implied);
+        implied.fold(value.clone(), |value, implied| levelled(&value, implied))
+    };
+    before == after || level(before) == level(after)
+}
+
 /// The value without an empty member that is implied, or with the number that is implied as it is spelled there.
 fn levelled(value: &Value, implied: &Implied) -> Value {
     let mut value = value.clone();

@@ -27,8 +27,14 @@ pub struct Way {
 
 /// The tables of the revisions, and of each extension that was in a core.
 pub fn tables() -> impl Iterator<Item = &'static Tables> {
-    let of_extensions = Extension::ALL.iter().filter_map(|extension| extension.core);
-    std::iter::once(&TABLES).chain(of_extensions)
+    let mut all = vec![&TABLES];
+    for tables in Extension::ALL.iter().filter_map(|extension| extension.core) {
+        // The states of one extension share their tables.
+        if !all.iter().any(|one| std::ptr::eq(*one, tables)) {
+            all.push(tables);
+        }
+    }
+    all.into_iter()
 }
 
 /// The tables that know both ends of a pair, and where each end stands in them.

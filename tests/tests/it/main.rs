@@ -14,6 +14,7 @@ mod hostile;
 mod lists;
 mod mending;
 mod methods;
+mod oracle;
 mod pages;
 mod rejection;
 mod round_trip;
@@ -29,6 +30,7 @@ mod shims_rules;
 mod shims_source;
 #[path = "../../../runtime/tests/it/support/steps.rs"]
 mod steps;
+mod task_results;
 mod text;
 mod together;
 mod unions;

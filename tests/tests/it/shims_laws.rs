@@ -118,7 +118,7 @@ fn short(failure: &str) -> String {
 }
 
 /// Makes the results in a sample complete; says whether there are any.
-fn complete(node: &mut Node) -> bool {
+pub(crate) fn complete(node: &mut Node) -> bool {
     match &mut node.value {
         Value::List(items) => items
             .iter_mut()

@@ -1,0 +1,63 @@
+//! A task that answers `tools/call`, as a whole message between the core that had tasks and the extension.
+
+use mcp_revisions_core::{
+    MessageContext, MessageError, Outcome, Protocol, Revision, convert_message,
+};
+use mcp_wire::Json;
+
+/// A task as 2025-11-25 has it, and as the extension has it.
+const TASK: [&str; 2] = [
+    r#"{"jsonrpc":"2.0","id":1,"result":{"task":{"createdAt":"2025-11-25T10:30:00Z","lastUpdatedAt":"2025-11-25T10:30:00Z","status":"working","taskId":"1","ttl":60000}}}"#,
+    r#"{"jsonrpc":"2.0","id":1,"result":{"createdAt":"2025-11-25T10:30:00Z","lastUpdatedAt":"2025-11-25T10:30:00Z","resultType":"task","status":"working","taskId":"1","ttlMs":60000}}"#,
+];
+
+/// Converts a response to `tools/call` between the core that had tasks and the extension.
+fn answered(text: &str, up: bool) -> Result<Outcome<Json>, MessageError> {
+    let core = Protocol::Revision(Revision::V2025_11_25);
+    let tasks: Protocol = "tasks".parse().unwrap();
+    let (from, to) = if up { (core, tasks) } else { (tasks, core) };
+    let context = MessageContext::default().answering("tools/call");
+    convert_message(text, from, to, &context)
+}
+
+#[test]
+fn a_task_that_answers_a_call_is_the_task_of_the_extension_and_back() {
+    let [core, extension] = TASK;
+    for (given, expected, up) in [(core, extension, true), (extension, core, false)] {
+        let outcome = answered(given, up).unwrap();
+        assert!(
+            outcome.losses().iter().all(|loss| !loss.is_loss()),
+            "{outcome:?}"
+        );
+        let value = outcome.value().unwrap();
+        assert!(
+            mcp_tests::text::same(value.text(), expected),
+            "{}",
+            value.text()
+        );
+    }
+}
+
+#[test]
+fn a_result_that_is_no_task_is_refused_with_its_place() {
+    for (up, revision) in [(true, "2025-11-25"), (false, "2026-07-28")] {
+        let result = answered(r#"{"jsonrpc":"2.0","id":1,"result":{"content":[]}}"#, up);
+        let Err(MessageError::Invalid(diagnostic)) = result else {
+            panic!("{revision}: {result:?}")
+        };
+        assert!(diagnostic.pointer.starts_with("/result"), "{diagnostic}");
+    }
+}
+
+#[test]
+fn an_error_that_answers_a_call_goes_between_the_core_and_the_extension() {
+    for up in [true, false] {
+        let text = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"no"}}"#;
+        let value = answered(text, up).unwrap().value().unwrap();
+        assert!(
+            mcp_tests::text::same(value.text(), text),
+            "{}",
+            value.text()
+        );
+    }
+}
