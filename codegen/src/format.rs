@@ -8,7 +8,7 @@ use syn::{File, Item, ItemUse, Macro, MacroDelimiter, UseTree};
 
 use mcp_revisions_schema::Error;
 
-/// The items of a file; `file` is named in errors.
+/// Returns the items of a file; `file` is named in errors.
 pub(crate) fn parsed(tokens: TokenStream, file: &str) -> Result<File, Error> {
     syn::parse2(tokens).map_err(|error| {
         let problem = format!("{file}: the generated code does not parse: {error}");
@@ -16,12 +16,12 @@ pub(crate) fn parsed(tokens: TokenStream, file: &str) -> Result<File, Error> {
     })
 }
 
-/// The text of a file; `file` is named in errors.
+/// Returns the text of a file; `file` is named in errors.
 pub(crate) fn rust(tokens: TokenStream, file: &str) -> Result<String, Error> {
     Ok(text(parsed(tokens, file)?))
 }
 
-/// The text of a file of which the body is parsed, with what stands before it.
+/// Returns the text of a file of which the body is parsed, with what stands before it.
 pub(crate) fn below(head: TokenStream, body: File, file: &str) -> Result<String, Error> {
     let mut whole = parsed(head, file)?;
     whole.items.extend(body.items);
@@ -54,7 +54,8 @@ fn text(mut parsed: File) -> String {
     text
 }
 
-/// A macro with braces is a table, of which each line stands by itself: prettyplease fills lines with what is within a macro.
+/// Returns a macro with braces is a table, of which each line stands by itself: prettyplease fills lines with what is within a
+/// macro.
 fn table(table: &Macro) -> String {
     let path = line(table.path.to_token_stream());
     let mut text = format!("{path}! {{\n");
@@ -81,7 +82,7 @@ fn table(table: &Macro) -> String {
     text
 }
 
-/// The lines of a table: each ends with its semicolon, and the last one may have none.
+/// Returns the lines of a table: each ends with its semicolon, and the last one may have none.
 fn lines(tokens: TokenStream) -> Vec<TokenStream> {
     let mut lines = vec![TokenStream::new()];
     for token in tokens {
@@ -97,7 +98,7 @@ fn lines(tokens: TokenStream) -> Vec<TokenStream> {
     lines
 }
 
-/// A line as a person would space it.
+/// Returns a line as a person would space it.
 fn line(tokens: TokenStream) -> String {
     let mut text = String::new();
     // Whether the token before wants none after it, and whether it is a name that brackets may follow.
@@ -136,7 +137,7 @@ fn line(tokens: TokenStream) -> String {
     text
 }
 
-/// Whether an import is from the crate itself.
+/// Returns whether an import is from the crate itself.
 fn is_local(item: &ItemUse) -> bool {
     matches!(&item.tree, UseTree::Path(path) if path.ident == "crate" || path.ident == "super")
 }

@@ -95,21 +95,21 @@ pub fn check(
     ))
 }
 
-/// The ids of released revisions.
+/// Returns the ids of released revisions.
 fn released(spec: &Spec) -> impl Iterator<Item = &str> {
     let released = spec.revisions.iter();
     let released = released.filter(|of| of.status == Status::Released);
     released.map(|of| of.id.as_str())
 }
 
-/// The packages of released states of extensions.
+/// Returns the packages of released states of extensions.
 fn released_extensions(spec: &Spec) -> impl Iterator<Item = String> {
     let released = spec.extensions.iter();
     let released = released.filter(|of| of.status() == Status::Released);
     released.map(|of| extension_package(&of.name))
 }
 
-/// The names that the root of a crate re-exports from other crates.
+/// Returns the names that the root of a crate re-exports from other crates.
 fn reexported(package: &str, files: &CrateFiles) -> Result<Vec<String>, Error> {
     let mut names = Vec::new();
     let Some(root) = files.get("src/lib.rs") else {
@@ -143,7 +143,7 @@ fn is_about(line: &str, package: &str, name: &str) -> bool {
     })
 }
 
-/// What differs between two surfaces of a crate, a line for each item.
+/// Returns what differs between two surfaces of a crate, a line for each item.
 fn differences(package: &str, before: &Surface, after: &Surface) -> Vec<String> {
     let mut lines = Vec::new();
     for (name, was) in before {
@@ -167,7 +167,7 @@ fn differences(package: &str, before: &Surface, after: &Surface) -> Vec<String> 
 /// The files of a crate that hold no types of their own: tables, and modules.
 const TABLES: [&str; 3] = ["lib.rs", "mod.rs", "methods.rs"];
 
-/// The public items of a revision's crate, those included that it re-exports.
+/// Returns the public items of a revision's crate, those included that it re-exports.
 fn surface(crates: &SortedMap<String, CrateFiles>, id: &str) -> Result<Surface, Error> {
     let mut surface = Surface::new();
     let own = package(id);
@@ -186,7 +186,7 @@ fn surface(crates: &SortedMap<String, CrateFiles>, id: &str) -> Result<Surface, 
     Ok(surface)
 }
 
-/// The modules that the module of a revision re-exports whole.
+/// Returns the modules that the module of a revision re-exports whole.
 fn groups(list: &syn::File, of: &str) -> Vec<String> {
     let mut groups = Vec::new();
     for item in &list.items {
@@ -306,7 +306,7 @@ fn add_item(surface: &mut Surface, item: &syn::Item) {
     }
 }
 
-/// The text of tokens without docs and other attributes, and without the modules of paths, which may move.
+/// Returns the text of tokens without docs and other attributes, and without the modules of paths, which may move.
 fn plain(tokens: &impl ToTokens) -> String {
     let mut text = String::new();
     write_plain(&mut text, tokens.to_token_stream());

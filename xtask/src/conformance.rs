@@ -85,7 +85,7 @@ struct Suite {
 }
 
 impl Suite {
-    /// A command of it.
+    /// Returns a command of it.
     fn command(&self) -> Command {
         let mut command = Command::new(&self.node);
         command.arg((self.folder.join("node_modules").join(SUITE)).join("dist/index.js"));
@@ -174,7 +174,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     Ok(outcome)
 }
 
-/// The server's side: all scenarios of all revisions.
+/// Returns the server's side: all scenarios of all revisions.
 fn served(suite: &Suite, only: Option<&str>, replicas: u32) -> anyhow::Result<Scores> {
     let redis = match replicas {
         0 | 1 => None,
@@ -187,7 +187,7 @@ fn served(suite: &Suite, only: Option<&str>, replicas: u32) -> anyhow::Result<Sc
     scored(suite, &url, only)
 }
 
-/// The server's side, against three processes behind haproxy; `None` without it, or without Redis.
+/// Returns the server's side, against three processes behind haproxy; `None` without it, or without Redis.
 fn balanced(suite: &Suite, only: Option<&str>) -> anyhow::Result<Option<Scores>> {
     let Some(redis) = Redis::start(&suite.folder) else {
         return Ok(None);
@@ -233,7 +233,7 @@ fn scored(suite: &Suite, url: &str, only: Option<&str>) -> anyhow::Result<Scores
     Ok(scores)
 }
 
-/// The list of the failures that are expected.
+/// Returns the list of the failures that are expected.
 fn expectations() -> anyhow::Result<Expectations> {
     let path = root()?.join("xtask/conformance.toml");
     let place = path.display();
@@ -271,7 +271,7 @@ fn install(folder: &Path) -> anyhow::Result<PathBuf> {
     Ok(folder.join("bin/node"))
 }
 
-/// Whether the Node on the path is new enough.
+/// Returns whether the Node on the path is new enough.
 fn newest_enough() -> bool {
     let version = output(Command::new("node").arg("--version")).unwrap_or_default();
     let mut numbers = version.trim_start_matches('v').split('.');
@@ -305,7 +305,7 @@ fn run_server(
     Ok(scores)
 }
 
-/// The scenario of a folder such as `server-ping-2026-01-01T00-00-00-000Z`.
+/// Returns the scenario of a folder such as `server-ping-2026-01-01T00-00-00-000Z`.
 fn scenario_of(folder: &str) -> String {
     let name = folder.strip_prefix("server-").unwrap_or(folder);
     let mut stamps = name.match_indices("-20").filter(|(index, _)| {

@@ -136,7 +136,7 @@ fn refuse(decisions: &[Decision]) -> Result<(), mcp_revisions_schema::Error> {
     mcp_revisions_schema::Error::check(refused.collect())
 }
 
-/// The safe answers that were taken, and how to settle each; empty for none.
+/// Returns the safe answers that were taken, and how to settle each; empty for none.
 fn taken(decisions: &[Decision]) -> String {
     let lines = decisions.iter().map(|decision| format!("{decision}\n"));
     let text: String = lines.collect();
@@ -206,7 +206,7 @@ fn alone(
     )))
 }
 
-/// The way from a folder to another one, so that a crate names no place of the machine that it was made on.
+/// Returns the way from a folder to another one, so that a crate names no place of the machine that it was made on.
 fn relative(from: &Path, to: &Path) -> anyhow::Result<String> {
     std::fs::create_dir_all(from)
         .map_err(|cause| mcp_revisions_schema::Error::io("create", from, cause))?;
@@ -230,7 +230,7 @@ fn folder_name(out: &Path) -> anyhow::Result<String> {
     name.with_context(|| format!("{} has no name: give one with --name", out.display()))
 }
 
-/// What was done, a line per crate: how many of its files were written, unchanged and deleted; and how long it took.
+/// Returns what was done, a line per crate: how many of its files were written, unchanged and deleted; and how long it took.
 fn table<'c>(crates: impl Iterator<Item = (&'c Crate, [usize; 3])>, start: Instant) -> String {
     let heading = [
         "crate",

@@ -109,7 +109,7 @@ fn compiled(step: Step, workshop: Option<&Workshop>) -> Result<Compiled, Refused
     Ok((step, Some(begun.elapsed().as_secs())))
 }
 
-/// The schemas of a folder by their names, oldest first.
+/// Returns the schemas of a folder by their names, oldest first.
 fn dated(dir: &Path) -> anyhow::Result<Vec<(String, PathBuf)>> {
     let mut found = Vec::new();
     let entries = std::fs::read_dir(dir).map_err(|cause| Error::io("read", dir, cause))?;
@@ -140,7 +140,7 @@ fn is_dated(stem: &str) -> bool {
     stem.len() >= form.len() && stem.chars().zip(form.chars()).all(fits)
 }
 
-/// The first of some problems, and how many more there are.
+/// Returns the first of some problems, and how many more there are.
 fn first(problems: &Error) -> String {
     match problems.each() {
         [first, more @ ..] if !more.is_empty() => format!("{first}\nand {} more", more.len()),
@@ -172,7 +172,7 @@ impl History {
         )
     }
 
-    /// The line of a step: rows of the diff by level, decisions, those newly open, time.
+    /// Returns the line of a step: rows of the diff by level, decisions, those newly open, time.
     fn line(&mut self, name: &str, made: Result<Compiled, Refused>, ms: u128) -> String {
         self.slowest = self.slowest.max(ms);
         let (step, seconds) = match made {
@@ -209,7 +209,7 @@ impl History {
         line
     }
 
-    /// How many went through, and what was asked most.
+    /// Returns how many went through, and what was asked most.
     fn summary(&self) -> String {
         let Self {
             through,

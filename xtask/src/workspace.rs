@@ -48,12 +48,12 @@ pub(crate) fn spec_dir() -> Result<PathBuf, Error> {
     Ok(relative.unwrap_or(dir))
 }
 
-/// Whether a folder is the root of a workspace that has these commands.
+/// Returns whether a folder is the root of a workspace that has these commands.
 fn is_root(folder: &Path) -> bool {
     folder.join("xtask/Cargo.toml").is_file()
 }
 
-/// Whether two paths lead to one folder.
+/// Returns whether two paths lead to one folder.
 fn is_same(one: &Path, other: &Path) -> bool {
     let whole = |path: &Path| path.canonicalize().ok();
     one == other || whole(one) == whole(other)

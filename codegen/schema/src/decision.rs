@@ -77,7 +77,8 @@ pub struct Settle {
 }
 
 impl Decision {
-    /// What is open as something that is wrong: with the answer that was taken, if it was, and the lines that would settle it.
+    /// Returns what is open as something that is wrong: with the answer that was taken, if it was, and the lines that would
+    /// settle it.
     pub(crate) fn told(&self, taken: &str) -> Diagnostic {
         let file = self.scope.to_string();
         let of = |place| Diagnostic::of(file, place, self.open.as_str());
@@ -103,7 +104,7 @@ impl Decision {
 }
 
 impl Scope {
-    /// A question about a place in its schema, with the answer that stands in.
+    /// Returns a question about a place in its schema, with the answer that stands in.
     pub(crate) fn asks(
         &self,
         question: Question,
@@ -143,7 +144,7 @@ mcp_wire::strings! {
 }
 
 impl fmt::Display for Scope {
-    /// The file in which it stands.
+    /// Returns the file in which it stands.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Revision(id) => write!(f, "spec/{id}/schema.json"),

@@ -208,7 +208,7 @@ impl<'d> TypeDocs<'d> {
         missing
     }
 
-    /// The lines to look at, in this order.
+    /// Returns the lines to look at, in this order.
     fn layers(&self) -> impl Iterator<Item = (&'d Docs, &'d str)> {
         self.own.into_iter().chain([(self.docs, self.revision)])
     }

@@ -82,7 +82,7 @@ pub enum Place {
 const HELP: &str = "help";
 
 impl Diagnostic {
-    /// A problem of a file.
+    /// Returns a problem of a file.
     pub(crate) fn of(
         file: impl Into<Box<str>>,
         place: Place,
@@ -200,7 +200,7 @@ impl Error {
         }
     }
 
-    /// A text that is not what its file holds.
+    /// Returns a text that is not what its file holds.
     pub(crate) fn text(file: &str, place: Place, problem: impl Into<Box<str>>) -> Self {
         let mut diagnostic = Diagnostic::of(file, place, problem);
         diagnostic.fault = Fault::Text;
@@ -218,7 +218,7 @@ impl Error {
         diagnostic.note("", detail).help(help).into()
     }
 
-    /// A place in a schema that is not as it has to be.
+    /// Returns a place in a schema that is not as it has to be.
     pub(crate) fn schema(
         file: &str,
         pointer: &str,
@@ -236,7 +236,7 @@ impl Error {
         Self::request(problem, HELP, help)
     }
 
-    /// A request by a name that none of a few things has.
+    /// Returns a request by a name that none of a few things has.
     pub(crate) fn no_such<'k>(
         kind: &str,
         name: &str,
@@ -333,7 +333,7 @@ impl Error {
         }
     }
 
-    /// The file that it is about, and the line; those without come first.
+    /// Returns the file that it is about, and the line; those without come first.
     pub(crate) fn place(&self) -> (String, usize) {
         match self {
             Self::Wrong(of) => (of.file.to_string(), of.line().unwrap_or(0)),

@@ -254,7 +254,7 @@ fn is_cargos(name: &str, is_directory: bool) -> bool {
     name == if is_directory { "target" } else { "Cargo.lock" }
 }
 
-/// Whether the directory is there; a symbolic link on the way to it would lead out of the tree, and is an error.
+/// Returns whether the directory is there; a symbolic link on the way to it would lead out of the tree, and is an error.
 fn real_directory(root: &Path, path: &str) -> Result<bool, Error> {
     let mut place = root.to_owned();
     for segment in path.split('/') {
@@ -273,7 +273,7 @@ fn real_directory(root: &Path, path: &str) -> Result<bool, Error> {
     Ok(true)
 }
 
-/// The bytes of a plain file; none when something else, or nothing, stands there.
+/// Returns the bytes of a plain file; none when something else, or nothing, stands there.
 fn read_if_there(root: &Path, path: &str) -> Result<Option<Vec<u8>>, Error> {
     if let Some((parent, _)) = path.rsplit_once('/')
         && !real_directory(root, parent)?

@@ -55,7 +55,7 @@ pub(crate) fn is_path(text: &str) -> bool {
     text.split("::").all(segment)
 }
 
-/// The id of a rule about a place: words of small letters and digits.
+/// Returns the id of a rule about a place: words of small letters and digits.
 pub(crate) fn rule_id(place: &str) -> String {
     let id = snake_case(&place.replace(['.', '|', ' ', '/', '*'], "_")).replace('_', "-");
     let plain =
@@ -67,7 +67,7 @@ pub(crate) fn rule_id(place: &str) -> String {
     }
 }
 
-/// What Rust takes of a name for certain.
+/// Returns what Rust takes of a name for certain.
 pub(crate) fn plain(name: &str) -> String {
     let plain = |letter: &char| letter.is_ascii_alphanumeric() || *letter == '_';
     name.chars().filter(plain).collect()

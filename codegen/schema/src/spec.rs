@@ -207,7 +207,7 @@ fn schema_name(id: &str) -> String {
     format!("{id}/schema.json")
 }
 
-/// The release that a draft is the same as, though others came after that: the errata of that one are the draft's.
+/// Returns the release that a draft is the same as, though others came after that: the errata of that one are the draft's.
 fn outlived<'r>(directory: &Directory, rows: &'r [Row], row: &Row) -> Option<&'r Row> {
     let text = |row: &Row| directory.files.get(&schema_name(row.id()));
     let firm = |row: &&Row| !row.is_draft();

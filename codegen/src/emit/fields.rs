@@ -2,7 +2,7 @@
 
 use mcp_revisions_schema::model::{Member, Object, Presence};
 
-/// The members that are fields, in order of the fields.
+/// Returns the members that are fields, in order of the fields.
 pub(super) fn fields_of(object: &Object) -> impl Iterator<Item = &Member> {
     let constant = |member: &&Member| matches!(member.presence, Presence::Constant(_));
     let mut fields: Vec<&Member> = object
@@ -14,7 +14,7 @@ pub(super) fn fields_of(object: &Object) -> impl Iterator<Item = &Member> {
     fields.into_iter()
 }
 
-/// Whether a struct can be made without any value.
+/// Returns whether a struct can be made without any value.
 pub(super) fn is_default(object: &Object) -> bool {
     object
         .members

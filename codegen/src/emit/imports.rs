@@ -10,14 +10,14 @@ use syn::{File, Macro, Path, UsePath};
 use super::ty::ident;
 use mcp_revisions_schema::naming::taken::WIRE;
 
-/// The names at the start of the paths of some items.
+/// Returns the names at the start of the paths of some items.
 pub(crate) fn named(body: &File) -> SortedSet<String> {
     let mut named = Named::default();
     named.visit_file(body);
     named.0
 }
 
-/// The imports for `body`: `home` is the module of a type that needs one, `is_type` whether a name is a type at all.
+/// Returns the imports for `body`: `home` is the module of a type that needs one, `is_type` whether a name is a type at all.
 pub(super) fn imports(
     home: impl Fn(&str) -> Option<String>,
     is_type: impl Fn(&str) -> bool,

@@ -108,7 +108,7 @@ impl Lowered {
         }
     }
 
-    /// A reference that is answered with a Rust type.
+    /// Returns a reference that is answered with a Rust type.
     fn replaced(&mut self, rust: String) -> Value {
         let next = format!("Replaced{}", self.replacements.len());
         let name = self.replacements.entry(rust).or_insert(next);
@@ -201,7 +201,7 @@ fn rust_type(space: &TypeSpace, id: &TypeId) -> Result<TokenStream, Error> {
     })
 }
 
-/// The name by which typify knows a field: in order, and nothing to it that it could change.
+/// Returns the name by which typify knows a field: in order, and nothing to it that it could change.
 fn neutral(at: usize) -> String {
     format!("field{at:03}")
 }

@@ -45,7 +45,7 @@ pub(super) fn ties(model: &Model, messages: &Messages) -> SortedMap<String, Toke
     ties.collect()
 }
 
-/// The static tables: methods and types, of the messages and types that are `listed`.
+/// Returns the static tables: methods and types, of the messages and types that are `listed`.
 pub(super) fn tables(model: &Model, listed: impl Fn(&str) -> bool) -> TokenStream {
     let methods = model.methods.iter();
     let methods = methods.filter(|method| listed(&method.message));
@@ -108,7 +108,7 @@ fn row(model: &Model, method: &Method) -> TokenStream {
     }
 }
 
-/// The name under which `TYPES` lists a type.
+/// Returns the name under which `TYPES` lists a type.
 fn schema_name(model: &Model, name: &str) -> String {
     model
         .get(name)

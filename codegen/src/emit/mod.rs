@@ -179,7 +179,7 @@ impl<'p> Sources<'p> {
     }
 }
 
-/// A type, with its constructor and conversions.
+/// Returns a type, with its constructor and conversions.
 fn area_item(
     model: &Model,
     def: &TypeDef,

@@ -27,7 +27,7 @@ struct Side {
 }
 
 impl Side {
-    /// The side that answers the messages of this direction.
+    /// Returns the side that answers the messages of this direction.
     fn of(direction: Direction, roles: &Roles) -> Self {
         let (who, marker) = match direction {
             Direction::ClientToServer => (&roles.server, "Server"),
@@ -57,7 +57,7 @@ struct Function<'m> {
     deprecated: Option<TokenStream>,
 }
 
-/// The services of a model.
+/// Returns the services of a model.
 pub(super) fn services(model: &Model, docs: &TypeDocs, facts: &CrateFacts) -> TokenStream {
     let mut body = quote!(
         use mcp_wire::service;

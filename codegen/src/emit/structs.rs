@@ -91,7 +91,7 @@ pub(super) fn constructor(model: &Model, def: &TypeDef, object: &Object) -> Toke
     }
 }
 
-/// The value that a member starts from, which is one of its type.
+/// Returns the value that a member starts from, which is one of its type.
 fn started(model: &Model, ty: &Ty, start: &Start, boxed: bool) -> TokenStream {
     let value = match (start, model.resolve(ty)) {
         (Start::ProtocolVersion, _) => quote!(crate::PROTOCOL_VERSION.to_owned()),
@@ -152,7 +152,7 @@ pub(super) fn wire(model: &Model, def: &TypeDef, object: &Object) -> TokenStream
     quote!(mcp_wire::record! { #name #rest { #(#lines)* } })
 }
 
-/// The word for how a member is read.
+/// Returns the word for how a member is read.
 fn how(presence: &Presence, ty: &Ty) -> Ident {
     ident(match (presence, ty) {
         (Presence::Optional, Ty::Json) => "json",
@@ -195,7 +195,7 @@ pub(super) fn newtype(def: &TypeDef, ty: &Ty) -> (TokenStream, TokenStream) {
     (ways, wire)
 }
 
-/// The members as they are written: constants first, so that a reader that has to decide can do so at once.
+/// Returns the members as they are written: constants first, so that a reader that has to decide can do so at once.
 fn wire_order(object: &Object) -> Vec<&Member> {
     let mut members: Vec<&Member> = object.members.iter().collect();
     members.sort_by_key(|member| match &member.presence {
@@ -205,7 +205,7 @@ fn wire_order(object: &Object) -> Vec<&Member> {
     members
 }
 
-/// The members as they are looked for: what must be there before what is mostly left out, as a reader tries the next
+/// Returns the members as they are looked for: what must be there before what is mostly left out, as a reader tries the next
 /// one first.
 fn read_order(object: &Object) -> Vec<&Member> {
     let mut members = wire_order(object);

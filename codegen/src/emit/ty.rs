@@ -6,12 +6,12 @@ use syn::parse_str;
 
 use mcp_revisions_schema::model::{Method, Ty};
 
-/// An identifier that is known to be one: a model has no other names.
+/// Returns an identifier that is known to be one: a model has no other names.
 pub(super) fn ident(name: &str) -> Ident {
     Ident::new(name, Span::call_site())
 }
 
-/// The path of the hand-written type that a type is, where it is one.
+/// Returns the path of the hand-written type that a type is, where it is one.
 pub(super) fn runtime_path(ty: &Ty) -> Option<String> {
     Some(match ty {
         Ty::Json => "mcp_wire::Json".to_owned(),
@@ -22,7 +22,7 @@ pub(super) fn runtime_path(ty: &Ty) -> Option<String> {
     })
 }
 
-/// The Rust type of a value.
+/// Returns the Rust type of a value.
 pub(crate) fn rust_type(ty: &Ty) -> TokenStream {
     match ty {
         Ty::String => quote!(String),
@@ -58,7 +58,7 @@ pub(crate) fn rust_type(ty: &Ty) -> TokenStream {
     }
 }
 
-/// The Rust type of the params of a method.
+/// Returns the Rust type of the params of a method.
 pub(super) fn params_type(method: &Method) -> TokenStream {
     match &method.params {
         Some(ty) => rust_type(ty),
@@ -66,13 +66,13 @@ pub(super) fn params_type(method: &Method) -> TokenStream {
     }
 }
 
-/// The Rust type of a field: boxed where the model says so.
+/// Returns the Rust type of a field: boxed where the model says so.
 pub(super) fn field_type(ty: &Ty, boxed: bool) -> TokenStream {
     let inner = rust_type(ty);
     if boxed { quote!(Box<#inner>) } else { inner }
 }
 
-/// A value in its box, where it has one.
+/// Returns a value in its box, where it has one.
 pub(crate) fn in_box(value: TokenStream, boxed: bool) -> TokenStream {
     match boxed {
         true => quote!(Box::new(#value)),
@@ -88,7 +88,7 @@ pub(crate) fn optional(value: Option<impl ToTokens>) -> TokenStream {
     }
 }
 
-/// What a constructor or setter takes for a value, and how it becomes the field.
+/// Returns what a constructor or setter takes for a value, and how it becomes the field.
 pub(super) fn argument(name: &Ident, ty: &Ty, boxed: bool) -> (TokenStream, TokenStream) {
     let plain = rust_type(ty);
     let (argument, value) = match ty {

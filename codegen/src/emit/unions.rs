@@ -10,7 +10,7 @@ use mcp_revisions_schema::docs::TypeDocs;
 use mcp_revisions_schema::model::{Case, KindCase, Model, Plan, Ty, TypeDef, Union};
 use mcp_revisions_schema::schema::JsonType;
 
-/// The enum.
+/// Returns the enum.
 pub(super) fn item(model: &Model, def: &TypeDef, union: &Union, docs: &TypeDocs) -> TokenStream {
     let name = ident(&def.name);
     let attributes = doc(&docs.ty(def));
@@ -35,7 +35,7 @@ pub(super) fn item(model: &Model, def: &TypeDef, union: &Union, docs: &TypeDocs)
     }
 }
 
-/// A variant says what its type says, in one line.
+/// Returns a variant says what its type says, in one line.
 fn variant_doc(model: &Model, ty: &Ty, docs: &TypeDocs) -> String {
     match ty {
         Ty::Named(name) => match model.get(name) {
@@ -104,7 +104,7 @@ struct Emitter<'m> {
 }
 
 impl Emitter<'_> {
-    /// What stands where a plan has decided: from here on it is that variant.
+    /// Returns what stands where a plan has decided: from here on it is that variant.
     fn take(&self, index: usize) -> TokenStream {
         let variant = ident(&self.union.variants[index].name);
         quote!(*self = Self::#variant(Decode::blank()))

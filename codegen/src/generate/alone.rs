@@ -37,7 +37,7 @@ pub enum WireSource<'a> {
 }
 
 impl WireSource<'_> {
-    /// The dependency in a manifest.
+    /// Returns the dependency in a manifest.
     fn dependency(self) -> String {
         match self {
             Self::Path(path) => format!("{{ path = {} }}", toml::Value::from(path)),
@@ -45,7 +45,7 @@ impl WireSource<'_> {
         }
     }
 
-    /// The dependency on a generated crate, which has the same version, or lies in the same checkout.
+    /// Returns the dependency on a generated crate, which has the same version, or lies in the same checkout.
     fn of_generated(self, package: &str) -> String {
         match self {
             Self::Path(path) => {
@@ -74,7 +74,7 @@ pub struct Alone<'a> {
 }
 
 impl Alone<'_> {
-    /// How line comments name the file, the same on every machine.
+    /// Returns how line comments name the file, the same on every machine.
     fn source(&self) -> String {
         let path = Path::new(self.file);
         let name = match path.is_absolute() {

@@ -335,7 +335,7 @@ fn shim_facts<'m>(models: &'m Models<'m>, once: &'m Once) -> ShimFacts<'m> {
     }
 }
 
-/// The features that bring revisions, and those that bring the extensions that rest on them.
+/// Returns the features that bring revisions, and those that bring the extensions that rest on them.
 fn features_of(models: &Models<'_>) -> Vec<Feature> {
     let extensions: Vec<&Extension> = models.extensions.iter().map(|of| of.extension).collect();
     features(&links(models), &extensions)
@@ -350,7 +350,7 @@ fn is_converted(extension: &Extension, models: &Models<'_>) -> bool {
         .any(|pair| pair.old == *name || pair.new == *name)
 }
 
-/// The revisions that are converted, and those that are one of them under another name, in order.
+/// Returns the revisions that are converted, and those that are one of them under another name, in order.
 fn links<'m>(models: &'m Models<'_>) -> Vec<Link<'m>> {
     let chain = models.chain();
     let handlers = Revision::of_handlers(chain.iter().map(|of| of.revision));

@@ -69,7 +69,7 @@ pub(crate) fn crate_files(
     rendered("registry", TEMPLATES, &values)
 }
 
-/// The types that take part in conversions, each once, by the places of the revisions that share them: one for most.
+/// Returns the types that take part in conversions, each once, by the places of the revisions that share them: one for most.
 fn converted<'u>(
     models: &Models<'_>,
     chain: &[&RevisionModel<'_>],
@@ -146,7 +146,7 @@ fn row(
     }
 }
 
-/// A row of the table of mistakes, in Rust.
+/// Returns a row of the table of mistakes, in Rust.
 fn mistake(row: &Mistake) -> String {
     let of: Vec<&str> = row.of.iter().map(String::as_str).collect();
     let fate = match &row.fate {
@@ -162,7 +162,7 @@ fn mistake(row: &Mistake) -> String {
     format!("MistakeRow {{ of: &{of:?}, member: {member:?}, fate: MistakeFate::{fate} }}")
 }
 
-/// A state of an extension, among all.
+/// Returns a state of an extension, among all.
 fn extension(of: &Extension, all: &[&Extension], features: &[Feature]) -> Value {
     let package = names::extension_package(&of.name);
     let is_released = |one: &Extension| one.status() == Status::Released;
@@ -207,7 +207,7 @@ fn extension(of: &Extension, all: &[&Extension], features: &[Feature]) -> Value 
     }
 }
 
-/// What the messages of an extension are converted from and to, by its states; `None` if there is nothing.
+/// Returns what the messages of an extension are converted from and to, by its states; `None` if there is nothing.
 fn conversions(states: &[&Extension], features: &[Feature]) -> Option<Value> {
     let first = states.first()?;
     let core = first.core.as_ref();
@@ -230,7 +230,7 @@ fn conversions(states: &[&Extension], features: &[Feature]) -> Option<Value> {
     })
 }
 
-/// The feature by which a revision is there; `None` for one that is always there.
+/// Returns the feature by which a revision is there; `None` for one that is always there.
 fn feature(id: &str, features: &[Feature]) -> Option<String> {
     let name = names::feature(id);
     let mut always = features.iter().filter(|feature| feature.package.is_none());

@@ -7,7 +7,7 @@ use minijinja::{Value, context};
 use mcp_revisions_schema::Models;
 use mcp_revisions_schema::naming::snake_case;
 
-/// A row a name, in order of the names.
+/// Returns a row a name, in order of the names.
 pub(super) fn rows(models: &Models<'_>) -> Vec<Value> {
     let mut latest = None;
     let mut revisions = SortedMap::<&str, Vec<&str>>::new();

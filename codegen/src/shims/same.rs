@@ -26,12 +26,12 @@ pub(super) fn moved(conversions: &[Conversion], shared: &SortedSet<&str>) -> Sor
     })
 }
 
-/// Whether nothing is done by the conversion between two ends.
+/// Returns whether nothing is done by the conversion between two ends.
 pub(super) fn is_moved(from: &End, to: &End, moved: &SortedSet<String>) -> bool {
     from == to && matches!(from, End::Type(name) if moved.contains(name))
 }
 
-/// Whether a conversion of a shared type puts each member and variant where it was.
+/// Returns whether a conversion of a shared type puts each member and variant where it was.
 fn is_identity(body: &Body) -> bool {
     match body {
         Body::Object(plan) => plan.fields.iter().all(|target| match &target.source {
@@ -49,7 +49,7 @@ fn is_identity(body: &Body) -> bool {
     }
 }
 
-/// A transfer in which values of such types are only moved, and with them what holds nothing else.
+/// Returns a transfer in which values of such types are only moved, and with them what holds nothing else.
 pub(super) fn reduced(transfer: &Transfer, moved: &SortedSet<String>) -> Transfer {
     let within = |inner: &Transfer, around: fn(Box<Transfer>) -> Transfer| {
         reduced(inner, moved).within(around)

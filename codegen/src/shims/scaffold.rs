@@ -37,13 +37,13 @@ pub struct ShimFacts<'m> {
 }
 
 impl ShimFacts<'_> {
-    /// The extension that a pair leads to, if it does not lead to a revision.
+    /// Returns the extension that a pair leads to, if it does not lead to a revision.
     fn extension(&self, pair: &Pair) -> Option<&Extension> {
         let mut all = self.extensions.iter().copied();
         all.find(|extension| extension.name == pair.new)
     }
 
-    /// The package of an end of a pair.
+    /// Returns the package of an end of a pair.
     fn package_of(&self, end: &str) -> String {
         match self.extensions.iter().any(|one| one.name == end) {
             true => extension_package(end),
@@ -51,7 +51,7 @@ impl ShimFacts<'_> {
         }
     }
 
-    /// The ids of a pair as those of features.
+    /// Returns the ids of a pair as those of features.
     fn feature_ids(&self, pair: &Pair) -> [String; 2] {
         [&pair.old, &pair.new].map(
             |end| match self.extensions.iter().any(|one| one.name == *end) {
@@ -61,7 +61,7 @@ impl ShimFacts<'_> {
         )
     }
 
-    /// The condition under which both ends of a pair are there.
+    /// Returns the condition under which both ends of a pair are there.
     fn gate(&self, pair: &Pair) -> Option<String> {
         let added = self.extension(pair);
         // Of two adjacent revisions, the one farther from the revision of handlers brings the other.
@@ -78,7 +78,7 @@ impl ShimFacts<'_> {
         }
     }
 
-    /// The types that both revisions of a pair share.
+    /// Returns the types that both revisions of a pair share.
     pub(super) fn shared(&self, pair: &Pair) -> SortedSet<&str> {
         let has = |set: &Set<'_>| {
             [&pair.old, &pair.new]
@@ -90,12 +90,12 @@ impl ShimFacts<'_> {
     }
 }
 
-/// The first lines of every file.
+/// Returns the first lines of every file.
 pub(super) fn header() -> String {
     header_of(COMMAND, "spec/shims/")
 }
 
-/// The imports of a file of conversions.
+/// Returns the imports of a file of conversions.
 pub(super) fn imports(
     plan: &PairPlan,
     facts: &ShimFacts<'_>,
@@ -127,14 +127,14 @@ pub(super) fn imports(
     }
 }
 
-/// The import of those of some names that are used, if any is.
+/// Returns the import of those of some names that are used, if any is.
 fn uses(from: TokenStream, all: &[&str], is_used: impl Fn(&str) -> bool) -> Option<TokenStream> {
     let used = all.iter().filter(|name| is_used(name));
     let used: Vec<_> = used.map(|name| format_ident!("{name}")).collect();
     (!used.is_empty()).then(|| quote!(use #from::{#(#used),*};))
 }
 
-/// The module of one direction.
+/// Returns the module of one direction.
 pub(super) fn way(
     plan: &PairPlan,
     way: Way,
@@ -151,7 +151,7 @@ pub(super) fn way(
     }
 }
 
-/// The module of a pair.
+/// Returns the module of a pair.
 pub(super) fn pair(plan: &PairPlan) -> TokenStream {
     let about = format!(" Between {} and {}.", plan.pair.old, plan.pair.new);
     let [up, down] = Way::BOTH.map(|way| plan.pair.step(way));
@@ -223,7 +223,7 @@ pub(super) fn pair(plan: &PairPlan) -> TokenStream {
     }
 }
 
-/// The rules of a pair, as conversions are handed them.
+/// Returns the rules of a pair, as conversions are handed them.
 pub(super) fn rules(plan: &PairPlan) -> TokenStream {
     let about = format!(
         " The rules between {} and {}.",
@@ -263,7 +263,7 @@ pub(super) fn rules(plan: &PairPlan) -> TokenStream {
     }
 }
 
-/// The adapters that take results in the place of those of methods, each with the rule about the most of them.
+/// Returns the adapters that take results in the place of those of methods, each with the rule about the most of them.
 fn instead(plan: &PairPlan) -> Vec<TokenStream> {
     let bodies = Way::BOTH.into_iter().flat_map(|way| plan.way(way));
     let arms = bodies.filter_map(|one| match &one.body {
@@ -304,7 +304,7 @@ fn open_results(one: &Conversion) -> Option<TokenStream> {
     })
 }
 
-/// A method that the two have different names for.
+/// Returns a method that the two have different names for.
 fn renamed(method: &MethodPlan) -> Option<TokenStream> {
     let (old, new) = (method.was.as_ref()?, &method.name);
     let direction = direction(method.sender);
@@ -317,7 +317,7 @@ fn direction(sender: Sender) -> TokenStream {
     quote!(Direction::#direction)
 }
 
-/// What becomes of a method on one way.
+/// Returns what becomes of a method on one way.
 fn fate(action: Option<&MethodAction>) -> TokenStream {
     optional(action.map(|action| match action {
         MethodAction::RequiresState(name) => {

@@ -113,12 +113,12 @@ fn is_literal_allowed(address: IpAddr, server: &Url) -> bool {
     is_allowed_address(address, is_loopback(server), own)
 }
 
-/// The URL without path, query and fragment, and without a final slash.
+/// Returns the URL without path, query and fragment, and without a final slash.
 pub(crate) fn origin(url: &Url) -> String {
     url.origin().ascii_serialization()
 }
 
-/// The places of the metadata of a protected resource: with the path, then without.
+/// Returns the places of the metadata of a protected resource: with the path, then without.
 pub(crate) fn resource_places(server: &Url) -> Vec<String> {
     let known = format!("{}/.well-known/oauth-protected-resource", origin(server));
     let path = server.path().trim_end_matches('/');
@@ -128,7 +128,7 @@ pub(crate) fn resource_places(server: &Url) -> Vec<String> {
     }
 }
 
-/// The places of the metadata of an authorization server.
+/// Returns the places of the metadata of an authorization server.
 pub(crate) fn issuer_places(issuer: &Url) -> Vec<String> {
     let origin = origin(issuer);
     match issuer.path().trim_end_matches('/') {
@@ -144,8 +144,8 @@ pub(crate) fn issuer_places(issuer: &Url) -> Vec<String> {
     }
 }
 
-/// Whether a resource is the MCP server or a parent of it: the same origin, and the same path or a prefix that ends at a slash.
-/// The query and one final slash are ignored.
+/// Returns whether a resource is the MCP server or a parent of it: the same origin, and the same path or a prefix that ends at
+/// a slash. The query and one final slash are ignored.
 pub(crate) fn is_resource_of(resource: &str, server: &Url) -> bool {
     let Ok(resource) = Url::parse(resource) else {
         return false;
@@ -161,7 +161,7 @@ pub(crate) fn is_resource_of(resource: &str, server: &Url) -> bool {
             .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Whether two issuers are the same: byte by byte, but an issuer without path may have or lack its slash.
+/// Returns whether two issuers are the same: byte by byte, but an issuer without path may have or lack its slash.
 pub(crate) fn is_same_issuer(one: &str, other: &str) -> bool {
     if one == other {
         return true;

@@ -66,7 +66,7 @@ impl<'a> Rest<'a> {
         self.skip(|byte| byte == b' ' || byte == b'\t');
     }
 
-    /// A token, which is empty if none stands here.
+    /// Returns a token, which is empty if none stands here.
     fn token(&mut self) -> &'a str {
         let before = self.0;
         self.skip(is_token_char);
@@ -82,7 +82,7 @@ impl<'a> Rest<'a> {
         rest.is_some()
     }
 
-    /// A value: quoted, or up to the next comma or space.
+    /// Returns a value: quoted, or up to the next comma or space.
     fn value(&mut self) -> String {
         if !self.take('"') {
             let before = self.0;

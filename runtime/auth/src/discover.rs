@@ -110,7 +110,7 @@ impl DocumentReader<'_> {
         self.desk.send(request).await
     }
 
-    /// The metadata of the resource; `None` if there is no document, which is the evidence for a server of 2025-03-26.
+    /// Returns the metadata of the resource; `None` if there is no document, which is the evidence for a server of 2025-03-26.
     async fn resource(
         &self,
         named: Option<&str>,
@@ -164,7 +164,7 @@ impl DocumentReader<'_> {
         Ok(None)
     }
 
-    /// The metadata of an issuer; `None` if there is no document.
+    /// Returns the metadata of an issuer; `None` if there is no document.
     async fn server(
         &self,
         issuer: &str,
@@ -189,7 +189,7 @@ impl DocumentReader<'_> {
         Ok(None)
     }
 
-    /// The authorization server of an MCP server of 2025-03-26: its own origin.
+    /// Returns the authorization server of an MCP server of 2025-03-26: its own origin.
     async fn own_server(
         &self,
         settings: &Settings,

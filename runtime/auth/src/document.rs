@@ -14,7 +14,7 @@ const ENTRIES: usize = 200;
 /// Maximum length of a scope.
 const SCOPE_BYTES: usize = 256;
 
-/// A JSON object, of a response with status 200 or 201.
+/// Returns a JSON object, of a response with status 200 or 201.
 pub(crate) fn object(answer: &Answer) -> Option<Map<String, Value>> {
     let mut depth = 0_usize;
     let mut is_text = false;
@@ -42,7 +42,7 @@ pub(crate) fn text(from: &Map<String, Value>, name: &str) -> Option<String> {
     from.get(name)?.as_str().map(str::to_owned)
 }
 
-/// A list of texts; `None` if it is absent.
+/// Returns a list of texts; `None` if it is absent.
 pub(crate) fn texts(from: &Map<String, Value>, name: &str) -> Option<Vec<String>> {
     let all = from.get(name)?.as_array()?.iter().take(ENTRIES);
     Some(
@@ -51,7 +51,7 @@ pub(crate) fn texts(from: &Map<String, Value>, name: &str) -> Option<Vec<String>
     )
 }
 
-/// Whether a text is a scope (RFC 6749, section 3.3).
+/// Returns whether a text is a scope (RFC 6749, section 3.3).
 pub(crate) fn is_scope(text: &str) -> bool {
     let is_letter = |byte: u8| (0x21..=0x7e).contains(&byte) && byte != b'"' && byte != b'\\';
     !text.is_empty() && text.len() <= SCOPE_BYTES && text.bytes().all(is_letter)
@@ -100,7 +100,7 @@ impl ServerMetadata {
         })
     }
 
-    /// The default endpoints of an origin, which 2025-03-26 names.
+    /// Returns the default endpoints of an origin, which 2025-03-26 names.
     pub(crate) fn assumed(origin: &str) -> Self {
         let at = |path| format!("{origin}/{path}");
         Self {
@@ -113,7 +113,7 @@ impl ServerMetadata {
     }
 }
 
-/// The error of a token or registration endpoint, and its description behind a colon.
+/// Returns the error of a token or registration endpoint, and its description behind a colon.
 pub(crate) fn oauth_error(answer: &Answer) -> (String, String) {
     let body = object(answer).unwrap_or_default();
     let code = text(&body, "error").map(|code| harmless(&code));

@@ -110,7 +110,7 @@ pub enum AuthError {
     Unfinished(String),
 }
 
-/// A text of a server as an error shows it: one line, at most 300 characters, nothing that acts on a terminal.
+/// Returns a text of a server as an error shows it: one line, at most 300 characters, nothing that acts on a terminal.
 pub(crate) fn harmless(text: &str) -> String {
     let shown = text.chars().take(300);
     shown

@@ -8,19 +8,19 @@ pub(crate) fn encode<'a>(parameters: impl IntoIterator<Item = (&'a str, &'a str)
     form.extend_pairs(parameters).finish()
 }
 
-/// The only value of a parameter; `None` if it is absent or given twice.
+/// Returns the only value of a parameter; `None` if it is absent or given twice.
 pub(crate) fn only(query: &str, name: &str) -> Option<String> {
     let mut values = form_urlencoded::parse(query.as_bytes()).filter(|(one, _)| one == name);
     let value = values.next()?.1.into_owned();
     values.next().is_none().then_some(value)
 }
 
-/// Whether a parameter is given.
+/// Returns whether a parameter is given.
 pub(crate) fn has(query: &str, name: &str) -> bool {
     form_urlencoded::parse(query.as_bytes()).any(|(one, _)| one == name)
 }
 
-/// A text encoded as in a form.
+/// Returns a text encoded as in a form.
 pub(crate) fn encoded(text: &str) -> String {
     form_urlencoded::byte_serialize(text.as_bytes()).collect()
 }

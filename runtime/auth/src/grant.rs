@@ -150,7 +150,7 @@ pub(crate) async fn run(
     Ok(kept)
 }
 
-/// The parts of the random bytes.
+/// Returns the parts of the random bytes.
 fn parts(Entropy(all): &Entropy) -> [[u8; 32]; 3] {
     let part = |from: usize| {
         let mut part = [0; 32];
@@ -167,8 +167,8 @@ fn scopes_of(text: &str) -> Vec<String> {
     all.take(200).map(str::to_owned).collect()
 }
 
-/// The scopes to request: those of the settings, else of the challenge, else all that the resource lists; and those that were
-/// requested before.
+/// Returns the scopes to request: those of the settings, else of the challenge, else all that the resource lists; and those
+/// that were requested before.
 fn scope(
     settings: &Settings,
     found: &Discovered,
@@ -392,7 +392,7 @@ impl SignIn {
             .map_err(|(_, denied)| denied)
     }
 
-    /// The grant with an authorization code: a person signs in, in a browser.
+    /// Returns the grant with an authorization code: a person signs in, in a browser.
     async fn code(&mut self, kept: &mut Kept) -> Result<Tokens, AuthError> {
         check_pkce(&self.settings, &self.found)?;
         let issuer = self.server().issuer.clone();
@@ -448,7 +448,7 @@ impl SignIn {
         }
     }
 
-    /// The URL of the authorization page.
+    /// Returns the URL of the authorization page.
     fn page(
         &self,
         endpoint: &str,
@@ -481,7 +481,7 @@ impl SignIn {
         Ok(page.into())
     }
 
-    /// The code in the query of the redirect, once it is known to be the answer to this sign-in.
+    /// Returns the code in the query of the redirect, once it is known to be the answer to this sign-in.
     fn code_of(&self, query: &str) -> Result<String, AuthError> {
         if form::only(query, "state").as_deref() != Some(self.state.expose()) {
             return Err(AuthError::Returned(

@@ -39,7 +39,7 @@ impl Signer {
             .map_err(|_| AuthError::Key("expected a P-256 key in PKCS#8 (`BEGIN PRIVATE KEY`)"))
     }
 
-    /// A new key for ES256, in PKCS#8 and base64.
+    /// Returns a new key for ES256, in PKCS#8 and base64.
     pub(crate) fn generate() -> Result<Secret, AuthError> {
         let random = SystemRandom::new();
         EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &random)
@@ -47,13 +47,13 @@ impl Signer {
             .map_err(|_| AuthError::Key("the system has no random numbers"))
     }
 
-    /// The key of [`generate`](Self::generate).
+    /// Returns the key of [`generate`](Self::generate).
     pub(crate) fn generated(key: &Secret) -> Result<Self, AuthError> {
         let der = STANDARD.decode(key.expose());
         Self::es256(&der.map_err(|_| AuthError::Key("the stored key is not valid"))?)
     }
 
-    /// The public key as coordinates, of ES256 keys.
+    /// Returns the public key as coordinates, of ES256 keys.
     pub(crate) fn coordinates(&self) -> Option<(String, String)> {
         let Self::Es256(pair) = self else { return None };
         let point = pair.public_key().as_ref();
@@ -68,7 +68,7 @@ impl Signer {
         }
     }
 
-    /// A signed token.
+    /// Returns a signed token.
     pub(crate) fn token(&self, header: &Value, claims: &Value) -> Result<String, AuthError> {
         let part = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
         let text = format!("{}.{}", part(header), part(claims));
@@ -90,7 +90,7 @@ impl Signer {
     }
 }
 
-/// The SHA-256 of a text, in base64 for URLs.
+/// Returns the SHA-256 of a text, in base64 for URLs.
 pub(crate) fn digest(text: &str) -> String {
     URL_SAFE_NO_PAD.encode(hmac_sha256::Hash::hash(text.as_bytes()))
 }

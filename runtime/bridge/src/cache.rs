@@ -180,7 +180,7 @@ impl State {
     }
 }
 
-/// What a result takes up.
+/// Returns what a result takes up.
 fn size(key: &Key, result: &Json) -> usize {
     let params = key.params.iter().flatten().map(String::len).sum::<usize>();
     result.text().len() + params + 128

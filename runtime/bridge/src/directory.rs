@@ -220,7 +220,7 @@ impl Directory {
     }
 }
 
-/// The head of a request, for what does not read its body.
+/// Returns the head of a request, for what does not read its body.
 fn head(request: &Request<Received>) -> Parts {
     let mut head = Request::new(()).into_parts().0;
     head.method = request.method().clone();

@@ -110,7 +110,7 @@ impl<R: AsyncRead + Unpin> Greeting<R> {
     }
 }
 
-/// The error that answers a message which was a request.
+/// Returns the error that answers a message which was a request.
 pub(crate) fn refusal(message: &[u8], why: &str) -> Option<String> {
     let seen = peek(message).ok()?;
     let is_request = seen.kind == MessageKind::Request;

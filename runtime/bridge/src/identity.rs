@@ -11,12 +11,12 @@ use serde_json::{Value, json};
 /// The capabilities that are sent for a client which has not sent any: all that it may turn out to have.
 const ANY: &str = r#"{"elicitation":{},"sampling":{},"roots":{}}"#;
 
-/// A client of which nothing is known.
+/// Returns a client of which nothing is known.
 pub(crate) fn anyone() -> Caller {
     anyone_of(Revision::LATEST)
 }
 
-/// A client of which nothing is known but its revision.
+/// Returns a client of which nothing is known but its revision.
 pub(crate) fn anyone_of(revision: Revision) -> Caller {
     Caller {
         capabilities: Json::from_text(ANY).ok(),
@@ -24,7 +24,8 @@ pub(crate) fn anyone_of(revision: Revision) -> Caller {
     }
 }
 
-/// What a first message says of its sender: a claim, or `initialize`. Clients may speak the revisions that are `served`.
+/// Returns what a first message says of its sender: a claim, or `initialize`. Clients may speak the revisions that are
+/// `served`.
 pub(crate) fn first_said(first: &[u8], served: RevisionSet) -> Option<Caller> {
     let seen = peek(first).ok()?;
     // A client that sends another message waits for no answer of the server.
@@ -56,7 +57,8 @@ pub(crate) fn first_said(first: &[u8], served: RevisionSet) -> Option<Caller> {
     })
 }
 
-/// Who a client is and what it can do, for its server: in its own words, which a server of its revision is sent as they are.
+/// Returns who a client is and what it can do, for its server: in its own words, which a server of its revision is sent as they
+/// are.
 ///
 /// `info` takes the place of its name.
 pub(crate) fn profile(caller: &Caller, info: Option<&Json>) -> Profile {
@@ -73,7 +75,7 @@ pub(crate) fn profile(caller: &Caller, info: Option<&Json>) -> Profile {
     .in_words_of(caller.revision)
 }
 
-/// The bridge as `Implementation`, for a peer that does not name itself.
+/// Returns the bridge as `Implementation`, for a peer that does not name itself.
 pub(crate) fn bridge() -> Json {
     Json::from(json!({ "name": "mcp-bridge", "version": env!("CARGO_PKG_VERSION") }))
 }
@@ -88,7 +90,7 @@ const OWN_MEMBERS: [&str; 6] = [
     "instructions",
 ];
 
-/// What the bridge says of itself to clients: what its server says, in the server's own words.
+/// Returns what the bridge says of itself to clients: what its server says, in the server's own words.
 pub(crate) fn introduction(facts: ServerFacts) -> Profile {
     let result = facts.result.map(|result| result.read::<Map<Json>>());
     let mut members = result.and_then(Result::ok).unwrap_or_default();
@@ -124,7 +126,7 @@ pub(crate) fn introduction(facts: ServerFacts) -> Profile {
     }
 }
 
-/// Whether a server has tasks: those of its revision for tools, or those of the extension.
+/// Returns whether a server has tasks: those of its revision for tools, or those of the extension.
 pub(crate) fn has_tasks(facts: &ServerFacts) -> bool {
     let result: Value = (facts.result.as_ref())
         .and_then(|result| serde_json::from_str(result.text()).ok())
@@ -136,7 +138,7 @@ pub(crate) fn has_tasks(facts: &ServerFacts) -> bool {
     }
 }
 
-/// Whether a client declares the tasks of the extension.
+/// Returns whether a client declares the tasks of the extension.
 pub(crate) fn takes_tasks(caller: &Caller) -> bool {
     let capabilities = caller.capabilities.as_ref();
     let declared: Value = capabilities
@@ -145,7 +147,7 @@ pub(crate) fn takes_tasks(caller: &Caller) -> bool {
     is_per_request(caller) && !declared["extensions"][tasks::IDENTIFIER].is_null()
 }
 
-/// Whether a server of this revision is sent the same capabilities of two clients.
+/// Returns whether a server of this revision is sent the same capabilities of two clients.
 pub(crate) fn can_the_same(one: &Caller, other: &Caller, revision: Revision) -> bool {
     let told = |caller: &Caller| {
         let capabilities = caller.capabilities_in(revision).ok().flatten();
@@ -166,7 +168,7 @@ pub(crate) fn can_the_same(one: &Caller, other: &Caller, revision: Revision) -> 
     told(one) == told(other)
 }
 
-/// What is the same of two clients that the server cannot tell apart.
+/// Returns what is the same of two clients that the server cannot tell apart.
 pub(crate) fn key(caller: &Caller, is_named: bool) -> String {
     let text = |part: &Option<Json>| part.as_ref().map_or("", Json::text).to_owned();
     let Caller {
@@ -178,12 +180,12 @@ pub(crate) fn key(caller: &Caller, is_named: bool) -> String {
     format!("{revision} {info} {}", text(capabilities))
 }
 
-/// Whether it speaks a revision of the per-request lifecycle.
+/// Returns whether it speaks a revision of the per-request lifecycle.
 pub(crate) fn is_per_request(caller: &Caller) -> bool {
     caller.revision.lifecycle() == Lifecycle::PerRequest
 }
 
-/// Whether it can be asked anything, and only in the result of a call.
+/// Returns whether it can be asked anything, and only in the result of a call.
 pub(crate) fn is_asked_in_results(caller: &Caller) -> bool {
     is_per_request(caller)
         && Revision::NEGOTIATED.iter().any(|revision| {
@@ -193,7 +195,7 @@ pub(crate) fn is_asked_in_results(caller: &Caller) -> bool {
         })
 }
 
-/// Whether a method may be answered by a question.
+/// Returns whether a method may be answered by a question.
 pub(crate) fn may_ask(method: &str) -> bool {
     let mut rows = Revision::LATEST.methods().iter();
     rows.any(|row| row.name == method && row.input_required)

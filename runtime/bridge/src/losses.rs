@@ -35,7 +35,7 @@ pub struct LossReport<'a> {
 }
 
 impl<'a> LossReport<'a> {
-    /// A message that lost nothing.
+    /// Returns a message that lost nothing.
     pub(crate) fn of(
         end: End,
         revision: Revision,

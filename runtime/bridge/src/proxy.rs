@@ -303,7 +303,7 @@ fn reason(answered: &Result<(Answered, Revision), ErrorObject>) -> String {
     }
 }
 
-/// What may ask back or not: a method, and the tool or prompt that it names.
+/// Returns what may ask back or not: a method, and the tool or prompt that it names.
 fn kind(method: &str, params: &Json) -> String {
     let name = JsonObject::try_from(params.clone()).ok();
     let name = name.and_then(|params| params.get("name")?.read::<String>().ok());
@@ -312,8 +312,8 @@ fn kind(method: &str, params: &Json) -> String {
     format!("{method} {name}")
 }
 
-/// A request for the server. Its progress is reported by a token of the bridge's own: clients that share a server may name
-/// theirs alike.
+/// Returns a request for the server. Its progress is reported by a token of the bridge's own: clients that share a server may
+/// name theirs alike.
 fn request(method: &str, params: Json, progress_token: Option<&Json>) -> OutgoingRequest {
     let params = match progress_token {
         Some(_) => meta::without(&params, meta::PROGRESS_TOKEN),
@@ -327,7 +327,7 @@ fn request(method: &str, params: Json, progress_token: Option<&Json>) -> Outgoin
     }
 }
 
-/// The arguments that the headers of a call repeat, which a per-request server wants to see, too.
+/// Returns the arguments that the headers of a call repeat, which a per-request server wants to see, too.
 fn repeated(peer: &Peer) -> Vec<(String, String)> {
     let pairs = peer.headers().into_iter().flatten();
     let params = pairs.filter_map(|(name, value)| {
@@ -338,7 +338,7 @@ fn repeated(peer: &Peer) -> Vec<(String, String)> {
     params.collect()
 }
 
-/// The answer for a client.
+/// Returns the answer for a client.
 fn result(answer: Answer) -> Result<Json, ErrorObject> {
     match answer {
         Answer::Result(result) => Ok(result),

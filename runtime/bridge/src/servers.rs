@@ -76,7 +76,7 @@ impl Place {
         *lock(&self.used)
     }
 
-    /// Whether no client waits for anything of it: a client that uses it holds it, too.
+    /// Returns whether no client waits for anything of it: a client that uses it holds it, too.
     fn is_idle(self: &Arc<Self>) -> bool {
         let listens = self.upstream.get().is_some_and(Link::is_listened_to);
         Arc::strong_count(self) == 1 && !listens
@@ -167,7 +167,7 @@ impl Servers {
         servers
     }
 
-    /// The same servers, of which those that are not at work are started in another way.
+    /// Returns the same servers, of which those that are not at work are started in another way.
     pub(crate) fn starting(&self, start: Start) -> Self {
         Self {
             start,
@@ -175,7 +175,7 @@ impl Servers {
         }
     }
 
-    /// The server of a client, which is started if it is not at work.
+    /// Returns the server of a client, which is started if it is not at work.
     ///
     /// # Errors
     /// A server that cannot be started, or too many of them.

@@ -234,7 +234,7 @@ impl Drain for Service {
     }
 }
 
-/// A service that refuses what needs a server, as the one will that comes after it.
+/// Returns a service that refuses what needs a server, as the one will that comes after it.
 pub(crate) fn unstarted(served: RevisionSet, options: transport::Options) -> transport::Service {
     let refused = |_: IncomingRequest, _: Peer| async {
         let why = "the server has not been started: send `initialize`, or a request that names its client";
@@ -243,7 +243,7 @@ pub(crate) fn unstarted(served: RevisionSet, options: transport::Options) -> tra
     transport::Service::with_options(nameless(served), refused, options)
 }
 
-/// The server that a client meets until the upstream server has started: it offers nothing, and has a name of ours.
+/// Returns the server that a client meets until the upstream server has started: it offers nothing, and has a name of ours.
 pub(crate) fn nameless(served: RevisionSet) -> Server {
     let info = Json::from(json!({ "name": "unstarted", "version": "0" }));
     let profile = Profile::new(&info, &Json::from(json!({})));
@@ -295,12 +295,12 @@ impl Shared {
         }
     }
 
-    /// The services that have a server.
+    /// Returns the services that have a server.
     fn started(&self) -> impl Iterator<Item = &Started> {
         self.faces.values().filter_map(OnceCell::get)
     }
 
-    /// What the services are at, all together.
+    /// Returns what the services are at, all together.
     fn counters(&self) -> transport::Counters {
         let mut all = transport::Counters::default();
         for started in self.started() {
@@ -309,13 +309,13 @@ impl Shared {
         all
     }
 
-    /// A service for requests that need none of a certain revision.
+    /// Returns a service for requests that need none of a certain revision.
     fn any(&self) -> &transport::Service {
         let mut started = self.started();
         started.next().map_or(&self.unstarted, |it| &it.service)
     }
 
-    /// The service that a request names by its headers: by the session, else by a revision without sessions.
+    /// Returns the service that a request names by its headers: by the session, else by a revision without sessions.
     fn known_service(&self, head: &Parts) -> Option<&transport::Service> {
         let named = head.headers.get(headers::PROTOCOL_VERSION);
         let named =
@@ -440,7 +440,7 @@ fn answered(
     }
 }
 
-/// The response to a first message whose server cannot be started.
+/// Returns the response to a first message whose server cannot be started.
 fn failed(answer: Option<String>, error: &Error) -> Response<Body> {
     match answer {
         Some(answer) => {
@@ -480,7 +480,7 @@ where
     }
 }
 
-/// Whether the head of a message says that it is longer than may be: that is refused before it is read.
+/// Returns whether the head of a message says that it is longer than may be: that is refused before it is read.
 fn is_too_long(head: &Parts) -> bool {
     let length = head.headers.get(http::header::CONTENT_LENGTH);
     let length = length.and_then(|length| length.to_str().ok()?.parse::<usize>().ok());

@@ -59,7 +59,7 @@ pub(crate) struct Room {
 }
 
 impl Settings {
-    /// The end towards clients, which introduces itself as the upstream server does.
+    /// Returns the end towards clients, which introduces itself as the upstream server does.
     pub(crate) fn server(self: &Arc<Self>, facts: &ServerFacts) -> Result<Server, Error> {
         let settings = Arc::clone(self);
         let server = Server::new(facts.revision, identity::introduction(facts.clone()));
@@ -86,7 +86,7 @@ impl Settings {
             .on_loss(move |lost| settings.losses.report_of_server(lost)))
     }
 
-    /// The end towards the upstream server.
+    /// Returns the end towards the upstream server.
     pub(crate) fn client(app: Revision, options: Options) -> Client {
         Client::new(app, options).on_mistake(|mistake| tell(End::Server, mistake))
     }

@@ -20,7 +20,7 @@ impl Spare {
         Self(Mutex::new(Some((link, caller))))
     }
 
-    /// The connection for a client, if the server was sent the same capabilities as this client has.
+    /// Returns the connection for a client, if the server was sent the same capabilities as this client has.
     ///
     /// A server with the per-request lifecycle is sent them with each request, and suits every client. One with the
     /// handshake lifecycle was sent them once: a client that can do less would be asked what it cannot answer. That client

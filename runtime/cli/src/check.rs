@@ -108,7 +108,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     })
 }
 
-/// The text of a file as one input, or each of its lines that is not empty where every line is one: `FILE:LINE`.
+/// Returns the text of a file as one input, or each of its lines that is not empty where every line is one: `FILE:LINE`.
 fn inputs<'c>(file: &str, content: &'c str) -> impl Iterator<Item = (String, &'c str)> {
     let lines = || {
         let lines = content.lines().enumerate();

@@ -37,7 +37,7 @@ impl Paint {
         Self(is_on(stream))
     }
 
-    /// The text in a colour.
+    /// Returns the text in a colour.
     pub(crate) fn with(self, colour: Colour, text: &str) -> String {
         let code = match colour {
             Colour::Red => 31,

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use mcp_wire::pointer::escaped;
 use mcp_wire::{Json, JsonArray, JsonObject, Kind};
 
-/// The pointers of values that are missing, other, or spelled otherwise in `after`.
+/// Returns the pointers of values that are missing, other, or spelled otherwise in `after`.
 pub(crate) fn lost(before: &str, after: &str) -> Vec<String> {
     let mut lost = Vec::new();
     compare(before, after, &mut String::new(), &mut lost);

@@ -201,7 +201,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     }
 }
 
-/// The messages that go on, and what became of each; the worst outcome gives the exit code.
+/// Returns the messages that go on, and what became of each; the worst outcome gives the exit code.
 fn report_messages(converted: ConvertedMessages, as_json: bool) -> Outcome {
     if converted.messages.len() == 1 && !converted.is_batch {
         let mut messages = converted.messages;
@@ -246,7 +246,7 @@ fn convert_error(
     Ok((route.convert_error(method, error, cx)).map(|error| Json::of(&error)))
 }
 
-/// The context, with what the options say of a session: each is read, and converted to the revision that needs it.
+/// Returns the context, with what the options say of a session: each is read, and converted to the revision that needs it.
 fn context(arguments: &Arguments, from: Protocol, to: Protocol) -> anyhow::Result<Context> {
     let policy = UnknownFields::from(arguments.unknown_fields);
     let (from, to) = (from.revision(), to.revision());

@@ -94,7 +94,7 @@ fn direction(method: &MethodInfo, extension: Option<&Extension>) -> String {
     }
 }
 
-/// A method as `--json` prints it.
+/// Returns a method as `--json` prints it.
 fn row(method: &MethodInfo, direction: &str) -> Value {
     json!({
         "name": method.name,

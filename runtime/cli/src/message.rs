@@ -45,7 +45,7 @@ fn read(revision: Revision, method: Option<&str>, pointer: &str, message: &Peeke
     }
 }
 
-/// A request or a notification: its method says what it is.
+/// Returns a request or a notification: its method says what it is.
 fn called(
     revision: Revision,
     wanted: Option<&str>,
@@ -87,7 +87,7 @@ fn called(
     }
 }
 
-/// A response: the method of its request says what the result is.
+/// Returns a response: the method of its request says what the result is.
 fn answered(
     revision: Revision,
     method: Option<&str>,
@@ -180,7 +180,7 @@ fn finding(
     Finding { read_as, verdict }
 }
 
-/// The pointer of a `null` that was read as an absent member, and what the schema has there.
+/// Returns the pointer of a `null` that was read as an absent member, and what the schema has there.
 fn null(
     text: &str,
     pointer: &str,

@@ -310,7 +310,7 @@ impl Tables {
         }
     }
 
-    /// Why a result that does not read is refused: it is of a type that the next revision down cannot know.
+    /// Returns why a result that does not read is refused: it is of a type that the next revision down cannot know.
     fn open_result(
         &self,
         subject: Subject<'_>,
@@ -335,7 +335,7 @@ impl Tables {
     }
 }
 
-/// What has no counterpart cannot go on.
+/// Returns what has no counterpart cannot go on.
 fn no_counterpart(name: &str, revision: &str, cx: &Context) -> Stop {
     let what = format!("`{name}` has no counterpart in {revision}");
     cx.reject(&NO_COUNTERPART, ErrorObject::INVALID_PARAMS, &what)

@@ -66,7 +66,7 @@ pub(crate) enum Segment {
     Below(Cow<'static, str>),
 }
 
-/// The pointer of a path.
+/// Returns the pointer of a path.
 pub(crate) fn spelled<'p>(path: impl IntoIterator<Item = &'p Segment>) -> String {
     let mut pointer = String::new();
     for segment in path {

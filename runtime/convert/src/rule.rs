@@ -116,7 +116,7 @@ impl Rule {
         self.reason
     }
 
-    /// How much a value matters that is lost by it.
+    /// Returns how much a value matters that is lost by it.
     pub(crate) fn kind_of(&self, lesser: bool, value: Option<&Json>) -> LossKind {
         match self.lesser {
             Some(kind) if lesser || value.is_some_and(|value| self.is_trivial(value)) => kind,
@@ -124,7 +124,7 @@ impl Rule {
         }
     }
 
-    /// Whether a value says no more than its absence.
+    /// Returns whether a value says no more than its absence.
     pub(crate) fn is_default(&self, value: impl FnOnce() -> Option<Json>) -> bool {
         // A value is spelled out only where there is something to compare it with.
         !self.values.is_empty() && value().is_some_and(|value| self.values.contains(&value.text()))

@@ -124,7 +124,7 @@ pub fn named_by(revision: Revision, method: &str) -> Option<&'static str> {
     }
 }
 
-/// A text among the params: where the look at the message did not stop at it, by a look for it.
+/// Returns a text among the params: where the look at the message did not stop at it, by a look for it.
 fn text_of<'m>(message: &Peeked<'m>, member: &str) -> Option<Cow<'m, str>> {
     match member {
         "name" => message.name.and_then(Raw::as_str),

@@ -162,7 +162,7 @@ impl Introductions {
 }
 
 impl Introduction {
-    /// A result of these members, and of the others that the profile adds.
+    /// Returns a result of these members, and of the others that the profile adds.
     fn result<const N: usize>(&self, own: [(&'static str, Option<Json>); N]) -> Json {
         let own = own.into_iter();
         let mut all: Map<Json> = own.filter_map(|(name, it)| Some((name, it?))).collect();
@@ -226,7 +226,7 @@ impl Own {
         Ok(all)
     }
 
-    /// The result of `initialize` as another revision with that has it.
+    /// Returns the result of `initialize` as another revision with that has it.
     fn handshake(&self, revision: Revision) -> Result<Introduction, ProfileError> {
         let mut result = self.members.clone();
         let version = Json::of(self.revision.protocol_version());

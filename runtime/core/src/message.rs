@@ -65,7 +65,7 @@ pub enum MessageError {
 }
 
 impl MessageError {
-    /// The error of what is read as this member of a message.
+    /// Returns the error of what is read as this member of a message.
     pub(crate) fn within(member: &str, failure: Failure) -> Self {
         match failure {
             Failure::Invalid(error) => Self::Invalid(Diagnostic::of_error(member, &error)),
@@ -237,7 +237,7 @@ fn convert_one(
     Ok(outcome.map(|params| called(members, name, params)))
 }
 
-/// The text of a request or a notification with another name and other params: what had none goes without, unless the
+/// Returns the text of a request or a notification with another name and other params: what had none goes without, unless the
 /// conversion put something there.
 pub(crate) fn called(mut members: Extra, name: &str, params: Json) -> Json {
     let had_none = members.get("params").is_none_or(Json::is_null);
@@ -249,7 +249,7 @@ pub(crate) fn called(mut members: Extra, name: &str, params: Json) -> Json {
     Json::of(&members)
 }
 
-/// What a place on the way calls a method.
+/// Returns what a place on the way calls a method.
 pub(crate) fn name_at<'m>(
     route: &Route,
     at: usize,
@@ -268,7 +268,7 @@ struct Crossing {
     needs: RequiresState,
 }
 
-/// The place where a method stops to be a message of its own on the way.
+/// Returns the place where a method stops to be a message of its own on the way.
 fn crossing(method: &str, route: &Route, context: &MessageContext<'_>) -> Option<Crossing> {
     let name = |at| name_at(route, at, method, context);
     let has = |at, kind| route.methods(at, name(at)).any(|row| row.kind == kind);
@@ -291,7 +291,7 @@ fn crossing(method: &str, route: &Route, context: &MessageContext<'_>) -> Option
     Some(Crossing { before, needs })
 }
 
-/// The outcome of an error, refused where it goes to a revision in which every error has the id of its request.
+/// Returns the outcome of an error, refused where it goes to a revision in which every error has the id of its request.
 fn with_id(route: &Route, outcome: Outcome<Json>) -> Outcome<Json> {
     let refused = match &outcome {
         Outcome::Exact(text) | Outcome::Reversible(text, _) | Outcome::Lossy(text, _) => {
@@ -318,7 +318,7 @@ fn with_id(route: &Route, outcome: Outcome<Json>) -> Outcome<Json> {
     })
 }
 
-/// Whether a text is an error response at a place on the way.
+/// Returns whether a text is an error response at a place on the way.
 fn reads_as_error(route: &Route, at: usize, text: &Json) -> Result<(), Error> {
     let names = ["JSONRPCErrorResponse", "JSONRPCError"];
     match names.iter().find_map(|name| route.type_named(at, name)) {

@@ -126,7 +126,7 @@ pub fn takes_session_operations(
     }
 }
 
-/// The error for a header that names a protocol version which is not served.
+/// Returns the error for a header that names a protocol version which is not served.
 fn not_served(text: &str, served: RevisionSet) -> Box<Refusal> {
     match served.has(Lifecycle::PerRequest) {
         true => errors::unsupported_version(text, served),
@@ -241,7 +241,7 @@ fn of_session(otherwise: Option<Revision>) -> Negotiation {
     }
 }
 
-/// A request that claims a revision: the body decides, the headers have to agree.
+/// Returns a request that claims a revision: the body decides, the headers have to agree.
 fn negotiate_claim(
     message: &Peeked<'_>,
     claim: Raw<'_>,
@@ -305,7 +305,7 @@ fn negotiate_unanswered(
     negotiate_handshake(around, otherwise).map(of_session)
 }
 
-/// What a message is outside of a session: of the header's revision, else of one that has no such header, else of what
+/// Returns what a message is outside of a session: of the header's revision, else of one that has no such header, else of what
 /// else there is; `None` if nothing is served.
 fn negotiate_handshake(
     around: Around<'_>,
@@ -332,7 +332,7 @@ fn negotiate_handshake(
         .or(otherwise))
 }
 
-/// The revision of the header: `Some(None)` if it names none that is known.
+/// Returns the revision of the header: `Some(None)` if it names none that is known.
 fn header_version(around: Around<'_>) -> Option<Option<Revision>> {
     around
         .headers?

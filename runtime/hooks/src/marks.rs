@@ -19,7 +19,7 @@ pub(crate) struct Mark {
     pub(crate) schema: Option<JsonObject>,
 }
 
-/// A mark: whether `_meta` is made for it, and the schema that was wrapped.
+/// Returns a mark: whether `_meta` is made for it, and the schema that was wrapped.
 pub(crate) fn mark(alone: bool, schema: Option<&JsonObject>) -> Json {
     let mut members = Extra::new();
     if let Some(schema) = schema {
@@ -46,7 +46,7 @@ pub(crate) fn read_mark(mark: &Json) -> Option<Mark> {
     members.is_empty().then_some(Mark { alone, schema })
 }
 
-/// What was wrapped into an object; `None` if this is no wrap.
+/// Returns what was wrapped into an object; `None` if this is no wrap.
 pub(crate) fn unwrapped(value: &Json) -> Option<Json> {
     let members: Extra = value.read().ok()?;
     match members.len() {

@@ -37,7 +37,7 @@ fn holds(keyword: &str) -> Holds {
     }
 }
 
-/// The pointers of the schemas right below a schema.
+/// Returns the pointers of the schemas right below a schema.
 pub(crate) fn below(schema: &Map<String, Value>) -> impl Iterator<Item = String> {
     schema.iter().flat_map(|(keyword, value)| {
         let at = pointer_to(keyword);
@@ -56,7 +56,7 @@ pub(crate) fn below(schema: &Map<String, Value>) -> impl Iterator<Item = String>
     })
 }
 
-/// Whether a schema, or one in it, is as asked for.
+/// Returns whether a schema, or one in it, is as asked for.
 #[cfg(feature = "v2025-06-18")]
 pub(crate) fn any(schema: &Value, found: &impl Fn(&Map<String, Value>) -> bool) -> bool {
     let Value::Object(members) = schema else {

@@ -82,7 +82,7 @@ pub fn structured_to_text(result: &mut new::CallToolResult, cx: &mut Ruled<'_>) 
     }
 }
 
-/// Whether content says a value: in one block, or each element of a list in one.
+/// Returns whether content says a value: in one block, or each element of a list in one.
 fn content_says(content: &[new::ContentBlock], value: &Json) -> bool {
     let says = |value: &Json| content.iter().any(|block| block_says(block, value));
     if says(value) {
@@ -92,7 +92,7 @@ fn content_says(content: &[new::ContentBlock], value: &Json) -> bool {
     !elements.is_empty() && elements.iter().all(says)
 }
 
-/// Whether a block says a value: in its text, as JSON or as the string that the value is, or by being the value.
+/// Returns whether a block says a value: in its text, as JSON or as the string that the value is, or by being the value.
 fn block_says(block: &new::ContentBlock, value: &Json) -> bool {
     match block {
         new::ContentBlock::Text(block) => {
@@ -131,7 +131,7 @@ fn bytes_of(block: &new::ContentBlock) -> Option<&str> {
     (!bytes.is_empty()).then_some(bytes)
 }
 
-/// What the author of a result said.
+/// Returns what the author of a result said.
 fn said_value(structured: &JsonObject, meta: Option<&Map<Json>>) -> Json {
     let marked = meta.and_then(|meta| meta.get(WRAPPED)).and_then(read_mark);
     let inner = marked.and_then(|_| unwrapped(structured.as_json()));

@@ -264,7 +264,7 @@ fn state(
     }
 }
 
-/// The schema with its dialect; `None` if it has one, or reads the same without.
+/// Returns the schema with its dialect; `None` if it has one, or reads the same without.
 fn stated(
     schema: &JsonObject,
     dialect: &str,
@@ -283,8 +283,8 @@ fn stated(
     JsonObject::from_text(&format!("{{\"$schema\":{dialect},{rest}")).ok()
 }
 
-/// Whether the first or the last member of a schema states its dialect: where generators put it, and where to look for it
-/// takes no search.
+/// Returns whether the first or the last member of a schema states its dialect: where generators put it, and where to look for
+/// it takes no search.
 fn is_stated_at_an_end(text: &[u8]) -> bool {
     let first = text.trim_ascii_start().strip_prefix(b"{");
     let last = || without_string(without(without_string(without(text, b'}')?)?.0, b':')?);
@@ -315,7 +315,7 @@ fn is_newer(text: &[u8]) -> bool {
     NEWER_WORDS.iter().any(|word| word.find(text).is_some())
 }
 
-/// Whether a schema says something that the older dialect does not read.
+/// Returns whether a schema says something that the older dialect does not read.
 fn is_draft_2020(schema: &serde_json::Map<String, serde_json::Value>) -> bool {
     // Words about a schema limit nothing, and definitions are found wherever they stand.
     let limits =
@@ -324,7 +324,7 @@ fn is_draft_2020(schema: &serde_json::Map<String, serde_json::Value>) -> bool {
     beside || NEWER.iter().any(|word| schema.contains_key(*word))
 }
 
-/// Whether such a word stands in the text of a schema: nearly all are done with here, and never parsed.
+/// Returns whether such a word stands in the text of a schema: nearly all are done with here, and never parsed.
 fn is_suspect(text: &[u8]) -> bool {
     let [dependencies, items] = &*WORDS;
     let begins_list = |word: usize| {
@@ -335,7 +335,7 @@ fn is_suspect(text: &[u8]) -> bool {
     dependencies.find(text).is_some() || items.find_iter(text).any(begins_list)
 }
 
-/// Whether a schema says something that only the older dialect reads: tuples, and `dependencies`.
+/// Returns whether a schema says something that only the older dialect reads: tuples, and `dependencies`.
 fn is_draft_07(schema: &serde_json::Map<String, serde_json::Value>) -> bool {
     let is_tuple = schema.get("items").is_some_and(serde_json::Value::is_array);
     is_tuple || schema.contains_key("dependencies")

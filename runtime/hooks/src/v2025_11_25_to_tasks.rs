@@ -127,7 +127,7 @@ pub fn fit_notification(task: &mut old::TaskStatusNotificationParams, cx: &mut R
 /// The most milliseconds that the extension counts, before and after zero.
 const MOST: i64 = 9_007_199_254_740_991;
 
-/// The number that is nearest among those that the extension has.
+/// Returns the number that is nearest among those that the extension has.
 fn fitted(ms: Option<Integer>, pointer: &'static str, cx: &mut Ruled<'_>) -> Option<Integer> {
     let ms = ms?;
     let nearest = [-MOST, MOST].map(Integer::from);
@@ -157,7 +157,7 @@ pub fn status_of_notification(
     status(&task.result, cx)
 }
 
-/// A tool that reports an error has failed in 2025-11-25. Where the result travels along, it says that itself.
+/// Returns a tool that reports an error has failed in 2025-11-25. Where the result travels along, it says that itself.
 fn status(result: &JsonObject, cx: &mut Ruled<'_>) -> old::TaskStatus {
     let is_error = result
         .get("isError")

@@ -351,7 +351,7 @@ impl fmt::Display for Refused {
 
 impl std::error::Error for Refused {}
 
-/// What a peer answered.
+/// Returns what a peer answered.
 pub(crate) fn outcome(message: &Peeked<'_>) -> Result<Json, ErrorObject> {
     match (message.result.map(Raw::to_json), message.error) {
         (Some(result), _) => Ok(result),
@@ -421,7 +421,7 @@ fn words(value: &Json) -> Option<String> {
     text.or_else(|| (!value.is_null()).then(|| value.text().to_owned()))
 }
 
-/// The number of an id that this end gave out, be it spelled as a string.
+/// Returns the number of an id that this end gave out, be it spelled as a string.
 pub fn own_id(id: &RequestId) -> Option<i64> {
     match id {
         RequestId::Integer(id) => id.as_i64(),
@@ -429,7 +429,7 @@ pub fn own_id(id: &RequestId) -> Option<i64> {
     }
 }
 
-/// The number of an id, and what is wrong with its spelling.
+/// Returns the number of an id, and what is wrong with its spelling.
 pub(crate) fn spelled_id(id: &RequestId) -> Option<(i64, Option<String>)> {
     let number = own_id(id)?;
     let why = match id {

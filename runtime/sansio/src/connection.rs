@@ -30,7 +30,7 @@ pub trait Role: Sized + sealed::Sealed {
     #[doc(hidden)]
     type State: fmt::Debug + Send;
 
-    /// The state of a connection on which nothing has been said.
+    /// Returns the state of a connection on which nothing has been said.
     #[doc(hidden)]
     fn begin(&self) -> Self::State;
 

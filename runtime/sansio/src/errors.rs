@@ -35,7 +35,7 @@ pub fn server_ended() -> Box<Refusal> {
     unfinished("the server ended before this request was done")
 }
 
-/// A request that was given up at an unknown point.
+/// Returns a request that was given up at an unknown point.
 fn unfinished(why: &str) -> Box<Refusal> {
     internal(&format!(
         "{why}; whether the request ran is not known: send it again if it may run twice"
@@ -87,14 +87,14 @@ pub fn too_many_suspended(full: &str) -> Box<Refusal> {
     ))
 }
 
-/// What the suspended requests of a client take up is as much as it may be; `full` says how much that is.
+/// Returns what the suspended requests of a client take up is as much as it may be; `full` says how much that is.
 pub fn too_much_suspended(full: &str) -> Box<Refusal> {
     busy(format!(
         "requests that wait for their client's input take up {full} in bytes: answer one of them, or cancel it, first"
     ))
 }
 
-/// What a client has not read is as much as it may be; `full` says how much that is.
+/// Returns what a client has not read is as much as it may be; `full` says how much that is.
 pub fn too_much_unread(full: &str) -> Box<Refusal> {
     internal(&format!(
         "the answer is not sent: what this client has not read takes up {full} in bytes"
@@ -131,7 +131,7 @@ pub fn introduction_too_large(bytes: usize, limit: usize) -> Box<Refusal> {
     ))
 }
 
-/// The two ends of an error that quotes what a peer sent: what it begins with, and what was expected in its place.
+/// Returns the two ends of an error that quotes what a peer sent: what it begins with, and what was expected in its place.
 pub fn abridged(error: &impl std::fmt::Display) -> String {
     const END: usize = 200;
     let text = error.to_string();

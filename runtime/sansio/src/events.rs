@@ -366,7 +366,7 @@ pub struct ServerFacts {
     pub result: Option<Json>,
 }
 
-/// The params of the notification that a request is not waited for any more.
+/// Returns the params of the notification that a request is not waited for any more.
 pub(super) fn cancelled(id: &RequestId, reason: Option<&str>) -> Json {
     let reason = reason.map(|reason| ("reason", Json::of(reason)));
     object([("requestId", Json::of(id))].into_iter().chain(reason))
@@ -383,7 +383,7 @@ pub struct Said {
 }
 
 impl Said {
-    /// The fate of what was sent, with no losses.
+    /// Returns the fate of what was sent, with no losses.
     pub fn of(fate: Fate) -> Self {
         Self {
             fate,

@@ -2,7 +2,7 @@
 
 use mcp_wire::{Json, Map};
 
-/// Whether a member stands at a path of an object, and is not false.
+/// Returns whether a member stands at a path of an object, and is not false.
 pub fn declares(capabilities: &Json, path: &[&str]) -> bool {
     let mut at = capabilities.clone();
     for name in path {
@@ -14,12 +14,12 @@ pub fn declares(capabilities: &Json, path: &[&str]) -> bool {
     true
 }
 
-/// An object of these members.
+/// Returns an object of these members.
 pub(crate) fn object<'n>(members: impl IntoIterator<Item = (&'n str, Json)>) -> Json {
     Json::of(&Map::from_iter(members))
 }
 
-/// The object with these members set; `None` takes a member out.
+/// Returns the object with these members set; `None` takes a member out.
 pub(crate) fn with_members(object: &Json, members: &[(&str, Option<Json>)]) -> Json {
     let mut map: Map<Json> = object.read().unwrap_or_default();
     for (name, value) in members {

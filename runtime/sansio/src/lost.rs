@@ -37,7 +37,7 @@ impl Mistake {
         Self::saying(told, error)
     }
 
-    /// A mistake that is in no value of a type.
+    /// Returns a mistake that is in no value of a type.
     pub(crate) fn saying(told: String, error: Error) -> Self {
         #[cfg(not(feature = "client"))]
         drop(error);

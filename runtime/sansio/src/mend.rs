@@ -165,7 +165,7 @@ fn envelope(value: &str, expected: Expected, mut mistakes: Vec<String>) -> Optio
     Some(mended(text, mistakes, names_request))
 }
 
-/// Whether a text is an error object of JSON-RPC, and not the error of another protocol.
+/// Returns whether a text is an error object of JSON-RPC, and not the error of another protocol.
 fn is_error(text: &str) -> bool {
     JsonObject::from_text(text)
         .is_ok_and(|it| it.get("code").is_some() || it.get("message").is_some())

@@ -20,7 +20,7 @@ pub struct Param {
     pub path: Vec<String>,
 }
 
-/// The parameters of a tool that headers repeat, by its `inputSchema`.
+/// Returns the parameters of a tool that headers repeat, by its `inputSchema`.
 ///
 /// # Errors
 /// Why the schema says what it may not.
@@ -82,7 +82,7 @@ fn walk(schema: &Json, path: &mut Vec<String>, found: &mut Vec<Param>) -> Result
     Ok(placed)
 }
 
-/// How often the word stands in a schema as a member.
+/// Returns how often the word stands in a schema as a member.
 fn count(json: &Json) -> usize {
     match json.kind() {
         Kind::Object => {
@@ -100,7 +100,7 @@ fn count(json: &Json) -> usize {
     }
 }
 
-/// Whether a text can be the name of a header.
+/// Returns whether a text can be the name of a header.
 pub(crate) fn is_token(text: &str) -> bool {
     let is_char = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     !text.is_empty() && text.bytes().all(is_char)
@@ -170,7 +170,7 @@ impl Learned {
 /// How many tools with such parameters are remembered.
 const TOOLS: usize = 10_000;
 
-/// How many bytes the parameters of a tool take up.
+/// Returns how many bytes the parameters of a tool take up.
 fn cost(tool: &str, params: &[Param]) -> usize {
     let of = |param: &Param| {
         let path: usize = param.path.iter().map(String::len).sum();
@@ -193,7 +193,7 @@ impl Param {
     }
 }
 
-/// A value as a header has it before it is encoded.
+/// Returns a value as a header has it before it is encoded.
 pub fn text_of(value: Json) -> String {
     match value.as_str() {
         Some(text) => text.into_owned(),

@@ -78,7 +78,7 @@ impl Translator {
         mcp_revisions_core::method_name(method, sender, self.app, peer)
     }
 
-    /// Whether a revision answers a client's request of that method with `input_required` where it wants to know more.
+    /// Returns whether a revision answers a client's request of that method with `input_required` where it wants to know more.
     pub(crate) fn may_ask_back(&self, revision: Revision, method: &str) -> bool {
         let (sender, kind) = (Direction::ClientToServer, MethodKind::Request);
         let name = self.name_in(revision, method, sender);
@@ -303,7 +303,7 @@ fn carried<T>(outcome: Outcome<T>) -> Translated<T> {
     })
 }
 
-/// Whether an error says which capabilities a request needs of its client, in the words of the latest revision.
+/// Returns whether an error says which capabilities a request needs of its client, in the words of the latest revision.
 fn is_missing_capability(error: &ErrorObject) -> bool {
     let required = |data: &Json| data.text().contains("\"requiredCapabilities\"");
     error.code.as_i64() == Some(errors::MISSING_CLIENT_CAPABILITY)

@@ -21,14 +21,14 @@ pub(crate) fn look(bytes: &[u8]) -> Result<Peeked<'_>, Ignored> {
     peek(bytes).map_err(|error| unreadable(bytes, error))
 }
 
-/// A text that is not a message, with its beginning.
+/// Returns a text that is not a message, with its beginning.
 #[cold]
 pub(crate) fn unreadable(bytes: &[u8], error: Unreadable) -> Ignored {
     let beginning = bytes.get(..BEGINNING).unwrap_or(bytes);
     Ignored::Unreadable(error, quotable(&String::from_utf8_lossy(beginning)))
 }
 
-/// Why a text is no answer; none of what answers nothing.
+/// Returns why a text is no answer; none of what answers nothing.
 pub(crate) fn why(ignored: &Ignored, limit: usize) -> Option<String> {
     match ignored {
         Ignored::Unreadable(unreadable, beginning) => {

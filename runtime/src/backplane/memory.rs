@@ -125,7 +125,7 @@ impl Memory {
     }
 }
 
-/// What is known at once.
+/// Returns what is known at once.
 fn at_once<T: Send + 'static>(value: T) -> Reply<T> {
     Box::pin(std::future::ready(Ok(value)))
 }

@@ -68,7 +68,7 @@ impl SessionRecord {
     }
 }
 
-/// The resource that a message is about.
+/// Returns the resource that a message is about.
 fn uri_of(message: &Peeked<'_>) -> Option<String> {
     Some(message.uri?.as_str()?.into_owned())
 }

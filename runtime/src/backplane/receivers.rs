@@ -56,7 +56,7 @@ impl Receivers {
         }
     }
 
-    /// The addresses of all that are neither gone nor have taken leave.
+    /// Returns the addresses of all that are neither gone nor have taken leave.
     #[cfg(feature = "redis")]
     pub(super) fn addresses(&self) -> Vec<Arc<str>> {
         let mut receivers = lock(&self.0);
@@ -75,7 +75,7 @@ impl Receivers {
         }
     }
 
-    /// Whether more than one is there.
+    /// Returns whether more than one is there.
     pub(super) fn are_several(&self) -> bool {
         let receivers = lock(&self.0);
         let mut there = receivers.values().filter(|joined| !joined.is_gone());

@@ -119,7 +119,7 @@ impl From<redis::RedisError> for RedisError {
     }
 }
 
-/// What to do about an address that needs a feature.
+/// Returns what to do about an address that needs a feature.
 fn without_tls(error: &redis::RedisError) -> &'static str {
     let is_address = error.kind() == redis::ErrorKind::InvalidClientConfig;
     match is_address && !cfg!(feature = "redis-tls") {

@@ -3,7 +3,7 @@
 use mcp_revisions_core::Revision;
 use mcp_wire::{Direction, Json, Map, MethodKind};
 
-/// The requests from one side that a capability of the other promises to answer, by capability: `tools` or
+/// Returns the requests from one side that a capability of the other promises to answer, by capability: `tools` or
 /// `resources.subscribe`.
 pub(super) fn promised(
     revision: Revision,

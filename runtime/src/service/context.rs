@@ -91,12 +91,12 @@ impl<App> RequestContext<App> {
         Self::of(facts)
     }
 
-    /// The params of the call, or of the notification.
+    /// Returns the params of the call, or of the notification.
     pub(super) fn params(&self) -> &Json {
         &self.facts.params
     }
 
-    /// The context of a notification with these params of a client that speaks this revision.
+    /// Returns the context of a notification with these params of a client that speaks this revision.
     pub(super) fn notice(params: Json, revision: Revision, session: Session) -> Self {
         let facts = Facts {
             peer: None,

@@ -108,7 +108,7 @@ impl Error {
         }
     }
 
-    /// Whether the call itself was wrong: a tool that fails so has not run.
+    /// Returns whether the call itself was wrong: a tool that fails so has not run.
     #[cfg(feature = "router")]
     pub(crate) fn is_of_the_protocol(&self) -> bool {
         matches!(

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 
-/// The schema of a type; `None` for one that describes no object of keywords, such as a type of any value.
+/// Returns the schema of a type; `None` for one that describes no object of keywords, such as a type of any value.
 #[cfg(feature = "router")]
 pub(super) fn of<T: JsonSchema>() -> Option<JsonObject> {
     let mut settings = SchemaSettings::draft2020_12();
@@ -21,7 +21,7 @@ pub(super) fn of<T: JsonSchema>() -> Option<JsonObject> {
     JsonObject::try_from(Json::from(schema)).ok()
 }
 
-/// The schema of a form: an object whose members are scalars, in the few keywords that a form may have.
+/// Returns the schema of a form: an object whose members are scalars, in the few keywords that a form may have.
 ///
 /// # Errors
 /// The member that no form can ask for.

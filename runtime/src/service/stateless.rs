@@ -37,7 +37,7 @@ pub(super) struct Unanswered {
 }
 
 impl Answers {
-    /// The answers in the params of a request; `None` if they have none.
+    /// Returns the answers in the params of a request; `None` if they have none.
     pub(super) fn of(params: &Json) -> Self {
         let params: Map<Json> = params.read().unwrap_or_default();
         let responses = params.get("inputResponses").map(Json::read);
@@ -53,12 +53,12 @@ impl Answers {
         }
     }
 
-    /// What came with the request for a question of this name.
+    /// Returns what came with the request for a question of this name.
     pub(super) fn named(&self, name: &str) -> Option<&Json> {
         self.responses.get(name)
     }
 
-    /// The state of the request.
+    /// Returns the state of the request.
     pub(super) fn state(&self) -> Option<&str> {
         self.state.as_deref()
     }
@@ -90,7 +90,7 @@ impl Answers {
     }
 }
 
-/// The name of a question. A handler that asks something else this time is not answered by what was said to the other
+/// Returns the name of a question. A handler that asks something else this time is not answered by what was said to the other
 /// question; and every build of a replica gives the same names.
 fn key(place: usize, method: &str, params: Option<&Json>) -> String {
     let mut what = format!("{method} ");
@@ -105,7 +105,7 @@ fn key(place: usize, method: &str, params: Option<&Json>) -> String {
 }
 
 impl Unanswered {
-    /// The result that asks.
+    /// Returns the result that asks.
     fn into_result(self) -> Json {
         let mut question = Map::new();
         question.insert("method", Json::of(self.method));

@@ -109,7 +109,7 @@ pub fn on_span(hook: impl Fn(&Span, &TraceContext) + Send + Sync + 'static) -> b
     ON_SPAN.set(Box::new(hook)).is_ok()
 }
 
-/// The span of a call.
+/// Returns the span of a call.
 pub(super) fn span(call: &IncomingRequest, peer: &Peer) -> Span {
     OPENING.with_borrow_mut(|opening| *opening = Some(peer.clone()));
     #[cfg(feature = "server-http")]
@@ -211,7 +211,7 @@ impl Said {
         }
     }
 
-    /// The text, where there is nothing else.
+    /// Returns the text, where there is nothing else.
     fn into_data(self) -> Json {
         match self.0.get("message") {
             Some(message) if self.0.len() == 1 => message.clone(),

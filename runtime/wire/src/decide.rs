@@ -170,7 +170,7 @@ impl Reader<'_> {
         Ok(array.next(&mut ahead)?.then_some(ahead))
     }
 
-    /// The tag of the next object, if it is known, the first member, and spelled without blanks and escapes.
+    /// Returns the tag of the next object, if it is known, the first member, and spelled without blanks and escapes.
     #[inline(always)]
     fn first_tag(&mut self, tag: &'static Tag) -> Option<usize> {
         let opens = self.peek() == b'{' && scan::byte(self.bytes(), self.position + 1) == b'"';
@@ -189,7 +189,7 @@ impl Reader<'_> {
         tag.values.iter().position(|value| ahead.take_quoted(value))
     }
 
-    /// The tag of the next object, and where its value stands.
+    /// Returns the tag of the next object, and where its value stands.
     fn find_tag(&mut self, tag: &'static Tag) -> Result<(TagFound, usize), Fault> {
         let mut ahead = self.clone();
         ahead.enter_object(tag.type_name)?;

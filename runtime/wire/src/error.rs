@@ -188,7 +188,7 @@ impl fmt::Debug for Error {
 
 impl std::error::Error for Error {}
 
-/// The kind of a fault, and what was expected.
+/// Returns the kind of a fault, and what was expected.
 fn expectation(what: What) -> (ErrorKind, Cow<'static, str>) {
     match what {
         What::Syntax(expected) => (ErrorKind::Syntax, expected.into()),
@@ -254,7 +254,7 @@ fn found_character(text: &str, offset: usize) -> Cow<'static, str> {
     }
 }
 
-/// The value, or the part of a string, that starts at `offset`.
+/// Returns the value, or the part of a string, that starts at `offset`.
 fn found_value(text: &str, offset: usize) -> Cow<'static, str> {
     let rest = text.get(offset..).unwrap_or_default();
     match rest.as_bytes().first() {

@@ -64,12 +64,12 @@ impl Fault {
         self.0.what
     }
 
-    /// The same fault, at another offset.
+    /// Returns the same fault, at another offset.
     pub(crate) fn moved(&self, offset: usize) -> Self {
         Self::new(offset, self.what())
     }
 
-    /// The JSON of the constant that was expected.
+    /// Returns the JSON of the constant that was expected.
     pub(crate) fn constant(&self) -> Option<String> {
         Some(match self.what() {
             What::Constant(text) => Json::of(text).into_text(),
@@ -80,7 +80,7 @@ impl Fault {
         })
     }
 
-    /// Whether an object was expected.
+    /// Returns whether an object was expected.
     pub(crate) fn expects_object(&self) -> bool {
         matches!(self.what(), What::NoObject(_) | What::Kind("an object"))
     }

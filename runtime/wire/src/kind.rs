@@ -43,7 +43,7 @@ impl Kind {
         }
     }
 
-    /// The kind of a text that is known to be JSON, without blanks before it.
+    /// Returns the kind of a text that is known to be JSON, without blanks before it.
     pub(crate) fn of_text(text: &str) -> Self {
         match text.as_bytes().first() {
             Some(b'{') => Self::Object,

@@ -107,7 +107,7 @@ impl<T> Map<T> {
         self.entries.push((key, value));
     }
 
-    /// A key that was pushed more than once.
+    /// Returns a key that was pushed more than once.
     pub(crate) fn repeated_key(&self) -> Option<&str> {
         repeated(self.len(), &mut self.keys())
     }
@@ -133,7 +133,7 @@ impl<T> Map<T> {
     }
 }
 
-/// The one of so many keys that comes twice: for maps of any type, whose code is there once.
+/// Returns the one of so many keys that comes twice: for maps of any type, whose code is there once.
 fn repeated<'k>(len: usize, all: &mut dyn Iterator<Item = &'k str>) -> Option<&'k str> {
     const FEW: usize = 12;
     if len > FEW {

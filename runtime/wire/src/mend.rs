@@ -143,7 +143,7 @@ pub fn mend(
     Err(Error::new(&fault, text))
 }
 
-/// The error of a fault that was met in an edited text.
+/// Returns the error of a fault that was met in an edited text.
 fn refused(fault: &Fault, built: &Built, text: &str) -> Error {
     Error::new(&fault.moved(built.source_of(fault.offset())), text)
 }
@@ -178,7 +178,7 @@ impl Notes {
             .map(|row| row.fate)
     }
 
-    /// The value of a required member that is absent or cannot be read.
+    /// Returns the value of a required member that is absent or cannot be read.
     fn value_of(&self, of: &str, member: &str) -> Option<&'static str> {
         self.fates(of, member).find_map(|fate| match fate {
             MistakeFate::Value(value) => Some(value),

@@ -88,7 +88,7 @@ pub fn with_default(object: &Json, key: &str, value: &Json) -> Json {
     })
 }
 
-/// The object with a key in its `_meta`: `edit` puts it into one that is there, and one that is not is written with it.
+/// Returns the object with a key in its `_meta`: `edit` puts it into one that is there, and one that is not is written with it.
 fn set(object: &Json, key: &str, value: &Json, edit: &mut dyn FnMut(&mut Extra)) -> Json {
     let text = object.text();
     let changed = place(text).and_then(|place| match place.meta {
@@ -151,7 +151,7 @@ fn edited(object: &Json, edit: &mut dyn FnMut(&mut Extra)) -> Json {
 /// How much longer a text may become before it is moved: what the protocol puts in, and some.
 const GROWTH: usize = 128;
 
-/// The object whose `_meta` stands there, with it changed by `edit`.
+/// Returns the object whose `_meta` stands there, with it changed by `edit`.
 fn changed(
     object: &str,
     (start, end): (usize, usize),
@@ -170,7 +170,7 @@ fn changed(
     Some(text)
 }
 
-/// The object, which has no `_meta`, with the one of `bytes` that `write` writes as its first member.
+/// Returns the object, which has no `_meta`, with the one of `bytes` that `write` writes as its first member.
 fn inserted(
     object: &str,
     place: &Place,

@@ -42,7 +42,7 @@ impl Members {
         Self::new(type_name, names, Others::Ignore)
     }
 
-    /// The members of a [`record!`](crate::record): `required` has a bit for each that must be there.
+    /// Returns the members of a [`record!`](crate::record): `required` has a bit for each that must be there.
     #[doc(hidden)]
     pub const fn table(
         type_name: &'static str,
@@ -69,12 +69,12 @@ impl Members {
         }
     }
 
-    /// The name of the member `index`.
+    /// Returns the name of the member `index`.
     pub(crate) fn member_name(&self, index: usize) -> &'static str {
         self.names.get(index).copied().unwrap_or_default()
     }
 
-    /// Whether the member `index` must be there.
+    /// Returns whether the member `index` must be there.
     pub(crate) fn requires(&self, index: usize) -> bool {
         self.required & bit(index) != 0
     }
@@ -103,7 +103,7 @@ pub trait Record {
         reader.skip()
     }
 
-    /// Where the other members go, if they are kept.
+    /// Returns where the other members go, if they are kept.
     fn extra(&mut self) -> Option<&mut Extra> {
         None
     }
@@ -327,7 +327,7 @@ impl Object {
         }
     }
 
-    /// The key of the unknown member whose value comes next.
+    /// Returns the key of the unknown member whose value comes next.
     fn other_key(&self, reader: &Reader<'_>) -> Result<String, Fault> {
         let mut key = Reader {
             text: reader.text,
@@ -355,7 +355,7 @@ impl Object {
         }
     }
 
-    /// The fault of the key that this object, whose end has been read, holds twice.
+    /// Returns the fault of the key that this object, whose end has been read, holds twice.
     #[cold]
     fn duplicate(&self, reader: &Reader<'_>, key: &str) -> Fault {
         let mut again = Reader {
@@ -441,7 +441,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Where the object that comes next names the member `key` for the second time.
+    /// Returns where the object that comes next names the member `key` for the second time.
     fn second_key(&mut self, key: &str) -> Result<Option<usize>, Fault> {
         self.enter_object("")?;
         let mut first = true;

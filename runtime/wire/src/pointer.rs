@@ -116,12 +116,12 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The pointer of the value that it is at, or of the container around it.
+    /// Returns the pointer of the value that it is at, or of the container around it.
     pub(crate) fn pointer(&self) -> String {
         render(&self.open)
     }
 
-    /// The member that the innermost list or map is, and where it begins.
+    /// Returns the member that the innermost list or map is, and where it begins.
     pub(crate) fn list(&self) -> Option<(&str, usize)> {
         let (innermost, outer) = self.open.split_last()?;
         let (Open::Object(.., start) | Open::Array(.., start)) = innermost;
@@ -131,7 +131,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The innermost list entry with a name that it is at or in, as ``tool `add` ``.
+    /// Returns the innermost list entry with a name that it is at or in, as ``tool `add` ``.
     pub(crate) fn part(&mut self) -> Option<String> {
         let mut entries = Vec::new();
         for (index, open) in self.open.iter().enumerate() {
@@ -158,7 +158,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The `name` or `uri` of the object at an offset, as a terminal may show it.
+/// Returns the `name` or `uri` of the object at an offset, as a terminal may show it.
 fn name_of(text: &str, offset: usize) -> Option<String> {
     let mut reader = Reader::new(text.get(offset..)?);
     reader.enter_object("").ok()?;
@@ -180,7 +180,7 @@ fn name_of(text: &str, offset: usize) -> Option<String> {
     uri
 }
 
-/// The word for an entry of a list: `resource template` for `resourceTemplates`.
+/// Returns the word for an entry of a list: `resource template` for `resourceTemplates`.
 fn singular(list: &str) -> String {
     let mut word = String::new();
     for letter in error::cut(list.strip_suffix('s').unwrap_or(list)).chars() {
@@ -192,7 +192,7 @@ fn singular(list: &str) -> String {
     word
 }
 
-/// The position after the number or literal at `at`, right or wrong.
+/// Returns the position after the number or literal at `at`, right or wrong.
 pub(crate) fn scalar_end(bytes: &[u8], at: usize) -> usize {
     let rest = bytes.get(at..).unwrap_or_default();
     let length = rest

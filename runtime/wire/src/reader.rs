@@ -14,7 +14,7 @@ use crate::text::{self, Escapes};
 /// A value is read where it is to stay, in a struct or a list: to hand it up as a result would copy it at each level.
 /// So there is first a [`blank`](Self::blank), and then [`fill`](Self::fill).
 pub trait Decode {
-    /// What reading starts from: it allocates nothing and stands for no JSON.
+    /// Returns what reading starts from: it allocates nothing and stands for no JSON.
     fn blank() -> Self
     where
         Self: Sized;
@@ -238,7 +238,7 @@ impl<'a> Reader<'a> {
         self.text.as_bytes()
     }
 
-    /// The text between two positions that stand at ASCII characters.
+    /// Returns the text between two positions that stand at ASCII characters.
     #[inline(always)]
     pub(crate) fn slice(&self, start: usize, end: usize) -> &'a str {
         self.text.get(start..end).unwrap_or_default()

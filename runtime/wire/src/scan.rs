@@ -7,7 +7,7 @@ use crate::fault::{Fault, What};
 /// The deepest nesting of objects and arrays that is read, typed and opaque ones together.
 pub const MAX_DEPTH: u32 = 128;
 
-/// The byte at `at`, or 0, which begins no JSON token, past the end.
+/// Returns the byte at `at`, or 0, which begins no JSON token, past the end.
 #[inline(always)]
 pub(crate) fn byte(bytes: &[u8], at: usize) -> u8 {
     match bytes.get(at) {
@@ -16,7 +16,7 @@ pub(crate) fn byte(bytes: &[u8], at: usize) -> u8 {
     }
 }
 
-/// The first position from `at` that holds no blank.
+/// Returns the first position from `at` that holds no blank.
 #[inline(always)]
 pub(crate) fn blank_end(bytes: &[u8], at: usize) -> usize {
     if byte(bytes, at) > b' ' {
@@ -33,7 +33,7 @@ fn blanks_end(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// Whether two names are equal, without a call for the usual lengths.
+/// Returns whether two names are equal, without a call for the usual lengths.
 #[inline(always)]
 pub(crate) fn same(a: &[u8], b: &[u8]) -> bool {
     if a.len() != b.len() {
@@ -51,7 +51,7 @@ pub(crate) fn same(a: &[u8], b: &[u8]) -> bool {
     a.iter().zip(b).all(|(a, b)| a == b)
 }
 
-/// The index of `value` among `choices`.
+/// Returns the index of `value` among `choices`.
 #[inline(always)]
 pub(crate) fn index_of(choices: &[&str], value: &str) -> Option<usize> {
     choices
@@ -62,14 +62,14 @@ pub(crate) fn index_of(choices: &[&str], value: &str) -> Option<usize> {
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGHS: u64 = 0x8080_8080_8080_8080;
 
-/// Whether a byte ends a plain stretch of a string: quote, backslash or control character.
+/// Returns whether a byte ends a plain stretch of a string: quote, backslash or control character.
 #[inline(always)]
 fn stops(byte: u8) -> bool {
     // Without a branch: only so does a loop over many bytes become vector code.
     (byte == b'"') | (byte == b'\\') | (byte < 0x20)
 }
 
-/// A word whose lowest set bit lies in the first byte of `word` (little-endian) that stops, or 0.
+/// Returns a word whose lowest set bit lies in the first byte of `word` (little-endian) that stops, or 0.
 #[inline(always)]
 fn stops_in_word(word: u64) -> u64 {
     let quote = (word ^ (ONES * b'"' as u64)).wrapping_sub(ONES);
@@ -93,7 +93,7 @@ const BLOCK: usize = 16;
 /// How many bytes are looked at together, once a string has proved to be long.
 const CHUNK: usize = 64;
 
-/// The first position from `at` that holds a quote, a backslash or a control character, or the end.
+/// Returns the first position from `at` that holds a quote, a backslash or a control character, or the end.
 #[inline(always)]
 pub(crate) fn plain_end(bytes: &[u8], mut at: usize) -> usize {
     for _ in 0..2 {
@@ -126,7 +126,7 @@ fn long_plain_end(bytes: &[u8], mut at: usize) -> usize {
     last_plain_end(bytes, at)
 }
 
-/// The first position, in whole chunks from `at`, whose chunk is not plain to its end.
+/// Returns the first position, in whole chunks from `at`, whose chunk is not plain to its end.
 #[inline(always)]
 fn chunks_end(bytes: &[u8], mut at: usize) -> usize {
     while let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk::<CHUNK>)
@@ -149,7 +149,7 @@ fn last_plain_end(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// The position after the closing quote of the string whose contents start at `at`.
+/// Returns the position after the closing quote of the string whose contents start at `at`.
 #[inline(always)]
 pub(crate) fn string_end(bytes: &[u8], at: usize) -> Result<usize, Fault> {
     let end = plain_end(bytes, at);
@@ -186,7 +186,7 @@ pub(crate) fn escaped_string_end(
     }
 }
 
-/// The position after the escape whose backslash is at `at`.
+/// Returns the position after the escape whose backslash is at `at`.
 fn escape_end(bytes: &[u8], at: usize) -> Result<usize, Fault> {
     match byte(bytes, at + 1) {
         b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Ok(at + 2),
@@ -202,7 +202,7 @@ fn escape_end(bytes: &[u8], at: usize) -> Result<usize, Fault> {
     }
 }
 
-/// The position after the number that starts at `at`.
+/// Returns the position after the number that starts at `at`.
 pub(crate) fn number_end(bytes: &[u8], mut at: usize) -> Result<usize, Fault> {
     if byte(bytes, at) == b'-' {
         at += 1;
@@ -238,7 +238,7 @@ fn digits_end(bytes: &[u8], start: usize) -> Result<usize, Fault> {
     Ok(at)
 }
 
-/// The position after the word `true`, `false` or `null`, which must stand at `at`.
+/// Returns the position after the word `true`, `false` or `null`, which must stand at `at`.
 #[inline]
 pub(crate) fn literal_end(bytes: &[u8], at: usize, word: &'static str) -> Result<usize, Fault> {
     let end = at + word.len();
@@ -248,7 +248,7 @@ pub(crate) fn literal_end(bytes: &[u8], at: usize, word: &'static str) -> Result
     Err(Fault::new(at, What::Syntax("a JSON value")))
 }
 
-/// The position after the colon of the member whose key must start at `at`.
+/// Returns the position after the colon of the member whose key must start at `at`.
 #[inline(always)]
 fn key_end(bytes: &[u8], at: usize) -> Result<usize, Fault> {
     if byte(bytes, at) != b'"' {
@@ -261,7 +261,7 @@ fn key_end(bytes: &[u8], at: usize) -> Result<usize, Fault> {
     Ok(end + 1)
 }
 
-/// The position after the value that starts at `at`, which may not be blank.
+/// Returns the position after the value that starts at `at`, which may not be blank.
 ///
 /// `depth` containers are open around it.
 /// Which containers are open inside it is kept in the bits of one word: 1 for an object.
@@ -321,7 +321,7 @@ pub(crate) fn value_end(bytes: &[u8], mut at: usize, depth: u32) -> Result<usize
     }
 }
 
-/// What is wrong where a container neither goes on nor ends.
+/// Returns what is wrong where a container neither goes on nor ends.
 pub(crate) fn unended(in_object: bool) -> What {
     What::Syntax(if in_object {
         "`,` or `}`"

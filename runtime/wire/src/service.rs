@@ -58,7 +58,7 @@ pub trait Serves<Side, H: ?Sized, Cx: Context> {
         cx: Cx,
     ) -> impl Future<Output = Result<(), Error>> + Send;
 
-    /// The requests that these handlers answer themselves, not by default.
+    /// Returns the requests that these handlers answer themselves, not by default.
     fn implemented() -> Vec<&'static str>
     where
         H: Sized + 'static,
@@ -228,7 +228,7 @@ impl<R, E: From<ErrorObject>> Future for Absent<R, E> {
     }
 }
 
-/// The method, if the handler is not the default one: recognised by the type of its result, without a call.
+/// Returns the method, if the handler is not the default one: recognised by the type of its result, without a call.
 #[doc(hidden)]
 pub fn implemented<H, P, Cx, A, R, E>(
     method: &'static str,

@@ -25,7 +25,7 @@ impl<'a> Pieces<'a> {
         Self { raw, at: 0 }
     }
 
-    /// The code unit of the `\uXXXX` at `at`, if that is what stands there.
+    /// Returns the code unit of the `\uXXXX` at `at`, if that is what stands there.
     fn unit(&self, at: usize) -> Option<u16> {
         if self.raw.as_bytes().get(at..at + 2) != Some(br"\u") {
             return None;
@@ -103,7 +103,7 @@ impl Escapes {
     }
 }
 
-/// The text that `raw` stands for; `offset` is where `raw` starts in the whole text.
+/// Returns the text that `raw` stands for; `offset` is where `raw` starts in the whole text.
 ///
 /// # Errors
 /// A lone surrogate, which no `String` can hold.
@@ -153,7 +153,7 @@ fn push_escape(text: &mut String, raw: &str, offset: usize, at: usize) -> Result
     Ok(at + 2)
 }
 
-/// The text that `raw` stands for, with U+FFFD for each lone surrogate.
+/// Returns the text that `raw` stands for, with U+FFFD for each lone surrogate.
 pub(crate) fn unescape_lossy(raw: &str) -> Cow<'_, str> {
     if !raw.contains('\\') {
         return Cow::Borrowed(raw);
@@ -169,7 +169,7 @@ pub(crate) fn unescape_lossy(raw: &str) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
-/// The content of `raw` as bytes to compare: UTF-8, and a lone surrogate encoded as if it were a character.
+/// Returns the content of `raw` as bytes to compare: UTF-8, and a lone surrogate encoded as if it were a character.
 pub(crate) fn content(raw: &str) -> Cow<'_, [u8]> {
     if !raw.contains('\\') {
         return Cow::Borrowed(raw.as_bytes());

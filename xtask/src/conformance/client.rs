@@ -106,7 +106,7 @@ pub(super) fn authorization(suite: &Suite, only: Option<&str>) -> anyhow::Result
     Ok(scores)
 }
 
-/// The scenarios of clients that the suite lists.
+/// Returns the scenarios of clients that the suite lists.
 fn list(suite: &Suite, by: &str, revision: &str) -> anyhow::Result<SortedSet<String>> {
     listed(suite, &[by, revision])
 }

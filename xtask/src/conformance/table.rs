@@ -61,7 +61,7 @@ impl Score {
     }
 }
 
-/// The table, and whether all is as it was expected; `whole`: whether every scenario was run.
+/// Returns the table, and whether all is as it was expected; `whole`: whether every scenario was run.
 pub(super) fn judge(
     side: &str,
     revisions: &[&str],

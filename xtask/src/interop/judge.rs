@@ -87,7 +87,7 @@ fn expected(peer: &Peer, revision: &str) -> Vec<(&'static str, Value)> {
     steps
 }
 
-/// What matters of a result, as the example client prints it.
+/// Returns what matters of a result, as the example client prints it.
 fn essence(step: &str, result: &Value) -> Value {
     match step {
         "tools/list" => {

@@ -61,7 +61,7 @@ const fn any(name: &'static str) -> Mode {
 }
 
 impl Mode {
-    /// Whether a revision can be reached by it over a channel.
+    /// Returns whether a revision can be reached by it over a channel.
     pub(super) fn reaches(&self, revision: &str, channel: &str) -> bool {
         let has_sessions = LEGACY.contains(&revision);
         let reached = self.revisions;
@@ -188,7 +188,7 @@ pub(super) fn all() -> [Peer; 7] {
     ]
 }
 
-/// The last version of an SDK that knew no newer revision than the last one of these, for what is tried with old ones
+/// Returns the last version of an SDK that knew no newer revision than the last one of these, for what is tried with old ones
 /// alone.
 pub(super) fn old() -> [Peer; 5] {
     const FIRST: &[Mode] = &[mode("initialize", &["2024-11-05"])];

@@ -132,7 +132,7 @@ impl Served {
     }
 }
 
-/// The steps that a client tells of, one JSON line for each.
+/// Returns the steps that a client tells of, one JSON line for each.
 pub(super) fn told(mut command: Command) -> anyhow::Result<Steps> {
     command
         .stdin(Stdio::null())

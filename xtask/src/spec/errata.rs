@@ -60,7 +60,8 @@ fn in_words(errata: &[Erratum]) -> String {
     text
 }
 
-/// The operations that mend a schema. They do not test what stands there: files have descriptions that `spec/` leaves out.
+/// Returns the operations that mend a schema. They do not test what stands there: files have descriptions that `spec/` leaves
+/// out.
 fn patch(errata: &[Erratum], key: Key) -> Vec<Value> {
     let respelled = |text: &str| match key {
         Key::Defs => text.to_owned(),
@@ -82,7 +83,7 @@ fn patch(errata: &[Erratum], key: Key) -> Vec<Value> {
     operations
 }
 
-/// A schema whose references are spelled as those of the file.
+/// Returns a schema whose references are spelled as those of the file.
 fn with_references(value: &Value, respelled: &impl Fn(&str) -> String) -> Value {
     match value {
         Value::Object(members) => {

@@ -129,7 +129,7 @@ pub(super) fn confirmed(settled: &[Fact], dropped: bool, left: usize) -> String 
     format!("{} facts {word}, {left} to go\n", settled.len())
 }
 
-/// What is open, each thing once, with the lines that would settle it.
+/// Returns what is open, each thing once, with the lines that would settle it.
 pub(super) fn open(open: &Open) -> String {
     let Open {
         decisions,

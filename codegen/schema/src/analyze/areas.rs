@@ -17,7 +17,7 @@ const MESSAGES: &str = "messages";
 pub(crate) struct Areas(SortedMap<String, String>);
 
 impl Areas {
-    /// The areas of the types of several models, the oldest first; `area_of` names the area of a method.
+    /// Returns the areas of the types of several models, the oldest first; `area_of` names the area of a method.
     pub(crate) fn of<'d>(
         models: impl IntoIterator<Item = &'d Model>,
         area_of: impl Fn(&str) -> String,
@@ -49,13 +49,13 @@ impl Areas {
         Self(areas)
     }
 
-    /// The area of a type.
+    /// Returns the area of a type.
     pub(crate) fn get(&self, name: &str) -> &str {
         self.0.get(name).map_or(MESSAGES, String::as_str)
     }
 }
 
-/// The areas whose methods reach each type.
+/// Returns the areas whose methods reach each type.
 fn users(model: &Model, area_of: impl Fn(&str) -> String) -> SortedMap<String, SortedSet<String>> {
     let mut users: SortedMap<String, SortedSet<String>> = SortedMap::new();
     for method in &model.methods {

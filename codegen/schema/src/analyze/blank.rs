@@ -6,7 +6,7 @@ use super::boxes::Boxes;
 use crate::draft::ranks;
 use crate::model::{Model, Shape, Ty, Union};
 
-/// The variant of each union's blank, by Rust name and index.
+/// Returns the variant of each union's blank, by Rust name and index.
 ///
 /// It is the one that is the least to make: no box, then few steps.
 pub(crate) fn starts(model: &Model, boxes: &Boxes) -> SortedMap<String, usize> {

@@ -74,7 +74,7 @@ fn start(
     })
 }
 
-/// Whether a value is one of the type.
+/// Returns whether a value is one of the type.
 fn fits(model: &Model, rules: &HeldRules<'_>, ty: &Ty, value: &Value, depth: usize) -> bool {
     match (model.resolve(ty), value) {
         (Ty::String, Value::String(_)) | (Ty::Boolean, Value::Bool(_)) => true,

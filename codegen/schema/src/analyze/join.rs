@@ -88,7 +88,7 @@ pub(crate) fn decide(
     Ok(built)
 }
 
-/// A variant whose name another one has, or Rust, by the type that the rule would be about.
+/// Returns a variant whose name another one has, or Rust, by the type that the rule would be about.
 fn renamed_variant(scope: &Scope, place: &str, of: &str, name: &str, wanted: &str) -> Decision {
     Decision {
         scope: scope.clone(),

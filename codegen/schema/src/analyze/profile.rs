@@ -45,7 +45,7 @@ impl Profile {
         }
     }
 
-    /// Whether its object takes each member of another one, as far as their types say.
+    /// Returns whether its object takes each member of another one, as far as their types say.
     pub(super) fn takes(&self, other: &Self) -> bool {
         let is_within = |own: &Ty, ty: &Ty| match own {
             Ty::Json => true,
@@ -64,7 +64,7 @@ impl Profile {
         )
     }
 
-    /// Whether there is a member at a path joined with `.`, or what lies there is not looked into.
+    /// Returns whether there is a member at a path joined with `.`, or what lies there is not looked into.
     pub(super) fn has(&self, path: &str) -> bool {
         let mut members = &self.members;
         for step in path.split('.') {
@@ -77,7 +77,7 @@ impl Profile {
         true
     }
 
-    /// The required members.
+    /// Returns the required members.
     pub(super) fn required(&self) -> impl Iterator<Item = &str> {
         let members = self.members.iter();
         members
@@ -86,7 +86,7 @@ impl Profile {
     }
 }
 
-/// The kinds of a type; each type is looked at once, however often unions name it.
+/// Returns the kinds of a type; each type is looked at once, however often unions name it.
 fn kinds(model: &Model, opaque: &Opaque, ty: &Ty) -> Vec<JsonType> {
     let mut found = SortedSet::new();
     let mut seen = SortedSet::new();
@@ -121,7 +121,7 @@ fn kinds(model: &Model, opaque: &Opaque, ty: &Ty) -> Vec<JsonType> {
     found.into_iter().collect()
 }
 
-/// The members of an object type.
+/// Returns the members of an object type.
 fn members(model: &Model, ty: &Ty, depth: usize) -> SortedMap<String, MemberProfile> {
     let Some(object) = model.object(ty) else {
         return SortedMap::new();

@@ -9,7 +9,7 @@ use crate::sorted::SortedSet;
 use crate::model::{Plan, Ty, Union};
 use crate::naming::{is_identifier, numbered, pascal_case, plain};
 
-/// The names of variants, in order, each its own; `union` is the name of what they belong to.
+/// Returns the names of variants, in order, each its own; `union` is the name of what they belong to.
 ///
 /// With it come those that another variant has, or Rust: the position, and the name that was asked for.
 /// An `open` union has a variant more than its types.
@@ -117,7 +117,7 @@ fn plain_name(ty: &Ty) -> String {
     }
 }
 
-/// How many words all names share at the front and at the end, leaving each at least one.
+/// Returns how many words all names share at the front and at the end, leaving each at least one.
 fn shared(names: &[Vec<String>]) -> (usize, usize) {
     let Some((first, others)) = names.split_first() else {
         return (0, 0);
@@ -139,7 +139,7 @@ fn shared(names: &[Vec<String>]) -> (usize, usize) {
     (front, back)
 }
 
-/// The words of a type name.
+/// Returns the words of a type name.
 fn humps(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for letter in name.chars() {

@@ -82,7 +82,7 @@ pub fn run(
     Err(Error::usage(problem, help).into())
 }
 
-/// Whether a name is that of a change in a diff.
+/// Returns whether a name is that of a change in a diff.
 fn is_fingerprint(name: &str) -> bool {
     let is_digit = |letter: char| letter.is_ascii_digit() || ('a'..='f').contains(&letter);
     name.len() == 12 && name.chars().all(is_digit)

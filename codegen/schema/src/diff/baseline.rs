@@ -99,7 +99,7 @@ fn of_lines(file: &str, text: &str) -> Result<Vec<String>, Error> {
     Ok(found)
 }
 
-/// The rows of a diff or of a history, those included that it sets aside itself.
+/// Returns the rows of a diff or of a history, those included that it sets aside itself.
 fn of_json(file: &str, text: &str) -> Result<Vec<String>, Error> {
     let document = crate::spec::json::parse(file, text)?;
     let own = std::slice::from_ref(&document);

@@ -15,7 +15,7 @@ use crate::schema::{Additional, Constraints, JsonType, Node, Schema, subschema};
 const MAX_DEPTH: usize = 128;
 
 impl Graph {
-    /// The graph of a schema.
+    /// Returns the graph of a schema.
     pub(crate) fn of(schema: &Schema) -> Result<Self, Error> {
         let mut builder = Builder {
             schema,
@@ -339,7 +339,7 @@ impl Builder<'_> {
         node.applied.insert(place.to_owned(), to);
     }
 
-    /// What the file has there.
+    /// Returns what the file has there.
     fn raw(&self, pointer: &str, keyword: &str) -> Value {
         let at = |keyword: &str| self.schema.root.pointer(pointer)?.get(keyword).cloned();
         let other = if keyword == "anyOf" { "oneOf" } else { keyword };
@@ -395,13 +395,13 @@ impl Builder<'_> {
     }
 }
 
-/// Whether a reference has anything beside it.
+/// Returns whether a reference has anything beside it.
 fn says_more(node: &Node) -> bool {
     let more = node.says_more_than(|rest| (rest.reference, rest.unsupported) = (None, None));
     more || node.deprecated || !node.constraints.is_empty() || !node.unsaid.is_empty()
 }
 
-/// The kinds whose values these are, each with all of its own: `true` and `false` are the boolean.
+/// Returns the kinds whose values these are, each with all of its own: `true` and `false` are the boolean.
 fn whole_kinds(values: &[Value]) -> Option<SortedSet<JsonType>> {
     let has = |value: Value| values.contains(&value);
     let boolean = has(Value::Bool(true)) && has(Value::Bool(false));
@@ -413,7 +413,7 @@ fn whole_kinds(values: &[Value]) -> Option<SortedSet<JsonType>> {
         .then(|| kinds.map(|(_, kind)| kind).collect())
 }
 
-/// The values of `const` and `enum` that all keywords of a node admit, as far as these bind them.
+/// Returns the values of `const` and `enum` that all keywords of a node admit, as far as these bind them.
 fn values(node: &Node) -> Option<Vec<Value>> {
     let constant = node.constant.as_ref();
     let values = (node.choices.as_deref()).or(constant.map(std::slice::from_ref))?;

@@ -13,7 +13,7 @@ use super::graph::{Graph, NodeId, Rest, Shape};
 use crate::schema::JsonType;
 use crate::schema::applied::is_applied;
 
-/// The classes of the nodes of two graphs, by the index of each node.
+/// Returns the classes of the nodes of two graphs, by the index of each node.
 pub(crate) fn classes(old: &Graph, new: &Graph) -> [Vec<usize>; 2] {
     let mut table: HashMap<Own<'_>, usize> = HashMap::new();
     let mut class = Vec::new();
@@ -109,7 +109,7 @@ struct Own<'g> {
     deprecated: bool,
 }
 
-/// What a node says without its parts, and these.
+/// Returns what a node says without its parts, and these.
 fn taken_apart(graph: &Graph, id: NodeId, offset: usize) -> (Own<'_>, Parts) {
     let node = graph.node(id);
     let limits = node.limits.iter().filter(|(name, _)| !is_applied(name));

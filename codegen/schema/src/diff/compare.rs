@@ -34,13 +34,13 @@ struct Spot {
 }
 
 impl Spot {
-    /// A site as a whole.
+    /// Returns a site as a whole.
     fn of(site: SiteId) -> Self {
         let segments = Vec::new();
         Self { site, segments }
     }
 
-    /// The place one segment further.
+    /// Returns the place one segment further.
     fn with(&self, segment: Segment) -> Self {
         Self {
             site: self.site,
@@ -61,19 +61,19 @@ impl<'g> Comparer<'g> {
         }
     }
 
-    /// The classes of two nodes: what is of one class is equal on the wire.
+    /// Returns the classes of two nodes: what is of one class is equal on the wire.
     fn classes(&self, old: NodeId, new: NodeId) -> (usize, usize) {
         let [olds, news] = &self.classes;
         (olds[self.old.resolve(old)], news[self.new.resolve(new)])
     }
 
-    /// Whether two nodes are equal on the wire.
+    /// Returns whether two nodes are equal on the wire.
     pub(crate) fn same(&self, old: NodeId, new: NodeId) -> bool {
         let (old, new) = self.classes(old, new);
         old == new
     }
 
-    /// A site for one member of two messages, such as `params`.
+    /// Returns a site for one member of two messages, such as `params`.
     pub(crate) fn root(
         &mut self,
         places: Place,
@@ -85,12 +85,12 @@ impl<'g> Comparer<'g> {
         })
     }
 
-    /// A site for two whole values.
+    /// Returns a site for two whole values.
     pub(crate) fn whole(&mut self, places: Place, old: NodeId, new: NodeId) -> SiteId {
         self.begin(places, |comparer, at| comparer.value(at, old, new))
     }
 
-    /// A site that is compared as `compares` says, with all that is met on the way.
+    /// Returns a site that is compared as `compares` says, with all that is met on the way.
     fn begin(&mut self, places: Place, compares: impl FnOnce(&mut Self, &Spot)) -> SiteId {
         let site = self.sites.len();
         self.sites.push(Site {
@@ -264,7 +264,7 @@ impl<'g> Comparer<'g> {
         }
     }
 
-    /// Whether a keyword is made of the same schemas.
+    /// Returns whether a keyword is made of the same schemas.
     fn same_parts(
         &self,
         keyword: &str,
@@ -347,7 +347,8 @@ impl<'g> Comparer<'g> {
         }
     }
 
-    /// The choices of two nodes, by their places: those that are one, then those that the old and the new one has alone.
+    /// Returns the choices of two nodes, by their places: those that are one, then those that the old and the new one has
+    /// alone.
     pub(crate) fn paired(&self, olds: &Choices<'_>, news: &Choices<'_>) -> Vec<[Option<usize>; 2]> {
         let same = |o: usize, n: usize| self.same(olds.ids[o], news.ids[n]);
         let pairs = variants::pair(&olds.profiles, &news.profiles, true, same);
@@ -415,7 +416,7 @@ impl<'g> Comparer<'g> {
     }
 }
 
-/// Whether a scalar shape admits all values of another one; a number may be an integer.
+/// Returns whether a scalar shape admits all values of another one; a number may be an integer.
 fn covers(wide: &Shape, narrow: &Shape) -> bool {
     let Shape::Scalar(wide) = wide else {
         return false;

@@ -39,7 +39,7 @@ pub fn marked(diff: &mut Diff, raw: &Diff, old: &Side, new: &Side) {
     }
 }
 
-/// Whether there is a change as grave where the row has its own: for what moved, at both ends.
+/// Returns whether there is a change as grave where the row has its own: for what moved, at both ends.
 fn is_accounted_for(row: &Row, others: &[Row], at: &At<'_>) -> bool {
     if row.paths.is_empty() {
         let mut others = others.iter();
@@ -71,7 +71,7 @@ fn is_met(row: &Row, place: &WirePlace, at: &At<'_>) -> bool {
     as_grave(place).next().is_some() || spelled_otherwise() || around()
 }
 
-/// Whether everybody whom the row refuses is refused by the other one, too, and the level is no better.
+/// Returns whether everybody whom the row refuses is refused by the other one, too, and the level is no better.
 fn is_as_grave(other: &Row, row: &Row) -> bool {
     let (is, other_is) = (row.verdicts, other.verdicts);
     (is.old_to_new.valid || !other_is.old_to_new.valid)
@@ -79,7 +79,7 @@ fn is_as_grave(other: &Row, row: &Row) -> bool {
         && other.level >= row.level
 }
 
-/// Whether a row of that kind tells of all that is inside, too: nothing within is compared.
+/// Returns whether a row of that kind tells of all that is inside, too: nothing within is compared.
 fn came_or_went_whole(kind: Kind) -> bool {
     matches!(
         kind,
@@ -103,8 +103,8 @@ fn ids_of_errata(old: &Side, new: &Side, fits: impl Fn(End, &[String]) -> bool) 
     ids.into_iter().collect()
 }
 
-/// The errata nearest to the texts that show a row: in the definitions that a schema of such a text refers to, or else in
-/// those that these refer to, and so on; all errata where none is met.
+/// Returns the errata nearest to the texts that show a row: in the definitions that a schema of such a text refers to, or else
+/// in those that these refer to, and so on; all errata where none is met.
 fn nearest(row: &Row, old: &Side, new: &Side) -> Vec<String> {
     let sides = [(End::Old, old), (End::New, new)];
     let mut met = sides.map(|(end, side)| {
@@ -153,12 +153,12 @@ fn referred(schema: &Value, names: &mut SortedSet<String>) {
     }
 }
 
-/// The definition that a JSON pointer goes into.
+/// Returns the definition that a JSON pointer goes into.
 fn definition_of(pointer: &str) -> Option<&str> {
     pointer.split('/').nth(2)
 }
 
-/// Whether a row speaks of a definition that one of these pointers goes into.
+/// Returns whether a row speaks of a definition that one of these pointers goes into.
 fn touches(row: &Row, end: End, pointers: &[String]) -> bool {
     let view = end.of(&row.before, &row.after);
     let places = row.places.iter();

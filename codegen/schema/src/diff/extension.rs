@@ -36,7 +36,7 @@ pub(super) fn cores(spec: &Spec) -> Vec<Extracted> {
     spec.extensions.iter().filter_map(of).collect()
 }
 
-/// What of that is gone, of all methods that are.
+/// Returns what of that is gone, of all methods that are.
 pub(super) fn extracted(cores: &[Extracted], gone: &SortedSet<&String>) -> Vec<Extracted> {
     let of = |core: &Extracted| {
         let gone = gone.iter().filter(|method| core.methods.contains(method));

@@ -30,7 +30,7 @@ pub(crate) struct Carried {
     pub(crate) error: Option<Member>,
 }
 
-/// The errors whose codes a schema carries.
+/// Returns the errors whose codes a schema carries.
 pub(crate) fn carried(side: &Side) -> Vec<Carried> {
     let graph = &side.graph;
     let of = |(definition, node): &(String, NodeId)| {
@@ -48,7 +48,7 @@ pub(crate) fn carried(side: &Side) -> Vec<Carried> {
     graph.definitions.iter().filter_map(of).collect()
 }
 
-/// The rows about errors, headers and rules.
+/// Returns the rows about errors, headers and rules.
 pub(crate) fn rows(old: &Side, new: &Side) -> Vec<Row> {
     let mut rows = Vec::new();
     // Errors, headers and rules are of revisions; an extension has those of the one that it rests on.
@@ -96,7 +96,7 @@ const JSON_RPC: [i64; 5] = [
 /// Error codes that may be sent, by name.
 type Codes = SortedMap<String, ErrorCode>;
 
-/// The codes of both sides. An error that goes by the code of another one now stands under its own name with that code,
+/// Returns the codes of both sides. An error that goes by the code of another one now stands under its own name with that code,
 /// if the other side has it at all.
 fn stated(before: &ErrorRules, after: &ErrorRules) -> (Codes, Codes) {
     let codes = |own: &ErrorRules, other: &ErrorRules| -> Codes {
@@ -174,7 +174,7 @@ fn errors(old: &Side, new: &Side, before: &Codes, after: &Codes, rows: &mut Vec<
     }
 }
 
-/// What the `data` of an error holds, in one line.
+/// Returns what the `data` of an error holds, in one line.
 fn data_of(side: &Side, definition: &str) -> Option<String> {
     let graph = &side.graph;
     let node = graph.definitions.get(definition)?;
@@ -185,7 +185,7 @@ fn data_of(side: &Side, definition: &str) -> Option<String> {
     (!graph.is_any(data)).then(|| opened(graph, data))
 }
 
-/// What both sides state under each name, as far as they do.
+/// Returns what both sides state under each name, as far as they do.
 fn by_name<'f, T: 'f>(
     sides: [impl IntoIterator<Item = &'f T>; 2],
     name: impl Fn(&T) -> String,
@@ -199,7 +199,7 @@ fn by_name<'f, T: 'f>(
     all
 }
 
-/// The row of what one side alone states, or both in other words: it came, it went, or it changed. With it goes what is
+/// Returns the row of what one side alone states, or both in other words: it came, it went, or it changed. With it goes what is
 /// stated now, or was until it went.
 fn changed<T, W: PartialEq>(
     [o, n]: [Option<&T>; 2],
@@ -219,7 +219,7 @@ fn changed<T, W: PartialEq>(
     Some((row, n.or(o)?))
 }
 
-/// An error under its own code, which the other side knows under another one.
+/// Returns an error under its own code, which the other side knows under another one.
 fn renumbered(
     old: &Side,
     new: &Side,

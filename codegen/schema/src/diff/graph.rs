@@ -88,7 +88,7 @@ pub(crate) enum Rest {
 }
 
 impl Rest {
-    /// What each member that is not named has to be.
+    /// Returns what each member that is not named has to be.
     pub(crate) fn each(self) -> Option<NodeId> {
         match self {
             Self::Each(each) => Some(each),
@@ -98,7 +98,7 @@ impl Rest {
 }
 
 impl Shape {
-    /// The named members of an object, and what may stand beside them.
+    /// Returns the named members of an object, and what may stand beside them.
     pub(crate) fn object(&self) -> Option<(&SortedMap<String, Member>, Rest)> {
         match self {
             Self::Object { members, rest } => Some((members, *rest)),
@@ -108,7 +108,7 @@ impl Shape {
 }
 
 impl Graph {
-    /// The node behind any aliases.
+    /// Returns the node behind any aliases.
     pub(crate) fn resolve(&self, mut id: NodeId) -> NodeId {
         // Building refuses alias cycles, so this ends.
         while let Shape::Alias(target) = self.nodes[id].shape {
@@ -117,30 +117,30 @@ impl Graph {
         id
     }
 
-    /// A node, aliases followed.
+    /// Returns a node, aliases followed.
     pub(crate) fn node(&self, id: NodeId) -> &WireNode {
         &self.nodes[self.resolve(id)]
     }
 
-    /// The name under which a node is known, before any alias is followed.
+    /// Returns the name under which a node is known, before any alias is followed.
     pub(crate) fn name(&self, id: NodeId) -> Option<&str> {
         let direct = self.nodes[id].definition.as_deref();
         direct.or_else(|| self.node(id).definition.as_deref())
     }
 
-    /// A named member of an object.
+    /// Returns a named member of an object.
     pub(crate) fn member(&self, id: NodeId, name: &str) -> Option<Member> {
         let (members, _) = self.node(id).shape.object()?;
         members.get(name).copied()
     }
 
-    /// Whether a node admits any JSON.
+    /// Returns whether a node admits any JSON.
     pub(crate) fn is_any(&self, id: NodeId) -> bool {
         let node = self.node(id);
         matches!(node.shape, Shape::Any) && node.limits.is_empty()
     }
 
-    /// The only value that a node admits, if there is one.
+    /// Returns the only value that a node admits, if there is one.
     pub(crate) fn constant(&self, id: NodeId) -> Option<&Value> {
         match &self.node(id).shape {
             Shape::Choice(values) if values.len() == 1 => values.first(),
@@ -152,7 +152,7 @@ impl Graph {
         self.nodes.len()
     }
 
-    /// A node made by hand: the union of the results that may answer one request.
+    /// Returns a node made by hand: the union of the results that may answer one request.
     pub(crate) fn add_union(&mut self, variants: Vec<NodeId>) -> NodeId {
         let id = self.push_raw(WireNode {
             shape: Shape::Union(variants),
@@ -201,7 +201,7 @@ impl Graph {
         }
     }
 
-    /// Whether a node admits any JSON, if those do that are assumed to.
+    /// Returns whether a node admits any JSON, if those do that are assumed to.
     fn admits_any(&self, id: NodeId, any: &[bool]) -> bool {
         let is_any = |node: &NodeId| any[self.resolve(*node)];
         let Shape::Union(variants) = &self.node(id).shape else {
@@ -335,7 +335,8 @@ impl Graph {
         }
     }
 
-    /// Whether a member tells these objects apart: each admits values of it that no other does, and all but one require it.
+    /// Returns whether a member tells these objects apart: each admits values of it that no other does, and all but one require
+    /// it.
     fn have_a_tag(&self, objects: &[NodeId]) -> bool {
         let first = objects.first().map(|first| &self.node(*first).shape);
         let names = first.and_then(Shape::object).into_iter();
@@ -359,7 +360,7 @@ impl Graph {
         })
     }
 
-    /// The kinds that the values of a shape are of, where each value is of one; integers are numbers.
+    /// Returns the kinds that the values of a shape are of, where each value is of one; integers are numbers.
     pub(super) fn kinds(&self, id: NodeId) -> Option<SortedSet<JsonType>> {
         let node = self.node(id);
         let of_value = |value: &Value| {

@@ -18,17 +18,17 @@ const MAX_STEPS: usize = 200_000;
 /// How deep they may be in each other.
 const MAX_DEPTH: usize = 300;
 
-/// Whether a value is valid for a shape, as far as is known.
+/// Returns whether a value is valid for a shape, as far as is known.
 pub(super) fn valid(graph: &Graph, id: NodeId, value: &Value) -> bool {
     judged(graph, id, value) == Some(true)
 }
 
-/// Whether a value is known not to be valid for a shape.
+/// Returns whether a value is known not to be valid for a shape.
 pub(super) fn refused(graph: &Graph, id: NodeId, value: &Value) -> bool {
     judged(graph, id, value) == Some(false)
 }
 
-/// The limit that a value is known not to keep.
+/// Returns the limit that a value is known not to keep.
 pub(crate) fn refused_by<'l>(
     limits: &'l SortedMap<String, Value>,
     value: &Value,
@@ -138,7 +138,7 @@ impl Judge<'_> {
         }
     }
 
-    /// Whether a pattern of `patternProperties` speaks of a member.
+    /// Returns whether a pattern of `patternProperties` speaks of a member.
     fn is_patterned(&self, node: &WireNode, name: &str) -> Option<bool> {
         let patterns = parts(node, "patternProperties");
         any(patterns.map(|(pattern, _)| self.graph.patterns.matches(&pattern, name)))
@@ -260,7 +260,7 @@ impl Judge<'_> {
         }
     }
 
-    /// The members of a value that a node and what it applies speak of.
+    /// Returns the members of a value that a node and what it applies speak of.
     fn seen(
         &self,
         node: &WireNode,
@@ -314,13 +314,13 @@ impl Judge<'_> {
     }
 }
 
-/// The schemas within a keyword of a node, by their names in it.
+/// Returns the schemas within a keyword of a node, by their names in it.
 fn parts<'n>(node: &'n WireNode, keyword: &'n str) -> impl Iterator<Item = (Cow<'n, str>, NodeId)> {
     let parts = node.applied.iter();
     parts.filter_map(move |(place, id)| Some((named(place, keyword)?, *id)))
 }
 
-/// How many items have a schema each.
+/// Returns how many items have a schema each.
 fn listed(node: &WireNode) -> usize {
     parts(node, "prefixItems").count()
 }
@@ -337,7 +337,7 @@ fn size(count: usize) -> f64 {
     f64::from(u32::try_from(count).unwrap_or(u32::MAX))
 }
 
-/// Whether two values are the same to JSON Schema, to which 1 is 1.0.
+/// Returns whether two values are the same to JSON Schema, to which 1 is 1.0.
 fn same(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => {

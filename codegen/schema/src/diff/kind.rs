@@ -50,12 +50,12 @@ macro_rules! kinds {
                 Explanation { means, breaks, todo, example }
             }
 
-            /// What it does to users of the generated crate.
+            /// Returns what it does to users of the generated crate.
             pub(super) fn crate_change(self) -> CrateChange {
                 match self { $(Self::$name => CrateChange::$crate_change,)+ }
             }
 
-            /// The verdicts that hold as long as nothing else is known of the change.
+            /// Returns the verdicts that hold as long as nothing else is known of the change.
             pub(super) fn verdicts(self) -> Verdicts {
                 match self { $(Self::$name => Verdicts::of(Verdict::$up, Verdict::$down),)+ }
             }

@@ -22,7 +22,7 @@ impl Lines {
         }
     }
 
-    /// The line of a part, or of what is nearest around it.
+    /// Returns the line of a part, or of what is nearest around it.
     pub(crate) fn of_pointer(&self, pointer: &str) -> usize {
         let mut found = self.text.as_str();
         let mut segments = pointer.split('/').skip(1);
@@ -35,7 +35,7 @@ impl Lines {
     }
 }
 
-/// A member of an object, or an item of a list, by the segment of a pointer.
+/// Returns a member of an object, or an item of a list, by the segment of a pointer.
 fn part<'t>(text: &'t str, segment: &str) -> Option<&'t str> {
     let member = || {
         let members: SortedMap<String, &'t RawValue> = serde_json::from_str(text).ok()?;

@@ -131,7 +131,7 @@ fn result(
     }
 }
 
-/// How a kind of message is called.
+/// Returns how a kind of message is called.
 pub(crate) fn channel(kind: MethodKind) -> &'static str {
     match kind {
         MethodKind::Request => "request",

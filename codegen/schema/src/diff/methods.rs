@@ -75,7 +75,7 @@ impl Feature {
     }
 }
 
-/// A row for each message that came, went, changed its channel, or is deprecated as a whole.
+/// Returns a row for each message that came, went, changed its channel, or is deprecated as a whole.
 pub(crate) fn rows(pairs: &Pairs<'_>) -> Vec<Row> {
     let (old, new) = (pairs.old, pairs.new);
     let row = |kind: Kind, [o, n]: [Option<&Message>; 2]| {
@@ -161,7 +161,7 @@ pub(crate) fn rows(pairs: &Pairs<'_>) -> Vec<Row> {
         .collect()
 }
 
-/// What a message holds, in one line: `params { uri, size? } -> result { name }`.
+/// Returns what a message holds, in one line: `params { uri, size? } -> result { name }`.
 fn shape(side: &Side, message: &Message) -> String {
     let params = message.params.map(|params| {
         let optional = if params.required { "" } else { "?" };
@@ -192,7 +192,7 @@ pub(crate) fn uncompared(pairs: &Pairs<'_>) -> Vec<String> {
     lines
 }
 
-/// The rows of a message and of its response that are deprecated now, or were.
+/// Returns the rows of a message and of its response that are deprecated now, or were.
 fn deprecated(sides: [&Side; 2], [o, n]: [&Message; 2]) -> Vec<Row> {
     let [old, new] = sides;
     let whole = WirePath::whole(n.direction, &n.name, Part::Message);
@@ -221,7 +221,7 @@ fn deprecated(sides: [&Side; 2], [o, n]: [&Message; 2]) -> Vec<Row> {
         .collect()
 }
 
-/// A message that one side lists on a channel and the other does not admit there.
+/// Returns a message that one side lists on a channel and the other does not admit there.
 fn refused(old: &Side, new: &Side, message: &Message, end: End) -> Option<Witness> {
     let (sender, receiver) = (end.of(old, new), end.other().of(old, new));
     let admits = |graph: &Graph, text: &Value| {
@@ -248,7 +248,7 @@ fn refused(old: &Side, new: &Side, message: &Message, end: End) -> Option<Witnes
     })
 }
 
-/// The smallest message, with the envelope that older schemas leave out.
+/// Returns the smallest message, with the envelope that older schemas leave out.
 fn enveloped(graph: &Graph, message: NodeId, kind: MethodKind) -> Option<Value> {
     let mut text = minimal(graph, message)?;
     let object = text.as_object_mut()?;

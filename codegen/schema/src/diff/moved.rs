@@ -54,7 +54,7 @@ pub(crate) struct Move {
     came: Value,
 }
 
-/// The values that moved, by the rows of a comparison.
+/// Returns the values that moved, by the rows of a comparison.
 pub(crate) fn find(rows: &[Row], pairs: &Pairs<'_>, comparer: &Comparer<'_>) -> Vec<Move> {
     let (old, new) = (pairs.old, pairs.new);
     let mut gone = of_messages(old, &pairs.removed);
@@ -114,7 +114,7 @@ pub(crate) fn find(rows: &[Row], pairs: &Pairs<'_>, comparer: &Comparer<'_>) -> 
     moves
 }
 
-/// Where the wire paths inside of moved values begin: at both ends.
+/// Returns where the wire paths inside of moved values begin: at both ends.
 pub(crate) fn roots(moves: &[Move], comparer: &mut Comparer<'_>) -> Vec<Root> {
     let mut roots = Vec::new();
     for Move { gone, came } in moves {
@@ -191,7 +191,7 @@ fn row(rows: &[Row], pairs: &Pairs<'_>, gone: &Value, came: &Value) -> Row {
     row
 }
 
-/// The members of params and results of messages that one side alone has.
+/// Returns the members of params and results of messages that one side alone has.
 fn of_messages(side: &Side, messages: &[&Message]) -> Vec<Value> {
     let mut all = Vec::new();
     for message in messages {
@@ -226,7 +226,7 @@ fn same_name(left: &str, right: &str) -> bool {
     left == right || ends(left, right) || ends(right, left)
 }
 
-/// A row for each definition that was renamed: of one side alone, and whose places all have one other name.
+/// Returns a row for each definition that was renamed: of one side alone, and whose places all have one other name.
 pub(crate) fn renamed(pairs: &Pairs<'_>, comparer: &Comparer<'_>) -> Vec<Row> {
     let (old, new) = (pairs.old, pairs.new);
     let (olds, news) = (&old.graph.definitions, &new.graph.definitions);
@@ -256,7 +256,7 @@ pub(crate) fn renamed(pairs: &Pairs<'_>, comparer: &Comparer<'_>) -> Vec<Row> {
     renamed.collect()
 }
 
-/// The names of the definitions that stand at the same place of the messages that both sides have.
+/// Returns the names of the definitions that stand at the same place of the messages that both sides have.
 fn names_met<'s>(pairs: &Pairs<'s>, comparer: &Comparer<'_>) -> Vec<(&'s str, &'s str)> {
     let (old, new) = (pairs.old, pairs.new);
     let mut met = Vec::new();

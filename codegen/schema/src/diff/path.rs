@@ -28,7 +28,7 @@ pub(crate) struct Trail {
 }
 
 impl Trail {
-    /// A part of a message as a whole.
+    /// Returns a part of a message as a whole.
     pub(crate) fn root() -> Self {
         Self {
             text: "$".to_owned(),
@@ -36,7 +36,7 @@ impl Trail {
         }
     }
 
-    /// What is found by its name alone: a header, a rule.
+    /// Returns what is found by its name alone: a header, a rule.
     pub(crate) fn named(name: &str) -> Self {
         Self {
             text: name.to_owned(),
@@ -44,7 +44,7 @@ impl Trail {
         }
     }
 
-    /// An error of this name.
+    /// Returns an error of this name.
     pub(crate) fn error(name: &str) -> Self {
         let mut trail = Self::root();
         trail.push(&Segment::choice(name));
@@ -61,7 +61,7 @@ impl Trail {
         });
     }
 
-    /// The members on the way, outermost first; items, values of maps and choices have no name.
+    /// Returns the members on the way, outermost first; items, values of maps and choices have no name.
     pub(crate) fn members(&self) -> Vec<&str> {
         let names = self.segments.iter().filter_map(|segment| match segment {
             Segment::Member(name) => Some(name.as_str()),
@@ -70,12 +70,12 @@ impl Trail {
         names.collect()
     }
 
-    /// Whether the way ends in a choice of a union.
+    /// Returns whether the way ends in a choice of a union.
     pub(crate) fn ends_in_choice(&self) -> bool {
         matches!(self.segments.last(), Some(Segment::Choice(_)))
     }
 
-    /// Whether the way ends in this member.
+    /// Returns whether the way ends in this member.
     pub(crate) fn ends_in(&self, member: &str) -> bool {
         matches!(self.segments.last(), Some(Segment::Member(name)) if name == member)
     }
@@ -91,7 +91,7 @@ impl WirePath {
         }
     }
 
-    /// Where a part as a whole begins.
+    /// Returns where a part as a whole begins.
     pub(crate) fn whole(direction: Direction, method: &str, part: Part) -> Self {
         Self::new(direction, method, part, Trail::root())
     }
@@ -144,7 +144,7 @@ impl WirePlace {
             && other.segments.starts_with(&self.segments)
     }
 
-    /// The same place, by the choice of a union if this one is not, and without it if it is.
+    /// Returns the same place, by the choice of a union if this one is not, and without it if it is.
     pub(crate) fn other_spelling(&self) -> Self {
         Self {
             at_choice: !self.at_choice,
@@ -280,7 +280,7 @@ impl Segment {
     }
 }
 
-/// A key without the prefix of who defines it.
+/// Returns a key without the prefix of who defines it.
 pub(crate) fn bare(key: &str) -> &str {
     key.rsplit('/').next().unwrap_or(key)
 }

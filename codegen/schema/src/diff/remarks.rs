@@ -95,7 +95,7 @@ pub(super) fn on_versions(
     notes
 }
 
-/// The date that a text begins with, as revisions are called.
+/// Returns the date that a text begins with, as revisions are called.
 fn date(text: &str) -> Option<&str> {
     let begin = text.get(..10)?;
     let is_date = begin.bytes().enumerate().all(|(at, byte)| match at {
@@ -105,7 +105,7 @@ fn date(text: &str) -> Option<&str> {
     is_date.then_some(begin)
 }
 
-/// The value of the constant in a schema.ts.
+/// Returns the value of the constant in a schema.ts.
 fn latest_protocol_version(source: &str) -> Option<&str> {
     let (_, rest) = source.split_once("LATEST_PROTOCOL_VERSION")?;
     let (_, rest) = rest.split_once('"')?;

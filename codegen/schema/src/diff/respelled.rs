@@ -38,7 +38,7 @@ pub(super) fn mark(rows: &mut [Row]) {
     }
 }
 
-/// The places of the objects that hold the members of these paths.
+/// Returns the places of the objects that hold the members of these paths.
 fn holders(paths: &[WirePath]) -> Vec<String> {
     let holder = |path: &WirePath| {
         let text = path.to_string();
@@ -48,7 +48,7 @@ fn holders(paths: &[WirePath]) -> Vec<String> {
     paths.iter().map(holder).collect()
 }
 
-/// Whether a member that went and one that came are of one type, and one of their names is part of the other.
+/// Returns whether a member that went and one that came are of one type, and one of their names is part of the other.
 fn are_akin(old: &Row, new: &Row) -> bool {
     let plain = |row: &Row| {
         let name = row.subject.as_deref().map(bare).unwrap_or_default();

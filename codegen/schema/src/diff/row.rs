@@ -105,7 +105,7 @@ pub struct Prose {
 }
 
 impl Row {
-    /// A row that says nothing yet but what happened.
+    /// Returns a row that says nothing yet but what happened.
     pub(crate) fn new(kind: Kind) -> Self {
         let verdicts = kind.verdicts();
         Self {
@@ -162,8 +162,8 @@ impl Row {
     }
 }
 
-/// The verdicts of what may stand beside named members, as long as no witness says otherwise: what is not open may refuse
-/// what the other side lets stand there.
+/// Returns the verdicts of what may stand beside named members, as long as no witness says otherwise: what is not open may
+/// refuse what the other side lets stand there.
 pub(crate) fn of_rest(before: Option<Rest>, after: Option<Rest>) -> Verdicts {
     let verdict = |sender, receiver| match (sender, receiver) {
         (Some(Rest::Closed), _) | (_, Some(Rest::Open)) => Verdict::FINE,
@@ -172,7 +172,7 @@ pub(crate) fn of_rest(before: Option<Rest>, after: Option<Rest>) -> Verdicts {
     Verdicts::of(verdict(before, after), verdict(after, before))
 }
 
-/// The verdicts of a limit that changed, as long as no witness says otherwise.
+/// Returns the verdicts of a limit that changed, as long as no witness says otherwise.
 ///
 /// A hint such as `default` changes what absence means; a limit can refuse what it did not refuse before, and an
 /// unknown keyword can refuse anything. Only a witness proves a refusal.
@@ -194,7 +194,7 @@ pub(crate) fn of_limit(name: &str, before: Option<&Value>, after: Option<&Value>
     Verdicts::of(verdict(up), verdict(down))
 }
 
-/// Whether a limit may refuse what the one before it admits.
+/// Returns whether a limit may refuse what the one before it admits.
 pub(crate) fn refuses_more(name: &str, before: Option<&Value>, after: Option<&Value>) -> bool {
     match (before, after) {
         // All multiples of a multiple are multiples.

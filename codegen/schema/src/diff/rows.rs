@@ -130,7 +130,8 @@ fn reach(row: &mut Row, roots: &[Root], ways: &Ways, finding: &Finding) {
     }
 }
 
-/// Whether a path lies in the params or the result of an envelope: methods have their own, which are compared one by one.
+/// Returns whether a path lies in the params or the result of an envelope: methods have their own, which are compared one by
+/// one.
 fn is_inside_an_envelope(path: &WirePath) -> bool {
     let is_part = |segment: &Segment| matches!(segment, Segment::Member(name) if matches!(name.as_str(), "params" | "result"));
     path.method == "*"
@@ -222,7 +223,7 @@ fn sign_apart(rows: &mut [Row], says: impl Fn(&Row, usize) -> String) {
     }
 }
 
-/// What tells a row from others of its kind at the same path, without the names of definitions.
+/// Returns what tells a row from others of its kind at the same path, without the names of definitions.
 fn facet(row: &Row) -> String {
     let brief = |view: &Option<View>| {
         view.as_ref()

@@ -15,12 +15,12 @@ const MAX_DEPTH: usize = 24;
 /// How long texts are made to show a limit.
 const MAX_TEXT: u32 = 20_000;
 
-/// The smallest values of a shape, one per choice that it leaves; empty for a shape that no small value has.
+/// Returns the smallest values of a shape, one per choice that it leaves; empty for a shape that no small value has.
 pub(crate) fn samples(graph: &Graph, id: NodeId) -> Vec<Value> {
     at_depth(graph, id, 0)
 }
 
-/// The first of them.
+/// Returns the first of them.
 pub(crate) fn minimal(graph: &Graph, id: NodeId) -> Option<Value> {
     minimal_at(graph, id, 0)
 }
@@ -54,7 +54,8 @@ fn at_depth(graph: &Graph, id: NodeId, depth: usize) -> Vec<Value> {
 /// How many values of a shape are tried in which something is more than the least.
 const MAX_VARIED: usize = 64;
 
-/// The smallest values of a shape, and then those with one thing more: another item, entry, optional member or value within.
+/// Returns the smallest values of a shape, and then those with one thing more: another item, entry, optional member or value
+/// within.
 pub(super) fn varied(graph: &Graph, id: NodeId) -> Vec<Value> {
     let mut all: Vec<Value> = Vec::new();
     for value in varied_at(graph, id, MAX_VARIED, 0) {
@@ -185,7 +186,7 @@ fn strings(limits: &SortedMap<String, Value>) -> Vec<Value> {
     texts.into_iter().chain(long).map(Value::from).collect()
 }
 
-/// The whole number that is a limit, or the next one above it, but no more than the `most`.
+/// Returns the whole number that is a limit, or the next one above it, but no more than the `most`.
 fn count(limit: f64, most: u32) -> usize {
     let below = (0..most).take_while(|count| f64::from(*count) < limit);
     below.count()
@@ -207,7 +208,7 @@ const BOUNDS: [&str; 5] = [
     "multipleOf",
 ];
 
-/// A bound, and the whole numbers beside it.
+/// Returns a bound, and the whole numbers beside it.
 fn around(at: &Value) -> Vec<Value> {
     let mut all = vec![at.clone()];
     if let Some(at) = at.as_i64() {
@@ -283,7 +284,7 @@ pub(super) struct Mentioned {
 }
 
 impl Mentioned {
-    /// What these nodes speak of beside their shapes.
+    /// Returns what these nodes speak of beside their shapes.
     pub(super) fn of(nodes: &[(&Graph, &WireNode)]) -> Self {
         let mut mentioned = Self::default();
         for (graph, node) in nodes {

@@ -63,7 +63,7 @@ impl View {
         }
     }
 
-    /// A view of something that no schema carries: a limit, a header, a rule.
+    /// Returns a view of something that no schema carries: a limit, a header, a rule.
     pub(crate) fn words(text: impl Into<String>) -> Self {
         let text = text.into();
         Self {
@@ -75,7 +75,7 @@ impl View {
     }
 }
 
-/// A shape in one line, opened up even where it has a name; the members that every message may have are left out.
+/// Returns a shape in one line, opened up even where it has a name; the members that every message may have are left out.
 pub(super) fn opened(graph: &Graph, id: NodeId) -> String {
     let Some((members, _)) = graph.node(id).shape.object() else {
         return line(graph, id, true);
@@ -163,7 +163,7 @@ pub(crate) fn joined<W: Borrow<str>>(words: impl IntoIterator<Item = W>, between
     words.into_iter().collect::<Vec<_>>().join(between)
 }
 
-/// A shape with all that is in it, without the names of definitions; what lies too deep, or within itself, is left out.
+/// Returns a shape with all that is in it, without the names of definitions; what lies too deep, or within itself, is left out.
 pub(crate) fn spelled(graph: &Graph, id: NodeId) -> String {
     let mut text = String::new();
     spell(graph, id, SPELLED_LEVELS, &mut text);

@@ -51,7 +51,7 @@ pub struct Side {
 }
 
 impl Side {
-    /// The name of the definition that a node is; empty for an inline schema.
+    /// Returns the name of the definition that a node is; empty for an inline schema.
     pub(crate) fn name_of(&self, id: usize) -> String {
         self.graph.name(id).unwrap_or_default().to_owned()
     }
@@ -312,7 +312,7 @@ impl<'s> Sources<'s> {
         })
     }
 
-    /// The revision that shares most definitions with a schema.
+    /// Returns the revision that shares most definitions with a schema.
     fn nearest(&self, schema: &Value) -> Option<&Revision> {
         let defs = schema.get("$defs")?.as_object()?;
         let names: SortedSet<&str> = defs.keys().map(String::as_str).collect();

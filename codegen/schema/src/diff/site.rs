@@ -19,7 +19,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// A part by what the two schemas call it.
+    /// Returns a part by what the two schemas call it.
     pub(crate) fn of(old: impl Into<String>, new: impl Into<String>) -> Self {
         Self {
             old: old.into(),
@@ -66,7 +66,7 @@ pub(crate) enum Detail {
     Limit(String, Option<Value>, Option<Value>),
 }
 
-/// The place of a part, as rule files name it: `Tool.annotations`, `CallToolResult.content[]`.
+/// Returns the place of a part, as rule files name it: `Tool.annotations`, `CallToolResult.content[]`.
 pub(crate) fn place(owner: &str, segments: &[Segment]) -> String {
     let mut text = owner.to_owned();
     for segment in segments {

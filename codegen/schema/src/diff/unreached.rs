@@ -64,7 +64,7 @@ pub(super) fn note(
     ))
 }
 
-/// The nodes of a side that its messages, its envelope and its errors lead to.
+/// Returns the nodes of a side that its messages, its envelope and its errors lead to.
 fn reached(side: &Side, pairs: &Pairs<'_>) -> Vec<bool> {
     let graph = &side.graph;
     let messages = side.messages.iter();
@@ -91,7 +91,7 @@ fn reached(side: &Side, pairs: &Pairs<'_>) -> Vec<bool> {
     reached
 }
 
-/// The nodes within a node.
+/// Returns the nodes within a node.
 fn parts(graph: &Graph, id: NodeId) -> SortedSet<NodeId> {
     let node = graph.node(id);
     let mut parts: SortedSet<NodeId> = node.applied.values().copied().collect();

@@ -10,7 +10,7 @@ use super::graph::{Graph, NodeId, Shape};
 use super::show::joined;
 use crate::model::{Model, Presence, Shape as Typed, Ty};
 
-/// The choices of a node: those of a union, else the node itself.
+/// Returns the choices of a node: those of a union, else the node itself.
 pub(crate) fn choices(graph: &Graph, id: NodeId) -> Vec<NodeId> {
     match &graph.node(id).shape {
         Shape::Union(variants) => variants.clone(),
@@ -58,7 +58,7 @@ impl<'g> Profile<'g> {
         profile
     }
 
-    /// The same of a type of a model.
+    /// Returns the same of a type of a model.
     pub(crate) fn of_type(model: &'g Model, ty: &'g Ty) -> Self {
         let ty = model.resolve(ty);
         let shape = model.shape_of(ty);
@@ -96,7 +96,7 @@ impl<'g> Profile<'g> {
         }
     }
 
-    /// Whether a constant tag that both have tells them apart.
+    /// Returns whether a constant tag that both have tells them apart.
     fn contradicts(&self, other: &Self) -> bool {
         let mut tags = self.tags.iter();
         self.kind != other.kind
@@ -116,7 +116,7 @@ impl<'g> Profile<'g> {
     }
 }
 
-/// How much two choices share of such members, or two schemas of their definitions, in thousandths.
+/// Returns how much two choices share of such members, or two schemas of their definitions, in thousandths.
 pub(super) fn share(left: &SortedSet<&str>, right: &SortedSet<&str>) -> usize {
     let shared = left.iter().filter(|name| right.contains(*name)).count();
     match left.len() + right.len() - shared {
@@ -249,7 +249,7 @@ impl<'g> Choices<'g> {
             .collect();
     }
 
-    /// How a choice is written in a path: `type=image`, `blob`, `array`.
+    /// Returns how a choice is written in a path: `type=image`, `blob`, `array`.
     ///
     /// `known` are members that the other side's choice requires as well; they are preferred, since they stay.
     pub(crate) fn selector(&self, at: usize, known: &SortedSet<&str>) -> String {

@@ -130,7 +130,7 @@ pub enum End {
 }
 
 impl End {
-    /// What it is called of the two.
+    /// Returns what it is called of the two.
     pub(crate) fn of<T>(self, old: T, new: T) -> T {
         match self {
             Self::Old => old,
@@ -138,12 +138,12 @@ impl End {
         }
     }
 
-    /// What it has of the two.
+    /// Returns what it has of the two.
     pub(crate) fn at<T>(self, [old, new]: [T; 2]) -> T {
         self.of(old, new)
     }
 
-    /// The other one.
+    /// Returns the other one.
     pub(crate) fn other(self) -> Self {
         self.of(Self::New, Self::Old)
     }

@@ -42,7 +42,7 @@ enum Task<'s> {
     Leave(SiteId, usize),
 }
 
-/// The ways to each site with a finding, and whether there were more than could be followed.
+/// Returns the ways to each site with a finding, and whether there were more than could be followed.
 pub(crate) fn walk(sites: &[Site], roots: &[Root]) -> (Vec<Ways>, bool) {
     let useful = useful(sites);
     let mut reached = vec![Ways::new(); sites.len()];

@@ -78,7 +78,7 @@ impl<'g> Forge<'g> {
         }
     }
 
-    /// A text from the sender that shows the finding, along one of the ways to it.
+    /// Returns a text from the sender that shows the finding, along one of the ways to it.
     pub(crate) fn witness(
         &self,
         roots: &[Root],
@@ -113,7 +113,7 @@ impl<'g> Forge<'g> {
         })
     }
 
-    /// What the sender may put there and the receiver, seen at that place alone, refuses.
+    /// Returns what the sender may put there and the receiver, seen at that place alone, refuses.
     fn puts(&self, finding: &Finding) -> Vec<Put> {
         let (sender, receiver) = (self.sender, self.sender.other());
         let (graph, node) = (sender.at(self.graphs), sender.at(finding.nodes));
@@ -186,7 +186,7 @@ impl<'g> Forge<'g> {
         }
     }
 
-    /// A small value that both shapes admit, if there is one; else one that the first admits.
+    /// Returns a small value that both shapes admit, if there is one; else one that the first admits.
     fn common(&self, [old, new]: [NodeId; 2], depth: usize) -> Option<Value> {
         if depth > MAX_DEPTH {
             return None;
@@ -225,7 +225,7 @@ impl<'g> Forge<'g> {
         }
     }
 
-    /// Whether the receiver has an open object there that does not know the member.
+    /// Returns whether the receiver has an open object there that does not know the member.
     fn passes_over(&self, holders: Pair, member: &str) -> bool {
         let receiver = self.sender.other();
         let graph = receiver.at(self.graphs);
@@ -237,7 +237,7 @@ impl<'g> Forge<'g> {
         })
     }
 
-    /// The value around what differs, to be written into by `put`.
+    /// Returns the value around what differs, to be written into by `put`.
     fn base(
         &self,
         nodes: Pair,
@@ -305,7 +305,7 @@ impl<'g> Forge<'g> {
     }
 }
 
-/// Where a schema says what a node is; several places for a union that was made by hand.
+/// Returns where a schema says what a node is; several places for a union that was made by hand.
 fn pointers(graph: &Graph, id: NodeId) -> Vec<String> {
     let pointer = |id: NodeId| graph.node(id).pointer.clone();
     match pointer(id) {

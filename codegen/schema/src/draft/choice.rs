@@ -63,7 +63,7 @@ impl Builder<'_> {
         members.find_map(constants).unwrap_or_default()
     }
 
-    /// The union of some types, each once.
+    /// Returns the union of some types, each once.
     pub(super) fn union_of(&self, mut types: Vec<Ty>, place: &str) -> Shape {
         let mut seen = SortedSet::new();
         types.retain(|ty| seen.insert(ty.clone()));
@@ -71,7 +71,8 @@ impl Builder<'_> {
         Shape::Union(Union::of(types, open))
     }
 
-    /// The strings of an `enum`, or of a `const` that is not a required member; any string, where Rust cannot name them.
+    /// Returns the strings of an `enum`, or of a `const` that is not a required member; any string, where Rust cannot name
+    /// them.
     pub(super) fn choices(&mut self, node: &Node) -> Result<Option<Shape>, Unsupported> {
         if let Some(Value::String(only)) = &node.constant {
             return Ok(Some(self.named_choices(node, vec![only.clone()])));

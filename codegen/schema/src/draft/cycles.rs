@@ -2,7 +2,7 @@
 
 use crate::sorted::{SortedMap, SortedSet};
 
-/// The groups of types that hold each other, and the types that hold themselves: Tarjan's strongly
+/// Returns the groups of types that hold each other, and the types that hold themselves: Tarjan's strongly
 /// connected components, without recursion, since a schema may chain as many types as it likes.
 pub(crate) fn cycles(edges: &SortedMap<String, SortedSet<String>>) -> Vec<Vec<String>> {
     let names: Vec<&String> = edges.keys().collect();

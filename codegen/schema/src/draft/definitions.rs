@@ -147,7 +147,7 @@ impl<'s> Builder<'s> {
         self.open.decisions.push(decision);
     }
 
-    /// The hand-written type that stands for a definition, where a rule says so.
+    /// Returns the hand-written type that stands for a definition, where a rule says so.
     ///
     /// Where the schema says something else by now, a `[[shape]]` answers for the definition.
     fn runtime(&mut self, node: &Node, definition: &str) -> Result<Option<Shape>, Error> {
@@ -207,7 +207,7 @@ impl<'s> Builder<'s> {
         Ok(Some(Ty::Named(name)))
     }
 
-    /// What the node at a place is; `place` doubles as the key of its docs.
+    /// Returns what the node at a place is; `place` doubles as the key of its docs.
     fn shape(&mut self, node: &Node, place: &str) -> Result<Shape, Unsupported> {
         if let Some(ty) = self.given(node, place)? {
             return Ok(Shape::Alias(ty));
@@ -235,7 +235,7 @@ impl<'s> Builder<'s> {
         })
     }
 
-    /// What a value at a place is; an inline schema that needs a name is hoisted, one that no type holds is opaque.
+    /// Returns what a value at a place is; an inline schema that needs a name is hoisted, one that no type holds is opaque.
     pub(super) fn ty(&mut self, node: &Node, place: &str) -> Ty {
         self.open.depth += 1;
         let (expected, found) = ("inline schemas that are at most 64 deep", "deeper ones");
@@ -321,13 +321,13 @@ impl<'s> Builder<'s> {
     }
 }
 
-/// Whether a node says of itself that its value need not be an object.
+/// Returns whether a node says of itself that its value need not be an object.
 fn is_other(node: &Node) -> bool {
     let has_others = |kinds: &[JsonType]| kinds.iter().any(|kind| *kind != JsonType::Object);
     has_others(&node.types) || node.any_of.iter().any(is_other)
 }
 
-/// The type of a value of one kind of JSON, with nothing else said of it; `null` has none.
+/// Returns the type of a value of one kind of JSON, with nothing else said of it; `null` has none.
 fn plain(kind: &JsonType) -> Option<Ty> {
     match kind {
         JsonType::String => Some(Ty::String),
@@ -340,7 +340,7 @@ fn plain(kind: &JsonType) -> Option<Ty> {
     }
 }
 
-/// The types that a node lists, `null` not among them.
+/// Returns the types that a node lists, `null` not among them.
 fn scalars(node: &Node) -> Result<Vec<Ty>, Unsupported> {
     let all: Option<Vec<Ty>> = node.types.iter().map(plain).collect();
     all.ok_or_else(|| {
@@ -349,7 +349,7 @@ fn scalars(node: &Node) -> Result<Vec<Ty>, Unsupported> {
     })
 }
 
-/// How many lists, maps and `null`s stand around a value.
+/// Returns how many lists, maps and `null`s stand around a value.
 fn wraps(mut ty: &Ty) -> usize {
     let mut wraps = 0;
     while let Ty::Nullable(inner) | Ty::Array(inner) | Ty::Map(inner) = ty {
@@ -359,7 +359,7 @@ fn wraps(mut ty: &Ty) -> usize {
     wraps
 }
 
-/// Whether an object needs a type of its own.
+/// Returns whether an object needs a type of its own.
 fn has_members(node: &Node) -> bool {
     !node.properties.is_empty()
         || !node.required.is_empty()
@@ -389,7 +389,7 @@ pub(super) fn constant(value: &Value) -> Option<Ty> {
     }
 }
 
-/// What a nullable node is where it is not `null`.
+/// Returns what a nullable node is where it is not `null`.
 fn without_null(node: &Node) -> Node {
     let mut inner = node.clone();
     inner.types.retain(|ty| *ty != JsonType::Null);

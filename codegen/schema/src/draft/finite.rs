@@ -49,7 +49,7 @@ pub(crate) fn ranks(model: &Model) -> SortedMap<&str, usize> {
     ranks
 }
 
-/// The types of which a shape needs values, and of how many of them.
+/// Returns the types of which a shape needs values, and of how many of them.
 fn needs(shape: &Shape) -> (SortedSet<&str>, usize) {
     let needed: SortedSet<&str> = match shape {
         Shape::Object(object) => (object.members.iter())

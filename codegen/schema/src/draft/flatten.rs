@@ -61,7 +61,7 @@ impl Join<'_> {
         Ok(whole)
     }
 
-    /// A node that is met by what meets both.
+    /// Returns a node that is met by what meets both.
     fn intersect(&mut self, left: Node, right: Node, depth: usize) -> Result<Node, Unsupported> {
         let constraints = join_limits(&left.constraints, &right.constraints);
         let limited = |node: Node| Node {
@@ -168,7 +168,7 @@ impl Join<'_> {
     }
 }
 
-/// The types of two plain scalars that must both hold; a number that has to be whole is an integer.
+/// Returns the types of two plain scalars that must both hold; a number that has to be whole is an integer.
 fn join_scalars(left: &Node, right: &Node) -> Option<Vec<JsonType>> {
     let plain = |node: &Node| {
         let bare = Node {
@@ -192,7 +192,7 @@ fn join_scalars(left: &Node, right: &Node) -> Option<Vec<JsonType>> {
     }
 }
 
-/// The limits of both; of two of one name the tighter one, where they are numbers.
+/// Returns the limits of both; of two of one name the tighter one, where they are numbers.
 fn join_limits(left: &Constraints, right: &Constraints) -> Constraints {
     let mut values = left.values.clone();
     let mut further = serde_json::Map::new();
@@ -218,14 +218,14 @@ fn join_limits(left: &Constraints, right: &Constraints) -> Constraints {
     Constraints { values }
 }
 
-/// Whether a constant or enumeration `narrow` belongs to the plain scalar type of `wide`.
+/// Returns whether a constant or enumeration `narrow` belongs to the plain scalar type of `wide`.
 fn narrows(narrow: &Node, wide: &Node) -> bool {
     let plain = wide.constant.is_none() && wide.choices.is_none() && wide.any_of.is_empty();
     let fixed = narrow.constant.is_some() || narrow.choices.is_some();
     plain && fixed && narrow.types == wide.types
 }
 
-/// Whether two nodes say the same; where they stand does not matter.
+/// Returns whether two nodes say the same; where they stand does not matter.
 pub(super) fn same_facts(left: &Node, right: &Node) -> bool {
     fn same<'n>(
         left: impl ExactSizeIterator<Item = &'n Node>,

@@ -104,7 +104,7 @@ struct Pairing<'m> {
 }
 
 impl<'m> Pairing<'m> {
-    /// Where the definition of a Rust name stands.
+    /// Returns where the definition of a Rust name stands.
     fn pointer(&self, name: &str) -> String {
         let definition = self.definitions.iter().find(|(_, rust)| *rust == name);
         let definition = definition.map_or(name, |(definition, _)| definition);
@@ -116,7 +116,7 @@ impl<'m> Pairing<'m> {
         name.map(|name| Ty::Named(name.to_owned()))
     }
 
-    /// The rule that names what answers a request.
+    /// Returns the rule that names what answers a request.
     fn rule(&self, method: &str) -> Option<&'m ResultRule> {
         let defined = |name: &str| self.model.schema.definitions.contains_key(name);
         match self.scope {
@@ -127,7 +127,7 @@ impl<'m> Pairing<'m> {
         }
     }
 
-    /// The method that a message asks for.
+    /// Returns the method that a message asks for.
     fn method(&mut self, message: &str, role: &Role) -> Option<Method> {
         let (model, rules) = (self.model, self.rules);
         let object = model.shape(message)?.object()?;
@@ -156,7 +156,7 @@ impl<'m> Pairing<'m> {
         })
     }
 
-    /// What answers a request, by the schema or by a rule.
+    /// Returns what answers a request, by the schema or by a rule.
     fn result(&mut self, message: &str, method: &str) -> Option<Ty> {
         let model = self.model;
         let request = model.get(message)?.definition.as_deref()?;
@@ -211,7 +211,7 @@ impl<'m> Pairing<'m> {
             .asks(Question::Direction, place, open, answer, settle)
     }
 
-    /// A method whose area cannot be a file of a crate.
+    /// Returns a method whose area cannot be a file of a crate.
     fn without_area(&self, method: &Method) -> Option<Decision> {
         let name = &method.name;
         let area = self.rules.area(name);
@@ -232,7 +232,7 @@ impl<'m> Pairing<'m> {
         Some(self.scope.asks(Question::Name, place, open, answer, settle))
     }
 
-    /// What answers a request that nothing answers, and the decision that it is.
+    /// Returns what answers a request that nothing answers, and the decision that it is.
     fn generic_result(&self, method: &Method) -> (Ty, Decision) {
         let Method { name, message, .. } = method;
         let generic = self.ty(GENERIC);
@@ -267,7 +267,7 @@ impl<'m> Pairing<'m> {
     }
 }
 
-/// A name, or one with a number, that no type of the schema has.
+/// Returns a name, or one with a number, that no type of the schema has.
 fn free(model: &Model, name: &str) -> String {
     match model.get(name) {
         None => name.to_owned(),
@@ -275,20 +275,20 @@ fn free(model: &Model, name: &str) -> String {
     }
 }
 
-/// The messages of which it is said beside the schema that the side of a role sends them.
+/// Returns the messages of which it is said beside the schema that the side of a role sends them.
 fn stated(model: &Model, role: &Role, rules: &MethodRules) -> SortedSet<String> {
     let is_of = |method: &str| rules.senders.get(method) == Some(&(role.direction, role.kind));
     let messages = defined_messages(model).filter(|(_, method)| is_of(method));
     messages.map(|(def, _)| def.name.clone()).collect()
 }
 
-/// The definitions that are messages, each with its method.
+/// Returns the definitions that are messages, each with its method.
 fn defined_messages(model: &Model) -> impl Iterator<Item = (&TypeDef, String)> {
     let definitions = model.types.values().filter(|def| def.definition.is_some());
     definitions.filter_map(|def| Some((def, method_name(def.shape.object()?)?)))
 }
 
-/// The message types that a role stands for: the variants of its union, or the one type it names;
+/// Returns the message types that a role stands for: the variants of its union, or the one type it names;
 /// and what is among them without being an object.
 fn messages(model: &Model, role: &str) -> (SortedSet<String>, Vec<Ty>) {
     let role = Ty::Named(role.to_owned());
@@ -317,7 +317,7 @@ fn messages(model: &Model, role: &str) -> (SortedSet<String>, Vec<Ty>) {
     (messages, others)
 }
 
-/// Whether the receiver can declare a capability in this revision.
+/// Returns whether the receiver can declare a capability in this revision.
 fn is_there(model: &Model, role: &Role, capability: &str) -> bool {
     let holder = match role.direction {
         Direction::ClientToServer => "ServerCapabilities",
@@ -329,7 +329,7 @@ fn is_there(model: &Model, role: &Role, capability: &str) -> bool {
     holder.is_none_or(|holder| holder.member(whole).is_some())
 }
 
-/// Whether a result may be the one that asks for input first; and what it is else, if that is one type.
+/// Returns whether a result may be the one that asks for input first; and what it is else, if that is one type.
 fn asks_first(model: &Model, rules: &MethodRules, result: &Ty) -> Option<Option<Ty>> {
     let Some(Shape::Union(union)) = model.shape_of(result) else {
         return None;
@@ -346,7 +346,7 @@ fn asks_first(model: &Model, rules: &MethodRules, result: &Ty) -> Option<Option<
     })
 }
 
-/// The constant of `method`.
+/// Returns the constant of `method`.
 fn method_name(object: &Object) -> Option<String> {
     match &object.member("method")?.presence {
         Presence::Constant(Value::String(name)) => Some(name.clone()),

@@ -54,17 +54,17 @@ impl Names {
         (names, decisions)
     }
 
-    /// The name of a definition.
+    /// Returns the name of a definition.
     pub(super) fn definition(&self, definition: &str) -> Option<&str> {
         self.by_definition.get(definition).map(String::as_str)
     }
 
-    /// The definition that goes by a Rust name.
+    /// Returns the definition that goes by a Rust name.
     pub(super) fn namesake(&self, name: &str) -> Option<&str> {
         self.given.get(name)?.as_deref()
     }
 
-    /// The name itself, or with a number, so that nothing else has it; a plain one where Rust does not take it.
+    /// Returns the name itself, or with a number, so that nothing else has it; a plain one where Rust does not take it.
     pub(super) fn free(&self, name: &str) -> String {
         let name = match naming::is_identifier(name) {
             true => name.to_owned(),
@@ -77,7 +77,7 @@ impl Names {
     }
 }
 
-/// A name that Rust takes, made of what it takes of another one.
+/// Returns a name that Rust takes, made of what it takes of another one.
 fn plain(name: &str) -> String {
     format!("{}Type", naming::type_name(&naming::plain(name)))
 }
@@ -90,7 +90,7 @@ pub(super) fn unsupported(name: &str) -> Option<&'static str> {
     taken::is_taken(name).then_some("is a name that generated code has for something else")
 }
 
-/// The Rust name that a definition, or the definition-like name of an inline schema, asks for.
+/// Returns the Rust name that a definition, or the definition-like name of an inline schema, asks for.
 pub(super) fn rust_name(rules: &HeldRules<'_>, definition: &str) -> String {
     match rules.type_name(definition) {
         Some(name) => name.to_owned(),

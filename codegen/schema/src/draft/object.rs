@@ -106,7 +106,7 @@ impl Builder<'_> {
     }
 }
 
-/// The two choices of a schema, those that are not null.
+/// Returns the two choices of a schema, those that are not null.
 fn choices(node: &Node) -> [Option<&Node>; 2] {
     match &node.any_of[..] {
         [one, other] => [one, other].map(|choice| (!is_null(choice)).then_some(choice)),
@@ -114,7 +114,7 @@ fn choices(node: &Node) -> [Option<&Node>; 2] {
     }
 }
 
-/// The limits of a value, of what it is where it is not null, and those of its items under a name of their own.
+/// Returns the limits of a value, of what it is where it is not null, and those of its items under a name of their own.
 fn constraints(node: &Node) -> Constraints {
     let mut all = node.constraints.clone();
     if let [Some(one), None] | [None, Some(one)] = choices(node) {

@@ -11,7 +11,7 @@ const OPAQUE: [(&str, Ty); 3] = [
     ("JsonObject", Ty::JsonObject),
 ];
 
-/// Whether a hand-written type of opaque JSON goes by this name.
+/// Returns whether a hand-written type of opaque JSON goes by this name.
 pub(super) fn has(name: &str) -> bool {
     OPAQUE.iter().any(|(opaque, _)| *opaque == name)
 }

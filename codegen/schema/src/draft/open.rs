@@ -10,7 +10,7 @@ use crate::spec::extensions::{Dangling, FOLDER};
 use crate::spec::sheet::quoted;
 
 impl Unsupported {
-    /// The failure that it is where there is no such answer; `file` is the schema.
+    /// Returns the failure that it is where there is no such answer; `file` is the schema.
     pub(crate) fn refused(&self, file: &str) -> Error {
         let (at, help) = (&self.pointer, "mend it with an erratum");
         Error::schema(file, at, &self.expected, &self.found, help)
@@ -25,14 +25,14 @@ impl Unsupported {
     }
 }
 
-/// The rule by which a place is read as opaque JSON: `json`, or `object`.
+/// Returns the rule by which a place is read as opaque JSON: `json`, or `object`.
 pub(crate) fn opaque_rule(scope: &Scope, place: &str, word: &str) -> Settle {
     let (place, since) = (quoted(place), since(scope));
     let row = format!("[[shape]]\nat = {place}\nas = \"{word}\"\n{since}reason = \"\"\n");
     Settle::of(file_of(scope, "shapes.toml"), row)
 }
 
-/// The rule by which a definition has another name in Rust.
+/// Returns the rule by which a definition has another name in Rust.
 pub(crate) fn type_rule(scope: &Scope, definition: &str, name: &str) -> Settle {
     let (definition, since) = (quoted(definition), since(scope));
     let row = format!("[[type]]\ndefinition = {definition}\nname = \"{name}\"\n{since}");
@@ -54,7 +54,7 @@ pub(super) fn unknown(schema: &Schema, scope: &Scope) -> Vec<Decision> {
     schema.unknown.iter().map(of).collect()
 }
 
-/// A name that is taken: the one that was given instead, and the row of `names.toml` that says another.
+/// Returns a name that is taken: the one that was given instead, and the row of `names.toml` that says another.
 pub(super) fn renamed(
     scope: &Scope,
     pointer: &str,
@@ -70,8 +70,8 @@ pub(super) fn renamed(
     scope.asks(Question::Name, pointer.to_owned(), open, answer, settle)
 }
 
-/// The erratum of a reference to nothing: it adds the definition, where the schema has it elsewhere, or takes the references
-/// out.
+/// Returns the erratum of a reference to nothing: it adds the definition, where the schema has it elsewhere, or takes the
+/// references out.
 pub(crate) fn missing_definition(scope: &Scope, dangling: &Dangling) -> Settle {
     if let (Some(at), Some(inner)) = (dangling.definition(), &dangling.inner) {
         return erratum(scope, &at, None, &format!("replace-json = '''{inner}'''"));
@@ -89,12 +89,12 @@ pub(crate) fn missing_definition(scope: &Scope, dangling: &Dangling) -> Settle {
     Settle::of(errata_file(scope), row)
 }
 
-/// The file of the errata of a schema.
+/// Returns the file of the errata of a schema.
 pub(super) fn errata_file(scope: &Scope) -> String {
     file_of(scope, ERRATA)
 }
 
-/// The rule file of that name for a schema: one for all revisions, one in the folder of each extension.
+/// Returns the rule file of that name for a schema: one for all revisions, one in the folder of each extension.
 pub(super) fn file_of(scope: &Scope, name: &str) -> String {
     match scope {
         Scope::Extension { name: of, .. } => format!("{FOLDER}/{of}/{name}"),
@@ -102,7 +102,7 @@ pub(super) fn file_of(scope: &Scope, name: &str) -> String {
     }
 }
 
-/// An erratum that is still to be given a reason; `expect` is what stands there, as JSON, or nothing.
+/// Returns an erratum that is still to be given a reason; `expect` is what stands there, as JSON, or nothing.
 pub(super) fn erratum(scope: &Scope, at: &str, expect: Option<&str>, rest: &str) -> Settle {
     let id = rule_id(at.trim_start_matches("/$defs/"));
     let expect = match expect {

@@ -10,7 +10,7 @@ use crate::schema::Schema;
 use crate::spec::extensions::{FACTS, FOLDER, stated_kind};
 use crate::spec::roles::ROLES;
 
-/// What is listed among messages and is none: it can be no method. One erratum takes all of them from the list.
+/// Returns what is listed among messages and is none: it can be no method. One erratum takes all of them from the list.
 pub(super) fn no_messages(
     schema: &Schema,
     scope: &Scope,
@@ -44,7 +44,7 @@ pub(super) fn no_messages(
     odd.into_iter().map(decision).collect()
 }
 
-/// The definitions that a union lists.
+/// Returns the definitions that a union lists.
 fn listed<'s>(schema: &'s Schema, union: &str) -> Vec<&'s str> {
     let node = schema.definitions.get(union);
     let choices = node.into_iter().flat_map(|node| &node.any_of);
@@ -125,7 +125,7 @@ fn kind(method: &str, definition: &str) -> String {
     kind.map_or_else(String::new, |kind| format!("kind = \"{kind}\"\n"))
 }
 
-/// What the schema calls a definition.
+/// Returns what the schema calls a definition.
 fn name(def: &TypeDef) -> &str {
     def.definition.as_deref().unwrap_or(&def.name)
 }

@@ -43,7 +43,7 @@ fn range(lines: std::ops::Range<u32>) -> std::ops::Range<usize> {
     lines.start as usize..lines.end as usize
 }
 
-/// The beginning of a text, of so many characters.
+/// Returns the beginning of a text, of so many characters.
 pub(crate) fn cut(text: &str, length: usize) -> String {
     match text.char_indices().nth(length) {
         Some((end, _)) => format!("{}...", &text[..end]),

@@ -61,7 +61,7 @@ impl Model {
         self.shape_of(ty)?.object()
     }
 
-    /// The shape of the type of this model that a type stands for, if it does.
+    /// Returns the shape of the type of this model that a type stands for, if it does.
     pub(crate) fn shape_of<'m>(&'m self, ty: &'m Ty) -> Option<&'m Shape> {
         self.shape(self.resolve(ty).name()?)
     }
@@ -87,7 +87,7 @@ impl Model {
         ty
     }
 
-    /// The types that a shape holds by value.
+    /// Returns the types that a shape holds by value.
     ///
     /// What further members hold lies in a map, and so on the heap.
     pub(crate) fn held(&self, shape: &Shape) -> SortedSet<String> {
@@ -163,7 +163,7 @@ impl Shape {
         }
     }
 
-    /// The types that a value of this shape may hold.
+    /// Returns the types that a value of this shape may hold.
     pub(crate) fn holds(&self) -> Vec<&Ty> {
         match self {
             Self::Object(object) => {
@@ -270,7 +270,7 @@ impl Union {
     /// The variant of an open union that keeps what no other one is.
     pub const UNKNOWN: &str = "Unknown";
 
-    /// The union of some types, not yet decided: its variants have no names.
+    /// Returns the union of some types, not yet decided: its variants have no names.
     pub(crate) fn of(types: Vec<Ty>, open: bool) -> Self {
         let variants = types.into_iter().map(|ty| Variant {
             name: String::new(),
@@ -285,7 +285,7 @@ impl Union {
         }
     }
 
-    /// The types of its variants.
+    /// Returns the types of its variants.
     pub(crate) fn types(&self) -> impl Iterator<Item = &Ty> {
         self.variants.iter().map(|variant| &variant.ty)
     }

@@ -54,7 +54,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// The answer that leads straight to a variant.
+    /// Returns the answer that leads straight to a variant.
     pub(crate) fn take(value: impl Into<String>, index: usize) -> Self {
         Self {
             value: value.into(),
@@ -73,7 +73,7 @@ pub struct KindCase {
 }
 
 impl Plan {
-    /// The plan with its variants renumbered: `owners[old]` is new.
+    /// Returns the plan with its variants renumbered: `owners[old]` is new.
     ///
     /// A question whose answers all lead to one variant is not asked.
     pub(crate) fn renumbered(mut self, owners: &[usize]) -> Self {
@@ -86,7 +86,7 @@ impl Plan {
         self.simplified()
     }
 
-    /// The plans that follow from the answers.
+    /// Returns the plans that follow from the answers.
     fn follow(&mut self) -> Vec<&mut Self> {
         match self {
             Self::Take(_) => Vec::new(),

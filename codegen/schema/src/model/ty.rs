@@ -51,7 +51,7 @@ pub enum Ty {
 }
 
 impl Ty {
-    /// What stands in the lists, maps and `null`s around it.
+    /// Returns what stands in the lists, maps and `null`s around it.
     pub(crate) fn innermost(&self) -> &Self {
         match self {
             Self::Nullable(inner) | Self::Array(inner) | Self::Map(inner) => inner.innermost(),
@@ -59,7 +59,7 @@ impl Ty {
         }
     }
 
-    /// The type of this model that it is by itself, by Rust name.
+    /// Returns the type of this model that it is by itself, by Rust name.
     pub(crate) fn name(&self) -> Option<&str> {
         match self {
             Self::Named(name) => Some(name),
@@ -67,12 +67,12 @@ impl Ty {
         }
     }
 
-    /// The type of this model that stands there, by Rust name.
+    /// Returns the type of this model that stands there, by Rust name.
     pub(crate) fn named(&self) -> Option<&str> {
         self.innermost().name()
     }
 
-    /// The type held by value, if any: what lies behind a list or a map is on the heap already.
+    /// Returns the type held by value, if any: what lies behind a list or a map is on the heap already.
     pub(crate) fn by_value(&self) -> Option<&String> {
         match self {
             Self::Named(name) => Some(name),

@@ -172,14 +172,14 @@ fn side<'m>(of: &'m RevisionModel<'_>, errors: &'m [(i64, String)]) -> Side<'m> 
     }
 }
 
-/// A model with these methods alone.
+/// Returns a model with these methods alone.
 fn with_methods(model: &Model, names: &[&String]) -> Model {
     let mut model = model.clone();
     model.methods.retain(|method| names.contains(&&method.name));
     model
 }
 
-/// The error codes that a peer of a revision may send: those that are said of it, and what else its schema carries.
+/// Returns the error codes that a peer of a revision may send: those that are said of it, and what else its schema carries.
 fn sent(codes: &ErrorRules, revision: &Revision) -> Vec<(i64, String)> {
     let said = (codes.errors.iter())
         .filter(|error| error.send && error.revisions.contains(&revision.id))

@@ -87,7 +87,7 @@ pub const WIRE: &[&str] = &[
     "Writer",
 ];
 
-/// Whether a type by this name would hide something that generated code, or its user, has need of.
+/// Returns whether a type by this name would hide something that generated code, or its user, has need of.
 pub(crate) fn is_taken(name: &str) -> bool {
     TAKEN.contains(&name) || WIRE.contains(&name)
 }

@@ -174,7 +174,7 @@ fn line(head: Head, mut items: Vec<(Level, Item)>) -> Line {
     }
 }
 
-/// What a change has to say, and where.
+/// Returns what a change has to say, and where.
 fn items(change: &Change<'_>, inputs: &SortedSet<&str>) -> Vec<(Head, Item)> {
     let row = change.lead();
     let paths: Vec<&WirePath> = change.main().collect();
@@ -296,7 +296,7 @@ fn items(change: &Change<'_>, inputs: &SortedSet<&str>) -> Vec<(Head, Item)> {
     }
 }
 
-/// The kind of all values of a map, which names no members.
+/// Returns the kind of all values of a map, which names no members.
 fn only_values(view: &Option<View>) -> Option<&str> {
     let schema = &view.as_ref()?.schema;
     let names = schema
@@ -307,14 +307,14 @@ fn only_values(view: &Option<View>) -> Option<&str> {
     kind_of(each)
 }
 
-/// The name of a schema, or its type.
+/// Returns the name of a schema, or its type.
 fn kind_of(schema: &serde_json::Value) -> Option<&str> {
     let target = schema.get("$ref").and_then(|target| target.as_str());
     let name = target.and_then(|target| target.rsplit('/').next());
     name.or_else(|| schema.get("type")?.as_str())
 }
 
-/// What an object takes beside the members that it names.
+/// Returns what an object takes beside the members that it names.
 fn other_members(view: &Option<View>) -> String {
     let schema = view.as_ref().map(|view| &view.schema);
     let each = schema.and_then(|schema| schema.get("additionalProperties"));
@@ -329,7 +329,7 @@ fn other_members(view: &Option<View>) -> String {
     }
 }
 
-/// What has to be there now, by who sends it.
+/// Returns what has to be there now, by who sends it.
 fn required(row: &Row, paths: &[&WirePath], inputs: &SortedSet<&str>) -> Vec<(Head, Item)> {
     let mut items = Vec::new();
     for (direction, head) in Direction::ALL

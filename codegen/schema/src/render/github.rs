@@ -77,7 +77,7 @@ fn message(row: &Row) -> String {
     text
 }
 
-/// A workflow command; what would end it early is escaped.
+/// Returns a workflow command; what would end it early is escaped.
 fn command(severity: &str, place: Option<(&str, usize)>, title: &str, message: &str) -> String {
     let data = |text: &str| {
         text.replace('%', "%25")

@@ -83,7 +83,7 @@ fn page(history: &History) -> Value {
     }
 }
 
-/// The buttons of a filter: each id that occurs, how often it does, and what it means.
+/// Returns the buttons of a filter: each id that occurs, how often it does, and what it means.
 fn chips(all: impl Iterator<Item = (&'static str, usize, &'static str)>) -> Value {
     let there = all.filter(|(_, count, _)| *count > 0);
     there
@@ -138,7 +138,7 @@ fn pair(index: usize, open: bool, diff: &Diff) -> Value {
     }
 }
 
-/// A label as a part of a link: the same from one page to the next.
+/// Returns a label as a part of a link: the same from one page to the next.
 fn link(label: &str) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '-' | '_');
     label.replace(|letter| !plain(letter), "-")

@@ -70,7 +70,7 @@ pub fn rules_words(diff: &Diff, change: &themes::Change<'_>) -> Option<String> {
     }
 }
 
-/// A text in one line: what breaks it, or steers what reads it, is shown as an escape.
+/// Returns a text in one line: what breaks it, or steers what reads it, is shown as an escape.
 fn one_line(text: &str) -> Cow<'_, str> {
     if !text.contains(steers) {
         return Cow::Borrowed(text);

@@ -6,7 +6,7 @@ use crate::sorted::SortedSet;
 /// From how many methods on their number says more than their names.
 const MANY: usize = 3;
 
-/// What a member is called: by the way to it where that is short and the same everywhere, else by its name alone.
+/// Returns what a member is called: by the way to it where that is short and the same everywhere, else by its name alone.
 pub(super) fn name(row: &Row, paths: &[&WirePath]) -> String {
     let ways: SortedSet<String> = paths.iter().map(|path| way(path).join(".")).collect();
     match (ways.first(), ways.len()) {
@@ -18,7 +18,7 @@ pub(super) fn name(row: &Row, paths: &[&WirePath]) -> String {
     }
 }
 
-/// A member with what holds it, where that is the same everywhere: `_meta.progressToken`.
+/// Returns a member with what holds it, where that is the same everywhere: `_meta.progressToken`.
 fn held(subject: &str, paths: &[&WirePath]) -> String {
     let holder = |path: &&WirePath| {
         let way = way(path);
@@ -31,7 +31,7 @@ fn held(subject: &str, paths: &[&WirePath]) -> String {
     }
 }
 
-/// The last steps of a path, without choices and prefixes: `_meta`, `clientCapabilities`, `extensions`.
+/// Returns the last steps of a path, without choices and prefixes: `_meta`, `clientCapabilities`, `extensions`.
 fn way(path: &WirePath) -> Vec<String> {
     const SHOWN: usize = 3;
     let mut segments: Vec<String> = Vec::new();
@@ -72,7 +72,7 @@ pub(super) fn within(paths: &[&WirePath], inputs: &SortedSet<&str>) -> String {
     }
 }
 
-/// The kind of message that all these places are in, where it is one: `error`.
+/// Returns the kind of message that all these places are in, where it is one: `error`.
 fn chosen<'p>(paths: &[&'p WirePath]) -> Option<&'p str> {
     let choice = |path: &&'p WirePath| match path.trail.segments.as_slice() {
         [Segment::Choice(choice), _, ..] => Some(choice.text.as_str()),
@@ -82,7 +82,7 @@ fn chosen<'p>(paths: &[&'p WirePath]) -> Option<&'p str> {
     choices.first().copied().filter(|_| choices.len() == 1)
 }
 
-/// What carries a value: `initialize`, or `_meta of 8 requests`.
+/// Returns what carries a value: `initialize`, or `_meta of 8 requests`.
 pub(super) fn holder(paths: &[&WirePath]) -> String {
     let methods: SortedSet<&str> = paths.iter().map(|path| path.method.as_str()).collect();
     let Some(first) = paths.first() else {

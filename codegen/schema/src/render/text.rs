@@ -251,7 +251,7 @@ impl Writer {
         }
     }
 
-    /// The first few wire paths, and how many more there are.
+    /// Returns the first few wire paths, and how many more there are.
     fn some_of(&self, paths: Vec<String>, all: bool) -> Vec<String> {
         let shown = match all || self.options.paths {
             true => paths.len(),

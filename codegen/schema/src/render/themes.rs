@@ -75,7 +75,7 @@ pub fn themes(diff: &Diff) -> Vec<Theme<'_>> {
     themes
 }
 
-/// The rows of a diff, those that say the same of several places as one.
+/// Returns the rows of a diff, those that say the same of several places as one.
 pub(super) fn changes(diff: &Diff) -> Vec<Change<'_>> {
     let mut all: Vec<Change<'_>> = Vec::new();
     let mut known: SortedMap<Vec<String>, usize> = SortedMap::new();
@@ -92,7 +92,7 @@ pub(super) fn changes(diff: &Diff) -> Vec<Change<'_>> {
     all
 }
 
-/// What two rows have in common that say the same.
+/// Returns what two rows have in common that say the same.
 fn likeness(diff: &Diff, row: &Row) -> Vec<String> {
     let part = row.paths.first().map(|path| path.part);
     let mut key = vec![row.kind.id().to_owned(), row.level.as_str().to_owned()];
@@ -113,7 +113,7 @@ fn likeness(diff: &Diff, row: &Row) -> Vec<String> {
     key
 }
 
-/// Whether a change of this kind is about messages as a whole.
+/// Returns whether a change of this kind is about messages as a whole.
 fn is_of_messages(kind: Kind) -> bool {
     matches!(
         kind,
@@ -162,7 +162,7 @@ fn theme_of(diff: &Diff, change: &Change<'_>) -> String {
     theme.to_owned()
 }
 
-/// The wire paths of a row: of what moved, where it is now.
+/// Returns the wire paths of a row: of what moved, where it is now.
 pub(super) fn main_paths(row: &Row) -> &[WirePath] {
     match row.to.is_empty() {
         true => &row.paths,
@@ -171,7 +171,7 @@ pub(super) fn main_paths(row: &Row) -> &[WirePath] {
 }
 
 impl<'d> Change<'d> {
-    /// The change that one row tells.
+    /// Returns the change that one row tells.
     pub(super) fn of(row: &'d Row) -> Self {
         Self { rows: vec![row] }
     }

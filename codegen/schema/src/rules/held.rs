@@ -49,12 +49,12 @@ impl<'r> HeldRules<'r> {
         &self.shared.order
     }
 
-    /// The rules in the order in which they are asked.
+    /// Returns the rules in the order in which they are asked.
     fn layers(&self) -> impl Iterator<Item = &'r Rules> + use<'r> {
         self.own.into_iter().chain([self.shared])
     }
 
-    /// Whether a row of some rules holds: for the state by the rules of its extension, else for the revision.
+    /// Returns whether a row of some rules holds: for the state by the rules of its extension, else for the revision.
     fn holds(&self, rules: &Rules, row: &impl Ranged) -> bool {
         let [since, until] = row.range();
         let of = match self.own {
@@ -64,7 +64,7 @@ impl<'r> HeldRules<'r> {
         since.is_none_or(|since| of.is_some_and(|of| rules.order.holds(since, until, of)))
     }
 
-    /// The rows of a list that hold and are of a place, those with a range first.
+    /// Returns the rows of a list that hold and are of a place, those with a range first.
     fn rows<'l, T: Ranged>(
         &self,
         rules: &Rules,
@@ -78,7 +78,7 @@ impl<'r> HeldRules<'r> {
         [ranged, always].concat()
     }
 
-    /// The first of them.
+    /// Returns the first of them.
     fn row<'l, T: Ranged>(
         &self,
         rules: &Rules,

@@ -124,7 +124,7 @@ impl MistakeRules {
 }
 
 impl MistakeRule {
-    /// What it comes to for some models; `None` if it matches nothing in them.
+    /// Returns what it comes to for some models; `None` if it matches nothing in them.
     pub(super) fn mistake(&self, models: &[&Model]) -> Option<Mistake> {
         let (ty, member) = self.at.split_once('.')?;
         let all = models
@@ -179,13 +179,13 @@ impl MistakeRule {
     }
 }
 
-/// Whether a place is that of a type, or of an inline schema in it.
+/// Returns whether a place is that of a type, or of an inline schema in it.
 fn is_within(place: &str, ty: &str) -> bool {
     let rest = place.strip_prefix(ty);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-/// Whether an object, or a variant of a union, has a member of this name.
+/// Returns whether an object, or a variant of a union, has a member of this name.
 fn has_member(model: &Model, def: &TypeDef, member: &str) -> bool {
     match &def.shape {
         Shape::Object(object) => object.member(member).is_some(),

@@ -46,7 +46,7 @@ pub struct Rules {
 
 /// A row that may hold for a range of revisions.
 trait Ranged {
-    /// The first and the last revision that it holds for, as it is written.
+    /// Returns the first and the last revision that it holds for, as it is written.
     fn range(&self) -> [Option<&str>; 2];
 }
 
@@ -313,7 +313,7 @@ impl Rules {
         errors
     }
 
-    /// What stands for mistakes in members of some models, in the order of the rules.
+    /// Returns what stands for mistakes in members of some models, in the order of the rules.
     pub(crate) fn mistakes(&self, models: &[&Model]) -> Vec<Mistake> {
         let rules = self.mistakes.rules.mistake.iter();
         let rules = rules.filter_map(|rule| {
@@ -393,12 +393,12 @@ const NO_USE: [&str; 3] = [
     "remove the rule, or mend what it names",
 ];
 
-/// Where a rule stands, and what it is called in errors.
+/// Returns where a rule stands, and what it is called in errors.
 fn row<T>(what: &str, at: &str, rule: &Spanned<T>) -> (usize, String) {
     (rule.span().start, format!("{what} `{at}`"))
 }
 
-/// The rows of rules that stand under the places that they are of.
+/// Returns the rows of rules that stand under the places that they are of.
 fn rows<T>(
     what: &str,
     rules: &SortedMap<String, Spanned<T>>,
@@ -406,7 +406,7 @@ fn rows<T>(
     (rules.iter()).map(move |(at, rule)| row(what, at, rule))
 }
 
-/// The rows of a list, with what each is called in errors.
+/// Returns the rows of a list, with what each is called in errors.
 fn labelled<T>(
     rows: &[Spanned<T>],
     label: impl Fn(&T) -> String,

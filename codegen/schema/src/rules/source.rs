@@ -29,7 +29,7 @@ impl<T: DeserializeOwned> Source<T> {
 }
 
 impl<T> Source<T> {
-    /// What a rule says, which is of use.
+    /// Returns what a rule says, which is of use.
     pub(crate) fn mark<'r, R>(&self, rule: &'r Spanned<R>) -> &'r R {
         self.used.borrow_mut().insert(rule.span().start);
         rule.get_ref()

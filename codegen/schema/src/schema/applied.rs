@@ -62,12 +62,12 @@ const LIMITS: &[&str] = &[
     "uniqueItems",
 ];
 
-/// Whether a keyword is known, and refuses nothing.
+/// Returns whether a keyword is known, and refuses nothing.
 pub(crate) fn is_hint(keyword: &str) -> bool {
     HINTS.contains(&keyword)
 }
 
-/// Whether it is known what a keyword refuses.
+/// Returns whether it is known what a keyword refuses.
 pub(crate) fn is_understood(keyword: &str) -> bool {
     is_hint(keyword) || is_applied(keyword) || LIMITS.contains(&keyword)
 }
@@ -103,7 +103,7 @@ pub(crate) fn settle(limits: &mut SortedMap<String, Value>, kinds: &[JsonType]) 
     limits.retain(|name, bound| !is_idle(name, bound, of_integers));
 }
 
-/// Whether a limit refuses nothing: it means the same as none.
+/// Returns whether a limit refuses nothing: it means the same as none.
 fn is_idle(keyword: &str, bound: &Value, of_integers: bool) -> bool {
     match keyword {
         "minItems" | "minLength" | "minProperties" => bound.as_f64() == Some(0.0),
@@ -129,7 +129,7 @@ fn refuses_everything(schema: &Value) -> bool {
     *schema == Value::Bool(false) || negated.is_some_and(admits_everything)
 }
 
-/// Whether a pattern is found in every text: it can be empty, and nothing has to stand behind it.
+/// Returns whether a pattern is found in every text: it can be empty, and nothing has to stand behind it.
 fn matches_everything(pattern: &str) -> bool {
     regex_syntax::parse(pattern).is_ok_and(|hir| {
         let properties = hir.properties();
@@ -138,7 +138,7 @@ fn matches_everything(pattern: &str) -> bool {
     })
 }
 
-/// The kinds of value that a keyword speaks of, where it speaks of scalars of some kinds alone.
+/// Returns the kinds of value that a keyword speaks of, where it speaks of scalars of some kinds alone.
 pub(crate) fn scalars(keyword: &str) -> &'static [JsonType] {
     match keyword {
         "format" => &[JsonType::Integer, JsonType::Number, JsonType::String],
@@ -150,7 +150,7 @@ pub(crate) fn scalars(keyword: &str) -> &'static [JsonType] {
     }
 }
 
-/// Whether a keyword takes values away from another one, so that what it adds can allow more.
+/// Returns whether a keyword takes values away from another one, so that what it adds can allow more.
 pub(crate) fn loosens(keyword: &str) -> bool {
     matches!(
         keyword,
@@ -158,7 +158,7 @@ pub(crate) fn loosens(keyword: &str) -> bool {
     )
 }
 
-/// The schemas within these limits: by keyword and place in it, with the JSON pointer of each.
+/// Returns the schemas within these limits: by keyword and place in it, with the JSON pointer of each.
 pub(crate) fn parts(limits: &SortedMap<String, Value>, at: &str) -> Vec<(String, Value, String)> {
     let mut parts = Vec::new();
     for (keyword, value) in limits {
@@ -194,14 +194,14 @@ pub(crate) fn parts(limits: &SortedMap<String, Value>, at: &str) -> Vec<(String,
     parts
 }
 
-/// The place that a reference leads to, as a JSON pointer.
+/// Returns the place that a reference leads to, as a JSON pointer.
 pub(crate) fn target(place: &str, value: &Value) -> Option<String> {
     let text = value.as_str().filter(|_| place == "$ref")?;
     let text = pointer::of_fragment(text)?;
     Some(text.strip_prefix('#')?.to_owned())
 }
 
-/// The patterns that stand in these limits.
+/// Returns the patterns that stand in these limits.
 pub(crate) fn patterns(limits: &SortedMap<String, Value>) -> Vec<String> {
     let own = limits.get("pattern").and_then(Value::as_str);
     let names = limits.get("patternProperties").and_then(Value::as_object);
@@ -209,7 +209,7 @@ pub(crate) fn patterns(limits: &SortedMap<String, Value>) -> Vec<String> {
     own.map(str::to_owned).into_iter().chain(names).collect()
 }
 
-/// The name of a part within its keyword: `^x-` of `patternProperties/^x-`.
+/// Returns the name of a part within its keyword: `^x-` of `patternProperties/^x-`.
 pub(crate) fn named<'p>(place: &'p str, keyword: &str) -> Option<std::borrow::Cow<'p, str>> {
     let rest = place.strip_prefix(keyword)?.strip_prefix('/')?;
     Some(pointer::unescaped(rest))

@@ -91,7 +91,7 @@ impl JsonType {
         }
     }
 
-    /// A value of it, as people say it.
+    /// Returns a value of it, as people say it.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Array => "a list",
@@ -152,7 +152,7 @@ impl Constraints {
         self.values.is_empty()
     }
 
-    /// Whether a bound admits less than the one before it; `None` for two values that are no bounds.
+    /// Returns whether a bound admits less than the one before it; `None` for two values that are no bounds.
     pub(crate) fn is_tighter(name: &str, before: &Value, now: &Value) -> Option<bool> {
         let (before, now) = (before.as_f64()?, now.as_f64()?);
         let name = name.trim_start_matches("exclusive").to_lowercase();
@@ -247,14 +247,14 @@ impl Node {
         self.types == [JsonType::Object] || (self.types.is_empty() && self.has_members())
     }
 
-    /// Whether it says something of members, with names or without.
+    /// Returns whether it says something of members, with names or without.
     pub(crate) fn has_members(&self) -> bool {
         !self.properties.is_empty()
             || !self.required.is_empty()
             || self.additional != Additional::Any
     }
 
-    /// Whether it says anything besides what is taken out of it.
+    /// Returns whether it says anything besides what is taken out of it.
     pub(crate) fn says_more_than(&self, take: impl FnOnce(&mut Self)) -> bool {
         let mut rest = self.clone();
         take(&mut rest);

@@ -6,7 +6,7 @@ use super::effect::largest;
 use super::plan::{Conversion, End};
 use crate::model::{Member, Model, Shape, Ty, TypeDef};
 
-/// The Rust names of all definitions that are alike and lack a conversion on some way.
+/// Returns the Rust names of all definitions that are alike and lack a conversion on some way.
 pub(super) fn unreached(
     [old, new]: [&Model; 2],
     [up, down]: [&[Conversion]; 2],
@@ -31,7 +31,7 @@ pub(super) fn unreached(
 /// JSON-RPC's members that say how the rest is read: params by the method, a result or an error by what it answers.
 const DECIDING: [&str; 3] = ["code", "method", "result"];
 
-/// The names of all types that are the same, with all that they hold.
+/// Returns the names of all types that are the same, with all that they hold.
 fn alike(old: &Model, new: &Model) -> SortedSet<String> {
     let same = |(name, def): &(String, TypeDef)| {
         let other = new.get(name)?;
@@ -48,7 +48,7 @@ fn alike(old: &Model, new: &Model) -> SortedSet<String> {
     })
 }
 
-/// Whether two shapes are the same, by the names of the types that they hold.
+/// Returns whether two shapes are the same, by the names of the types that they hold.
 fn is_same(one: &Shape, other: &Shape) -> bool {
     let (Shape::Object(one), Shape::Object(other)) = (one, other) else {
         return one == other;

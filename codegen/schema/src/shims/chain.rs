@@ -79,7 +79,7 @@ fn prose(changes: &Changes, pair: &Pair) -> Vec<Prose> {
     .collect()
 }
 
-/// Where a revision stands in the chain of conversions: the indices of the last one that is converted and not after it,
+/// Returns where a revision stands in the chain of conversions: the indices of the last one that is converted and not after it,
 /// and of the first one not before it. They are one where it is converted itself, or a draft that is a released revision;
 /// a candidate stands between two.
 fn place(spec: &Spec, pairs: &[Pair], label: &str) -> Option<[usize; 2]> {
@@ -128,7 +128,7 @@ impl Planned {
         })
     }
 
-    /// The rules for a row of this very pair.
+    /// Returns the rules for a row of this very pair.
     fn rules(&self, row: &Row) -> Vec<Met> {
         self.met(cover(row, &self.plan)).into_iter().collect()
     }
@@ -140,7 +140,7 @@ impl Planned {
         })
     }
 
-    /// The rules of the places that touch one of these.
+    /// Returns the rules of the places that touch one of these.
     fn touching(&self, places: &[WirePlace], touches: Touches) -> SortedSet<String> {
         let touching =
             (self.rules.iter()).filter(|(at, _)| places.iter().any(|place| touches(at, place)));

@@ -51,7 +51,7 @@ pub fn cover(row: &Row, plan: &PairPlan) -> SortedSet<String> {
     found
 }
 
-/// The rule about an error code.
+/// Returns the rule about an error code.
 fn code(row: &Row, plan: &PairPlan) -> Option<String> {
     let about = |rule: &&ErrorRule| row.codes.iter().any(|code| rule.code.contains(*code));
     // A rule of one code says more than one of a range that the code is in.
@@ -143,7 +143,7 @@ impl<'p> OneWay<'_, 'p> {
         reached
     }
 
-    /// The conversions of all variants that stay, and the rules about those that do not.
+    /// Returns the conversions of all variants that stay, and the rules about those that do not.
     fn choices(&self, start: &'p Conversion) -> (Open<'p>, Vec<String>) {
         let (mut open, mut decided) = (Vec::new(), Vec::new());
         let mut ahead = vec![start];

@@ -54,7 +54,7 @@ pub fn largest<T: Ord + Clone>(
     }
 }
 
-/// Whether the conversion itself can neither lose nor stop.
+/// Returns whether the conversion itself can neither lose nor stop.
 fn is_plain(body: &Body, from: &End) -> bool {
     match body {
         Body::Object(plan) => {
@@ -91,7 +91,7 @@ fn is_plain(body: &Body, from: &End) -> bool {
     }
 }
 
-/// Whether the conversion itself always gives a value.
+/// Returns whether the conversion itself always gives a value.
 fn goes_on(body: &Body, from: &End) -> bool {
     match body {
         // Opaque text may hold what no map can.
@@ -108,7 +108,7 @@ fn goes_on(body: &Body, from: &End) -> bool {
     }
 }
 
-/// Whether an object always comes of an object.
+/// Returns whether an object always comes of an object.
 fn gives(plan: &ObjectPlan) -> bool {
     let fills =
         |missing: &Missing| matches!(&missing.action, Action::Custom(path) if !may_stop(path));

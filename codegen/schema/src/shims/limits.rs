@@ -48,7 +48,7 @@ impl<'g> Limits<'g> {
         }
     }
 
-    /// What the target asks that the source does not, the two given as the way goes.
+    /// Returns what the target asks that the source does not, the two given as the way goes.
     pub(super) fn tighter(
         &self,
         owners: [&TypeDef; 2],
@@ -92,7 +92,7 @@ impl<'g> Limits<'g> {
         limits
     }
 
-    /// What differs at a member that both objects name, to the end or to where its own members have names: these are
+    /// Returns what differs at a member that both objects name, to the end or to where its own members have names: these are
     /// planned by themselves. The objects are known by the JSON pointers of their schemas, and the member by its name in
     /// each.
     fn differences(&self, ends: [(&str, &str); 2], to_the_end: bool) -> Vec<Difference> {
@@ -140,7 +140,7 @@ impl<'g> Limits<'g> {
     }
 }
 
-/// The objects of a graph, by the JSON pointers of their schemas.
+/// Returns the objects of a graph, by the JSON pointers of their schemas.
 fn objects(graph: &Graph) -> HashMap<&str, Node> {
     let mut objects = HashMap::new();
     for id in 0..graph.len() {
@@ -157,7 +157,7 @@ fn is_named(segments: &[Segment]) -> bool {
     segments.iter().any(is_name)
 }
 
-/// A limit within a member whose value is kept as text.
+/// Returns a limit within a member whose value is kept as text.
 fn inside(wire: &str, (segments, _): &Difference, asks: String) -> Limit {
     let names = segments.iter().filter_map(|segment| match segment {
         Segment::Member(name) => Some(name.clone()),
@@ -170,12 +170,12 @@ fn inside(wire: &str, (segments, _): &Difference, asks: String) -> Limit {
     }
 }
 
-/// Whether nothing is known of a value but that it is JSON, or how it is held.
+/// Returns whether nothing is known of a value but that it is JSON, or how it is held.
 fn is_text(ty: &Ty) -> bool {
     matches!(ty.innermost(), Ty::Json | Ty::JsonObject | Ty::JsonArray)
 }
 
-/// What the target asks by a difference, in words; nothing if all that the source allows is welcome.
+/// Returns what the target asks by a difference, in words; nothing if all that the source allows is welcome.
 ///
 /// A name that only the target knows is taken to mean there what it means to it: asked is no more than that it is
 /// there, that it is one value, and what each part of it has to be.
@@ -243,7 +243,7 @@ fn asked((inside, finding): &Difference, way: Way, target: &Graph, text: bool) -
     }
 }
 
-/// What a schema fixes of a member that the other one does not name.
+/// Returns what a schema fixes of a member that the other one does not name.
 fn fixed(graph: &Graph, node: Node) -> Option<String> {
     if let Some(only) = graph.constant(node) {
         return Some(format!("it is {only} in the target"));
@@ -265,7 +265,7 @@ fn each_is(graph: &Graph, each: Node) -> String {
     format!("each of what it holds is {kind} in the target")
 }
 
-/// A limit that is tighter than the one before, in words.
+/// Returns a limit that is tighter than the one before, in words.
 fn limit(name: &str, before: Option<&Value>, now: &Value) -> Option<String> {
     let bare = name.trim_start_matches("[]");
     // What absence means is no limit.

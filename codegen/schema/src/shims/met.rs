@@ -8,7 +8,7 @@ use super::plan::{
 };
 
 impl PairPlan {
-    /// The conversions of one way, by their ends.
+    /// Returns the conversions of one way, by their ends.
     pub(super) fn known(&self, way: Way) -> SortedMap<(&End, &End), &Conversion> {
         let conversions = self.way(way).iter();
         conversions.map(|one| ((&one.from, &one.to), one)).collect()
@@ -24,7 +24,7 @@ pub(super) struct Met<'p> {
 }
 
 impl ObjectPlan {
-    /// The members that something is planned for.
+    /// Returns the members that something is planned for.
     pub(super) fn members(&self) -> impl Iterator<Item = Met<'_>> {
         fn gone<'p>(wire: &'p str, rule: Option<&'p String>) -> Met<'p> {
             Met {
@@ -50,7 +50,7 @@ impl ObjectPlan {
 }
 
 impl Source {
-    /// The rules that say what becomes of the member.
+    /// Returns the rules that say what becomes of the member.
     pub(super) fn rules(&self) -> Vec<&str> {
         match self {
             Self::Same(same) => {
@@ -74,7 +74,8 @@ impl Source {
 }
 
 impl Body {
-    /// The rules that say what becomes of a value as a whole, each with the variant that it speaks of; none of an object.
+    /// Returns the rules that say what becomes of a value as a whole, each with the variant that it speaks of; none of an
+    /// object.
     pub(super) fn rules(&self) -> Vec<(Option<&str>, &str)> {
         match self {
             Self::Object(_) | Self::IntoVariant(_) | Self::Split(_) | Self::Reread => Vec::new(),

@@ -117,7 +117,7 @@ fn decision(pair: &Pair, place: String, findings: &SortedSet<Finding>, id: &str)
     }
 }
 
-/// The rows to write: those of another kind than `[[rule]]` take its place, since they settle what follows from them.
+/// Returns the rows to write: those of another kind than `[[rule]]` take its place, since they settle what follows from them.
 ///
 /// A limit of a member of which something else is open, too, is for a hook of the member: it sees to both.
 fn settle(pair: &Pair, place: &str, findings: &SortedSet<Finding>, id: &str) -> Settle {

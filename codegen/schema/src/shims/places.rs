@@ -119,7 +119,7 @@ fn walk(
     }
 }
 
-/// The conversion that a transfer ends in, at the values that it converts one by one.
+/// Returns the conversion that a transfer ends in, at the values that it converts one by one.
 fn next(transfer: &Transfer, trail: Trail) -> Option<((End, End), Trail)> {
     match transfer {
         Transfer::List(inner) => next(inner, to(&trail, Place::Item)),

@@ -56,7 +56,7 @@ pub fn text(plan: &PairPlan, spec: &Spec) -> Result<String, Error> {
 /// Maximum number of wire paths that are printed for one rule.
 const MAX_PATHS: usize = 4;
 
-/// Where on the wire a rule applies, the first of many.
+/// Returns where on the wire a rule applies, the first of many.
 fn wire(paths: &[String]) -> String {
     let told = paths.iter().take(MAX_PATHS).cloned();
     let more = paths.len().saturating_sub(MAX_PATHS);
@@ -86,7 +86,7 @@ fn example(text: &mut String, sample: &Sample<'_>) {
     }
 }
 
-/// An action as rule files write it, in brief.
+/// Returns an action as rule files write it, in brief.
 fn shown(action: &Value) -> String {
     let brief = |(word, of): (&String, &Value)| match (word.as_str(), of) {
         ("only", of) => format!("{word} {}", of["value"]),

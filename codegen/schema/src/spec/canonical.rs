@@ -115,7 +115,7 @@ pub fn canonicalize(upstream: &Value, file: &str) -> Result<Value, Error> {
     Ok(canonical)
 }
 
-/// The canonical form, and where each `$ref` stands with its fragment.
+/// Returns the canonical form, and where each `$ref` stands with its fragment.
 fn carried_over(upstream: &Value, file: &str) -> Result<(Value, Vec<(String, String)>), Error> {
     let wrong = |at: &str, expected: &str, found: &str, help: &str| {
         Error::schema(file, at, expected, found, help_or_mend(help))
@@ -388,7 +388,7 @@ impl Walk<'_> {
         Ok(format!("#{rewritten}").into())
     }
 
-    /// A list whose order says nothing: sorted by the JSON text of its items.
+    /// Returns a list whose order says nothing: sorted by the JSON text of its items.
     fn set(&self, value: &Value, of_text: bool) -> Result<Value, Error> {
         let Value::Array(list) = value else {
             return Err(self.wrong("a list", value, ""));

@@ -4,7 +4,7 @@ use super::{Directory, ERRATA, REVISIONS, errata, errors, methods};
 use crate::error::Fault;
 use crate::{Diagnostic, Error, Place};
 
-/// What the readers of the rule files that name revisions say of them.
+/// Returns what the readers of the rule files that name revisions say of them.
 pub(super) fn diagnostics(directory: &Directory) -> Vec<Diagnostic> {
     let spec = match directory.spec() {
         Ok(spec) => spec,
@@ -15,7 +15,7 @@ pub(super) fn diagnostics(directory: &Directory) -> Vec<Diagnostic> {
     placed(methods.into_iter().chain(errors).collect())
 }
 
-/// What begins before a draft and does not hold for it, which is passed over there.
+/// Returns what begins before a draft and does not hold for it, which is passed over there.
 pub(super) fn passed_over(directory: &Directory, draft: &str) -> Vec<Diagnostic> {
     let Ok(spec) = directory.spec() else {
         return Vec::new();

@@ -69,27 +69,27 @@ impl Directory {
         &self.files
     }
 
-    /// A file as failures print it.
+    /// Returns a file as failures print it.
     pub(super) fn path(&self, name: &str) -> String {
         format!("{}/{name}", self.root)
     }
 
-    /// The text of a file; an empty one where there is none.
+    /// Returns the text of a file; an empty one where there is none.
     pub(super) fn text(&self, name: &str) -> &str {
         self.files.get(name).map_or("", String::as_str)
     }
 
-    /// The same with its path.
+    /// Returns the same with its path.
     pub(super) fn file(&self, name: &str) -> RuleFile {
         RuleFile::new(self.path(name), self.text(name))
     }
 
-    /// The rows and lines of a file.
+    /// Returns the rows and lines of a file.
     pub(super) fn entries(&self, name: &str) -> Result<Vec<Entry>, Error> {
         sheet::entries(&self.path(name), self.text(name))
     }
 
-    /// The list of revisions, which has to be there.
+    /// Returns the list of revisions, which has to be there.
     pub(super) fn list(&self) -> Result<RuleFile, Error> {
         if self.files.contains_key(REVISIONS) {
             return Ok(self.file(REVISIONS));
@@ -99,7 +99,7 @@ impl Directory {
         Err(Error::file(self.path(REVISIONS), problem, "", help))
     }
 
-    /// What the list says.
+    /// Returns what the list says.
     pub(super) fn order(&self) -> Result<(Order, Vec<Row>), Error> {
         let rows = revisions::read(&self.list()?)?;
         let drafts = rows.iter().filter(|row| row.is_draft());
@@ -112,7 +112,7 @@ impl Directory {
         Ok((order, rows))
     }
 
-    /// The errata of all revisions.
+    /// Returns the errata of all revisions.
     pub(super) fn errata(&self, order: &Order) -> Result<Vec<Erratum>, Error> {
         errata::read(&self.file(ERRATA), Some(order))
     }
@@ -237,7 +237,7 @@ fn delete(dir: &Path, path: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// The files that are not the same in both.
+/// Returns the files that are not the same in both.
 fn differing<'f>(one: &'f Files, other: &'f Files) -> Vec<&'f String> {
     let names: SortedSet<&String> = one.keys().chain(other.keys()).collect();
     let differs = |name: &&String| one.get(*name) != other.get(*name);

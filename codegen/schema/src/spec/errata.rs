@@ -35,7 +35,7 @@ pub struct Erratum {
 }
 
 impl Erratum {
-    /// Whether it is of a revision; one of a schema without revisions is of that schema.
+    /// Returns whether it is of a revision; one of a schema without revisions is of that schema.
     pub(super) fn holds(&self, id: &str) -> bool {
         self.revisions.is_empty() || self.revisions.iter().any(|of| of == id)
     }
@@ -138,7 +138,7 @@ fn erratum(row: Row, revisions: Vec<String>, line: usize) -> Result<Erratum, Str
     })
 }
 
-/// The value of exactly one of three spellings; the third one says that there is none.
+/// Returns the value of exactly one of three spellings; the third one says that there is none.
 fn one_of(
     [of_toml, of_json, of_none]: [&str; 3],
     plain: Option<toml::Value>,

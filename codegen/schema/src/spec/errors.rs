@@ -208,7 +208,7 @@ impl ErrorRules {
         unlisted
     }
 
-    /// What has to be said of these codes.
+    /// Returns what has to be said of these codes.
     pub(crate) fn open(&self, revision: &Revision, order: &Order) -> Vec<Decision> {
         let of = |(code, name): (i64, &str)| Decision {
             scope: Scope::Revision(revision.id.clone()),
@@ -241,7 +241,7 @@ impl ErrorRules {
         Self::read_all(spec).map(|(rules, _)| rules)
     }
 
-    /// The same, with what begins before a draft and does not hold for it, which is passed over there.
+    /// Returns the same, with what begins before a draft and does not hold for it, which is passed over there.
     pub(super) fn read_all(spec: &Spec) -> Result<(Self, Vec<Error>), Error> {
         let file = spec.rules.get(Self::FILE);
         let mut rows: Rows = file.parse()?;
@@ -270,7 +270,7 @@ impl ErrorRules {
     }
 }
 
-/// The constant values of `code`, directly or in the parts of an `allOf`, in the definition or its `error`.
+/// Returns the constant values of `code`, directly or in the parts of an `allOf`, in the definition or its `error`.
 fn codes(schema: &Value) -> Vec<i64> {
     let parts = schema.get("allOf").and_then(Value::as_array);
     let parts = parts.into_iter().flatten();

@@ -110,13 +110,13 @@ impl Directory {
     }
 }
 
-/// The name of a rule file that all revisions share, without its ending.
+/// Returns the name of a rule file that all revisions share, without its ending.
 pub(super) fn shared(file: &str) -> Option<&str> {
     let stem = file.strip_suffix(".toml")?;
     (!stem.contains('/') && file != REVISIONS).then_some(stem)
 }
 
-/// Whether an entry names a revision otherwise than by a range, alone or as one side of a pair.
+/// Returns whether an entry names a revision otherwise than by a range, alone or as one side of a pair.
 pub(super) fn names(entry: &Entry, id: &str) -> bool {
     let pair = |text: &str| {
         let pair = text.split_once("..");
@@ -166,7 +166,7 @@ impl Held {
         self.file == DOCS
     }
 
-    /// Whether this is the same one, in texts before and after an edit of its end.
+    /// Returns whether this is the same one, in texts before and after an edit of its end.
     pub(super) fn is_still(&self, other: &Self) -> bool {
         self.file == other.file && self.fact == other.fact && self.since == other.since
     }
@@ -175,7 +175,7 @@ impl Held {
         order.holds(&self.since, self.until.as_deref(), id)
     }
 
-    /// What becomes of it if it does not hold for a revision: it ends before that, or begins after it.
+    /// Returns what becomes of it if it does not hold for a revision: it ends before that, or begins after it.
     ///
     /// Nothing, where it holds before the revision and in a release after it.
     pub(super) fn without(&self, order: &Order, id: &str) -> Option<Change> {
@@ -190,14 +190,14 @@ impl Held {
         before.filter(|_| is_last).map(Change::Ends)
     }
 
-    /// Whether a diagnostic is about one of its lines in the text of its file.
+    /// Returns whether a diagnostic is about one of its lines in the text of its file.
     pub(super) fn is_meant(&self, directory: &Directory, of: &Diagnostic) -> bool {
         let text = directory.text(&self.file);
         let own = |line| sheet::at_line(text, &self.entries, line).is_some();
         *of.file == directory.path(&self.file) && of.line().is_some_and(own)
     }
 
-    /// The edits by which it begins with another revision.
+    /// Returns the edits by which it begins with another revision.
     pub(super) fn begins(&self, text: &str, id: &str) -> Vec<Edit> {
         if !self.is_of_lines() {
             let row = self.entries.first();
@@ -215,7 +215,7 @@ impl Held {
         headers.collect()
     }
 
-    /// The headers of its tables of lines, each once.
+    /// Returns the headers of its tables of lines, each once.
     fn headers(&self, text: &str) -> Vec<Range<usize>> {
         let mut headers: Vec<_> = (self.entries.iter())
             .map(|entry| entry.header(text))
@@ -224,7 +224,7 @@ impl Held {
         headers
     }
 
-    /// The text in which it ends with another revision.
+    /// Returns the text in which it ends with another revision.
     pub(super) fn ending(&self, text: &str, until: &str) -> String {
         let Some(first) = self.entries.first() else {
             return text.to_owned();

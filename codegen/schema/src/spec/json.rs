@@ -97,7 +97,7 @@ impl<'de> Visitor<'de> for Strict {
     }
 }
 
-/// The text of a value for a message: compact, keys in their order, cut at about 200 bytes.
+/// Returns the text of a value for a message: compact, keys in their order, cut at about 200 bytes.
 pub(crate) fn shown(value: &Value) -> String {
     cut(&value.to_string(), 200)
 }

@@ -53,7 +53,7 @@ impl Order {
         self
     }
 
-    /// Whether a range of places holds for the revision at a place.
+    /// Returns whether a range of places holds for the revision at a place.
     ///
     /// A draft that is still an earlier release has what that one has, and what begins with the draft itself.
     fn is_within(&self, (from, to): (usize, usize), at: usize) -> bool {
@@ -89,7 +89,7 @@ impl Order {
         self.id(self.at(id)?.checked_sub(1)?)
     }
 
-    /// Whether nothing but drafts stands from this place on.
+    /// Returns whether nothing but drafts stands from this place on.
     pub(super) fn only_drafts(&self, from: usize) -> bool {
         from >= self.firm
     }

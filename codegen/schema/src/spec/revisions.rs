@@ -79,24 +79,24 @@ impl Row {
         self.wire.as_deref().unwrap_or(self.id())
     }
 
-    /// What was recorded of the upstream file; empty for nothing.
+    /// Returns what was recorded of the upstream file; empty for nothing.
     pub(crate) fn sha256(&self) -> &str {
         self.sha256.as_ref().map_or("", |digest| digest.get_ref())
     }
 
-    /// Whether handlers are written in it.
+    /// Returns whether handlers are written in it.
     pub(crate) fn handlers(&self) -> bool {
         (self.handlers.as_ref()).is_some_and(|handlers| *handlers.get_ref())
     }
 
-    /// The facts that are confirmed, while others are not.
+    /// Returns the facts that are confirmed, while others are not.
     pub(super) fn confirmed(&self) -> Vec<&str> {
         let facts = self.confirmed.iter().flat_map(|facts| facts.get_ref());
         facts.map(String::as_str).collect()
     }
 }
 
-/// The entry of a revision in the text of the list.
+/// Returns the entry of a revision in the text of the list.
 fn entry(file: &RuleFile, id: &str) -> Result<Option<Entry>, Error> {
     let mut entries = sheet::entries(&file.path, &file.text)?.into_iter();
     Ok(entries.find(|entry| entry.text_of("id") == Some(id)))
@@ -128,7 +128,7 @@ pub(crate) fn read(file: &RuleFile) -> Result<Vec<Row>, Error> {
     Ok(rows)
 }
 
-/// What is wrong with an entry after those before it: where, what, and what to do.
+/// Returns what is wrong with an entry after those before it: where, what, and what to do.
 fn faults(row: &Row, before: &[Row]) -> Vec<(usize, String, &'static str)> {
     let mut faults: Vec<(usize, String, &str)> = Vec::new();
     let at = row.id.span().start;
@@ -205,7 +205,7 @@ const RESERVED: &[&str] = &[
     "wire",
 ];
 
-/// A revision id is a directory of spec/, part of a crate name, a module and a feature.
+/// Returns a revision id is a directory of spec/, part of a crate name, a module and a feature.
 pub(crate) fn is_id(id: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
     let ends = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric());
@@ -222,7 +222,7 @@ fn is_lower_hex(byte: u8) -> bool {
     matches!(byte, b'0'..=b'9' | b'a'..=b'f')
 }
 
-/// The text of the file with one more entry, after the one called `after`; by default last, but before drafts.
+/// Returns the text of the file with one more entry, after the one called `after`; by default last, but before drafts.
 pub(crate) fn with_row(
     file: &RuleFile,
     rows: &[Row],

@@ -36,7 +36,7 @@ pub const ROLES: &[Role] = &[
     role("InputRequest", ServerToClient, Input),
 ];
 
-/// Whether a schema lists messages itself, apart from those within results.
+/// Returns whether a schema lists messages itself, apart from those within results.
 pub(crate) fn lists(schema: &Value) -> bool {
     let mut of_core = (ROLES.iter()).filter(|role| role.kind != Input);
     of_core.any(|role| definition(schema, role.union).is_some())
@@ -69,7 +69,7 @@ pub fn result(stem: &str) -> String {
     format!("{stem}Result")
 }
 
-/// Whether the params of a request have a member, whichever of their shapes they have.
+/// Returns whether the params of a request have a member, whichever of their shapes they have.
 pub(crate) fn takes(revision: &Revision, method: &str, member: &str) -> bool {
     fn has(revision: &Revision, schema: &Value, member: &str, depth: usize) -> bool {
         if schema["properties"].get(member).is_some() {
@@ -100,14 +100,14 @@ pub(crate) fn messages(schema: &Value) -> impl Iterator<Item = (&str, &str)> {
     definitions(schema).filter_map(|(name, definition)| Some((method_of(definition)?, name)))
 }
 
-/// The definition of the request of a method.
+/// Returns the definition of the request of a method.
 pub(crate) fn request<'r>(revision: &'r Revision, method: &str) -> Option<&'r str> {
     let is_request = !method.starts_with("notifications/");
     let messages = messages(&revision.schema).filter(|(of, _)| is_request && *of == method);
     messages.last().map(|(_, name)| name)
 }
 
-/// The constant of `method`, of the definition itself or of a part that it is put together from.
+/// Returns the constant of `method`, of the definition itself or of a part that it is put together from.
 fn method_of(definition: &Value) -> Option<&str> {
     let method = definition.get("properties").and_then(|of| of.get("method"));
     let own = method.and_then(|method| method.get("const")?.as_str());

@@ -71,7 +71,7 @@ impl RuleFile {
         of.note("reason", reason).help(help).into()
     }
 
-    /// The same of a rule that does not hold of one of the revisions of its range.
+    /// Returns the same of a rule that does not hold of one of the revisions of its range.
     pub(crate) fn error_of(
         &self,
         revision: &str,
@@ -88,7 +88,7 @@ impl RuleFile {
     }
 }
 
-/// What is not TOML, or not the TOML that a file holds.
+/// Returns what is not TOML, or not the TOML that a file holds.
 pub(super) fn not_toml(file: &str, line: usize, message: &str) -> Error {
     let message = message.trim_end().replace('\n', "; ");
     Error::text(file, Place::Line(line), message)

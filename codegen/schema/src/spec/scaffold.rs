@@ -34,7 +34,7 @@ impl Directory {
         Ok(written)
     }
 
-    /// What has no doc line once the proposed rows are taken: what they make opaque or change has no use for some.
+    /// Returns what has no doc line once the proposed rows are taken: what they make opaque or change has no use for some.
     fn undocumented(&self, open: &Open) -> Vec<Undocumented> {
         let mut taken = self.clone();
         let of_schemas = open.decisions.iter();
@@ -92,7 +92,7 @@ impl Directory {
         true
     }
 
-    /// An empty doc line for a type or for a member of it; not where there is one.
+    /// Returns an empty doc line for a type or for a member of it; not where there is one.
     fn doc_stub(&mut self, file: &str, section: &str, member: Option<&str>) -> Result<bool, Error> {
         let (table, key) = match member {
             Some(member) => (vec![section, "members"], member),
@@ -118,7 +118,7 @@ impl Directory {
     }
 }
 
-/// Whether its stub is a row, which can stand at the end of a file; a line goes into its table.
+/// Returns whether its stub is a row, which can stand at the end of a file; a line goes into its table.
 fn is_row(decision: &Decision) -> bool {
     let mut lines = decision.settle.stub.lines();
     let first = lines.find(|line| !line.starts_with('#'));

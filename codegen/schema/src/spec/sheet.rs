@@ -23,13 +23,13 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// The first string under a key.
+    /// Returns the first string under a key.
     pub(crate) fn text_of(&self, key: &str) -> Option<&str> {
         let mut texts = self.texts.iter();
         texts.find_map(|(other, text, _)| (other == key).then_some(text.as_str()))
     }
 
-    /// Where that stands, with its quotes.
+    /// Returns where that stands, with its quotes.
     pub(crate) fn place_of(&self, key: &str) -> Option<Range<usize>> {
         let mut texts = self.texts.iter();
         texts.find_map(|(other, _, place)| (other == key).then(|| place.clone()))
@@ -43,12 +43,12 @@ impl Entry {
         }
     }
 
-    /// The header that it stands below, with its line break.
+    /// Returns the header that it stands below, with its line break.
     pub(crate) fn header(&self, sheet: &str) -> Range<usize> {
         self.header.start..line_end(sheet, self.header.end)
     }
 
-    /// The text of it, without the comments above.
+    /// Returns the text of it, without the comments above.
     pub(crate) fn text<'t>(&self, sheet: &'t str) -> &'t str {
         sheet.get(self.span.clone()).unwrap_or_default()
     }
@@ -57,7 +57,7 @@ impl Entry {
 /// A change of a text: what stands in a range gives way to something else.
 pub(crate) type Edit = (Range<usize>, String);
 
-/// The entries of a rule file, in the order of the text.
+/// Returns the entries of a rule file, in the order of the text.
 ///
 /// # Errors
 /// What is not TOML, with its line.
@@ -148,7 +148,7 @@ impl Entry {
     }
 }
 
-/// A value as it stands, strings without their quotes.
+/// Returns a value as it stands, strings without their quotes.
 fn plain(value: &Value) -> String {
     match value.as_str() {
         Some(text) => text.to_owned(),
@@ -156,7 +156,7 @@ fn plain(value: &Value) -> String {
     }
 }
 
-/// The text with the edits made; they must not overlap.
+/// Returns the text with the edits made; they must not overlap.
 pub(crate) fn edited(text: &str, mut edits: Vec<Edit>) -> String {
     edits.sort_by_key(|(range, _)| range.start);
     let mut out = text.to_owned();
@@ -199,7 +199,7 @@ pub(crate) fn with_block(text: &str, at: usize, block: &str) -> String {
     format!("{head}{gap}{block}{close}{tail}")
 }
 
-/// A string as a value or a key, on one line.
+/// Returns a string as a value or a key, on one line.
 pub(crate) fn quoted(text: &str) -> String {
     let key = toml_edit::Key::new(text).to_string();
     match key.starts_with(['"', '\'']) {
@@ -208,7 +208,7 @@ pub(crate) fn quoted(text: &str) -> String {
     }
 }
 
-/// A key as it stands in a header.
+/// Returns a key as it stands in a header.
 pub(crate) fn key(name: &str) -> String {
     let bare = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     match name.bytes().all(bare) && !name.is_empty() {
@@ -217,7 +217,7 @@ pub(crate) fn key(name: &str) -> String {
     }
 }
 
-/// The text without entries and the comments that stand right above them, and without tables that have nothing in them.
+/// Returns the text without entries and the comments that stand right above them, and without tables that have nothing in them.
 pub(crate) fn without<'e>(
     path: &str,
     text: &str,
@@ -283,7 +283,7 @@ pub(crate) fn line_end(text: &str, offset: usize) -> usize {
         .map_or(text.len(), |end| offset + end + 1)
 }
 
-/// The entry that a line (from 1) belongs to, if it is one of an entry.
+/// Returns the entry that a line (from 1) belongs to, if it is one of an entry.
 pub(crate) fn at_line<'e>(text: &str, entries: &'e [Entry], line: usize) -> Option<&'e Entry> {
     let mut breaks = text.match_indices('\n').map(|(at, _)| at + 1);
     let start = match line.checked_sub(2) {

@@ -92,7 +92,7 @@ pub fn verify(dir: &Path, upstream: Option<&Path>) -> Result<Verified, Error> {
     })
 }
 
-/// What the row of a revision lists as confirmed and does not hold, and, of a released one, what is not confirmed.
+/// Returns what the row of a revision lists as confirmed and does not hold, and, of a released one, what is not confirmed.
 fn unconfirmed(directory: &Directory, list: &RuleFile, row: &Row) -> Vec<Error> {
     let Some(confirmed) = &row.confirmed else {
         return Vec::new();
@@ -139,7 +139,7 @@ fn in_canonical_form(
     unlike(directory, name, raw, "not in canonical form", &help)
 }
 
-/// The error of a schema that is not the text of a canonical one.
+/// Returns the error of a schema that is not the text of a canonical one.
 fn unlike(
     directory: &Directory,
     name: &str,
@@ -156,8 +156,8 @@ fn unlike(
     })
 }
 
-/// How a schema differs from upstream's; `None` for a draft that is what upstream had on another day: it changes there at any
-/// time, and here when it is imported.
+/// Returns how a schema differs from upstream's; `None` for a draft that is what upstream had on another day: it changes there
+/// at any time, and here when it is imported.
 fn as_upstream(directory: &Directory, row: &Row, upstream: &Path) -> Option<Vec<Error>> {
     let (id, name) = (row.id(), schema_name(row.id()));
     let path = upstream.join(&name);

@@ -83,7 +83,7 @@ impl Emitter {
         assign(&field, &value)
     }
 
-    /// A member that source and target have.
+    /// Returns a member that source and target have.
     fn same(&self, plan: &FieldPlan, same: &SameMember) -> TokenStream {
         let (wire, transfer) = (plan.source_wire(), &reduced(&same.transfer, &self.moved));
         let optional = [same.optional, plan.optional];
@@ -162,7 +162,7 @@ impl Emitter {
         }
     }
 
-    /// An optional value, converted if it is there: to this, of `value`.
+    /// Returns an optional value, converted if it is there: to this, of `value`.
     fn mapped(
         &self,
         transfer: &Transfer,
@@ -175,7 +175,7 @@ impl Emitter {
         }
     }
 
-    /// A member whose text is read again, or whose value has no counterpart and is lost.
+    /// Returns a member whose text is read again, or whose value has no counterpart and is lost.
     fn recast(&self, plan: &FieldPlan, recast: &Recast, is_lost: bool) -> TokenStream {
         let (wire, rule) = (plan.source_wire(), rule(&recast.rule));
         let field = format_ident!("{}", recast.field);
@@ -208,7 +208,7 @@ impl Emitter {
         }
     }
 
-    /// A list without the items that a hand-written function refuses.
+    /// Returns a list without the items that a hand-written function refuses.
     pub(super) fn filtered(
         &self,
         from: &Ident,
@@ -231,7 +231,7 @@ impl Emitter {
     }
 }
 
-/// What fills a member that the source may have and lacks.
+/// Returns what fills a member that the source may have and lacks.
 fn added(missing: &Missing, wire: &str) -> TokenStream {
     match &missing.action {
         Action::Default(value) => {
@@ -242,7 +242,7 @@ fn added(missing: &Missing, wire: &str) -> TokenStream {
     }
 }
 
-/// What fills a member that the source does not name.
+/// Returns what fills a member that the source does not name.
 fn fill(missing: &Missing) -> TokenStream {
     let Missing {
         rule: id, action, ..

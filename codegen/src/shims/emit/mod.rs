@@ -80,7 +80,7 @@ pub fn crate_files(plans: &[PairPlan], facts: &scaffold::ShimFacts) -> Result<Cr
     Ok(files)
 }
 
-/// The value of a conversion, as its function returns it.
+/// Returns the value of a conversion, as its function returns it.
 fn done(effect: Effect, value: TokenStream) -> TokenStream {
     match effect {
         Effect::Exact | Effect::Lossy => value,
@@ -139,7 +139,7 @@ impl Emitter {
         &self.functions[&(from.clone(), to.clone())]
     }
 
-    /// The functions of other files that some code names, each with its file.
+    /// Returns the functions of other files that some code names, each with its file.
     fn elsewhere(&self, body: &syn::File, own: &SortedSet<String>) -> Vec<TokenStream> {
         let named = named(body);
         let other = |name: &String| named.contains(name) && !own.contains(name);
@@ -167,7 +167,7 @@ impl Emitter {
         }
     }
 
-    /// The function; it takes a context where something can be lost.
+    /// Returns the function; it takes a context where something can be lost.
     fn function(&self, one: &Conversion) -> TokenStream {
         let Conversion {
             from,
@@ -262,7 +262,7 @@ impl Emitter {
         quote!(#from::#variant(value) => #then,)
     }
 
-    /// A value, converted, as a variant of the target or as the target itself.
+    /// Returns a value, converted, as a variant of the target or as the target itself.
     fn becoming(&self, becomes: &Becomes, to: &TokenStream, value: TokenStream) -> TokenStream {
         let transfer = reduced(&becomes.transfer, &self.moved);
         let value = in_box(self.convert(&transfer, value), becomes.boxed);
@@ -275,7 +275,7 @@ impl Emitter {
         }
     }
 
-    /// The rows by which a value whose type is only known at run time is converted.
+    /// Returns the rows by which a value whose type is only known at run time is converted.
     fn types(&self, conversions: &[&Conversion]) -> TokenStream {
         let converted = conversions.iter().filter_map(|one| {
             let (End::Type(from), End::Type(to)) = (&one.from, &one.to) else {

@@ -14,7 +14,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
 impl Emitter {
-    /// The body of a conversion of objects.
+    /// Returns the body of a conversion of objects.
     pub(super) fn object(
         &self,
         one: &Conversion,
@@ -186,7 +186,7 @@ impl Emitter {
     }
 }
 
-/// The type that a transfer gives, as far as nothing else says it where the value is only written.
+/// Returns the type that a transfer gives, as far as nothing else says it where the value is only written.
 fn held(transfer: &Transfer) -> TokenStream {
     match transfer {
         Transfer::List(inner) => {
@@ -206,7 +206,7 @@ fn held(transfer: &Transfer) -> TokenStream {
     }
 }
 
-/// The fields of the source that a conversion takes.
+/// Returns the fields of the source that a conversion takes.
 fn named_fields(plan: &ObjectPlan) -> SortedSet<&str> {
     let mut names: SortedSet<&str> = plan.dropped.iter().map(|plan| &*plan.field).collect();
     names.extend(plan.fields.iter().filter_map(|plan| match &plan.source {
@@ -228,7 +228,7 @@ fn named_fields(plan: &ObjectPlan) -> SortedSet<&str> {
     names
 }
 
-/// The variable that holds what a hook made of the whole source.
+/// Returns the variable that holds what a hook made of the whole source.
 pub(super) fn derived(field: &str) -> Ident {
     format_ident!("derived_{field}")
 }

@@ -7,7 +7,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
 impl Emitter {
-    /// A value of a member, converted; losses get the member's name.
+    /// Returns a value of a member, converted; losses get the member's name.
     pub(super) fn member(
         &self,
         transfer: &Transfer,
@@ -26,13 +26,13 @@ impl Emitter {
         quote!(cx.#method(#wire, #value, #each) #question)
     }
 
-    /// The method of the context that does something to all values: one that may stop has another name.
+    /// Returns the method of the context that does something to all values: one that may stop has another name.
     fn method(&self, name: &str, inner: &Transfer) -> Ident {
         let prefix = if self.is_fallible(inner) { "try_" } else { "" };
         format_ident!("{prefix}{name}")
     }
 
-    /// A value, converted, in a place where `?` works.
+    /// Returns a value, converted, in a place where `?` works.
     pub(super) fn convert(&self, transfer: &Transfer, value: TokenStream) -> TokenStream {
         if !self.is_exact(transfer) {
             let question = self.is_fallible(transfer).then(|| quote!(?));
@@ -75,7 +75,7 @@ impl Emitter {
         }
     }
 
-    /// A value, converted by functions that take a context; a `Result` where one of them may stop.
+    /// Returns a value, converted by functions that take a context; a `Result` where one of them may stop.
     fn with_context(&self, transfer: &Transfer, value: TokenStream) -> TokenStream {
         let is_fallible = self.is_fallible(transfer);
         match transfer {
@@ -113,7 +113,7 @@ impl Emitter {
         }
     }
 
-    /// A function that converts one item, given a context.
+    /// Returns a function that converts one item, given a context.
     pub(super) fn each_with_context(&self, inner: &Transfer) -> TokenStream {
         match inner {
             Transfer::Call { from, to } if !self.is_exact(inner) => {
@@ -143,7 +143,7 @@ impl Emitter {
         target(transfer).map_or(Effect::Exact, |(from, to)| self.of(&from, &to).effect)
     }
 
-    /// The path of a function that cannot fail and does this transfer.
+    /// Returns the path of a function that cannot fail and does this transfer.
     pub(super) fn function_of(&self, transfer: &Transfer) -> Option<TokenStream> {
         match transfer {
             Transfer::Call { from, to } if self.is_exact(transfer) => {

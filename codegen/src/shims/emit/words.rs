@@ -7,7 +7,7 @@ use mcp_revisions_schema::shims::rules::{LossKind, Reject};
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 
-/// The value of a field as an `Option`, out of its box.
+/// Returns the value of a field as an `Option`, out of its box.
 pub(super) fn option(field: &Ident, optional: bool, boxed: bool) -> TokenStream {
     match (optional, boxed) {
         (true, true) => quote!(#field.map(|value| *value)),
@@ -17,14 +17,14 @@ pub(super) fn option(field: &Ident, optional: bool, boxed: bool) -> TokenStream 
     }
 }
 
-/// A hand-written function of the pair: files of conversions import their pair's module as `hooks`.
+/// Returns a hand-written function of the pair: files of conversions import their pair's module as `hooks`.
 pub(super) fn path(path: &str) -> TokenStream {
     let segments = path.trim_end_matches('?').split("::");
     let segments = segments.map(|segment| format_ident!("{segment}"));
     quote!(hooks::#(#segments)::*)
 }
 
-/// The `?` behind a call of a hand-written function that may stop.
+/// Returns the `?` behind a call of a hand-written function that may stop.
 pub(super) fn question(path: &str) -> Option<TokenStream> {
     may_stop(path).then(|| quote!(?))
 }
@@ -34,7 +34,7 @@ pub(in crate::shims) fn adapter(adapter: Adapter) -> TokenStream {
     quote!(Adapter::#variant)
 }
 
-/// The code of an error; the ends of all codes by their names.
+/// Returns the code of an error; the ends of all codes by their names.
 pub(in crate::shims) fn code(code: i64) -> TokenStream {
     match code {
         i64::MIN => quote!(i64::MIN),
@@ -49,7 +49,7 @@ pub(super) fn reject(id: &str, error: &Reject) -> TokenStream {
     quote!(cx.reject(#rule, #code, #message))
 }
 
-/// A rule of the pair: files of conversions import their pair's `rules`.
+/// Returns a rule of the pair: files of conversions import their pair's `rules`.
 pub(in crate::shims) fn rule(id: &str) -> TokenStream {
     if id == UNDECIDED {
         return quote!(&mcp_convert::Rule::UNDECIDED);
@@ -58,18 +58,18 @@ pub(in crate::shims) fn rule(id: &str) -> TokenStream {
     quote!(&rules::#name)
 }
 
-/// The name of the constant that stands for a rule.
+/// Returns the name of the constant that stands for a rule.
 pub(in crate::shims) fn name(id: &str) -> Ident {
     format_ident!("{}", id.replace('-', "_").to_uppercase())
 }
 
-/// A hand-written function, called in the name of its rule.
+/// Returns a hand-written function, called in the name of its rule.
 pub(super) fn call(hook: &Hook, arguments: TokenStream) -> TokenStream {
     let (path, rule) = (path(&hook.path), rule(&hook.rule));
     quote!(#path(#arguments, &mut cx.under(#rule)))
 }
 
-/// What a hand-written function returns, in a place where `?` works.
+/// Returns what a hand-written function returns, in a place where `?` works.
 pub(super) fn called(hook: &Hook, arguments: TokenStream) -> TokenStream {
     let (call, question) = (call(hook, arguments), question(&hook.path));
     quote!(#call #question)

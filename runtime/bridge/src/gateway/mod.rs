@@ -222,7 +222,7 @@ impl Gateway {
         self.0.changes.send_modify(|count| *count += 1);
     }
 
-    /// The servers, in the order of their names in lists.
+    /// Returns the servers, in the order of their names in lists.
     fn members(&self) -> Vec<Arc<Member>> {
         self.0
             .members

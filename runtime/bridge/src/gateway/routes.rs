@@ -182,7 +182,7 @@ impl Gateway {
     }
 }
 
-/// The error for a name of no server.
+/// Returns the error for a name of no server.
 fn unknown(list: &str, named: &str, prefixes: &[&str]) -> ErrorObject {
     let kind = if list == methods::TOOLS_LIST {
         "tool"

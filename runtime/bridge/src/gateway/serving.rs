@@ -101,7 +101,7 @@ impl Gateway {
         })
     }
 
-    /// The end towards clients. It offers what the servers may have: which of them have it is not known before they are
+    /// Returns the end towards clients. It offers what the servers may have: which of them have it is not known before they are
     /// started.
     fn server(&self) -> Result<Server, Error> {
         let settings = &self.0.settings;

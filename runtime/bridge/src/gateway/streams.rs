@@ -73,7 +73,7 @@ impl Filter {
         })
     }
 
-    /// The filter as params, for these resources.
+    /// Returns the filter as params, for these resources.
     fn params(&self, uris: &[String]) -> Json {
         let lists = self.lists.iter().map(|(word, _)| (*word, Json::of(&true)));
         let uris = (!uris.is_empty()).then(|| ("resourceSubscriptions", Json::of(uris)));
@@ -280,7 +280,7 @@ impl Stream {
     }
 }
 
-/// Whether an error says that the server takes no such request, however often it is sent.
+/// Returns whether an error says that the server takes no such request, however often it is sent.
 fn is_refusal(error: &ErrorObject) -> bool {
     let codes = [
         ErrorObject::METHOD_NOT_FOUND,

@@ -216,17 +216,17 @@ impl Link {
         let _ = tokio::time::timeout(SLOW, self.handle.close()).await;
     }
 
-    /// Whether a client takes notifications outside of calls.
+    /// Returns whether a client takes notifications outside of calls.
     pub(crate) fn is_listened_to(&self) -> bool {
         !self.listeners.is_empty()
     }
 
-    /// The revision that the server speaks.
+    /// Returns the revision that the server speaks.
     pub(crate) fn spoken(&self) -> Revision {
         self.spoken
     }
 
-    /// Whether the server has ended.
+    /// Returns whether the server has ended.
     pub(crate) fn has_ended(&self) -> bool {
         self.handle.has_ended()
     }

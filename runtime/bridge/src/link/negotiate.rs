@@ -16,7 +16,7 @@ use crate::Error;
 use crate::identity;
 use crate::settings::Settings;
 
-/// The options of a connection to a server, on behalf of a client.
+/// Returns the options of a connection to a server, on behalf of a client.
 pub(super) fn options(settings: &Settings, caller: &Caller, revisions: RevisionSet) -> Options {
     let profile = identity::profile(caller, settings.client_info.as_ref());
     Options::new(settings.upstream.channel(), profile)
@@ -80,7 +80,7 @@ fn seen(last: &Incoming) -> Option<String> {
     }
 }
 
-/// What a message says of why nothing came of it: an error, or revisions that are not wanted.
+/// Returns what a message says of why nothing came of it: an error, or revisions that are not wanted.
 fn speaks(text: &[u8]) -> Option<String> {
     let seen = peek(text).ok()?;
     let Some(error) = seen.error else {
@@ -110,7 +110,7 @@ fn named(spoken: &Value) -> Option<String> {
     (!excerpt.is_empty()).then_some(excerpt)
 }
 
-/// What an answer over HTTP says in which there is no message.
+/// Returns what an answer over HTTP says in which there is no message.
 fn no_message(status: u16, body: &[u8]) -> Option<String> {
     if peek(body).is_ok() || (body.is_empty() && (200..300).contains(&status)) {
         return None;

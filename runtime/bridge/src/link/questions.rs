@@ -168,7 +168,7 @@ impl Proxied {
         });
     }
 
-    /// Where a question belongs that the server asks, in this call if it says so.
+    /// Returns where a question belongs that the server asks, in this call if it says so.
     fn belongs(&self, server: &Server, about: Option<Token>, is_known: bool) -> Belongs {
         let calls = server.calls();
         if let Some(of) = about.filter(|token| calls.contains_key(token)) {

@@ -49,7 +49,7 @@ pub(super) enum Decided {
 }
 
 impl Turns {
-    /// Whether a call may begin beside those that are at work.
+    /// Returns whether a call may begin beside those that are at work.
     pub(super) fn admits(&self, asked: &Asked, calls: &Calls) -> bool {
         if !asked.may_be_asked {
             return true;
@@ -69,7 +69,7 @@ impl Turns {
         }
     }
 
-    /// The next call that may begin, or has waited long enough; those that no client waits for any more are forgotten.
+    /// Returns the next call that may begin, or has waited long enough; those that no client waits for any more are forgotten.
     pub(super) fn next_held(&mut self, server: &Server) -> Option<Held<Asked>> {
         self.held.retain(|(held, _)| !held.is_cancelled());
         let begins = |(held, until): &(Held<Asked>, Duration)| {
@@ -104,7 +104,7 @@ impl Turns {
             .take_if(|undecided| undecided.question.token == question);
     }
 
-    /// The question that is kept, once it is clear whose it is, or that it will not be.
+    /// Returns the question that is kept, once it is clear whose it is, or that it will not be.
     pub(super) fn decide(&mut self, server: &Server) -> Option<Decided> {
         let calls = server.calls();
         let undecided = self.undecided.as_mut()?;

@@ -85,12 +85,13 @@ impl LossLog {
     }
 }
 
-/// Whether a loss changes the message for its receiver: not what the session says, or what a member says by its absence.
+/// Returns whether a loss changes the message for its receiver: not what the session says, or what a member says by its
+/// absence.
 fn is_told(loss: &Loss) -> bool {
     loss.is_loss() || matches!(loss.change, Change::Carried | Change::Reshaped)
 }
 
-/// Why a message was not delivered, as members of its line.
+/// Returns why a message was not delivered, as members of its line.
 fn undelivered(why: Undelivered<'_>) -> Option<Map<Json>> {
     let members = match why {
         Undelivered::Rejected {

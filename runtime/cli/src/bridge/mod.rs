@@ -313,7 +313,7 @@ struct Failed {
 }
 
 impl Failed {
-    /// The server cannot be used, or has ended first.
+    /// Returns the server cannot be used, or has ended first.
     fn server(error: impl Into<anyhow::Error>) -> Self {
         Self {
             code: 1,
@@ -321,7 +321,7 @@ impl Failed {
         }
     }
 
-    /// The bridge has no place to listen at, or a file cannot be written.
+    /// Returns the bridge has no place to listen at, or a file cannot be written.
     fn place(error: impl Into<anyhow::Error>) -> Self {
         Self {
             code: OUTPUT_FAILED,

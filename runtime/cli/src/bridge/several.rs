@@ -169,7 +169,7 @@ pub(super) async fn bridged(
     }
 }
 
-/// The end towards clients of all servers as one.
+/// Returns the end towards clients of all servers as one.
 fn gateway(arguments: &Arguments, files: &Files) -> Gateway {
     let log = files.log.clone();
     let mut gateway = Gateway::builder()

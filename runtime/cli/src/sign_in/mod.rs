@@ -165,7 +165,7 @@ fn server_of(kept: &Result<Kept, String>) -> &str {
     kept.as_ref().map_or("", |kept| kept.server.as_str())
 }
 
-/// A sign-in in a line, without secrets.
+/// Returns a sign-in in a line, without secrets.
 fn line(kept: &Kept) -> String {
     let mut text = format!("{} at {}", kept.server, kept.issuer);
     if let Some(client) = &kept.registration {
@@ -190,7 +190,7 @@ fn line(kept: &Kept) -> String {
     text
 }
 
-/// How long a token is valid.
+/// Returns how long a token is valid.
 fn lifetime(end: u64) -> String {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     match end.checked_sub(since.map_or(0, |since| since.as_secs())) {
@@ -199,7 +199,7 @@ fn lifetime(end: u64) -> String {
     }
 }
 
-/// A sign-in as JSON, without secrets.
+/// Returns a sign-in as JSON, without secrets.
 fn object(kept: &Kept) -> serde_json::Value {
     let tokens = kept.tokens.as_ref();
     json!({

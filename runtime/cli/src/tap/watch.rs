@@ -34,7 +34,7 @@ impl Watch {
         }
     }
 
-    /// What to show of a line: the message, with the time that an answer took, and what is wrong with it.
+    /// Returns what to show of a line: the message, with the time that an answer took, and what is wrong with it.
     pub(super) fn sees(&mut self, direction: Direction, at: u64, text: &str) -> String {
         self.line += 1;
         self.bytes += text.len();

@@ -53,7 +53,7 @@ pub(super) struct Requests {
 }
 
 impl Requests {
-    /// Whether an id is taken: by a request that waits, or, where ids come once, by one that was answered.
+    /// Returns whether an id is taken: by a request that waits, or, where ids come once, by one that was answered.
     pub(super) fn is_taken(&self, asked: &Asked, once: bool) -> bool {
         self.open.contains_key(asked) || (once && self.answered.contains(asked))
     }
@@ -65,7 +65,7 @@ impl Requests {
         self.open.insert(asked, open);
     }
 
-    /// A request was answered: which one.
+    /// Returns a request was answered: which one.
     pub(super) fn answer(
         &mut self,
         asked: Asked,
@@ -110,12 +110,12 @@ impl Requests {
         }
     }
 
-    /// The request of this id that waits.
+    /// Returns the request of this id that waits.
     pub(super) fn waiting(&self, asked: &Asked) -> Option<&Open> {
         self.open.get(asked)
     }
 
-    /// What still waits, with its id, when nothing more comes.
+    /// Returns what still waits, with its id, when nothing more comes.
     pub(super) fn end(&mut self) -> impl Iterator<Item = (String, Open)> + use<> {
         let open = std::mem::take(&mut self.open);
         open.into_iter().map(|((_, id), open)| (id, open))

@@ -16,7 +16,7 @@ pub(crate) struct Line<'a> {
     pub(crate) text: Cow<'a, str>,
 }
 
-/// How a line begins, or what its `dir` says, of either direction.
+/// Returns how a line begins, or what its `dir` says, of either direction.
 pub(crate) const fn mark(direction: Direction) -> &'static str {
     match direction {
         Direction::ClientToServer => ">",
@@ -24,7 +24,7 @@ pub(crate) const fn mark(direction: Direction) -> &'static str {
     }
 }
 
-/// What a direction is called in lines of other hands.
+/// Returns what a direction is called in lines of other hands.
 fn direction(word: &str) -> Option<Direction> {
     match word.to_ascii_lowercase().as_str() {
         ">" | "c2s" | "client" | "client-to-server" => Some(Direction::ClientToServer),

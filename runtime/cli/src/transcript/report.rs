@@ -120,7 +120,7 @@ impl Report<'_> {
         text
     }
 
-    /// A line each: findings, losses, the summary.
+    /// Returns a line each: findings, losses, the summary.
     pub(crate) fn json(&self) -> String {
         let mut text = String::new();
         for finding in self.talk.findings.iter() {
@@ -177,7 +177,7 @@ impl Report<'_> {
     }
 }
 
-/// What would be lost with the other revision.
+/// Returns what would be lost with the other revision.
 fn with(other: &Other) -> String {
     let Other {
         revision,

@@ -58,7 +58,7 @@ fn text_of(json: Option<Json>) -> Option<String> {
 }
 
 impl Talk {
-    /// A message went by: what it was read as, for those who want to look on.
+    /// Returns a message went by: what it was read as, for those who want to look on.
     pub(crate) fn hears(
         &mut self,
         line: usize,
@@ -193,7 +193,7 @@ impl Talk {
         }
     }
 
-    /// The revision of a request or a notification.
+    /// Returns the revision of a request or a notification.
     fn speaks(
         &mut self,
         heard: Heard<'_>,
@@ -320,7 +320,7 @@ impl Talk {
         self.spoken.insert(revision);
     }
 
-    /// The request that a response answers.
+    /// Returns the request that a response answers.
     fn answers(
         &mut self,
         heard: Heard<'_>,
@@ -353,12 +353,12 @@ impl Talk {
         None
     }
 
-    /// The calls of each method.
+    /// Returns the calls of each method.
     pub(crate) fn calls(&self) -> &BTreeMap<(Direction, String), Calls> {
         &self.requests.calls
     }
 
-    /// How long the request took that a response answers; to be asked before the response is heard.
+    /// Returns how long the request took that a response answers; to be asked before the response is heard.
     pub(crate) fn waited(&self, direction: Direction, id: &str, at: u64) -> Option<(&str, u64)> {
         let open = self.requests.waiting(&(direction.back(), id.to_owned()))?;
         Some((&open.method, at.saturating_sub(open.at?)))

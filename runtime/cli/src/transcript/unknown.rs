@@ -139,7 +139,7 @@ impl Walk<'_> {
     }
 }
 
-/// The variant that a plan comes to.
+/// Returns the variant that a plan comes to.
 fn take(plan: &Plan, value: &Value) -> Option<usize> {
     match plan {
         Plan::Take(at) => Some(*at),

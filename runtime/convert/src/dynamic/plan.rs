@@ -59,7 +59,7 @@ impl Plans {
         Self(OnceLock::new())
     }
 
-    /// The place of a method's plan; `None` if the revision has no method of this name.
+    /// Returns the place of a method's plan; `None` if the revision has no method of this name.
     pub(super) fn of(
         &self,
         revisions: &[&'static RevisionTables],
@@ -152,7 +152,7 @@ impl Tables {
     }
 }
 
-/// What a step to a revision does with a value of a type.
+/// Returns what a step to a revision does with a value of a type.
 fn how(
     types: &'static [TypeStep],
     alike: &[&str],
@@ -179,7 +179,7 @@ fn how(
     }
 }
 
-/// The type that is converted, in a revision.
+/// Returns the type that is converted, in a revision.
 fn type_of(revision: &RevisionTables, subject: Subject<'_>) -> Result<&'static TypeInfo, Failure> {
     let unknown = |what: String| Failure::Unknown(format!("no {what} in {}", revision.id));
     let name = match subject {

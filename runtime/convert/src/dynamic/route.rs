@@ -13,7 +13,7 @@ pub(crate) struct Step {
     pub(crate) up: bool,
 }
 
-/// The steps from a revision to another, by their indexes.
+/// Returns the steps from a revision to another, by their indexes.
 pub(crate) fn steps(from: usize, to: usize) -> impl Iterator<Item = Step> {
     let mut at = from;
     std::iter::from_fn(move || {
@@ -36,7 +36,7 @@ pub(crate) fn steps(from: usize, to: usize) -> impl Iterator<Item = Step> {
     })
 }
 
-/// The conversion of a type: to the one that is wanted, else to the one of the same name, else to any.
+/// Returns the conversion of a type: to the one that is wanted, else to the one of the same name, else to any.
 pub(crate) fn type_step(
     all: &'static [TypeStep],
     from: &str,
@@ -52,7 +52,7 @@ pub(crate) fn type_step(
     }
 }
 
-/// The conversions, each with the name of its step, that lead from one type to another; `None` if none do.
+/// Returns the conversions, each with the name of its step, that lead from one type to another; `None` if none do.
 ///
 /// A type may become several of the adjacent revision's: those of the same name are tried first.
 pub(crate) fn chain(

@@ -176,7 +176,7 @@ pub struct ErrorStep {
 }
 
 impl ErrorStep {
-    /// What a code becomes that answers a method, on the way up or down.
+    /// Returns what a code becomes that answers a method, on the way up or down.
     pub(super) fn fate(&self, error: &ErrorObject, method: &str, up: bool) -> Option<ErrorFate> {
         let code = error.code.as_i64()?;
         let (lowest, highest) = self.codes;
@@ -251,7 +251,7 @@ impl Pair {
             .or_else(|| rows.next().map(|row| row.rule))
     }
 
-    /// Whether the method, or one whose params are of this type, is one that a subscription delivers.
+    /// Returns whether the method, or one whose params are of this type, is one that a subscription delivers.
     pub(super) fn delivers(&self, subject: Subject<'_>, methods: &[MethodInfo], up: bool) -> bool {
         let is_delivered = |name: &str, direction| {
             let name = self.newer_name(name, direction, up);
@@ -266,7 +266,7 @@ impl Pair {
         }
     }
 
-    /// What becomes of a method that only one of the two has in this direction, or that means something else.
+    /// Returns what becomes of a method that only one of the two has in this direction, or that means something else.
     ///
     /// Where it is not said who sends it, a method that is left in the other direction is not gone.
     pub(super) fn method(
@@ -317,7 +317,7 @@ pub struct RenamedMethod {
 }
 
 impl RenamedMethod {
-    /// The names where a conversion begins and where it ends.
+    /// Returns the names where a conversion begins and where it ends.
     fn ends(&self, up: bool) -> (&'static str, &'static str) {
         if up {
             (self.old, self.new)
@@ -365,7 +365,7 @@ impl RevisionTables {
 }
 
 impl MethodStep {
-    /// Whether an adapter has to do it, on any way.
+    /// Returns whether an adapter has to do it, on any way.
     fn is_for(&self, adapter: Adapter) -> bool {
         [self.up, self.down]
             .into_iter()
@@ -377,12 +377,12 @@ impl MethodStep {
             })
     }
 
-    /// What becomes of it on the way up or down.
+    /// Returns what becomes of it on the way up or down.
     fn fate(&self, up: bool) -> Option<MethodFate> {
         if up { self.up } else { self.down }
     }
 
-    /// The end of a conversion of this method, if it ends there.
+    /// Returns the end of a conversion of this method, if it ends there.
     pub(super) fn stop(&self, up: bool, cx: &Context) -> Option<Stop> {
         Some(match self.fate(up)? {
             MethodFate::RequiresState(adapter) => cx.needs(self.rule, adapter),

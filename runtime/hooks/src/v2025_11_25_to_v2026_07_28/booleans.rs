@@ -23,7 +23,7 @@ pub(crate) fn may_be_properties(text: &str) -> bool {
     })
 }
 
-/// Whether the text after this one may be the value of a property.
+/// Returns whether the text after this one may be the value of a property.
 fn may_be_property(before: &[u8]) -> bool {
     // Not after a colon: an item of a list, or part of a text.
     let Some(before) = without(before, b':') else {

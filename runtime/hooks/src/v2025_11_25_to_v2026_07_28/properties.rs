@@ -19,7 +19,7 @@ pub fn spell_out_booleans(tool: &mut mcp_2026_07_28::Tool, cx: &mut Ruled<'_>) {
     }
 }
 
-/// The schema with objects for boolean properties; `None` if it has no such property.
+/// Returns the schema with objects for boolean properties; `None` if it has no such property.
 fn spelled_out(schema: &JsonObject, at: &str, cx: &mut Ruled<'_>) -> Option<JsonObject> {
     if !booleans::may_be_properties(schema.text()) {
         return None;

@@ -43,13 +43,13 @@ pub(super) fn definitions(dialect: Option<&Value>) -> &'static str {
     }
 }
 
-/// Whether a schema states one of these dialects.
+/// Returns whether a schema states one of these dialects.
 fn is_one_of(dialect: Option<&Value>, names: &[&str]) -> bool {
     let stated = dialect.and_then(Value::as_str).unwrap_or_default();
     names.iter().any(|name| stated.contains(name))
 }
 
-/// The schema with its references to places in itself pointing there.
+/// Returns the schema with its references to places in itself pointing there.
 ///
 /// One with an `$id` of its own stays as it is, wherever it stands: its references are relative to that.
 pub(super) fn moved(mut schema: Value, to: &Schema) -> Value {
@@ -64,7 +64,7 @@ pub(super) fn moved(mut schema: Value, to: &Schema) -> Value {
     schema
 }
 
-/// The places of all schemas in a schema that share its base: those that keywords hold, and those that are referred to.
+/// Returns the places of all schemas in a schema that share its base: those that keywords hold, and those that are referred to.
 fn places(schema: &Value, id: &str) -> HashSet<String> {
     let mut places = HashSet::new();
     let mut ahead = vec![String::new()];
@@ -110,7 +110,7 @@ fn redirect(members: &mut Map<String, Value>, place: &str) {
     }
 }
 
-/// What stands behind the root in a reference to a place of the same document; an empty reference is the root.
+/// Returns what stands behind the root in a reference to a place of the same document; an empty reference is the root.
 fn below_root(target: &str) -> Option<&str> {
     match target {
         "" => Some(""),
@@ -120,14 +120,14 @@ fn below_root(target: &str) -> Option<&str> {
     }
 }
 
-/// The pointer in a reference to a place of the same document.
+/// Returns the pointer in a reference to a place of the same document.
 fn pointer(target: &str) -> Option<String> {
     let pointer = below_root(target).or_else(|| target.strip_prefix('#'))?;
     let decoded = percent_decode_str(pointer).decode_utf8_lossy();
     (decoded.is_empty() || decoded.starts_with('/')).then(|| decoded.into_owned())
 }
 
-/// Whether references in a schema are relative to an id of its own; one that is a mere fragment is a name.
+/// Returns whether references in a schema are relative to an id of its own; one that is a mere fragment is a name.
 fn has_own_base(schema: &Value, id: &str) -> bool {
     schema
         .get(id)

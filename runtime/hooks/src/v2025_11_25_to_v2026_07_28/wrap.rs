@@ -194,7 +194,7 @@ fn takes(schema: &JsonObject) -> Takes {
 }
 
 impl Takes {
-    /// The schema of what values of a schema have become.
+    /// Returns the schema of what values of a schema have become.
     fn wrap(self, mut inner: Value) -> Value {
         let dialect = inner
             .as_object_mut()

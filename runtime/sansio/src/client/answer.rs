@@ -195,8 +195,8 @@ impl Connection<Client> {
         waiting.next().is_none().then_some(*id)
     }
 
-    /// Whether an answer can be for nothing but this request, the only one that waits: servers also answer requests that were
-    /// withdrawn, and some answer notifications, with an error or with nothing in the result.
+    /// Returns whether an answer can be for nothing but this request, the only one that waits: servers also answer requests
+    /// that were withdrawn, and some answer notifications, with an error or with nothing in the result.
     pub(crate) fn is_only_for(&self, id: i64, message: &Peeked<'_>) -> bool {
         let purpose = self.state.pending.get(&id).map(|pending| &pending.purpose);
         let names_itself = |member| {

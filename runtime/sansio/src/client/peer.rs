@@ -86,7 +86,8 @@ impl Connection<Client> {
         }
     }
 
-    /// Whether too many answers and notifications are not taken yet: over HTTP each is a POST that the server has to end.
+    /// Returns whether too many answers and notifications are not taken yet: over HTTP each is a POST that the server has to
+    /// end.
     pub(crate) fn is_unheeded(&self) -> bool {
         let (open, most) = (
             &self.state.exchanges,
@@ -95,14 +96,14 @@ impl Connection<Client> {
         open.len() >= most && open.values().filter(|of| of.is_none()).count() >= most
     }
 
-    /// The revision that is spoken, or would be with a handshake.
+    /// Returns the revision that is spoken, or would be with a handshake.
     fn spoken(&self) -> Revision {
         (self.state.stage.revision())
             .or_else(|| self.role.options.revisions.latest(Lifecycle::Handshake))
             .unwrap_or(self.role.app())
     }
 
-    /// Who the server is, as it said itself.
+    /// Returns who the server is, as it said itself.
     pub(crate) fn caller(&self, revision: Revision) -> Arc<Caller> {
         Arc::new(Caller {
             capabilities: self.state.changes.capabilities.clone(),
@@ -312,7 +313,7 @@ impl Connection<Client> {
         }
     }
 
-    /// The request whose progress goes by this token.
+    /// Returns the request whose progress goes by this token.
     fn by_progress_token(&self, wanted: &Json) -> Option<Token> {
         let mut pending = self.state.pending.values();
         let found = pending.find_map(|pending| match &pending.purpose {
@@ -357,7 +358,7 @@ impl Connection<Client> {
         });
     }
 
-    /// The request that a message of the server belongs to.
+    /// Returns the request that a message of the server belongs to.
     fn about(
         &self,
         method: &str,
@@ -385,23 +386,23 @@ impl Connection<Client> {
     }
 }
 
-/// The request that is cancelled.
+/// Returns the request that is cancelled.
 fn requested(params: Option<&Json>) -> Option<RequestId> {
     params?.read_member("requestId")
 }
 
-/// The listen request that a notification of a subscription names.
+/// Returns the listen request that a notification of a subscription names.
 fn subscription(params: Option<&Json>) -> Option<i64> {
     let meta = params?.get("_meta")?;
     own_id(&meta.read_member(mcp_wire::meta::SUBSCRIPTION_ID)?)
 }
 
-/// The number of a progress token, be it spelled as a string.
+/// Returns the number of a progress token, be it spelled as a string.
 fn numbered(token: &Json) -> Option<i64> {
     token.read().ok().as_ref().and_then(own_id)
 }
 
-/// The name of a method, as the tables have it.
+/// Returns the name of a method, as the tables have it.
 pub(crate) fn named(method: &str) -> Result<&'static str, Stopped> {
     known_method(method).ok_or_else(|| Stopped::Unknown(format!("no revision has `{method}`")))
 }

@@ -106,7 +106,7 @@ impl Connection<Client> {
         }
     }
 
-    /// Whether a message is the response to the request of a POST.
+    /// Returns whether a message is the response to the request of a POST.
     fn answers(&self, exchange: Exchange, message: &Peeked<'_>) -> bool {
         message.method.is_none() && self.request_of(Some(exchange), message).is_some()
     }
@@ -225,8 +225,8 @@ impl Connection<Client> {
         }
     }
 
-    /// Whether this response says that what was settled does not hold any more: a session that the server has lost, or a
-    /// verdict that was handed in. The request was refused before it ran, and may be sent again.
+    /// Returns whether this response says that what was settled does not hold any more: a session that the server has lost, or
+    /// a verdict that was handed in. The request was refused before it ran, and may be sent again.
     fn stale(
         &self,
         exchange: Exchange,

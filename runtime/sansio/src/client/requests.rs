@@ -140,7 +140,7 @@ pub(crate) struct Resumed {
 }
 
 impl Resumed {
-    /// The params of the request that is sent again.
+    /// Returns the params of the request that is sent again.
     pub(crate) fn put_into(&self, params: Option<Json>) -> Json {
         let members = [
             ("inputResponses", self.responses.clone()),

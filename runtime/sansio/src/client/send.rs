@@ -104,7 +104,7 @@ impl Connection<Client> {
         Ok((Self::with_task(request, params, revision), log_level))
     }
 
-    /// Whether a method is none of any revision, and goes through as it is.
+    /// Returns whether a method is none of any revision, and goes through as it is.
     pub(crate) fn is_other(&self, method: &str) -> bool {
         // Requests of the extension have names that a revision has for others.
         let app = Form::of(self.role.app());
@@ -260,7 +260,7 @@ impl Connection<Client> {
         })
     }
 
-    /// The params of a request of the endpoint's own, with what each says of the client that it is made for.
+    /// Returns the params of a request of the endpoint's own, with what each says of the client that it is made for.
     pub(crate) fn stamped(
         &self,
         params: Option<Json>,
@@ -373,13 +373,13 @@ impl Connection<Client> {
         self.post_notification(method, Some(params), revision);
     }
 
-    /// The id of a request on its way.
+    /// Returns the id of a request on its way.
     fn id_of(&self, token: Token) -> Option<i64> {
         let is_it = |pending: &Pending| matches!(&pending.purpose, Purpose::Application(request) if request.token == token);
         self.state.pending.find(is_it)
     }
 
-    /// The headers of a message, none over stdio.
+    /// Returns the headers of a message, none over stdio.
     pub(crate) fn headers(
         &self,
         revision: Revision,

@@ -44,7 +44,7 @@ impl SessionRequests {
         self.again.into_iter().chain(self.level.deadline()).min()
     }
 
-    /// Whether requests wait for the answer to `logging/setLevel`.
+    /// Returns whether requests wait for the answer to `logging/setLevel`.
     pub(crate) fn waits_for_level(&self) -> bool {
         self.level.deadline().is_some()
     }

@@ -20,7 +20,7 @@ pub(crate) struct Claim {
 }
 
 impl Claim {
-    /// The claim of a client that takes a task.
+    /// Returns the claim of a client that takes a task.
     pub(crate) fn of_task(self) -> Self {
         Self {
             capabilities: Options::extended(&self.capabilities),
@@ -81,13 +81,13 @@ pub(crate) fn take_log_level(params: Option<Json>) -> (Option<Json>, Option<Stri
     }
 }
 
-/// The application's own progress token, if its params name one.
+/// Returns the application's own progress token, if its params name one.
 pub(crate) fn progress_token(params: Option<&Json>) -> Option<Json> {
     let said = |params: &&Json| may_name(params, PROGRESS_TOKEN);
     params.filter(said)?.get("_meta")?.get(PROGRESS_TOKEN)
 }
 
-/// The headers of a POST.
+/// Returns the headers of a POST.
 pub(crate) fn headers(
     revision: Revision,
     session: Option<&str>,
@@ -138,7 +138,7 @@ pub(crate) fn headers(
     headers
 }
 
-/// What `Mcp-Name` repeats.
+/// Returns what `Mcp-Name` repeats.
 fn name_of(revision: Revision, method: &str, params: Option<&Json>) -> Option<String> {
     let member = named_by(revision, method)?;
     params?.read_member(member)

@@ -46,7 +46,7 @@ const MOST_BYTES: usize = 4 << 20;
 const PAGES: usize = 100;
 
 impl Tools {
-    /// How many calls wait.
+    /// Returns how many calls wait.
     pub(crate) fn len(&self) -> usize {
         self.refused.len()
     }
@@ -88,7 +88,7 @@ impl Connection<Client> {
         Some(Json::of(&members))
     }
 
-    /// The headers that repeat the arguments of a call, but for those that the application gave.
+    /// Returns the headers that repeat the arguments of a call, but for those that the application gave.
     pub(crate) fn repeated(
         &self,
         method: &str,
@@ -115,7 +115,7 @@ impl Connection<Client> {
         headers
     }
 
-    /// Whether the tools are listed again, and then the call is sent again, once: its headers may be those of
+    /// Returns whether the tools are listed again, and then the call is sent again, once: its headers may be those of
     /// a list that is old, or was never seen.
     pub(crate) fn relists(
         &self,

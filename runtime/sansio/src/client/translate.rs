@@ -15,7 +15,7 @@ const CLAIMS: [&str; 3] = [
     meta::CLIENT_INFO,
 ];
 
-/// The losses without what a request of the per-request lifecycle says of its sender: the receiver learns that once, by
+/// Returns the losses without what a request of the per-request lifecycle says of its sender: the receiver learns that once, by
 /// the handshake, or beside the params.
 pub(crate) fn without_claims(mut losses: Vec<Loss>) -> Vec<Loss> {
     losses.retain(|loss| !CLAIMS.iter().any(|claim| loss.is_at(&["_meta", claim])));

@@ -89,8 +89,8 @@ impl Connection<Client> {
         Ok(InputRequired { questions, retry })
     }
 
-    /// What an error of an older server wants the user to do, as questions; `None` if it wants nothing, or the client did
-    /// not say that it opens pages.
+    /// Returns what an error of an older server wants the user to do, as questions; `None` if it wants nothing, or the client
+    /// did not say that it opens pages.
     pub(crate) fn pages_wanted(
         &self,
         request: &Waiting,
@@ -136,7 +136,7 @@ impl Connection<Client> {
         Some(InputRequired { questions, retry })
     }
 
-    /// What the answers of the application add to the request that is sent again.
+    /// Returns what the answers of the application add to the request that is sent again.
     pub(crate) fn resumed(
         &self,
         retry: Retry,

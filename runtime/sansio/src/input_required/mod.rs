@@ -52,7 +52,7 @@ pub(super) fn read(
     Ok((questions.collect::<Result<_, String>>()?, state))
 }
 
-/// The pages that an error of an older server wants visited, as the params of questions; `None` if it is another error.
+/// Returns the pages that an error of an older server wants visited, as the params of questions; `None` if it is another error.
 pub(super) fn pages(error: &ErrorObject) -> Option<Vec<Json>> {
     if error.code.as_i64() != Some(errors::URL_ELICITATION_REQUIRED) {
         return None;
@@ -62,12 +62,12 @@ pub(super) fn pages(error: &ErrorObject) -> Option<Vec<Json>> {
     Some(pages.iter().map(by_url).collect())
 }
 
-/// Whether the user does what a question asks for.
+/// Returns whether the user does what a question asks for.
 pub(super) fn accepts(answer: &Json) -> bool {
     (answer.get("action")).is_some_and(|action| action.text() == "\"accept\"")
 }
 
-/// Why a result is refused that asks for more than [`Limits::max_input_requests`](crate::Limits::max_input_requests).
+/// Returns why a result is refused that asks for more than [`Limits::max_input_requests`](crate::Limits::max_input_requests).
 pub fn too_many_questions(questions: usize, limit: usize) -> String {
     format!(
         "{questions} inputs are asked for at once, at most {limit} are taken: ask for the rest in the next round"

@@ -94,7 +94,7 @@ impl Stage {
         }
     }
 
-    /// The revision that is spoken.
+    /// Returns the revision that is spoken.
     pub(crate) fn revision(&self) -> Option<Revision> {
         self.settled().map(|settled| settled.revision)
     }
@@ -169,7 +169,7 @@ impl Connection<Client> {
         }
     }
 
-    /// The revision that is preferred among those that the client may speak and `is_wanted` picks.
+    /// Returns the revision that is preferred among those that the client may speak and `is_wanted` picks.
     fn preferred(&self, is_wanted: impl Fn(Revision) -> bool) -> Option<Revision> {
         let order = order(self.role.own(), self.role.options.revisions);
         order.into_iter().find(|&revision| is_wanted(revision))
@@ -337,7 +337,7 @@ impl Connection<Client> {
         }
     }
 
-    /// The revisions that have not been tried.
+    /// Returns the revisions that have not been tried.
     pub(crate) fn left(&self, tried: RevisionSet) -> RevisionSet {
         self.role
             .options
@@ -566,7 +566,7 @@ impl Connection<Client> {
         }
     }
 
-    /// What a `DiscoverResult` says of the server.
+    /// Returns what a `DiscoverResult` says of the server.
     fn facts_of(&mut self, evidence: Evidence<'_>, revision: Revision) -> ServerFacts {
         let result = match evidence {
             Evidence::Answer {
@@ -602,7 +602,7 @@ impl Connection<Client> {
     }
 }
 
-/// The failure of requests, if nothing but this answer to the probe comes of a server that does not know it.
+/// Returns the failure of requests, if nothing but this answer to the probe comes of a server that does not know it.
 fn refusal_of(evidence: Evidence<'_>) -> Failure {
     let Evidence::Answer { status, message } = evidence else {
         return Failure::Closed;
@@ -617,7 +617,7 @@ fn refusal_of(evidence: Evidence<'_>) -> Failure {
 }
 
 impl ServerFacts {
-    /// A server of which nothing is known but the revision.
+    /// Returns a server of which nothing is known but the revision.
     fn unknown(revision: Revision) -> Self {
         Self {
             revision,

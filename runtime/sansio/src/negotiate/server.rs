@@ -68,7 +68,7 @@ fn said(part: Result<Option<Outcome<Json>>, Failure>) -> Option<Json> {
     part.ok()??.value()
 }
 
-/// Who the client says it is, once its params prove to be those of the revision, and what was mended in them.
+/// Returns who the client says it is, once its params prove to be those of the revision, and what was mended in them.
 fn introduced(
     message: &Peeked<'_>,
     revision: Revision,

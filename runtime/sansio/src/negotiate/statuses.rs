@@ -7,14 +7,14 @@ const ADMISSION: [u16; 4] = [401, 403, 407, 429];
 /// `server/discover` with 500, and servers that answer only GET have 501 for a POST.
 const NO_SUCH_METHOD: [u16; 2] = [500, 501];
 
-/// Whether a response with this status to `server/discover` shows a lifecycle. Without a `DiscoverResult` or an error of
-/// the per-request lifecycle it shows the handshake.
+/// Returns whether a response with this status to `server/discover` shows a lifecycle. Without a `DiscoverResult` or an error
+/// of the per-request lifecycle it shows the handshake.
 pub(crate) fn is_evidence(status: u16) -> bool {
     let is_refused = (400..500).contains(&status) && !ADMISSION.contains(&status);
     (200..300).contains(&status) || is_refused || NO_SUCH_METHOD.contains(&status)
 }
 
-/// Whether a server that answers `initialize` with this status may be one of HTTP+SSE.
+/// Returns whether a server that answers `initialize` with this status may be one of HTTP+SSE.
 pub fn may_be_http_sse(status: u16) -> bool {
     ((400..500).contains(&status) && !ADMISSION.contains(&status)) || status == 501
 }
@@ -43,7 +43,7 @@ const SESSION_LOST: [(u16, &str); 12] = [
     (400, "session expired"),
 ];
 
-/// Whether a response refuses a request because the server does not have the session that the request names.
+/// Returns whether a response refuses a request because the server does not have the session that the request names.
 pub(crate) fn is_session_lost(status: u16, body: &[u8]) -> bool {
     if [404, 410].contains(&status) {
         return true;

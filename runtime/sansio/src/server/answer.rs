@@ -229,7 +229,7 @@ impl Connection<Server> {
         }
     }
 
-    /// The answer to a request in the words of its peer, once there is one to send.
+    /// Returns the answer to a request in the words of its peer, once there is one to send.
     fn answer_of(&mut self, token: Token, result: Result<Json, ErrorObject>) -> Option<Outgoing> {
         let pending = self.state.take(token)?;
         if pending.is_suspended {
@@ -264,7 +264,7 @@ impl Connection<Server> {
         }
     }
 
-    /// An answer that an adapter has to turn into something else.
+    /// Returns an answer that an adapter has to turn into something else.
     fn adapt(
         &mut self,
         token: Token,
@@ -287,7 +287,7 @@ impl Connection<Server> {
 }
 
 impl Server {
-    /// Whether a method is one that the application declares to have.
+    /// Returns whether a method is one that the application declares to have.
     fn offers(&self, method: &str) -> bool {
         let (sender, kind) = (Direction::ClientToServer, MethodKind::Request);
         let row = find_method(self.app(), method, sender, kind);
@@ -305,7 +305,7 @@ fn taken_down(stream: &Pending, method: &str) -> Outgoing {
     Outgoing::on_its_way(Some(stream.exchange), body)
 }
 
-/// The error in place of a result that asks the client for what it did not declare.
+/// Returns the error in place of a result that asks the client for what it did not declare.
 fn undeclared(result: &Json, caller: &Caller, peer: Revision) -> Option<ErrorObject> {
     const ASKS: &str = "input_required";
     if is_handshake(peer)

@@ -20,7 +20,7 @@ use mcp_revisions_core::is_handshake;
 use mcp_revisions_core::methods;
 use mcp_revisions_core::{find_method, known_method};
 
-/// The error of a request in the course of a call that has been answered or given up.
+/// Returns the error of a request in the course of a call that has been answered or given up.
 fn over() -> ErrorObject {
     let why = "the call is over: send requests to its client before its handler returns";
     errors::internal(why).error

@@ -91,7 +91,7 @@ fn refused(exchange: Exchange, refusal: &Refusal) -> Outgoing {
     Outgoing::last(exchange, refusal.status, body)
 }
 
-/// The text of a batch of which nothing waits any more; it is taken out of the state.
+/// Returns the text of a batch of which nothing waits any more; it is taken out of the state.
 ///
 /// `None` also where no message of it is answered: then nothing is sent.
 fn closed(state: &mut State, exchange: Exchange) -> Option<String> {
@@ -117,7 +117,7 @@ pub(crate) fn deliver(
     complete(state, exchange)
 }
 
-/// The rest of a batch of which the last request that waited is gone.
+/// Returns the rest of a batch of which the last request that waited is gone.
 pub(crate) fn complete(state: &mut State, exchange: Exchange) -> Option<Outgoing> {
     let body = closed(state, exchange)?;
     Some(Outgoing::last(exchange, 200, body))

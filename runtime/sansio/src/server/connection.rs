@@ -141,7 +141,7 @@ impl Connection<Server> {
 }
 
 impl Caller {
-    /// How many bytes it said of itself.
+    /// Returns how many bytes it said of itself.
     pub(crate) fn bytes(&self) -> usize {
         let said = [&self.info, &self.capabilities];
         said.into_iter()

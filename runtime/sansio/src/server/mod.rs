@@ -158,7 +158,7 @@ impl Server {
         self
     }
 
-    /// The server, with tickets of suspended requests that begin with this number.
+    /// Returns the server, with tickets of suspended requests that begin with this number.
     pub fn with_tickets_of(mut self, number: u32) -> Self {
         self.seal.count_for(number);
         self

@@ -6,7 +6,7 @@ use mcp_revisions_core::{Adapter, RequiresState, Revision, TABLES};
 
 use crate::{Fate, NeedsAdapter};
 
-/// The latest pair that hands a method to an adapter, and the rule that says so.
+/// Returns the latest pair that hands a method to an adapter, and the rule that says so.
 fn handed(adapter: Adapter, method: &str) -> Option<(&'static Pair, &'static Rule)> {
     let mut newest_first = TABLES.pairs.iter().rev();
     newest_first.find_map(|pair| Some((pair, pair.hands_to(adapter, method)?)))

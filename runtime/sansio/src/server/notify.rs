@@ -144,7 +144,7 @@ impl Connection<Server> {
         Said::of(Fate::Sent)
     }
 
-    /// The revision of whom a notification is for, if it is to be sent at all.
+    /// Returns the revision of whom a notification is for, if it is to be sent at all.
     fn peer_of(&self, to: To, method: &str, params: Option<&Json>) -> Result<Revision, Fate> {
         let is_log = method == methods::NOTIFICATIONS_MESSAGE;
         match to {
@@ -178,7 +178,7 @@ impl Connection<Server> {
     }
 }
 
-/// What has to be said first on a stream, if the handler says something else first: that it is open for all of it.
+/// Returns what has to be said first on a stream, if the handler says something else first: that it is open for all of it.
 fn acknowledgement(
     pending: &mut Pending,
     method: &str,
@@ -206,7 +206,7 @@ pub(crate) fn refused(error: ErrorObject) -> Said {
     Said::of(Fate::Refused(Box::new(error)))
 }
 
-/// Whether a log notification is less severe than what was asked for.
+/// Returns whether a log notification is less severe than what was asked for.
 fn is_below(wanted: Option<LogLevel>, params: Option<&Json>) -> bool {
     let Some(wanted) = wanted else { return false };
     let level = params.and_then(|params| LogLevel::from_name(&params.get("level")?.as_str()?));

@@ -74,7 +74,7 @@ impl Server {
         }
     }
 
-    /// The id of a message; refused is one that is too long to be kept, and a progress token that is.
+    /// Returns the id of a message; refused is one that is too long to be kept, and a progress token that is.
     fn id_of(&self, incoming: Incoming<'_>) -> Result<Option<RequestId>, Reply> {
         let message = incoming.message;
         let too_long = |text: &str| text.len() > self.limits.max_identifier_bytes;
@@ -111,7 +111,7 @@ impl Connection<Server> {
         exchange
     }
 
-    /// What answers a text at once; none while requests in it wait for the application.
+    /// Returns what answers a text at once; none while requests in it wait for the application.
     fn reply_to(
         &mut self,
         exchange: Exchange,
@@ -203,7 +203,7 @@ impl Connection<Server> {
     }
 }
 
-/// The text that ends the exchange of a message that came alone; none while the application has to answer.
+/// Returns the text that ends the exchange of a message that came alone; none while the application has to answer.
 fn single(exchange: Exchange, reply: Reply) -> Option<Outgoing> {
     match reply {
         Reply::Text(body, status) => Some(Outgoing::last(exchange, status, body)),

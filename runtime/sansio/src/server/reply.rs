@@ -20,7 +20,7 @@ pub struct Outgoing {
 }
 
 impl Outgoing {
-    /// What belongs to an exchange, or to the conversation at large, and does not end it.
+    /// Returns what belongs to an exchange, or to the conversation at large, and does not end it.
     pub(crate) fn on_its_way(exchange: Option<Exchange>, body: String) -> Self {
         Self {
             exchange,
@@ -30,7 +30,7 @@ impl Outgoing {
         }
     }
 
-    /// What an exchange ends with.
+    /// Returns what an exchange ends with.
     pub(crate) fn last(exchange: Exchange, status: u16, body: String) -> Self {
         Self {
             exchange: Some(exchange),

@@ -111,7 +111,7 @@ impl Connection<Server> {
         self.hand_over(incoming, pending, carried)
     }
 
-    /// What the `requestState` of a request stands for, where its answer may be that its client is asked for more;
+    /// Returns what the `requestState` of a request stands for, where its answer may be that its client is asked for more;
     /// without adapters it is the application's business.
     fn handed_back(
         &self,
@@ -127,7 +127,7 @@ impl Connection<Server> {
         }
     }
 
-    /// What a request asks for, if it may be asked for by this id.
+    /// Returns what a request asks for, if it may be asked for by this id.
     fn wanted(
         &self,
         message: &Peeked<'_>,
@@ -150,7 +150,7 @@ impl Connection<Server> {
         }
     }
 
-    /// Whether one request more may wait for its answer.
+    /// Returns whether one request more may wait for its answer.
     fn has_room(&self, message: &Peeked<'_>) -> Result<(), Box<Refusal>> {
         if self.state.pending.len() >= self.role.limits.max_pending_requests {
             return Err(errors::too_many_pending(
@@ -221,7 +221,7 @@ impl Connection<Server> {
     }
 }
 
-/// The params of a request that is made again, with the application's own state as it was before it was signed.
+/// Returns the params of a request that is made again, with the application's own state as it was before it was signed.
 fn with_own_state(params: &Json, own: &str) -> Result<Json, Stopped> {
     let members = params.read::<Map<Json>>();
     let mut members = members.map_err(|error| {
@@ -232,7 +232,7 @@ fn with_own_state(params: &Json, own: &str) -> Result<Json, Stopped> {
     Ok(Json::of(&members))
 }
 
-/// What is kept of a request until it is answered.
+/// Returns what is kept of a request until it is answered.
 fn pending_of(
     incoming: Incoming<'_>,
     id: RequestId,

@@ -102,7 +102,7 @@ pub(crate) struct About {
 }
 
 impl About {
-    /// What its `requestState` is good for.
+    /// Returns what its `requestState` is good for.
     pub(crate) fn bound(&self) -> Bound<'_> {
         Bound {
             method: self.method,

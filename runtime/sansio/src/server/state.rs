@@ -195,7 +195,7 @@ impl State {
         })
     }
 
-    /// The call of a request that waits.
+    /// Returns the call of a request that waits.
     pub(crate) fn call<Method>(
         &self,
         token: Token,

@@ -164,7 +164,7 @@ impl Connection<Server> {
     }
 }
 
-/// The error that the application gets in the place of a response of the client that is malformed.
+/// Returns the error that the application gets in the place of a response of the client that is malformed.
 fn not_valid(why: &str) -> ErrorObject {
     errors::internal(&format!("the client's answer is not valid: {why}")).error
 }

@@ -243,7 +243,7 @@ impl Connection<Client> {
         }
     }
 
-    /// What an older application listens to.
+    /// Returns what an older application listens to.
     fn session_filter(&self) -> Filter {
         let declares = |path: &[&str]| self.state.changes.declares(path);
         Filter::of_session(true, &self.state.session.uris, declares)

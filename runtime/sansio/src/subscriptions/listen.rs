@@ -269,7 +269,7 @@ impl Connection<Server> {
         }
     }
 
-    /// What the client of a session listens to.
+    /// Returns what the client of a session listens to.
     fn session_filter(&self) -> Filter {
         match &self.state.listening {
             Some(it) => Filter::of_session(it.lists, &it.uris, |path| self.role.declares(path)),
@@ -278,7 +278,7 @@ impl Connection<Server> {
     }
 }
 
-/// The notification of a change that a stream may carry, by its name.
+/// Returns the notification of a change that a stream may carry, by its name.
 pub fn change(method: &str) -> Option<&'static str> {
     let lists = LISTS.into_iter().map(|(_, _, method)| method);
     lists

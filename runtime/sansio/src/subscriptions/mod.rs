@@ -64,7 +64,7 @@ impl Backoff {
     }
 }
 
-/// Whether an error says that the peer does not take the request, however often it is sent.
+/// Returns whether an error says that the peer does not take the request, however often it is sent.
 fn is_refusal(error: &ErrorObject) -> bool {
     let code = error.code.as_i64();
     code.is_some_and(|code| REFUSALS.contains(&code))
@@ -90,7 +90,7 @@ fn covers(params: Option<&Json>, uri: &str) -> bool {
     uris.is_some_and(|uris| uris.iter().any(|one| one == uri))
 }
 
-/// The error for a subscription that an acknowledgement does not name.
+/// Returns the error for a subscription that an acknowledgement does not name.
 fn declined(uri: &str) -> ErrorObject {
     let uri = mcp_revisions_core::errors::shortened(uri);
     errors::internal(&format!(
@@ -99,7 +99,7 @@ fn declined(uri: &str) -> ErrorObject {
     .error
 }
 
-/// The error for a subscription that no acknowledgement came for.
+/// Returns the error for a subscription that no acknowledgement came for.
 fn unacknowledged() -> ErrorObject {
     errors::internal("the server has not acknowledged the subscription").error
 }
@@ -170,22 +170,22 @@ impl Filter {
         }))
     }
 
-    /// Whether nothing is asked for.
+    /// Returns whether nothing is asked for.
     pub(crate) fn is_empty(&self) -> bool {
         self.lists.is_empty() && self.uris.is_empty()
     }
 
-    /// The resources.
+    /// Returns the resources.
     pub(crate) fn uris(&self) -> impl Iterator<Item = &String> {
         self.uris.iter()
     }
 
-    /// Whether this resource is asked for by this very name.
+    /// Returns whether this resource is asked for by this very name.
     pub(crate) fn names(&self, uri: &str) -> bool {
         self.uris.contains(uri)
     }
 
-    /// The params of `subscriptions/listen`, and of its acknowledgement.
+    /// Returns the params of `subscriptions/listen`, and of its acknowledgement.
     pub fn params(&self) -> Json {
         let lists = self.lists.iter().map(|(word, _)| (*word, Json::from(true)));
         let uris: Vec<&String> = self.uris.iter().collect();

@@ -80,7 +80,7 @@ impl Polls {
 }
 
 impl Connection<Client> {
-    /// The form of the task that a result is, if this end looks after it.
+    /// Returns the form of the task that a result is, if this end looks after it.
     pub(crate) fn task_given(
         &self,
         request: &Waiting,
@@ -134,7 +134,7 @@ impl Connection<Client> {
         }
     }
 
-    /// Whether the application looks after the task of a call itself.
+    /// Returns whether the application looks after the task of a call itself.
     pub(crate) fn hands_on_task(&self, request: &Waiting, revision: Revision) -> bool {
         let declares = || {
             let behalf = request.ask.behalf.as_deref();
@@ -353,7 +353,7 @@ impl Connection<Client> {
         }
     }
 
-    /// The application's answer to a question of a task; false if nothing waits for it.
+    /// Returns the application's answer to a question of a task; false if nothing waits for it.
     pub(crate) fn answer_task(
         &mut self,
         token: Token,
@@ -409,7 +409,7 @@ impl Connection<Client> {
         }
     }
 
-    /// Whether the task of a call is being looked at.
+    /// Returns whether the task of a call is being looked at.
     pub(crate) fn has_task(&self, token: Token) -> bool {
         self.state.polls.open.contains_key(&token)
     }
@@ -445,7 +445,7 @@ impl Connection<Client> {
         open.into_values().map(|poll| poll.request).collect()
     }
 
-    /// Whether a call that the server refused is made again as a task: it has tools that run no other way.
+    /// Returns whether a call that the server refused is made again as a task: it has tools that run no other way.
     pub(crate) fn asks_for_task(
         &self,
         request: &Waiting,
@@ -476,8 +476,8 @@ impl Connection<Client> {
             && capabilities.is_some_and(|it| declares(it, &TOOL_TASKS))
     }
 
-    /// Whether a call asks for a task from the start: the tool runs no other way, or takes one and the application would
-    /// rather have one.
+    /// Returns whether a call asks for a task from the start: the tool runs no other way, or takes one and the application
+    /// would rather have one.
     pub(crate) fn prefers_task(&self, request: &Waiting, revision: Revision) -> bool {
         let takers = &self.state.polls.takers;
         let is_required = || {
@@ -519,7 +519,7 @@ impl Connection<Client> {
         }
     }
 
-    /// The params of a call that asks for a task.
+    /// Returns the params of a call that asks for a task.
     pub(crate) fn with_task(
         request: &Waiting,
         params: Option<Json>,
@@ -533,7 +533,7 @@ impl Connection<Client> {
     }
 }
 
-/// How often a server wants a task looked at, within reason.
+/// Returns how often a server wants a task looked at, within reason.
 fn interval_of(task: &Json, form: Form) -> Option<Duration> {
     let name = match form {
         Form::Core => "pollInterval",

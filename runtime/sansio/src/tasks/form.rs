@@ -37,7 +37,7 @@ impl Form {
         (revision.lifecycle() == Lifecycle::PerRequest).then_some(Self::Extension)
     }
 
-    /// Whether it has a method of this name.
+    /// Returns whether it has a method of this name.
     pub fn has(self, method: &str) -> bool {
         match method {
             methods::TASKS_GET | methods::TASKS_CANCEL => true,
@@ -48,7 +48,7 @@ impl Form {
     }
 }
 
-/// Whether capabilities declare the extension.
+/// Returns whether capabilities declare the extension.
 pub(crate) fn declares_extension(capabilities: &Json) -> bool {
     declares(capabilities, &["extensions", EXTENSION])
 }

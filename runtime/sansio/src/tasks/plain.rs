@@ -7,13 +7,13 @@ use crate::json::with_members;
 use mcp_revisions_core::find_method;
 use mcp_revisions_core::methods;
 
-/// Whether a revision has tasks in its core.
+/// Returns whether a revision has tasks in its core.
 pub(crate) fn has_core_tasks(revision: Revision) -> bool {
     let (sender, kind) = (Direction::ClientToServer, MethodKind::Request);
     find_method(revision, methods::TASKS_RESULT, sender, kind).is_some()
 }
 
-/// The tools of a list that only run as tasks, as tools like any other; `None` if there are none.
+/// Returns the tools of a list that only run as tasks, as tools like any other; `None` if there are none.
 pub(crate) fn plain_tools(result: &Json) -> Option<Json> {
     if !result.text().contains("\"taskSupport\"") {
         return None;

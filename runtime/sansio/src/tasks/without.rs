@@ -16,25 +16,25 @@ pub(crate) struct ServedTasks {}
 pub(crate) enum TaskWanted {}
 
 impl Server {
-    /// Whether the runtime makes tasks of calls.
+    /// Returns whether the runtime makes tasks of calls.
     pub(crate) fn runs_tasks(&self) -> bool {
         let ServedTasks {} = self.tasks;
         false
     }
 
-    /// Whether the runtime makes tasks of the calls of a client of this revision.
+    /// Returns whether the runtime makes tasks of the calls of a client of this revision.
     pub(crate) fn runs_tasks_for(&self, _peer: Revision) -> bool {
         false
     }
 
-    /// The tools of a `tools/list` as they are.
+    /// Returns the tools of a `tools/list` as they are.
     pub(crate) fn with_task_support(&self, result: Json, _peer: Revision) -> Json {
         result
     }
 }
 
 impl Connection<Server> {
-    /// A request about tasks is not handed on as it is.
+    /// Returns a request about tasks is not handed on as it is.
     pub(crate) fn task_request(
         &self,
         _message: &Peeked<'_>,
@@ -43,7 +43,7 @@ impl Connection<Server> {
         None
     }
 
-    /// A stream tells of no tasks.
+    /// Returns a stream tells of no tasks.
     pub(crate) fn tasks_followed(
         &self,
         _message: &Peeked<'_>,
@@ -54,7 +54,7 @@ impl Connection<Server> {
         Ok(Vec::new())
     }
 
-    /// A call becomes no task.
+    /// Returns a call becomes no task.
     pub(crate) fn task_wanted(
         &self,
         _message: &Peeked<'_>,
@@ -66,12 +66,12 @@ impl Connection<Server> {
     }
 }
 
-/// The params of an acknowledgement as they are.
+/// Returns the params of an acknowledgement as they are.
 pub(crate) fn with_task_ids(params: &Json, _ids: &[String]) -> Json {
     params.clone()
 }
 
-/// What a stream is for, as it is.
+/// Returns what a stream is for, as it is.
 pub(crate) fn without_task_ids(wanted: &Json) -> Json {
     wanted.clone()
 }

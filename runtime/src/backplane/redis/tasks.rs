@@ -92,7 +92,7 @@ end
 return texts";
 
 impl Redis {
-    /// A script about the task of this id, and its first arguments.
+    /// Returns a script about the task of this id, and its first arguments.
     fn script(&self, script: &str, id: &str) -> redis::Cmd {
         let mut command = redis::cmd("EVAL");
         command.arg(format!("{COMMON}{script}")).arg(0);

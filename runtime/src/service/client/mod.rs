@@ -79,7 +79,7 @@ struct Wants {
 }
 
 impl Wants {
-    /// The wants of a request that listens for changes; the flag is set where one is lost.
+    /// Returns the wants of a request that listens for changes; the flag is set where one is lost.
     fn of_listener(missed: Arc<AtomicBool>) -> Self {
         Self {
             changes: Some(missed),

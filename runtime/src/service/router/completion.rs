@@ -29,7 +29,7 @@ impl Router {
     }
 }
 
-/// The result with these values, or with as many as it may have.
+/// Returns the result with these values, or with as many as it may have.
 pub(super) fn result(mut values: Vec<String>) -> mcp::CompleteResult {
     let total = i64::try_from(values.len()).unwrap_or(i64::MAX);
     let more = values.len() > MOST;

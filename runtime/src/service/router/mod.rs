@@ -103,7 +103,7 @@ impl<T> Named<T> {
         self.all.get(*self.by_name.get(name)?)
     }
 
-    /// Whether the name was free.
+    /// Returns whether the name was free.
     fn add(&mut self, name: &str, thing: T) -> bool {
         let before = self.by_name.insert(name.to_owned(), self.all.len());
         self.all.push(thing);

@@ -51,7 +51,7 @@ impl Router {
     }
 }
 
-/// The arguments that a struct of this schema takes.
+/// Returns the arguments that a struct of this schema takes.
 #[cfg(feature = "schemars")]
 fn arguments(schema: &Json) -> Vec<mcp::PromptArgument> {
     use serde_json::Value;

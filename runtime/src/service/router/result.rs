@@ -21,7 +21,7 @@ pub struct Json<T>(pub T);
     note = "`Router::tool_of` takes a tool with a schema of your own"
 )]
 pub trait Described {
-    /// The schema.
+    /// Returns the schema.
     fn schema() -> Option<JsonObject>;
 }
 
@@ -49,13 +49,13 @@ impl<T> Described for T {
     note = "the error of a `Result` implements `std::fmt::Display`; an `mcp_revisions::service::Error` has a code of its own"
 )]
 pub trait IntoToolResult {
-    /// The result.
+    /// Returns the result.
     ///
     /// # Errors
     /// That of the call itself.
     fn into_tool_result(self) -> Result<mcp::CallToolOutcome, Error>;
 
-    /// The schema of the structured content, if there is any.
+    /// Returns the schema of the structured content, if there is any.
     fn output_schema() -> Option<JsonObject> {
         None
     }
@@ -65,7 +65,7 @@ fn says(text: impl Into<String>) -> mcp::CallToolResult {
     mcp::CallToolResult::new(vec![mcp::TextContent::new(text).into()])
 }
 
-/// A result that says what went wrong, for the model to read.
+/// Returns a result that says what went wrong, for the model to read.
 pub(super) fn fails(why: impl Into<String>) -> mcp::CallToolResult {
     says(why).with_is_error(true)
 }
@@ -185,7 +185,7 @@ impl<T: IntoToolResult, E: Display + 'static> IntoToolResult for Result<T, E> {
     note = "the error of a `Result` implements `std::fmt::Display`; an `mcp_revisions::service::Error` has a code of its own"
 )]
 pub trait IntoContents {
-    /// The contents of the resource at this URI, which is of this type, if that is known.
+    /// Returns the contents of the resource at this URI, which is of this type, if that is known.
     ///
     /// # Errors
     /// That of the call itself.
@@ -259,7 +259,7 @@ impl<T: IntoContents, E: Display + 'static> IntoContents for Result<T, E> {
     note = "the error of a `Result` implements `std::fmt::Display`; an `mcp_revisions::service::Error` has a code of its own"
 )]
 pub trait IntoPromptResult {
-    /// The messages.
+    /// Returns the messages.
     ///
     /// # Errors
     /// That of the call itself.
@@ -304,7 +304,7 @@ impl<T: IntoPromptResult, E: Display + 'static> IntoPromptResult for Result<T, E
     note = "the error of a `Result` implements `std::fmt::Display`; an `mcp_revisions::service::Error` has a code of its own"
 )]
 pub trait IntoValues {
-    /// The values.
+    /// Returns the values.
     ///
     /// # Errors
     /// That of the call itself.

@@ -58,7 +58,7 @@ impl Templates {
         }
     }
 
-    /// Whether there is a template of this text.
+    /// Returns whether there is a template of this text.
     pub(super) fn has(&self, text: &str) -> bool {
         let mut templates = self.all.iter();
         templates.any(|one| one.template.uri_template == text)
@@ -87,7 +87,7 @@ impl Templates {
         Ok(())
     }
 
-    /// The template that a URI is of, and what is asked of it.
+    /// Returns the template that a URI is of, and what is asked of it.
     pub(super) fn find(&self, uri: &str) -> Option<(&Template, Asked)> {
         let found = self.paths.at(uri).ok()?;
         let template = self.all.get(*found.value)?;
@@ -141,7 +141,7 @@ pub(super) fn check_uri(uri: &str) -> Result<(), String> {
     }
 }
 
-/// Whether a value may stand for a variable. A handler that makes a path of it stays where the template says: nothing
+/// Returns whether a value may stand for a variable. A handler that makes a path of it stays where the template says: nothing
 /// leads up or is no text, and one segment is one segment however it is encoded.
 fn is_taken(value: &str, is_rest: bool) -> bool {
     let separators = ['/', '\\'];
@@ -151,7 +151,7 @@ fn is_taken(value: &str, is_rest: bool) -> bool {
         && !value.split(separators).any(leads_up)
 }
 
-/// The path that matches what a template expands to: one with plain variables, and `{+rest}` at its end.
+/// Returns the path that matches what a template expands to: one with plain variables, and `{+rest}` at its end.
 fn path(template: &str) -> Result<String, String> {
     let mut path = String::new();
     let mut rest = template;

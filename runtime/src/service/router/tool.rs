@@ -97,7 +97,7 @@ impl Router {
     }
 }
 
-/// A tool of these schemas, of its arguments and of its result.
+/// Returns a tool of these schemas, of its arguments and of its result.
 #[cfg(feature = "schemars")]
 fn described(
     name: &str,
@@ -117,7 +117,7 @@ fn takes_an_object(schema: &JsonObject) -> Result<(), String> {
     }
 }
 
-/// The answer to arguments that are not those of the tool: the model made them, and can mend them.
+/// Returns the answer to arguments that are not those of the tool: the model made them, and can mend them.
 fn misread(why: String) -> Work<mcp::CallToolOutcome> {
     Box::pin(std::future::ready(Ok(fails(why).into())))
 }

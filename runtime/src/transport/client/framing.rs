@@ -233,14 +233,14 @@ fn content_length(line: &[u8], limit: usize) -> Option<usize> {
     (name.eq_ignore_ascii_case(b"content-length:") && length <= limit).then_some(length)
 }
 
-/// Whether a line is a header, as far as its name says.
+/// Returns whether a line is a header, as far as its name says.
 fn is_header(line: &[u8]) -> bool {
     let name = line.split(|byte| *byte == b':').next().unwrap_or_default();
     let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'-';
     name.len() < line.len() && !name.is_empty() && name.iter().all(is_name)
 }
 
-/// Whether a text is values of JSON and nothing else.
+/// Returns whether a text is values of JSON and nothing else.
 fn is_whole(bytes: &[u8]) -> bool {
     let Ok(text) = str::from_utf8(bytes) else {
         return false;
@@ -256,7 +256,7 @@ fn is_whole(bytes: &[u8]) -> bool {
     !text.trim().is_empty()
 }
 
-/// Whether a text is the beginning of JSON, as far as it goes.
+/// Returns whether a text is the beginning of JSON, as far as it goes.
 fn is_begun(bytes: &[u8]) -> bool {
     let Ok(text) = str::from_utf8(bytes) else {
         return false;

@@ -75,7 +75,7 @@ impl Lines {
         Arc::clone(&self.owed).try_acquire_many_owned(owed).ok()
     }
 
-    /// Whether the server has taken so much of what it was sent that it may be sent more.
+    /// Returns whether the server has taken so much of what it was sent that it may be sent more.
     pub(super) fn has_room(&self) -> bool {
         self.texts.has_room() || self.texts.is_closed()
     }

@@ -98,7 +98,7 @@ impl Transport {
         }
     }
 
-    /// Whether the server has taken so much of what it was sent that it may be sent more: who sends it more all the
+    /// Returns whether the server has taken so much of what it was sent that it may be sent more: who sends it more all the
     /// same keeps that. Over HTTP the connection knows it, by the POSTs that are open.
     pub(crate) fn has_room(&self) -> bool {
         match &self.kind {

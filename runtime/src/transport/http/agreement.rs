@@ -27,7 +27,7 @@ pub(super) fn agree(
     }
 }
 
-/// Whether a header says a value: `7` and `7.0` are the same integer, and no text is a number.
+/// Returns whether a header says a value: `7` and `7.0` are the same integer, and no text is a number.
 fn same(value: &Json, said: &str) -> bool {
     let number = |text: &str| mcp_wire::from_str::<mcp_wire::Integer>(text).ok();
     text_of(value.clone()) == said

@@ -23,14 +23,14 @@ const UNBUFFERED: HeaderName = HeaderName::from_static("x-accel-buffering");
 /// The response to a request; or a step on the way to it, unless a response is given in its place.
 pub(super) type Answered<T = Response<Body>> = Result<T, Box<Response<Body>>>;
 
-/// A status that says it all.
+/// Returns a status that says it all.
 pub(super) fn status(status: StatusCode) -> Response<Body> {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = status;
     response
 }
 
-/// A body of a type beside a status; one that says that it passes says when to try again, too.
+/// Returns a body of a type beside a status; one that says that it passes says when to try again, too.
 fn response(code: StatusCode, kind: &'static str, body: Body) -> Response<Body> {
     let mut response = Response::new(body);
     *response.status_mut() = code;
@@ -42,25 +42,25 @@ fn response(code: StatusCode, kind: &'static str, body: Body) -> Response<Body> 
     response
 }
 
-/// A message, and what it takes up until it is read.
+/// Returns a message, and what it takes up until it is read.
 pub(super) fn json(code: StatusCode, body: String, unread: Option<Permit>) -> Response<Body> {
     response(code, "application/json", Body::unread(body, unread))
 }
 
-/// A refusal as a message.
+/// Returns a refusal as a message.
 pub(super) fn refusal(id: Option<&RequestId>, refusal: &Refusal) -> Response<Body> {
     let code = StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::BAD_REQUEST);
     observe::refused(code.as_u16(), &refusal.error.message);
     json(code, write::error(id, &refusal.error), None)
 }
 
-/// A refusal of HTTP, before any message was read.
+/// Returns a refusal of HTTP, before any message was read.
 pub(super) fn refused(code: StatusCode, why: &str) -> Response<Body> {
     observe::refused(code.as_u16(), why);
     plain(code, why)
 }
 
-/// A status with a text.
+/// Returns a status with a text.
 pub(super) fn plain(code: StatusCode, why: &str) -> Response<Body> {
     response(code, "text/plain", Body::text(why))
 }
@@ -73,7 +73,7 @@ impl From<Unavailable> for Box<Response<Body>> {
     }
 }
 
-/// A stream of events.
+/// Returns a stream of events.
 pub(super) fn events(events: Events) -> Response<Body> {
     let mut response = response(StatusCode::OK, "text/event-stream", Body::events(events));
     let headers = response.headers_mut();
@@ -83,7 +83,7 @@ pub(super) fn events(events: Events) -> Response<Body> {
     response
 }
 
-/// The answer to a page of an allowed origin that asks whether it may send.
+/// Returns the answer to a page of an allowed origin that asks whether it may send.
 pub(super) fn allowed(asked: &HeaderMap) -> Response<Body> {
     let mut response = status(StatusCode::NO_CONTENT);
     let headers = response.headers_mut();
@@ -97,7 +97,7 @@ pub(super) fn allowed(asked: &HeaderMap) -> Response<Body> {
     response
 }
 
-/// A response that a page of this origin may read.
+/// Returns a response that a page of this origin may read.
 pub(super) fn exposed(origin: HeaderValue, mut response: Response<Body>) -> Response<Body> {
     let headers = response.headers_mut();
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);

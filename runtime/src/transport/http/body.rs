@@ -151,12 +151,12 @@ impl Body {
         Self::unread(text.into(), None)
     }
 
-    /// A text, and what it takes up until it is written out.
+    /// Returns a text, and what it takes up until it is written out.
     pub(super) fn unread(text: String, unread: Option<Permit>) -> Self {
         Self(Kind::Text(Some(counted(text, unread))))
     }
 
-    /// What another replica sends.
+    /// Returns what another replica sends.
     pub(super) fn passed(passing: Passing) -> Self {
         Self(Kind::Passed(passing))
     }
@@ -229,7 +229,7 @@ impl Passing {
 const BROKEN_OFF: &str = "\nevent: broken-off\n\n";
 
 impl Events {
-    /// The events of a session that belong to no exchange.
+    /// Returns the events of a session that belong to no exchange.
     pub(super) fn of_session(queue: Queue, options: &Options) -> Self {
         Self {
             queue,
@@ -244,7 +244,7 @@ impl Events {
         }
     }
 
-    /// The events of an exchange, up to its answer.
+    /// Returns the events of an exchange, up to its answer.
     pub(super) fn of_exchange(queue: Queue, prime: Option<EventId>, options: &Options) -> Self {
         Self {
             opening: prime.map(|id| nothing_yet(id, options.retry)),
@@ -375,7 +375,7 @@ fn nothing_yet(id: EventId, retry: Duration) -> String {
     format!("id: {id}\nretry: {}\ndata: \n\n", retry.as_millis())
 }
 
-/// A text as a server-sent event.
+/// Returns a text as a server-sent event.
 fn event(id: Option<EventId>, text: &str) -> String {
     let text = one_line(text);
     match id {

@@ -19,14 +19,14 @@ use mcp_revisions_sansio::server::{Looked, Owner};
 const SESSION: &str = "sessionId";
 
 impl Inner {
-    /// Whether a GET opens a session of this transport: one that names a session wants the stream of that.
+    /// Returns whether a GET opens a session of this transport: one that names a session wants the stream of that.
     pub(super) fn opens_only_stream(&self, head: &Parts) -> bool {
         self.http_sse(head).is_some()
             && !head.headers.contains_key(headers::SESSION_ID)
             && matches!(self.has_session_operations(&head.headers), Ok(true))
     }
 
-    /// The path of this transport, as clients see it, if the request is for that.
+    /// Returns the path of this transport, as clients see it, if the request is for that.
     fn http_sse(&self, head: &Parts) -> Option<&str> {
         let path = self.options.http_sse.as_deref()?;
         path.ends_with(head.uri.path()).then_some(path)
@@ -55,7 +55,7 @@ impl Inner {
         Ok(events(stream))
     }
 
-    /// Whether a POST is for a URI that names a session; its header is set then, by which handlers know the session.
+    /// Returns whether a POST is for a URI that names a session; its header is set then, by which handlers know the session.
     pub(super) fn uri_names_session(&self, head: &mut Parts) -> bool {
         let Some(id) = self.session_of_uri(head) else {
             return false;
@@ -66,14 +66,14 @@ impl Inner {
         true
     }
 
-    /// The session that a URI names which was given out with a stream.
+    /// Returns the session that a URI names which was given out with a stream.
     pub(super) fn session_of_uri<'h>(&self, head: &'h Parts) -> Option<&'h str> {
         let query = head.uri.query().filter(|_| self.http_sse(head).is_some())?;
         let mut params = query.split('&');
         params.find_map(|param| param.strip_prefix(SESSION)?.strip_prefix('='))
     }
 
-    /// The session of a URI that was given out with a stream.
+    /// Returns the session of a URI that was given out with a stream.
     pub(super) fn session_with_stream(
         &self,
         head: &Parts,

@@ -198,7 +198,7 @@ impl Inner {
         }
     }
 
-    /// The sessions that run here.
+    /// Returns the sessions that run here.
     pub(super) fn running(&self) -> Vec<(Arc<str>, Arc<ServerDriver>)> {
         let sessions = lock(&self.sessions);
         let all = sessions.iter();
@@ -206,14 +206,14 @@ impl Inner {
             .collect()
     }
 
-    /// Whether a session runs here.
+    /// Returns whether a session runs here.
     pub(super) fn runs(&self, session: &str) -> bool {
         let sessions = lock(&self.sessions);
         let driver = sessions.get(session);
         driver.is_some_and(|driver| !driver.was_closed())
     }
 
-    /// Whether requests of a session are served here: once the service is closing, those that belong to its open calls.
+    /// Returns whether requests of a session are served here: once the service is closing, those that belong to its open calls.
     pub(super) fn serves(&self, session: &str) -> bool {
         let sessions = lock(&self.sessions);
         let driver = sessions.get(session).map(Arc::clone);
@@ -332,7 +332,7 @@ impl Inner {
         Ok(())
     }
 
-    /// The session that a request names.
+    /// Returns the session that a request names.
     pub(super) fn session(&self, headers: &HeaderMap, who: &Owner) -> Answered<Arc<ServerDriver>> {
         let id = text(headers, headers::SESSION_ID).ok_or_else(|| {
             let why = "Mcp-Session-Id is missing: open a session with `initialize`";
@@ -361,7 +361,7 @@ impl Inner {
     }
 }
 
-/// Whose session a request opens: whom a layer names comes before where it came from.
+/// Returns whose session a request opens: whom a layer names comes before where it came from.
 pub(super) fn owner(parts: &Parts) -> Owner {
     if let Some(Principal(name)) = parts.extensions.get() {
         return Owner::Principal(name.as_str().into());

@@ -345,7 +345,7 @@ async fn finish(connections: &mut JoinSet<()>) {
     while connections.join_next().await.is_some() {}
 }
 
-/// The next connection, once there is room for it.
+/// Returns the next connection, once there is room for it.
 async fn accept(
     listener: &TcpListener,
     room: &Arc<Semaphore>,

@@ -433,12 +433,12 @@ impl Options {
         self
     }
 
-    /// Whether a request of this `Origin` is taken.
+    /// Returns whether a request of this `Origin` is taken.
     fn allows(&self, origin: &str) -> bool {
         self.names(origin) || is_loopback(origin)
     }
 
-    /// Whether this `Origin` was allowed by its name.
+    /// Returns whether this `Origin` was allowed by its name.
     fn names(&self, origin: &str) -> bool {
         let mut named = self.origins.iter();
         named.any(|allowed| allowed.eq_ignore_ascii_case(origin))
@@ -460,13 +460,13 @@ impl Options {
         looks.contains(&Some(uri.path()))
     }
 
-    /// Whether messages are taken at this path.
+    /// Returns whether messages are taken at this path.
     fn serves_path(&self, path: &str) -> bool {
         let only = self.path.as_deref();
         only.is_none_or(|only| only == path) || self.serves_http_sse(path)
     }
 
-    /// Whether this path is that of HTTP+SSE, or what a proxy has left of that.
+    /// Returns whether this path is that of HTTP+SSE, or what a proxy has left of that.
     fn serves_http_sse(&self, path: &str) -> bool {
         let served = self.http_sse.as_deref();
         served.is_some_and(|served| served.ends_with(path))
@@ -516,12 +516,12 @@ impl Options {
     }
 }
 
-/// What a client sent, as an error quotes it.
+/// Returns what a client sent, as an error quotes it.
 fn quoted(text: &[u8]) -> String {
     mcp_revisions_core::errors::shortened(&text.escape_ascii().to_string())
 }
 
-/// Whether an origin is one of this machine.
+/// Returns whether an origin is one of this machine.
 fn is_loopback(origin: &str) -> bool {
     let lower = origin.to_ascii_lowercase();
     let Some(host) = lower
@@ -539,7 +539,7 @@ fn is_loopback(origin: &str) -> bool {
     is_port && ["localhost", "127.0.0.1", "::1"].contains(&name)
 }
 
-/// The value of a header, if it is one of visible ASCII.
+/// Returns the value of a header, if it is one of visible ASCII.
 fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     headers.get(name)?.to_str().ok()
 }

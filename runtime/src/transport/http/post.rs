@@ -134,7 +134,7 @@ impl Inner {
 const NO_REQUEST: &str =
     "no request of this server waits for this answer, or the answer is not a message";
 
-/// Whether a message without a session belongs to a call that was open before the service closed, or asks about a task.
+/// Returns whether a message without a session belongs to a call that was open before the service closed, or asks about a task.
 fn belongs_to_open_call(message: &Peeked<'_>) -> bool {
     let method = message.method.as_deref();
     message.kind != MessageKind::Request
@@ -142,7 +142,7 @@ fn belongs_to_open_call(message: &Peeked<'_>) -> bool {
         || method.is_some_and(|method| method.starts_with("tasks/"))
 }
 
-/// The answer of a call at work: one object if nothing is said before it, else a stream.
+/// Returns the answer of a call at work: one object if nothing is said before it, else a stream.
 async fn worked_on(
     (mut queue, mut last_word): (Queue, LastWord),
     guard: Option<HangUp>,

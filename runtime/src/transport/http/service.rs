@@ -324,7 +324,7 @@ impl Inner {
         Err(refused.into())
     }
 
-    /// Whether GET and DELETE mean anything: not to a server without sessions, and not in a revision without them.
+    /// Returns whether GET and DELETE mean anything: not to a server without sessions, and not in a revision without them.
     ///
     /// # Errors
     /// The answer to a header that names a protocol version which is not served.
@@ -466,7 +466,7 @@ impl Options {
     }
 }
 
-/// Whether both kinds of answers to a message are accepted.
+/// Returns whether both kinds of answers to a message are accepted.
 fn accepts_answers(headers: &HeaderMap) -> bool {
     accepts(headers, "application", "json") && accepts(headers, "text", "event-stream")
 }
@@ -482,7 +482,7 @@ pub(super) fn accepts_events(headers: &HeaderMap) -> Answered<()> {
     }
 }
 
-/// Whether a media type is accepted; who does not say accepts all.
+/// Returns whether a media type is accepted; who does not say accepts all.
 fn accepts(headers: &HeaderMap, kind: &str, sub: &str) -> bool {
     let mut values = headers.get_all(ACCEPT).iter().peekable();
     if values.peek().is_none() {

@@ -25,12 +25,12 @@ struct Taken {
 const PARTS: usize = 4;
 
 impl Budget {
-    /// A budget of which each owner that is known may take a quarter, or `at_least`.
+    /// Returns a budget of which each owner that is known may take a quarter, or `at_least`.
     pub(crate) fn new(total: usize, at_least: usize) -> Arc<Self> {
         Self::with_share(total, (total / PARTS).max(at_least))
     }
 
-    /// A budget of which each owner that is known may take `share`.
+    /// Returns a budget of which each owner that is known may take `share`.
     pub(crate) fn with_share(total: usize, share: usize) -> Arc<Self> {
         Arc::new(Self {
             total,
@@ -39,7 +39,7 @@ impl Budget {
         })
     }
 
-    /// The share of an owner.
+    /// Returns the share of an owner.
     pub(crate) fn of(self: &Arc<Self>, owner: Owner) -> Share {
         Share {
             budget: Arc::clone(self),
@@ -47,7 +47,7 @@ impl Budget {
         }
     }
 
-    /// What is taken of it.
+    /// Returns what is taken of it.
     pub(crate) fn amount(&self) -> usize {
         lock(&self.taken).all
     }
@@ -79,7 +79,7 @@ impl fmt::Display for Full {
 }
 
 impl Share {
-    /// Whose it is.
+    /// Returns whose it is.
     pub(crate) fn owner(&self) -> &Owner {
         &self.owner
     }
@@ -127,7 +127,7 @@ impl Permit {
         Ok(())
     }
 
-    /// How much it is.
+    /// Returns how much it is.
     pub(crate) fn amount(&self) -> usize {
         self.amount
     }
@@ -161,7 +161,7 @@ pub(crate) struct Reservation {
 pub(crate) const SUSPENDED_BYTES: usize = 4 << 10;
 
 impl Reservation {
-    /// The reservation of a request that was read, and the shares that it is counted against while it is suspended.
+    /// Returns the reservation of a request that was read, and the shares that it is counted against while it is suspended.
     pub(crate) fn new(permit: Permit, suspended_bytes: Share, suspensions: Share) -> Self {
         Self {
             permit: Mutex::new(permit),

@@ -40,7 +40,7 @@ pub(crate) use replicas::{Replicas, is_unguessable};
 pub(crate) use tasks::with_tasks;
 use tasks::{Running, Taskable};
 
-/// A server whose clock begins now, and when that is.
+/// Returns a server whose clock begins now, and when that is.
 pub(crate) fn started(server: Server) -> (Arc<Server>, Instant) {
     let epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let server = server.with_epoch(epoch.unwrap_or_default());
@@ -287,7 +287,7 @@ impl Peer {
         }
     }
 
-    /// The task that the call has become.
+    /// Returns the task that the call has become.
     pub(crate) fn task(&self) -> Option<&Arc<Running>> {
         self.task.as_ref()?.running()
     }

@@ -57,7 +57,7 @@ pub(crate) struct Outbox {
 /// The end that texts are taken out of.
 pub(crate) type Queue = queue::Receiver<Next>;
 
-/// A queue, by both of its ends; the texts in it count against a share, if there is one.
+/// Returns a queue, by both of its ends; the texts in it count against a share, if there is one.
 pub(crate) fn outbox(share: Option<Share>) -> (Outbox, Queue) {
     let (texts, queue) = queue::queue(QUEUE_BYTES);
     (Outbox { texts, share }, queue)
@@ -92,7 +92,7 @@ impl Outbox {
         }
     }
 
-    /// Whether there is room at the moment.
+    /// Returns whether there is room at the moment.
     #[cfg(feature = "tracing")]
     pub(crate) fn has_room(&self) -> bool {
         self.texts.has_room()
@@ -134,7 +134,7 @@ impl Outbox {
         self.texts.push(Next::Pause(behind));
     }
 
-    /// Whether more waits than should, as only happens to those who do not wait for room.
+    /// Returns whether more waits than should, as only happens to those who do not wait for room.
     pub(crate) fn is_full(&self) -> bool {
         self.texts.is_full()
     }

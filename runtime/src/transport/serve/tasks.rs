@@ -61,7 +61,7 @@ pub(super) struct Taskable {
 }
 
 impl Taskable {
-    /// The task that the call has become.
+    /// Returns the task that the call has become.
     pub(super) fn running(&self) -> Option<&Arc<Running>> {
         self.running.get()
     }
@@ -286,7 +286,7 @@ impl Tasks {
         Ok(Some(running))
     }
 
-    /// A task that its client may use: any other is none.
+    /// Returns a task that its client may use: any other is none.
     async fn find(&self, id: &str, owner: Option<&str>) -> Result<Task, Box<Refusal>> {
         // What cannot be the id of a task is asked of no store.
         let found = match is_unguessable(id) {
@@ -436,7 +436,7 @@ fn owner_of(peer: &Peer, revision: Revision) -> Option<String> {
     Some(format!("{SESSION}{id}"))
 }
 
-/// Whose share a task takes that has no owner.
+/// Returns whose share a task takes that has no owner.
 fn address_of(peer: &Peer) -> String {
     match peer.driver.owner() {
         Owner::Address(address) => format!("address:{address}"),

@@ -17,7 +17,7 @@ pub(super) enum Taskable {}
 pub(crate) enum Running {}
 
 impl Taskable {
-    /// The task that the call has become.
+    /// Returns the task that the call has become.
     pub(super) fn running(&self) -> Option<&Arc<Running>> {
         match *self {}
     }

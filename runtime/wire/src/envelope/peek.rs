@@ -204,7 +204,7 @@ fn not_utf8(bytes: &[u8]) -> Unreadable {
     }
 }
 
-/// What the fault makes of the text: no JSON, or no message, and then whose.
+/// Returns what the fault makes of the text: no JSON, or no message, and then whose.
 #[cold]
 fn unreadable(text: &str, fault: &Fault) -> Unreadable {
     let mut reader = Reader::new(text);
@@ -224,7 +224,7 @@ fn unreadable(text: &str, fault: &Fault) -> Unreadable {
     }
 }
 
-/// The id of what is no message otherwise.
+/// Returns the id of what is no message otherwise.
 fn id_of(text: &str) -> Option<RequestId> {
     static MEMBERS: Members = Members::ignoring("message", &["id"]);
     let mut reader = Reader::new(text);
@@ -293,7 +293,7 @@ fn look<'a>(text: &'a str, reader: &mut Reader<'a>) -> Result<Peeked<'a>, Fault>
     Ok(seen)
 }
 
-/// The id, or where `null` stands in its place.
+/// Returns the id, or where `null` stands in its place.
 #[inline]
 fn id<'a>(text: &'a str, reader: &mut Reader<'a>) -> Result<Result<RawId<'a>, usize>, Fault> {
     let raw = reader.text_of_value()?;

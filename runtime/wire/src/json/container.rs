@@ -101,7 +101,7 @@ pub struct Elements<'a> {
 }
 
 impl<'a> Elements<'a> {
-    /// The elements of a text that is known to be JSON: those of an array, and no elements of another value.
+    /// Returns the elements of a text that is known to be JSON: those of an array, and no elements of another value.
     pub(crate) fn of(text: &'a str) -> Self {
         let mut reader = Reader::new(text);
         let array = reader.array().ok();

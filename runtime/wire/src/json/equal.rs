@@ -10,7 +10,7 @@ use crate::text::content;
 /// Deeper than this, values are compared as texts; no reader of this crate goes so deep.
 const DEEP: usize = 1000;
 
-/// Whether two texts, both known to be JSON, mean the same value.
+/// Returns whether two texts, both known to be JSON, mean the same value.
 pub(crate) fn equal(a: &str, b: &str) -> bool {
     a == b || Tape::of(a).is_equal(0, &Tape::of(b), 0, 0)
 }
@@ -83,7 +83,7 @@ impl<'a> Tape<'a> {
         self.text.get(node.start..node.end).unwrap_or_default()
     }
 
-    /// The nodes directly inside `index`.
+    /// Returns the nodes directly inside `index`.
     fn inside(&self, index: usize) -> impl Iterator<Item = usize> {
         let end = self.node(index).after;
         let mut next = index + 1;
@@ -94,7 +94,7 @@ impl<'a> Tape<'a> {
         })
     }
 
-    /// The members of the object `index`: the key's content, and the node of the value.
+    /// Returns the members of the object `index`: the key's content, and the node of the value.
     fn members(&self, index: usize) -> Vec<(Cow<'a, [u8]>, usize)> {
         let keys = self.inside(index).step_by(2);
         keys.map(|key| (string_content(self.text_of(key)), self.node(key).after))
@@ -145,7 +145,7 @@ impl<'a> Tape<'a> {
     }
 }
 
-/// The content of a string, given with its quotes.
+/// Returns the content of a string, given with its quotes.
 fn string_content(quoted: &str) -> Cow<'_, [u8]> {
     content(
         quoted

@@ -67,7 +67,7 @@ impl Json {
         Self(crate::to_string(value).into())
     }
 
-    /// What a writer wrote.
+    /// Returns what a writer wrote.
     pub(crate) fn from_written(text: String) -> Self {
         Self(text.into())
     }
@@ -145,7 +145,7 @@ impl Json {
         members.last().map(|(_, value)| value)
     }
 
-    /// A text that is known to be one JSON value without blanks around it.
+    /// Returns a text that is known to be one JSON value without blanks around it.
     pub(crate) fn verbatim(text: impl Into<Box<str>>) -> Self {
         Self(text.into())
     }

@@ -57,7 +57,7 @@ impl Edit {
         }
     }
 
-    /// Whether another edit is within the range of this one.
+    /// Returns whether another edit is within the range of this one.
     pub(super) fn covers(&self, other: &Self) -> bool {
         match other.start == other.end {
             true => self.start < other.start && other.start < self.end,
@@ -65,7 +65,7 @@ impl Edit {
         }
     }
 
-    /// The value that it is about, in the text that it edits.
+    /// Returns the value that it is about, in the text that it edits.
     pub(super) fn old<'t>(&self, text: &'t str) -> &'t str {
         text.get(self.value..self.end).unwrap_or_default()
     }
@@ -157,7 +157,7 @@ impl<'t> Edits<'t> {
         Ok(())
     }
 
-    /// What was mended, in order.
+    /// Returns what was mended, in order.
     pub(super) fn mends(&self) -> Vec<Mend> {
         let mut all: Vec<&Edit> = self.all.iter().collect();
         all.sort_by_key(|edit| edit.value);
@@ -228,14 +228,14 @@ impl Built {
         self.push(text.get(start..end), source, edit);
     }
 
-    /// The piece that an offset is in, and how far.
+    /// Returns the piece that an offset is in, and how far.
     fn piece(&self, offset: usize) -> Option<(&Piece, usize)> {
         let after = self.pieces.partition_point(|piece| piece.start <= offset);
         let piece = self.pieces.get(after.checked_sub(1)?)?;
         Some((piece, offset - piece.start))
     }
 
-    /// Where an offset is in the source: for what an edit put there, where the edit begins.
+    /// Returns where an offset is in the source: for what an edit put there, where the edit begins.
     pub(super) fn source_of(&self, offset: usize) -> usize {
         match self.piece(offset) {
             Some((piece, within)) if piece.edit.is_none() => piece.source + within,
@@ -245,7 +245,7 @@ impl Built {
     }
 }
 
-/// The commas, outside of strings, that follow no value or come before none.
+/// Returns the commas, outside of strings, that follow no value or come before none.
 fn spare_commas(text: &[u8]) -> Vec<usize> {
     let mut spare = Vec::new();
     let mut last = (b'[', 0);

@@ -7,7 +7,7 @@ use super::edits::Edit;
 use crate::reader::Reader;
 use crate::text;
 
-/// Whether a text is an array without elements.
+/// Returns whether a text is an array without elements.
 pub(super) fn is_empty_array(value: &str) -> bool {
     let inner = value
         .strip_prefix('[')
@@ -15,13 +15,13 @@ pub(super) fn is_empty_array(value: &str) -> bool {
     inner.is_some_and(|inner| inner.trim().is_empty())
 }
 
-/// Where the member of this name stands in an object, the first value of the text: its key, its value and its end.
+/// Returns where the member of this name stands in an object, the first value of the text: its key, its value and its end.
 pub(super) fn member(text: &str, name: &str) -> Option<(usize, usize, usize)> {
     let mut members = members(text)?;
     members.find_map(|(key, at)| (key == name).then_some(at))
 }
 
-/// The members of an object, the first value of the text, with the offsets of key, value and end.
+/// Returns the members of an object, the first value of the text, with the offsets of key, value and end.
 fn members(
     text: &str,
 ) -> Option<impl Iterator<Item = (Cow<'_, str>, (usize, usize, usize))> + use<'_>> {
@@ -43,7 +43,8 @@ fn members(
     }))
 }
 
-/// The members, without braces, of the only entry of a list of objects that is not `but`, apart from those that `object` has.
+/// Returns the members, without braces, of the only entry of a list of objects that is not `but`, apart from those that
+/// `object` has.
 pub(super) fn only(list: &str, but: &str, object: &str) -> Option<String> {
     let mut reader = Reader::new(list);
     let mut array = reader.array().ok()?;
@@ -68,7 +69,7 @@ pub(super) fn only(list: &str, but: &str, object: &str) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// Whether a list has an entry that none of the edits leaves out.
+/// Returns whether a list has an entry that none of the edits leaves out.
 pub(super) fn has_others(text: &str, list: usize, edits: &mut dyn Iterator<Item = &Edit>) -> bool {
     let mut reader = Reader::new(text);
     reader.position = list;
@@ -88,7 +89,7 @@ pub(super) fn has_others(text: &str, list: usize, edits: &mut dyn Iterator<Item 
     false
 }
 
-/// A string, quotes included, with U+FFFD in the place of each half of a surrogate pair; `None` if it is none.
+/// Returns a string, quotes included, with U+FFFD in the place of each half of a surrogate pair; `None` if it is none.
 pub(super) fn without_lone_surrogates(value: &str) -> Option<String> {
     let raw = value.strip_prefix('"')?.strip_suffix('"')?;
     let whole = text::unescape_lossy(raw);

@@ -313,7 +313,7 @@ macro_rules! by_spelling {
 by_spelling!(Number);
 by_spelling!(Integer);
 
-/// Whether two JSON numbers, by their texts, have the same mathematical value.
+/// Returns whether two JSON numbers, by their texts, have the same mathematical value.
 pub(crate) fn equal_texts(a: &str, b: &str) -> bool {
     a == b || value::Value::of(a) == value::Value::of(b)
 }

@@ -128,7 +128,7 @@ impl Spelling {
     }
 }
 
-/// The value of an integer of few digits, unless it is spelled in another way than Rust would.
+/// Returns the value of an integer of few digits, unless it is spelled in another way than Rust would.
 #[inline]
 fn compact(text: &[u8]) -> Option<i64> {
     let (negative, digits) = match text {

@@ -59,7 +59,7 @@ impl Value {
         }
     }
 
-    /// The value, if it is an integer of at most 38 digits.
+    /// Returns the value, if it is an integer of at most 38 digits.
     pub(crate) fn as_i128(&self) -> Option<i128> {
         let Point::Small(point @ 0..=38) = self.point else {
             return None;
@@ -104,7 +104,7 @@ impl Ord for Value {
 }
 
 impl Point {
-    /// The exponent of a number, as spelled after its `e`, plus `shift`, which is far below 10^29.
+    /// Returns the exponent of a number, as spelled after its `e`, plus `shift`, which is far below 10^29.
     fn sum(exponent: &str, shift: i128) -> Self {
         let negative = exponent.starts_with('-');
         let digits = exponent

@@ -37,7 +37,7 @@ pub(super) fn prepare(mut client: Installed) -> anyhow::Result<(Installed, bool)
     Ok((client, has_http))
 }
 
-/// Whether what is installed beside a script speaks streamable HTTP: the oldest SDK of TypeScript does not.
+/// Returns whether what is installed beside a script speaks streamable HTTP: the oldest SDK of TypeScript does not.
 pub(super) fn has_http(script: &Path) -> bool {
     let sdk = script.with_file_name("node_modules/@modelcontextprotocol/sdk");
     !sdk.exists() || sdk.join("dist/esm/client/streamableHttp.js").exists()

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::servers::Server;
 
-/// The first step that came to something else, and what that was.
+/// Returns the first step that came to something else, and what that was.
 pub(super) fn first_fault(
     told: &[Value],
     server: &Server,

@@ -25,12 +25,12 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// Whether a client of that revision can be asked by its form.
+    /// Returns whether a client of that revision can be asked by its form.
     pub(super) fn elicits(&self, revision: &str) -> bool {
         self.elicits.is_some_and(|first| first <= revision)
     }
 
-    /// What a client of that revision does.
+    /// Returns what a client of that revision does.
     pub(super) fn plan(&self, revision: &str) -> String {
         let mut plan = self.plan.clone();
         if !self.elicits(revision) {
@@ -40,7 +40,7 @@ impl Server {
     }
 }
 
-/// The reference server from npm, our own in the latest and in the oldest revision, and those of old SDKs.
+/// Returns the reference server from npm, our own in the latest and in the oldest revision, and those of old SDKs.
 pub(super) fn all(programs: &Programs, revisions: &[&str]) -> anyhow::Result<Vec<Server>> {
     let (oldest, latest) = (revisions.first(), revisions.last());
     let oldest = oldest.context("no revision is released")?;
@@ -59,7 +59,7 @@ pub(super) fn all(programs: &Programs, revisions: &[&str]) -> anyhow::Result<Vec
     Ok(all)
 }
 
-/// A server of an old SDK, which speaks what its client does.
+/// Returns a server of an old SDK, which speaks what its client does.
 fn old(peer: &Peer, programs: &Programs) -> anyhow::Result<Server> {
     eprintln!("{}: installing", peer.name);
     let installed = peers::install(peer, &programs.folder)?;

@@ -11,7 +11,7 @@ use crate::interop::peers::Installed;
 use crate::interop::run::told;
 use crate::process::Running;
 
-/// What a client tells of its steps, in one revision.
+/// Returns what a client tells of its steps, in one revision.
 pub(super) fn one(
     client: &Installed,
     mode: &str,

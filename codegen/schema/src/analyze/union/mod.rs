@@ -63,7 +63,7 @@ pub(crate) fn plans(model: &Model, scope: &Scope, rules: &HeldRules<'_>) -> Resu
     Ok(done)
 }
 
-/// A union that its schema leaves open.
+/// Returns a union that its schema leaves open.
 fn open(model: &Model, scope: &Scope, def: &TypeDef, union: &Union, problem: &str) -> Decision {
     let at = &def.doc_key;
     // Members decide where every variant has some; what else could tell the variants apart was tried.
@@ -270,7 +270,7 @@ impl<'d> Decider<'d> {
         })
     }
 
-    /// The variants of a type that is a union, or the type.
+    /// Returns the variants of a type that is a union, or the type.
     fn leaves(&self, ty: &Ty) -> Vec<Ty> {
         let opaque = (self.model.resolve(ty).name()).is_some_and(|name| self.opaque.contains(name));
         if let (false, Some(Shape::Union(union))) = (opaque, self.model.shape_of(ty)) {
@@ -296,7 +296,7 @@ impl<'d> Decider<'d> {
         }
     }
 
-    /// The member whose constants split the variants best, else one with choices; ties go to the name.
+    /// Returns the member whose constants split the variants best, else one with choices; ties go to the name.
     fn by_tag(&self, variants: &[usize]) -> Result<Option<Plan>, String> {
         let members: SortedSet<&str> = variants
             .iter()
@@ -342,7 +342,7 @@ impl<'d> Decider<'d> {
         }))
     }
 
-    /// The strings that a member of a variant may hold, where they are fixed.
+    /// Returns the strings that a member of a variant may hold, where they are fixed.
     fn values(&self, index: usize, member: &str) -> Option<&Vec<String>> {
         self.profiles[index].members.get(member)?.values.as_ref()
     }
@@ -358,7 +358,7 @@ impl<'d> Decider<'d> {
         groups
     }
 
-    /// Whether some variant gives a member more than one value to choose from.
+    /// Returns whether some variant gives a member more than one value to choose from.
     fn is_choice(&self, variants: &[usize], member: &str) -> bool {
         let mut values = variants
             .iter()
@@ -366,20 +366,20 @@ impl<'d> Decider<'d> {
         values.any(|values| values.len() > 1)
     }
 
-    /// The variants in which a member may hold any string, or is not known.
+    /// Returns the variants in which a member may hold any string, or is not known.
     fn free(&self, variants: &[usize], member: &str) -> Vec<usize> {
         let free = |index: &usize| self.values(*index, member).is_none();
         variants.iter().copied().filter(free).collect()
     }
 
-    /// The variants in which a member need not be there.
+    /// Returns the variants in which a member need not be there.
     fn optional(&self, variants: &[usize], member: &str) -> Vec<usize> {
         let demands = |index: &usize| self.profiles[*index].required().any(|name| name == member);
         let variants = variants.iter().copied();
         variants.filter(|index| !demands(index)).collect()
     }
 
-    /// A tag for a single variant: the member whose constant it always carries.
+    /// Returns a tag for a single variant: the member whose constant it always carries.
     fn single_tag(&self) -> Option<Plan> {
         let members = &self.profiles.first()?.members;
         let (member, profile) = members.iter().find(|(name, member)| {

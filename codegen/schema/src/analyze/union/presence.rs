@@ -8,12 +8,12 @@ use crate::model::{Case, Plan};
 /// How many paths a reader looks for at once (`mcp_wire::Paths`).
 const MAX_PATHS: usize = 128;
 
-/// Whether a member can be a step of a path, whose steps are joined with `.`.
+/// Returns whether a member can be a step of a path, whose steps are joined with `.`.
 fn is_step(member: &&str) -> bool {
     !member.contains('.')
 }
 
-/// The variants without one of them.
+/// Returns the variants without one of them.
 fn others(variants: &[usize], index: usize) -> Vec<usize> {
     let variants = variants.iter().copied();
     variants.filter(|other| *other != index).collect()
@@ -70,12 +70,12 @@ impl Decider<'_> {
         Ok(Plan::Present { cases, otherwise })
     }
 
-    /// A required member that none of the others knows.
+    /// Returns a required member that none of the others knows.
     pub(super) fn sole_member(&self, index: usize, others: &[usize]) -> Option<String> {
         self.unknown_to(others, self.profiles[index].required())
     }
 
-    /// The first of some members that none of these variants knows.
+    /// Returns the first of some members that none of these variants knows.
     fn unknown_to<'m>(
         &self,
         others: &[usize],
@@ -118,7 +118,7 @@ impl Decider<'_> {
         None
     }
 
-    /// An optional member that only this variant knows, where the others demand nothing more than it does.
+    /// Returns an optional member that only this variant knows, where the others demand nothing more than it does.
     ///
     /// Without that member, a value of this variant is read as one of the others: these have to take what else it holds.
     pub(super) fn optional_member(&self, index: usize, others: &[usize]) -> Option<String> {

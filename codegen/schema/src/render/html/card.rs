@@ -79,7 +79,7 @@ pub(super) fn of(pair: &str, diff: &Diff, change: &Change<'_>) -> Value {
     }
 }
 
-/// A shape and its heading.
+/// Returns a shape and its heading.
 fn shape(view: &View) -> Value {
     let presence = view
         .required

@@ -8,7 +8,7 @@ use minijinja::{Value, context};
 use crate::diff::{Diff, Level, MethodLine, Part, WirePath, channel, direction_id};
 use crate::model::MethodKind;
 
-/// The lines of the matrix, by direction, those with the gravest changes first.
+/// Returns the lines of the matrix, by direction, those with the gravest changes first.
 pub(super) fn lines<'d>(methods: &'d [MethodLine], diffs: &'d [Diff]) -> Value {
     let impact = impact(diffs);
     let of_direction = methods.chunk_by(|a, b| a.direction == b.direction);
@@ -36,7 +36,7 @@ pub(super) fn lines<'d>(methods: &'d [MethodLine], diffs: &'d [Diff]) -> Value {
     directions.collect()
 }
 
-/// How often a message had changes of each level, the worst first, and how many in all.
+/// Returns how often a message had changes of each level, the worst first, and how many in all.
 fn gravity(met: &[Option<&(Level, usize)>]) -> (Vec<usize>, usize) {
     let met = || met.iter().copied().flatten();
     let often = Level::ALL.iter();
@@ -63,7 +63,7 @@ fn impact(diffs: &[Diff]) -> Impact<'_> {
     impact
 }
 
-/// Who sends the message that a path belongs to: results travel against their requests.
+/// Returns who sends the message that a path belongs to: results travel against their requests.
 fn asked_by(path: &WirePath) -> &'static str {
     direction_id(match path.part {
         Part::Result => path.direction.back(),
@@ -71,7 +71,7 @@ fn asked_by(path: &WirePath) -> &'static str {
     })
 }
 
-/// A message in one revision, and what happened to it on the way there.
+/// Returns a message in one revision, and what happened to it on the way there.
 fn cell(index: usize, kind: Option<MethodKind>, met: Option<&(Level, usize)>) -> Value {
     context! {
         channel => kind.map(channel),

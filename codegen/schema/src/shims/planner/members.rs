@@ -16,7 +16,7 @@ use crate::model::{Given, Member, Model, Presence, Start, Ty};
 const ABSENT: &str = "what an absent one becomes where the target must have it";
 
 impl<'m> Planner<'m> {
-    /// A member that both sides name.
+    /// Returns a member that both sides name.
     pub(super) fn same_member(&mut self, source: &Member, target: &Member, place: &str) -> Source {
         let optional = [source, target].map(|member| member.presence == Presence::Optional);
         let (rules, now) = (self.rules, self.now);
@@ -108,7 +108,7 @@ impl<'m> Planner<'m> {
         })
     }
 
-    /// What a session knows that stands in an object of this type.
+    /// Returns what a session knows that stands in an object of this type.
     fn summoned(&self, name: &str) -> Option<SessionFact> {
         let def = self.to.get(name)?;
         def.shape.object()?.members.iter().find_map(|member| {
@@ -132,7 +132,7 @@ impl<'m> Planner<'m> {
         }
     }
 
-    /// A member whose type became another one: dropped where a rule says so, else its text is read again where nothing
+    /// Returns a member whose type became another one: dropped where a rule says so, else its text is read again where nothing
     /// in it could need a rule. A type that holds every value of the old one asks for no rule.
     fn recast_member(
         &mut self,
@@ -176,7 +176,7 @@ impl<'m> Planner<'m> {
         }
     }
 
-    /// A member that only the target names.
+    /// Returns a member that only the target names.
     pub(super) fn new_member(&mut self, target: &Member, place: &str) -> Source {
         if target.presence == Presence::Optional {
             let rules = self.rules;
@@ -199,7 +199,7 @@ impl<'m> Planner<'m> {
         Source::Fill(self.required(target, place, question, &open, Row::Rule))
     }
 
-    /// What fills a member that must be there: what a rule says, or the safe answer.
+    /// Returns what fills a member that must be there: what a rule says, or the safe answer.
     fn required(
         &mut self,
         target: &Member,
@@ -251,7 +251,7 @@ impl<'m> Planner<'m> {
         self.unsupported.push(error);
     }
 
-    /// What fills a member that must be there and that no rule speaks of: the schema's own default, else nothing.
+    /// Returns what fills a member that must be there and that no rule speaks of: the schema's own default, else nothing.
     fn filled(
         &mut self,
         target: &Member,
@@ -295,7 +295,7 @@ impl<'m> Planner<'m> {
         }
     }
 
-    /// A member that the target does not have, and the one that may be the same there, under another name.
+    /// Returns a member that the target does not have, and the one that may be the same there, under another name.
     pub(super) fn gone_member(
         &mut self,
         source: &Member,
@@ -355,8 +355,8 @@ impl<'m> Planner<'m> {
         plan(UNDECIDED, Action::Drop, true)
     }
 
-    /// A member that was a constant, and is one value of several now: of the rest of the source, where a rule says so at
-    /// the source's own place.
+    /// Returns a member that was a constant, and is one value of several now: of the rest of the source, where a rule says so
+    /// at the source's own place.
     pub(super) fn constant(
         &mut self,
         constant: &Value,
@@ -418,7 +418,7 @@ impl<'m> Planner<'m> {
         Some(plan)
     }
 
-    /// Whether a row says that two constants are the names of one method.
+    /// Returns whether a row says that two constants are the names of one method.
     fn renames(&self, from: &Value, to: &Value) -> bool {
         self.rules.renamed_methods().any(|(_, old, new)| {
             let [before, after] = self.way.ends([old, new]);

@@ -189,7 +189,7 @@ impl<'m> Planner<'m> {
         self.found.open(place, Some(self.way), open, answer, row);
     }
 
-    /// The rule about a place, if it answers the question there; one that does not is an error.
+    /// Returns the rule about a place, if it answers the question there; one that does not is an error.
     fn rule(
         &mut self,
         place: &str,
@@ -206,7 +206,7 @@ impl<'m> Planner<'m> {
         None
     }
 
-    /// The id of the rule by which what stands at a place is dropped, if there is one.
+    /// Returns the id of the rule by which what stands at a place is dropped, if there is one.
     fn dropped(&mut self, place: &str, question: &str) -> Option<String> {
         let (rule, _) = self.rule(place, |action| *action == Action::Drop, question)?;
         Some(rule.id.clone())
@@ -226,7 +226,7 @@ impl<'m> Planner<'m> {
         self.unsupported.push(error);
     }
 
-    /// The same; where there is none, that it is dropped is open.
+    /// Returns the same; where there is none, that it is dropped is open.
     fn dropped_safely(&mut self, place: &str, question: &str, open: &str, answer: &str) -> String {
         self.dropped(place, question).unwrap_or_else(|| {
             self.finds(place, open, answer, "\"drop\"");
@@ -234,7 +234,7 @@ impl<'m> Planner<'m> {
         })
     }
 
-    /// The rejection of what has no counterpart.
+    /// Returns the rejection of what has no counterpart.
     fn refusal(&self, what: &str) -> Reject {
         Reject {
             code: -32602,
@@ -242,7 +242,7 @@ impl<'m> Planner<'m> {
         }
     }
 
-    /// How a value of one type becomes a value of the other; asks for the conversions that it calls.
+    /// Returns how a value of one type becomes a value of the other; asks for the conversions that it calls.
     fn transfer(&mut self, from: &Ty, to: &Ty) -> Result<Transfer, Problem> {
         let (source, target) = (self.from, self.to);
         let (from, to) = (source.resolve(from), target.resolve(to));
@@ -279,7 +279,7 @@ impl<'m> Planner<'m> {
         Transfer::Call { from, to }
     }
 
-    /// Whether two types that stand at the same place can be converted: they are one in two revisions, both are
+    /// Returns whether two types that stand at the same place can be converted: they are one in two revisions, both are
     /// objects, or choices that have one in common, or one is a variant of the other.
     fn belong_together(&self, from: &str, to: &str) -> bool {
         let shapes = (self.from.shape(from), self.to.shape(to));
@@ -297,18 +297,18 @@ impl<'m> Planner<'m> {
             || matches!(shapes.0, Some(Shape::Union(union)) if self.holds(union, to))
     }
 
-    /// Whether a variant of a union of the source holds a type of the target.
+    /// Returns whether a variant of a union of the source holds a type of the target.
     fn holds(&self, union: &Union, to: &str) -> bool {
         let mut held = union.types().map(|ty| self.from.resolve(ty));
         held.any(|ty| matches!(ty, Ty::Named(name) if self.is_one(name, to)))
     }
 
-    /// Whether two types are one, by their name or by a rule.
+    /// Returns whether two types are one, by their name or by a rule.
     fn is_one(&self, from: &str, to: &str) -> bool {
         from == to || self.rules.renamed(from, to, self.way)
     }
 
-    /// What the conversion of a type into another one does; an opaque object has no type.
+    /// Returns what the conversion of a type into another one does; an opaque object has no type.
     fn body(&mut self, [from, to]: [Option<&'m TypeDef>; 2]) -> Body {
         let named = from.filter(|_| to.is_some());
         let custom = named.and_then(|def| self.rules.custom(&def.doc_key, self.way));
@@ -342,7 +342,7 @@ impl<'m> Planner<'m> {
         }
     }
 
-    /// A type that became one of another shape: its text is read again where no rule could have a say in it.
+    /// Returns a type that became one of another shape: its text is read again where no rule could have a say in it.
     fn recast(&mut self, from: &TypeDef, to: &str) -> Body {
         let open = format!("it became `{to}`");
         let plain = |model: &Model, name: &str| words::is_plain(model, &Ty::Named(name.to_owned()));
@@ -375,7 +375,7 @@ impl<'m> Planner<'m> {
         Body::Strings(from.iter().map(plan).collect())
     }
 
-    /// The rule by which a string is rejected that the target does not have, and the error.
+    /// Returns the rule by which a string is rejected that the target does not have, and the error.
     fn rejected(&mut self, def: &TypeDef, value: &str) -> (String, Reject) {
         let place = format!("{}|{value}", def.doc_key);
         let rejects = |action: &Action| matches!(action, Action::Reject(_));
@@ -390,7 +390,7 @@ impl<'m> Planner<'m> {
     }
 }
 
-/// The end of a conversion that a type is, if it is an object.
+/// Returns the end of a conversion that a type is, if it is an object.
 fn object_end(model: &Model, ty: &Ty) -> Option<End> {
     match ty {
         Ty::Named(name) => (model.object(ty)).map(|_| End::Type(name.clone())),
@@ -403,7 +403,7 @@ fn object_end(model: &Model, ty: &Ty) -> Option<End> {
 /// The safe answer to what has no counterpart, in words.
 const REFUSED: &str = "it is refused";
 
-/// A rejection as an action, in TOML.
+/// Returns a rejection as an action, in TOML.
 fn rejection(error: &Reject) -> String {
     let Reject { code, message } = error;
     let message = quoted(message);

@@ -108,7 +108,7 @@ impl<'m> Planner<'m> {
         })
     }
 
-    /// The limits of a member that are tighter in the target, and what sees to them: a hook of its type, or the safe
+    /// Returns the limits of a member that are tighter in the target, and what sees to them: a hook of its type, or the safe
     /// answer.
     fn limited(
         &mut self,
@@ -140,7 +140,7 @@ impl<'m> Planner<'m> {
         fitted
     }
 
-    /// What becomes of unknown members, where source and target keep them differently.
+    /// Returns what becomes of unknown members, where source and target keep them differently.
     fn rest(&mut self, from: &Rest, to: &Rest, key: &str) -> RestPlan {
         let mut plan = RestPlan {
             from: from.clone(),
@@ -177,7 +177,7 @@ impl<'m> Planner<'m> {
     }
 }
 
-/// The name of a type in rule files.
+/// Returns the name of a type in rule files.
 fn key(def: Option<&TypeDef>) -> &str {
     def.map_or("", |def| &def.doc_key)
 }

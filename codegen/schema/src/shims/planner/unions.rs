@@ -8,7 +8,7 @@ use crate::diff::{Profile, pair};
 use crate::model::{Member, Model, Presence, Shape, Ty, TypeDef, Union, Variant};
 
 impl<'m> Planner<'m> {
-    /// A type that became one variant of a union, or several of them.
+    /// Returns a type that became one variant of a union, or several of them.
     pub(super) fn variant_that_holds(&mut self, def: &TypeDef, union: &Union, to: &str) -> Body {
         let held: Vec<_> = self.holding(union, &def.name).collect();
         match held[..] {
@@ -27,7 +27,7 @@ impl<'m> Planner<'m> {
         }
     }
 
-    /// The variants of a union of the target that hold a type of the source, with the name that it has there.
+    /// Returns the variants of a union of the target that hold a type of the source, with the name that it has there.
     pub(super) fn holding<'u>(
         &self,
         union: &'u Union,
@@ -81,7 +81,7 @@ impl<'m> Planner<'m> {
         })
     }
 
-    /// Whether the value of a member is what led from a type to this one of several.
+    /// Returns whether the value of a member is what led from a type to this one of several.
     pub(super) fn is_split_by(&self, ends: [Option<&TypeDef>; 2], wire: &str) -> bool {
         let [Some(from), Some(to)] = ends else {
             return false;
@@ -90,7 +90,7 @@ impl<'m> Planner<'m> {
         by.is_some_and(|by| by == wire)
     }
 
-    /// What becomes of each variant; the target is a union, or one type that a variant holds.
+    /// Returns what becomes of each variant; the target is a union, or one type that a variant holds.
     pub(super) fn arms(
         &mut self,
         def: &TypeDef,
@@ -166,7 +166,7 @@ impl<'m> Planner<'m> {
         arms
     }
 
-    /// What a rule says of a variant that has no counterpart; else it is refused.
+    /// Returns what a rule says of a variant that has no counterpart; else it is refused.
     fn decided_arm(&mut self, place: &str, open: &str, error: Reject) -> Arm {
         let decides = |action: &Action| {
             matches!(
@@ -195,7 +195,7 @@ impl<'m> Planner<'m> {
         }
     }
 
-    /// Which variant of the source is which of the target, by their places: by name or rule, else by what always stands
+    /// Returns which variant of the source is which of the target, by their places: by name or rule, else by what always stands
     /// in one member. The way back leads to where a value came from.
     pub(super) fn pairs(&self, source: &Union, target: &Union) -> Vec<(usize, usize)> {
         fn profiles<'m>(model: &'m Model, union: &'m Union) -> Vec<Profile<'m>> {

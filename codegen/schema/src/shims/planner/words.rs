@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::model::{Member, Model, Presence, Shape, Ty};
 use crate::spec::sheet::quoted;
 
-/// A presence as people say it.
+/// Returns a presence as people say it.
 pub(super) fn presence(presence: &Presence) -> String {
     match presence {
         Presence::Required => "required".to_owned(),
@@ -14,7 +14,7 @@ pub(super) fn presence(presence: &Presence) -> String {
     }
 }
 
-/// Whether a text of the type holds nothing that a rule could speak of: no object and no union with names.
+/// Returns whether a text of the type holds nothing that a rule could speak of: no object and no union with names.
 pub(super) fn is_plain(model: &Model, ty: &Ty) -> bool {
     match model.resolve(ty) {
         Ty::Named(name) => match model.shape(name) {
@@ -33,7 +33,7 @@ pub(super) fn is_plain(model: &Model, ty: &Ty) -> bool {
 /// How many types of a schema are looked through for the sake of one.
 pub(super) const MAX_WITHIN: usize = 16;
 
-/// Whether a text of the type is made of scalars and lists of them, no more than `depth` deep: nothing in it needs a
+/// Returns whether a text of the type is made of scalars and lists of them, no more than `depth` deep: nothing in it needs a
 /// rule.
 pub(super) fn is_scalar(model: &Model, ty: &Ty, depth: usize) -> bool {
     let Some(depth) = depth.checked_sub(1) else {
@@ -55,7 +55,7 @@ pub(super) fn is_scalar(model: &Model, ty: &Ty, depth: usize) -> bool {
     }
 }
 
-/// Whether every scalar of one type is a value of the other: it widened, and nothing is lost. What is more than `depth`
+/// Returns whether every scalar of one type is a value of the other: it widened, and nothing is lost. What is more than `depth`
 /// deep may not be.
 pub(super) fn widens(
     (source, ty): (&Model, &Ty),
@@ -97,7 +97,7 @@ pub(super) fn widens(
     }
 }
 
-/// What a type is without the names that stand around it.
+/// Returns what a type is without the names that stand around it.
 fn bare<'m>(model: &'m Model, ty: &'m Ty) -> &'m Ty {
     match model.resolve(ty) {
         named @ Ty::Named(name) => match model.shape(name) {
@@ -108,19 +108,19 @@ fn bare<'m>(model: &'m Model, ty: &'m Ty) -> &'m Ty {
     }
 }
 
-/// What the schema says that an absent member is, where that is a scalar of its type.
+/// Returns what the schema says that an absent member is, where that is a scalar of its type.
 pub(super) fn default<'m>(model: &Model, member: &'m Member) -> Option<&'m Value> {
     let value = member.constraints.values.get("default")?;
     let scalar = value.is_string() || value.is_number() || value.is_boolean();
     (scalar && admits(model, &member.ty, value) == Some(true)).then_some(value)
 }
 
-/// A scalar in TOML.
+/// Returns a scalar in TOML.
 pub(super) fn toml(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), quoted)
 }
 
-/// Whether a value is one of the type; `None` where the names of objects or the variants of a union would say it.
+/// Returns whether a value is one of the type; `None` where the names of objects or the variants of a union would say it.
 pub(super) fn admits(model: &Model, ty: &Ty, value: &Value) -> Option<bool> {
     let all = |values: &mut dyn Iterator<Item = &Value>, inner: &Ty| {
         let answers: Vec<Option<bool>> = values.map(|one| admits(model, inner, one)).collect();

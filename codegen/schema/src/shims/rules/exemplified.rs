@@ -93,7 +93,7 @@ fn says<'r, A: Serialize + 'r>(of: impl Fn(Way) -> Option<&'r A>) -> Vec<(Way, V
 }
 
 impl<'r> Told<'r> {
-    /// An example of it that can be tried.
+    /// Returns an example of it that can be tried.
     fn read(&self, example: &'r Example) -> Result<Sample<'r>, String> {
         let of = [
             example.r#type.as_deref().map(Of::Type),
@@ -133,7 +133,7 @@ impl<'r> Told<'r> {
         })
     }
 
-    /// What is wrong with its examples, and each way that has none.
+    /// Returns what is wrong with its examples, and each way that has none.
     pub(super) fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         let mut shown = SortedSet::new();

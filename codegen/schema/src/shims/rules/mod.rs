@@ -61,7 +61,7 @@ impl PairRules {
         Ok(rules)
     }
 
-    /// The same of rules that need not say all that rules have to say.
+    /// Returns the same of rules that need not say all that rules have to say.
     pub(crate) fn unfinished(file: RuleFile) -> Result<Self, Error> {
         let rows: Rows = file.parse()?;
         Ok(Self {
@@ -91,7 +91,7 @@ impl PairRules {
         rows::error(&self.file, offset, id, problem, reason)
     }
 
-    /// The hooks of a type that say that they make a member fit into tighter limits.
+    /// Returns the hooks of a type that say that they make a member fit into tighter limits.
     pub(super) fn fit(&self, owner: &str, member: &str, way: Way) -> SortedSet<String> {
         let fits = |rule: &Rule| {
             rule.action(way).is_some_and(Action::is_hook)
@@ -106,7 +106,7 @@ impl PairRules {
         ids
     }
 
-    /// Whether a row speaks of an error code that differs between the two revisions.
+    /// Returns whether a row speaks of an error code that differs between the two revisions.
     pub(super) fn has_error(&self, code: i64) -> bool {
         let rows = placed(&self.rows.error).filter(|(_, row)| row.code.contains(code));
         rows.inspect(|(offset, _)| self.uses_row(*offset, 0))
@@ -114,7 +114,7 @@ impl PairRules {
             > 0
     }
 
-    /// Whether two types of different names are one, by a rule.
+    /// Returns whether two types of different names are one, by a rule.
     pub(super) fn renamed(&self, from: &str, to: &str, way: Way) -> bool {
         let (wanted_old, wanted_new) = way.of((from, to), (to, from));
         let row = self.names().find(|(.., row, new)| {
@@ -138,7 +138,7 @@ impl PairRules {
         Some((self.file).error(offset, of, problem, row.reason.as_str(), help))
     }
 
-    /// The rows about names, with the place of each and every newer name that it gives.
+    /// Returns the rows about names, with the place of each and every newer name that it gives.
     fn names(&self) -> impl Iterator<Item = (usize, usize, &Rename, &str)> {
         placed(&self.rows.rename).flat_map(|(offset, row)| {
             let new = row.new.all().iter().enumerate();
@@ -146,13 +146,13 @@ impl PairRules {
         })
     }
 
-    /// The methods that go by another name in the newer revision: the place of the row, the old name and the new one.
+    /// Returns the methods that go by another name in the newer revision: the place of the row, the old name and the new one.
     pub(super) fn renamed_methods(&self) -> impl Iterator<Item = (usize, &str, &str)> {
         let rows = self.names().filter(|(.., row, _)| row.method);
         rows.map(|(offset, _, row, new)| (offset, row.old.as_str(), new))
     }
 
-    /// The member of `from` that goes by another name in `to`, where it is the `target`.
+    /// Returns the member of `from` that goes by another name in `to`, where it is the `target`.
     pub(super) fn renamed_member<'m>(
         &self,
         (key, from): (&str, &'m Object),
@@ -170,12 +170,12 @@ impl PairRules {
         })
     }
 
-    /// The decision about a place where there may be no need of one: it counts as used once [`Self::uses`] says so.
+    /// Returns the decision about a place where there may be no need of one: it counts as used once [`Self::uses`] says so.
     pub(super) fn offer(&self, place: &str, way: Way) -> Option<Offer<'_>> {
         self.offers(place, way).next()
     }
 
-    /// The hand-written function that converts the whole of what stands at a place, if a rule names one.
+    /// Returns the hand-written function that converts the whole of what stands at a place, if a rule names one.
     pub(super) fn custom(&self, place: &str, way: Way) -> Option<(&Rule, &str)> {
         self.offers(place, way).find_map(|offer| {
             let Action::Custom(path) = offer.action else {
@@ -215,7 +215,7 @@ impl PairRules {
         offers
     }
 
-    /// The decision about a method that the other revision lacks, or understands otherwise.
+    /// Returns the decision about a method that the other revision lacks, or understands otherwise.
     pub(super) fn method(&self, name: &str, sender: Sender) -> Option<(usize, &MethodRule)> {
         placed(&self.rows.method).find_map(|(offset, rule)| {
             let at = rule.name.all().iter().position(|known| known == name)?;
@@ -227,7 +227,7 @@ impl PairRules {
         })
     }
 
-    /// The decision about a method that both have, if there is one.
+    /// Returns the decision about a method that both have, if there is one.
     pub(super) fn method_apart(&self, name: &str, sender: Sender) -> Option<(usize, &MethodRule)> {
         let known = placed(&self.rows.method).any(|(_, rule)| {
             rule.action.is_none() && rule.name.all().iter().any(|known| known == name)
@@ -235,12 +235,12 @@ impl PairRules {
         known.then(|| self.method(name, sender)).flatten()
     }
 
-    /// The ids of all rows.
+    /// Returns the ids of all rows.
     pub(super) fn ids(&self) -> SortedSet<String> {
         self.rows.told().map(|row| row.id.to_owned()).collect()
     }
 
-    /// What conversions are handed of the rules, by id.
+    /// Returns what conversions are handed of the rules, by id.
     pub(super) fn facts(&self) -> Vec<RuleFacts> {
         let facts = self.rows.told().map(|row| RuleFacts {
             id: row.id.to_owned(),
@@ -337,13 +337,13 @@ pub(super) struct Offer<'r> {
 }
 
 impl Offer<'_> {
-    /// Where the rule stands in its file.
+    /// Returns where the rule stands in its file.
     pub(super) fn offset(&self) -> usize {
         self.key.0
     }
 }
 
-/// Which of the places that a rule speaks of this is.
+/// Returns which of the places that a rule speaks of this is.
 fn at(rule: &Rule, place: &str) -> Option<usize> {
     let mut places = rule.at.all().iter();
     places.position(|pattern| matches(pattern, place))

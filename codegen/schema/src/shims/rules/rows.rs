@@ -27,7 +27,7 @@ pub(in crate::shims) fn placed<T>(rows: &[Spanned<T>]) -> impl Iterator<Item = (
     rows.iter().map(|row| (row.span().start, row.get_ref()))
 }
 
-/// An error about a row.
+/// Returns an error about a row.
 pub(super) fn error(
     file: &RuleFile,
     offset: usize,
@@ -60,7 +60,7 @@ pub(super) struct Rename {
 }
 
 impl Rename {
-    /// How errors name it.
+    /// Returns how errors name it.
     pub(super) fn id(&self) -> String {
         format!("{} -> {}", self.old, self.new.all().join(", "))
     }
@@ -375,7 +375,7 @@ impl Rule {
         way.of(&self.up, &self.down).as_ref()
     }
 
-    /// What it says, of both ways.
+    /// Returns what it says, of both ways.
     pub(super) fn actions(&self) -> impl Iterator<Item = &Action> {
         Way::BOTH.into_iter().filter_map(|way| self.action(way))
     }
@@ -406,7 +406,7 @@ impl Action {
         matches!(self, Self::Before(_) | Self::After(_) | Self::Filter(_))
     }
 
-    /// The hand-written function that it names, without the `?` of one that may stop.
+    /// Returns the hand-written function that it names, without the `?` of one that may stop.
     pub(super) fn function(&self) -> Option<&str> {
         match self {
             Self::Filter(path) => Some(path),
@@ -417,12 +417,12 @@ impl Action {
         }
     }
 
-    /// Whether it says what becomes of a member that the target does not have.
+    /// Returns whether it says what becomes of a member that the target does not have.
     pub(crate) fn drops(&self) -> bool {
         self.does()[0]
     }
 
-    /// Whether it says what a member that must be there gets, where the source has none.
+    /// Returns whether it says what a member that must be there gets, where the source has none.
     pub(crate) fn fills(&self) -> bool {
         self.does()[1]
     }
@@ -433,7 +433,7 @@ impl Action {
         self.does()[2]
     }
 
-    /// Whether it drops, fills and stops.
+    /// Returns whether it drops, fills and stops.
     fn does(&self) -> [bool; 3] {
         match self {
             Self::Drop | Self::InSession | Self::Pass => [true, false, false],

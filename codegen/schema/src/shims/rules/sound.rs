@@ -84,7 +84,7 @@ pub(super) fn faults(file: &RuleFile, rows: &Rows) -> Vec<Error> {
     errors
 }
 
-/// Whether a constant can be named after an id, and no other id gives the same name.
+/// Returns whether a constant can be named after an id, and no other id gives the same name.
 fn is_rule_id(id: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     id.starts_with(|first: char| first.is_ascii_lowercase())
@@ -161,7 +161,7 @@ fn is_relied_on(rows: &Rows, hook: &Rule) -> bool {
     labels(hook).all(|label| placed(&rows.rule).any(|(_, rule)| rule.with.contains(&label)))
 }
 
-/// How `with` names a rule.
+/// Returns how `with` names a rule.
 fn labels(rule: &Rule) -> impl Iterator<Item = String> {
     let places = rule.at.all().iter();
     places.map(|place| format!("{}@{place}", rule.id))

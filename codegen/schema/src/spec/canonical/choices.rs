@@ -66,7 +66,7 @@ fn one_of_strings(choices: &[Value], any_of: bool) -> Option<Vec<Value>> {
     Some(joined)
 }
 
-/// The strings that a choice fixes, if that is all it says.
+/// Returns the strings that a choice fixes, if that is all it says.
 fn fixed(choice: &Value) -> Option<Vec<&str>> {
     let members = choice.as_object()?;
     let alone = |key: &String| matches!(key.as_str(), "const" | "enum" | "type");
@@ -81,7 +81,7 @@ fn fixed(choice: &Value) -> Option<Vec<&str>> {
     }
 }
 
-/// Whether nothing beside the choices says otherwise than the one that is left.
+/// Returns whether nothing beside the choices says otherwise than the one that is left.
 fn agree(schema: &Map<String, Value>, only: &Map<String, Value>) -> bool {
     (only.iter()).all(|(key, value)| schema.get(key).is_none_or(|beside| beside == value))
 }

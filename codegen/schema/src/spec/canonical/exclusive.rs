@@ -29,7 +29,7 @@ fn respell(schema: &mut Value, whole: &Value) {
     }
 }
 
-/// Whether no value fits two of the choices.
+/// Returns whether no value fits two of the choices.
 fn exclude_each_other(choices: &[Value], whole: &Value) -> bool {
     let parts: Vec<Vec<&Map<String, Value>>> = (choices.iter())
         .map(|choice| parts(choice, whole))
@@ -39,7 +39,7 @@ fn exclude_each_other(choices: &[Value], whole: &Value) -> bool {
     choices.iter().all(Value::is_object) && pairs.all(|(one, other)| are_apart(one, other, whole))
 }
 
-/// What all has to hold for a value of a schema: itself, what it refers to, and the parts of its `allOf`.
+/// Returns what all has to hold for a value of a schema: itself, what it refers to, and the parts of its `allOf`.
 fn parts<'s>(schema: &'s Value, whole: &'s Value) -> Vec<&'s Map<String, Value>> {
     let mut found = Vec::new();
     let mut open = vec![schema];
@@ -57,7 +57,7 @@ fn parts<'s>(schema: &'s Value, whole: &'s Value) -> Vec<&'s Map<String, Value>>
     found
 }
 
-/// Whether two schemas, each by its parts, have no value in common.
+/// Returns whether two schemas, each by its parts, have no value in common.
 fn are_apart(one: &[&Map<String, Value>], other: &[&Map<String, Value>], whole: &Value) -> bool {
     if values_differ(one, other) || types_differ(one, other) {
         return true;
@@ -76,7 +76,7 @@ fn are_apart(one: &[&Map<String, Value>], other: &[&Map<String, Value>], whole: 
     })
 }
 
-/// The names of members that have to be there.
+/// Returns the names of members that have to be there.
 fn required<'s>(parts: &[&'s Map<String, Value>]) -> impl Iterator<Item = &'s str> {
     let lists: Vec<&'s Vec<Value>> = (parts.iter())
         .filter_map(|part| part.get("required")?.as_array())
@@ -84,7 +84,7 @@ fn required<'s>(parts: &[&'s Map<String, Value>]) -> impl Iterator<Item = &'s st
     lists.into_iter().flatten().filter_map(Value::as_str)
 }
 
-/// What all has to hold for a member.
+/// Returns what all has to hold for a member.
 fn member<'s>(
     owner: &[&'s Map<String, Value>],
     name: &str,
@@ -96,7 +96,7 @@ fn member<'s>(
     own.flat_map(|schema| parts(schema, whole)).collect()
 }
 
-/// Whether the values that two schemas list are others.
+/// Returns whether the values that two schemas list are others.
 fn values_differ(one: &[&Map<String, Value>], other: &[&Map<String, Value>]) -> bool {
     match (listed(one), listed(other)) {
         (Some(one), Some(other)) => {
@@ -108,7 +108,7 @@ fn values_differ(one: &[&Map<String, Value>], other: &[&Map<String, Value>]) -> 
     }
 }
 
-/// The values that a schema lists, if it does.
+/// Returns the values that a schema lists, if it does.
 fn listed<'s>(parts: &[&'s Map<String, Value>]) -> Option<Vec<&'s Value>> {
     parts.iter().find_map(|part| {
         let only = part.get("const").map(|only| vec![only]);
@@ -116,7 +116,7 @@ fn listed<'s>(parts: &[&'s Map<String, Value>]) -> Option<Vec<&'s Value>> {
     })
 }
 
-/// Whether two schemas take values of other types.
+/// Returns whether two schemas take values of other types.
 fn types_differ(one: &[&Map<String, Value>], other: &[&Map<String, Value>]) -> bool {
     match (types(one), types(other)) {
         (Some(one), Some(other)) => one.iter().all(|ty| !other.contains(ty)),
@@ -124,7 +124,7 @@ fn types_differ(one: &[&Map<String, Value>], other: &[&Map<String, Value>]) -> b
     }
 }
 
-/// The types of the values that a schema takes, if it says them; an integer is a number.
+/// Returns the types of the values that a schema takes, if it says them; an integer is a number.
 fn types<'s>(parts: &[&'s Map<String, Value>]) -> Option<Vec<&'s str>> {
     let plain = |ty: &'s Value| {
         ty.as_str()

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{Holds, holds};
 use crate::pointer;
 
-/// The pointer of a `$ref`, with `definitions` called `$defs` where that is a place of definitions.
+/// Returns the pointer of a `$ref`, with `definitions` called `$defs` where that is a place of definitions.
 ///
 /// The position is followed step by step, so that a member called `definitions` keeps its name.
 pub(super) fn rewritten(pointer: &str) -> String {
@@ -25,7 +25,7 @@ pub(super) fn rewritten(pointer: &str) -> String {
     rewritten
 }
 
-/// Whether a fragment, percent-encoded as in a URI, leads to something.
+/// Returns whether a fragment, percent-encoded as in a URI, leads to something.
 pub(super) fn resolves(schema: &Value, fragment: &str) -> bool {
     pointer::of_fragment(fragment).is_some_and(|pointer| schema.pointer(&pointer).is_some())
 }

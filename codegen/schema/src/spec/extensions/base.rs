@@ -7,7 +7,8 @@ use super::super::{Erratum, Revision};
 use crate::pointer::{of_fragment, unescaped};
 use crate::sorted::{SortedMap, SortedSet};
 
-/// The schema of an extension on its revision: a definition that repeats one of the revision is that one, with its errata.
+/// Returns the schema of an extension on its revision: a definition that repeats one of the revision is that one, with its
+/// errata.
 fn on(raw: &Value, base: &Revision) -> Value {
     let mut schema = raw.clone();
     let repeated: SortedMap<String, Value> = (copied(raw, base))
@@ -20,7 +21,7 @@ fn on(raw: &Value, base: &Revision) -> Value {
     schema
 }
 
-/// The same with what errata name of the revision.
+/// Returns the same with what errata name of the revision.
 pub(crate) fn on_for<'e>(
     raw: &Value,
     base: &Revision,
@@ -51,7 +52,7 @@ fn with_definitions(schema: &mut Value, base: &Revision, named: SortedSet<String
     }
 }
 
-/// The names of the definitions that a schema refers to.
+/// Returns the names of the definitions that a schema refers to.
 fn referred(schema: &Value) -> SortedSet<String> {
     let mut names = SortedSet::new();
     let mut open = vec![schema];
@@ -74,7 +75,7 @@ fn referred(schema: &Value) -> SortedSet<String> {
     names
 }
 
-/// The definitions of a schema that have the name of one of a revision: the name, the schema's and the revision's.
+/// Returns the definitions of a schema that have the name of one of a revision: the name, the schema's and the revision's.
 pub(in crate::spec) fn copied<'s>(
     raw: &'s Value,
     base: &'s Revision,

@@ -322,8 +322,8 @@ impl Extension {
         Some(unknown.with_schema(raw, base))
     }
 
-    /// The same extension with another schema, mended as far as its errata still apply, and with those of its facts that
-    /// the schema bears out.
+    /// Returns the same extension with another schema, mended as far as its errata still apply, and with those of its facts
+    /// that the schema bears out.
     fn with_schema(&self, raw: &Value, base: &Revision) -> Self {
         let (mut schema, _) =
             errata::fitting(on_for(raw, base, &self.errata), &self.errata, &self.name);
@@ -353,7 +353,7 @@ impl Extension {
     }
 }
 
-/// The names of the folders of extensions.
+/// Returns the names of the folders of extensions.
 pub(super) fn names(directory: &Directory) -> SortedSet<String> {
     let inner = |path: &String| {
         let path = path.strip_prefix(FOLDER)?.strip_prefix('/')?;
@@ -367,7 +367,7 @@ pub(super) fn schema_name(name: &str, state: &str) -> String {
     format!("{FOLDER}/{name}/{state}/schema.json")
 }
 
-/// The error of a file that an import writes.
+/// Returns the error of a file that an import writes.
 fn missing(path: String, name: &str) -> Error {
     let help = format!("cargo xtask spec import FILE --extension {name}");
     Error::file(path, "the file is missing", "", help)
@@ -388,7 +388,7 @@ pub(super) fn orders(extensions: &[Extension]) -> SortedMap<String, Order> {
     orders
 }
 
-/// The extension that a schema is a state of: the first one that has one of its messages.
+/// Returns the extension that a schema is a state of: the first one that has one of its messages.
 pub(crate) fn extension_of<'s>(schema: &Value, spec: &'s Spec) -> Option<&'s Extension> {
     if lists(schema) {
         return None;
@@ -404,7 +404,7 @@ pub(crate) fn extension_of<'s>(schema: &Value, spec: &'s Spec) -> Option<&'s Ext
 /// What an identifier of an extension is.
 pub(super) const IDENTIFIER: &str = "a prefix, `/` and a name: io.modelcontextprotocol/tasks";
 
-/// Whether a text is an identifier of an extension: a prefix and a name.
+/// Returns whether a text is an identifier of an extension: a prefix and a name.
 pub(super) fn is_identifier(text: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
     let part = |part: &str| !part.is_empty() && part.bytes().all(plain);
@@ -412,14 +412,14 @@ pub(super) fn is_identifier(text: &str) -> bool {
         .is_some_and(|(prefix, name)| part(prefix) && part(name))
 }
 
-/// What says which revisions there are.
+/// Returns what says which revisions there are.
 fn known(revisions: &[Revision]) -> String {
     let known: Vec<&str> = revisions.iter().map(|one| one.id.as_str()).collect();
     format!("known: {}", known.join(", "))
 }
 
-/// The messages whose method is taken: by another message of the schema, or by the revision that the extension rests on,
-/// where the schema does not repeat that message.
+/// Returns the messages whose method is taken: by another message of the schema, or by the revision that the extension rests
+/// on, where the schema does not repeat that message.
 fn misnamed(schema: &Value, file: &str, base: &Revision, folder: &str) -> Vec<Error> {
     let theirs: SortedMap<&str, &str> = messages(&base.schema).collect();
     let mut said: SortedMap<&str, &str> = SortedMap::new();

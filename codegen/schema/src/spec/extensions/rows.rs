@@ -92,7 +92,7 @@ const NOTIFICATION: &str = "notification";
 /// The word for one that does.
 const REQUEST: &str = "request";
 
-/// What a range of a row says of a state: whether it holds there, and whether it begins there.
+/// Returns what a range of a row says of a state: whether it holds there, and whether it begins there.
 fn held(order: &Order, since: Option<&str>, until: Option<&str>, id: &str) -> (bool, bool) {
     let first = order.first().unwrap_or_default();
     let since = since.unwrap_or(first);

@@ -49,7 +49,7 @@ fn faults(directory: &Directory, names: &[String]) -> Result<Vec<Named>, Error> 
     )
 }
 
-/// A file of rules for a pair with that revision.
+/// Returns a file of rules for a pair with that revision.
 pub(super) fn converts(name: &str, id: &str) -> bool {
     pair(name).is_some_and(|(old, new)| old == id || new == id)
 }

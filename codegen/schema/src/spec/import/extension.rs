@@ -211,7 +211,7 @@ impl Directory {
     }
 }
 
-/// The facts of an extension that is new, without its states and messages.
+/// Returns the facts of an extension that is new, without its states and messages.
 fn started(name: &str, options: &ExtensionOptions) -> Result<String, Error> {
     let Some(identifier) = &options.identifier else {
         return Err(Error::usage(
@@ -316,7 +316,7 @@ fn with_ends(
     Ok(ended)
 }
 
-/// The one definition of its own that is called like a capability.
+/// Returns the one definition of its own that is called like a capability.
 fn settings<'s>(schema: &'s Value, base: &Revision) -> Option<&'s str> {
     let names = canonical::definitions(schema).map(|(name, _)| name);
     let mut called = names.filter(|name| {

@@ -183,7 +183,7 @@ struct Import<'i> {
 }
 
 impl Import<'_> {
-    /// What began with the revision after it begins with it.
+    /// Returns what began with the revision after it begins with it.
     fn begin(&mut self, from: Option<&str>) -> Result<(), Error> {
         let Some(from) = from else {
             return Ok(());
@@ -195,7 +195,7 @@ impl Import<'_> {
         self.directory.change(begins.collect())
     }
 
-    /// The rules between two revisions that it stands between, which are looked at no more.
+    /// Returns the rules between two revisions that it stands between, which are looked at no more.
     fn displaced(&self) -> Vec<String> {
         if self.status == Status::Candidate {
             return Vec::new();
@@ -208,7 +208,7 @@ impl Import<'_> {
         (self.directory.files.keys().filter(between).cloned()).collect()
     }
 
-    /// What ended with the revision before: whether it holds again is not known.
+    /// Returns what ended with the revision before: whether it holds again is not known.
     fn ended(&self) -> Result<Vec<Fact>, Error> {
         let before = self.order.before(self.id);
         let mut ended = self.directory.ranged()?;
@@ -247,7 +247,7 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// The facts that diagnostics are about, each with the first of them.
+    /// Returns the facts that diagnostics are about, each with the first of them.
     fn spoken_of(&self, diagnostics: &[Diagnostic]) -> Result<Vec<(Held, String)>, Error> {
         let mut found = Vec::new();
         if diagnostics.is_empty() {
@@ -269,7 +269,7 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// What holds for it; its row says that none of it is confirmed. A draft is never asked for it.
+    /// Returns what holds for it; its row says that none of it is confirmed. A draft is never asked for it.
     fn ask(&mut self) -> Result<Vec<Fact>, Error> {
         let facts = self.directory.facts(self.id)?;
         if !facts.is_empty() && self.status != Status::Draft {

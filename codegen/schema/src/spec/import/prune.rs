@@ -22,7 +22,7 @@ pub(super) struct Named {
     left: Left,
 }
 
-/// The entries that diagnostics are about.
+/// Returns the entries that diagnostics are about.
 pub(super) fn entries_of(
     directory: &Directory,
     diagnostics: &[Diagnostic],

@@ -6,7 +6,7 @@ use super::conversions::pair;
 use super::{Directory, ImportOptions};
 use crate::Error;
 
-/// The revision after a new one whose own facts begin with the new one.
+/// Returns the revision after a new one whose own facts begin with the new one.
 pub(super) fn source(
     directory: &Directory,
     rows: &[Row],
@@ -40,7 +40,7 @@ pub(super) fn source(
     }
 }
 
-/// The revision after one, if it is a draft with another schema than the revision before.
+/// Returns the revision after one, if it is a draft with another schema than the revision before.
 fn own_draft<'r>(directory: &Directory, rows: &'r [Row], at: usize) -> Option<&'r Row> {
     let text = |row: &Row| directory.files.get(&schema_name(row.id()));
     let before = at.checked_sub(1).and_then(|before| rows.get(before));

@@ -94,7 +94,7 @@ impl MethodRules {
         Self::read_all(spec).map(|(rules, _)| rules)
     }
 
-    /// The same, with what begins before a draft and does not hold for it, which is passed over there.
+    /// Returns the same, with what begins before a draft and does not hold for it, which is passed over there.
     pub(super) fn read_all(spec: &Spec) -> Result<(Self, Vec<Error>), Error> {
         let file = spec.rules.get(Self::FILE);
         let rows: Rows = file.parse()?;
@@ -241,13 +241,13 @@ impl MethodRules {
 /// What an area has to be.
 const AREA: &str = "the name of a module: lower-case letters, digits and `_`, no reserved word, none of lib, main, methods, mod, services and wire";
 
-/// The first segment of a method, after `notifications/`.
+/// Returns the first segment of a method, after `notifications/`.
 fn default_area(method: &str) -> &str {
     let method = method.strip_prefix("notifications/").unwrap_or(method);
     method.split('/').next().unwrap_or(method)
 }
 
-/// What is wrong with a row that gives a method an area.
+/// Returns what is wrong with a row that gives a method an area.
 fn misplaced(method: &str, area: &str) -> Option<String> {
     if default_area(method) == area {
         return Some("it is in that area by default".to_owned());
@@ -255,7 +255,7 @@ fn misplaced(method: &str, area: &str) -> Option<String> {
     (!is_area(area)).then(|| format!("the area is no file name: it has to be {AREA}"))
 }
 
-/// The file of an area: its own, or the nearest name that a file can have, or that of messages as a whole.
+/// Returns the file of an area: its own, or the nearest name that a file can have, or that of messages as a whole.
 pub(crate) fn module(area: &str) -> String {
     let near = snake_case(&area.to_ascii_lowercase());
     match [area, near.as_str()].into_iter().find(|name| is_area(name)) {
@@ -264,7 +264,7 @@ pub(crate) fn module(area: &str) -> String {
     }
 }
 
-/// Whether an area can be a file and a module of a generated crate, beside those that every crate has.
+/// Returns whether an area can be a file and a module of a generated crate, beside those that every crate has.
 pub(crate) fn is_area(area: &str) -> bool {
     let own = ["lib", "main", "methods", "mod", "services", "wire"];
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';

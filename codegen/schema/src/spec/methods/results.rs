@@ -89,7 +89,7 @@ impl ResultRule {
     }
 }
 
-/// Whether the schema itself says what answers a request: `CallToolRequest` is answered by `CallToolResultResponse`.
+/// Returns whether the schema itself says what answers a request: `CallToolRequest` is answered by `CallToolResultResponse`.
 fn is_paired(revision: &Revision, request: &str) -> bool {
     let result = |response: &str| revision.definition(response)?.pointer("/properties/result");
     matches!(answer(request, result, || None), Answer::Response(_))

@@ -19,7 +19,7 @@ use crate::server::Server;
 use crate::server::requests::About;
 use crate::translate::{Translator, Way, no_params};
 
-/// The rows of a method in the tables of all revisions, latest first.
+/// Returns the rows of a method in the tables of all revisions, latest first.
 fn rows(method: &str) -> impl Iterator<Item = &'static MethodInfo> {
     let tables = Revision::NEGOTIATED
         .iter()
@@ -28,12 +28,12 @@ fn rows(method: &str) -> impl Iterator<Item = &'static MethodInfo> {
     tables.flatten().filter(move |row| row.name == method)
 }
 
-/// The row of what a server may ask a client who has said that it can be asked.
+/// Returns the row of what a server may ask a client who has said that it can be asked.
 fn question(method: &str) -> Option<&'static MethodInfo> {
     rows(method).find(|row| row.direction == Direction::ServerToClient && row.capability.is_some())
 }
 
-/// The result that asks the peer these, and wants the state back.
+/// Returns the result that asks the peer these, and wants the state back.
 fn write<'q>(
     questions: impl IntoIterator<Item = &'q Question>,
     state: &str,
@@ -52,7 +52,7 @@ fn write<'q>(
     ])
 }
 
-/// The method of a question.
+/// Returns the method of a question.
 pub(crate) fn known(method: &str) -> Option<&'static str> {
     question(method).map(|row| row.name)
 }
@@ -99,7 +99,7 @@ pub fn allowed(caller: &Caller, method: &str, params: &Json) -> Result<(), Error
     }
 }
 
-/// Whether the params are of those that need a part of a capability.
+/// Returns whether the params are of those that need a part of a capability.
 fn is_asked_for(params: &Json, part: &CapabilityPart) -> bool {
     let Some(value) = params.get(part.member) else {
         return false;

@@ -149,17 +149,17 @@ impl Seal {
         self.keeps_own = true;
     }
 
-    /// The application's own state, as it is signed.
+    /// Returns the application's own state, as it is signed.
     pub(crate) fn own(&self, text: String) -> Issued {
         Issued::Own(text, self.home.filter(|_| self.keeps_own))
     }
 
-    /// A ticket that no other connection of this server has, nor a replica that signs by the same key.
+    /// Returns a ticket that no other connection of this server has, nor a replica that signs by the same key.
     pub(crate) fn ticket(&self) -> u64 {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// The text of a state.
+    /// Returns the text of a state.
     pub(crate) fn sign(
         &self,
         issued: &Issued,
@@ -176,7 +176,7 @@ impl Seal {
         Some(BASE64_URL_SAFE_NO_PAD.encode(bytes))
     }
 
-    /// What a text stands for, if it is good for this request at this time.
+    /// Returns what a text stands for, if it is good for this request at this time.
     pub(crate) fn open(
         &self,
         text: &str,
@@ -223,7 +223,7 @@ fn mac(key: &[u8; 32], said: &[u8], bound: Bound<'_>) -> HMAC {
     mac
 }
 
-/// Where the tickets of a server begin: replicas begin elsewhere.
+/// Returns where the tickets of a server begin: replicas begin elsewhere.
 fn first() -> u64 {
     let mut bytes = [0_u8; 8];
     match getrandom::fill(&mut bytes) {
@@ -232,7 +232,7 @@ fn first() -> u64 {
     }
 }
 
-/// What a request asks for: its name, URI and arguments, however their members are ordered and spaced.
+/// Returns what a request asks for: its name, URI and arguments, however their members are ordered and spaced.
 pub(crate) fn subject(params: &Json) -> String {
     let mut text = String::new();
     if let Ok(object) = JsonObject::try_from(params.clone()) {

@@ -238,7 +238,7 @@ impl Connection<Server> {
 }
 
 impl Server {
-    /// The result that asks for what an error asks for.
+    /// Returns the result that asks for what an error asks for.
     fn elicitation(&self, about: &About, error: &ErrorObject, now: Duration) -> Option<Json> {
         let method = known(methods::ELICITATION_CREATE)?;
         let question = |(index, params): (usize, Json)| {
@@ -259,7 +259,7 @@ impl Server {
         Some(write(&questions, &state, &self.translator, about.peer))
     }
 
-    /// The params by which the handlers are called as if for the first time, after the retry of the client.
+    /// Returns the params by which the handlers are called as if for the first time, after the retry of the client.
     ///
     /// # Errors
     /// A client that declined.

@@ -64,7 +64,7 @@ pub struct Starting {
 }
 
 impl Starting {
-    /// Whether the client asked for a task, and takes nothing else.
+    /// Returns whether the client asked for a task, and takes nothing else.
     pub fn asks(&self) -> bool {
         self.wanted.form == Form::Core
     }
@@ -108,23 +108,23 @@ impl Server {
         server
     }
 
-    /// The tasks that the runtime makes of the calls of a client of this revision; `None` if it makes none.
+    /// Returns the tasks that the runtime makes of the calls of a client of this revision; `None` if it makes none.
     pub fn tasks_for(&self, peer: Revision) -> Option<&TaskOptions> {
         let is_own = self.tasks.has_own && peer.same_types(self.app());
         self.tasks.options.as_ref().filter(|_| !is_own)
     }
 
-    /// Whether the runtime makes tasks of calls.
+    /// Returns whether the runtime makes tasks of calls.
     pub(crate) fn runs_tasks(&self) -> bool {
         self.tasks.options.is_some()
     }
 
-    /// Whether the runtime makes tasks of the calls of a client of this revision.
+    /// Returns whether the runtime makes tasks of the calls of a client of this revision.
     pub(crate) fn runs_tasks_for(&self, peer: Revision) -> bool {
         self.tasks_for(peer).is_some()
     }
 
-    /// How calls of a tool become tasks of the runtime; `None` if they never do.
+    /// Returns how calls of a tool become tasks of the runtime; `None` if they never do.
     fn task_support(&self, tool: &str, peer: Revision) -> Option<TaskSupport> {
         let tasks = self.tasks_for(peer)?;
         match self.tasks.has_own {
@@ -133,7 +133,7 @@ impl Server {
         }
     }
 
-    /// The tools of a `tools/list` for a client that asks for tasks itself: each says whether it takes one.
+    /// Returns the tools of a `tools/list` for a client that asks for tasks itself: each says whether it takes one.
     pub(crate) fn with_task_support(&self, result: Json, peer: Revision) -> Json {
         if Form::of(peer) != Some(Form::Core) || self.tasks_for(peer).is_none() {
             return result;
@@ -156,7 +156,7 @@ impl Server {
         with_members(&result, &[("tools", Some(tools))])
     }
 
-    /// The result that answers a call with a task.
+    /// Returns the result that answers a call with a task.
     pub fn task_created(task: &Task, form: Form) -> Json {
         let mut members = task.members(form);
         match form {
@@ -168,7 +168,7 @@ impl Server {
         }
     }
 
-    /// What a client gets that looks at a task.
+    /// Returns what a client gets that looks at a task.
     pub fn task_state(&self, task: &Task, form: Form, peer: Revision) -> Json {
         let mut members = match form {
             Form::Core => task.members(form),
@@ -180,7 +180,7 @@ impl Server {
         Json::of(&members)
     }
 
-    /// A task with its questions or its outcome, as the extension has it.
+    /// Returns a task with its questions or its outcome, as the extension has it.
     pub fn task_detail(&self, task: &Task, peer: Revision) -> Map<Json> {
         let mut members = task.members(Form::Extension);
         match task.status {
@@ -206,7 +206,7 @@ impl Server {
         members
     }
 
-    /// What the request of a task is answered with, for a client of this revision.
+    /// Returns what the request of a task is answered with, for a client of this revision.
     pub fn task_outcome(&self, task: &Task, peer: Revision) -> Result<Json, ErrorObject> {
         let method = known_method(&task.method);
         match (&task.result, &task.error) {
@@ -228,7 +228,7 @@ impl Server {
         }
     }
 
-    /// A question of a task as a client of this revision is asked it.
+    /// Returns a question of a task as a client of this revision is asked it.
     pub fn task_question(
         &self,
         question: &TaskQuestion,
@@ -244,7 +244,7 @@ impl Server {
         Ok(object([("method", method), ("params", params)]))
     }
 
-    /// The answer of a client of this revision to a question of a task, for the handler.
+    /// Returns the answer of a client of this revision to a question of a task, for the handler.
     pub fn task_answer(
         &self,
         question: &TaskQuestion,
@@ -259,7 +259,7 @@ impl Server {
 }
 
 impl Connection<Server> {
-    /// Whether a request about tasks is handed on as it is, to the runtime or an application; `None` if it is not.
+    /// Returns whether a request about tasks is handed on as it is, to the runtime or an application; `None` if it is not.
     pub(crate) fn task_request(
         &self,
         message: &Peeked<'_>,
@@ -283,7 +283,7 @@ impl Connection<Server> {
         })
     }
 
-    /// The tasks whose notifications a client wants on the stream that it opens.
+    /// Returns the tasks whose notifications a client wants on the stream that it opens.
     ///
     /// # Errors
     /// A client without the extension, too many tasks, and what is not a list of ids.
@@ -315,7 +315,7 @@ impl Connection<Server> {
         }
     }
 
-    /// The tasks whose notifications a stream is for, and the revision of its client.
+    /// Returns the tasks whose notifications a stream is for, and the revision of its client.
     pub fn task_ids(&self, stream: Token) -> Option<(Revision, Vec<String>)> {
         let pending = self.state.get(stream)?;
         Some((pending.peer, pending.task_ids.clone()))
@@ -341,7 +341,7 @@ impl Connection<Server> {
         true
     }
 
-    /// Which task a call may become.
+    /// Returns which task a call may become.
     ///
     /// # Errors
     /// A client that asks for the task of a tool without tasks, or for no task of a tool that runs no other way.
@@ -404,7 +404,7 @@ impl Connection<Server> {
         }
     }
 
-    /// The task that a call may become, if its client takes one.
+    /// Returns the task that a call may become, if its client takes one.
     pub fn starting(&self, call: Token) -> Option<Starting> {
         let pending = self.state.get(call)?;
         Some(Starting {
@@ -416,7 +416,7 @@ impl Connection<Server> {
         })
     }
 
-    /// Who is behind a request, if the transport knows.
+    /// Returns who is behind a request, if the transport knows.
     pub fn principal_of(&self, request: Token) -> Option<String> {
         self.state.get(request)?.principal.clone()
     }
@@ -441,7 +441,7 @@ impl Connection<Server> {
     }
 }
 
-/// The params of an acknowledgement, with the tasks that the stream tells of.
+/// Returns the params of an acknowledgement, with the tasks that the stream tells of.
 pub(crate) fn with_task_ids(params: &Json, ids: &[String]) -> Json {
     let agreed = params.get("notifications").filter(|_| !ids.is_empty());
     let Some(agreed) = agreed else {
@@ -451,17 +451,17 @@ pub(crate) fn with_task_ids(params: &Json, ids: &[String]) -> Json {
     with_members(params, &[("notifications", Some(agreed))])
 }
 
-/// What a stream is for, without its tasks.
+/// Returns what a stream is for, without its tasks.
 pub(crate) fn without_task_ids(wanted: &Json) -> Json {
     with_members(wanted, &[(TASK_IDS, None)])
 }
 
-/// The members of a notification of a task, for clients that ask for tasks themselves.
+/// Returns the members of a notification of a task, for clients that ask for tasks themselves.
 pub fn notified(task: &Task) -> Map<Json> {
     task.members(Form::Core)
 }
 
-/// The method of a request that may become a task.
+/// Returns the method of a request that may become a task.
 fn known_method(method: &str) -> &'static str {
     mcp_revisions_core::known_method(method).unwrap_or(methods::TOOLS_CALL)
 }

@@ -102,12 +102,12 @@ impl TaskOptions {
         self
     }
 
-    /// How calls of a tool become tasks; `None` if they never do.
+    /// Returns how calls of a tool become tasks; `None` if they never do.
     pub(crate) fn support(&self, tool: &str) -> Option<TaskSupport> {
         self.tools.get(tool).copied()
     }
 
-    /// Whether the server has no tool of that name, as far as its tools are known.
+    /// Returns whether the server has no tool of that name, as far as its tools are known.
     pub(crate) fn lacks(&self, tool: &str) -> bool {
         let is_plain = |plain: &HashSet<String>| plain.contains(tool);
         self.support(tool).is_none() && self.plain.as_ref().is_some_and(|plain| !is_plain(plain))
@@ -121,7 +121,7 @@ impl TaskOptions {
         }
     }
 
-    /// How long a task is kept whose client asks for this time.
+    /// Returns how long a task is kept whose client asks for this time.
     pub fn ttl_for(&self, asked: Option<u64>) -> Duration {
         let asked = asked.map_or(self.ttl, Duration::from_millis);
         asked.min(self.max_ttl)

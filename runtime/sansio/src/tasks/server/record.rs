@@ -200,7 +200,7 @@ impl Task {
         }
     }
 
-    /// The members that every message about it has, as a form spells them.
+    /// Returns the members that every message about it has, as a form spells them.
     pub(super) fn members(&self, form: Form) -> Map<Json> {
         let (ttl, poll_interval) = match form {
             Form::Core => ("ttl", "pollInterval"),
@@ -231,7 +231,7 @@ pub fn millis(time: Duration) -> i64 {
     i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// A time in milliseconds since 1970 as RFC 3339 has it, in UTC.
+/// Returns a time in milliseconds since 1970 as RFC 3339 has it, in UTC.
 pub(super) fn timestamp(ms: i64) -> String {
     let time = Duration::from_millis(u64::try_from(ms).unwrap_or_default());
     let (days, second) = (time.as_secs() / 86_400, time.as_secs() % 86_400);

@@ -289,7 +289,7 @@ mod tests {
         assert_eq!((store.len(), store.bytes()), (0, 0));
     }
 
-    /// What a store in memory answers, which never waits.
+    /// Returns what a store in memory answers, which never waits.
     fn at_once<T>(answer: impl Future<Output = T>) -> T {
         let mut answer = std::pin::pin!(answer);
         let mut context = std::task::Context::from_waker(std::task::Waker::noop());

@@ -28,7 +28,7 @@ impl hyper::body::Body for Body {
     }
 }
 
-/// A body of any kind as one type.
+/// Returns a body of any kind as one type.
 pub(super) fn boxed<B>(body: B) -> Body
 where
     B: hyper::body::Body<Data = Bytes> + Send + 'static,
@@ -37,7 +37,7 @@ where
     Body(body.map_err(Into::into).boxed_unsync())
 }
 
-/// A whole body, if it is not longer than it may be.
+/// Returns a whole body, if it is not longer than it may be.
 ///
 /// # Errors
 /// A body that is longer ([`http_body_util::LengthLimitError`]), or breaks off.
@@ -58,7 +58,7 @@ pub(super) fn header(response: &Response<Body>, name: &str) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// Whether a response is a stream of events.
+/// Returns whether a response is a stream of events.
 pub(super) fn is_stream(response: &Response<Body>) -> bool {
     header(response, CONTENT_TYPE.as_str()).is_some_and(|kind| {
         kind.trim_start()

@@ -24,8 +24,8 @@ pub(super) type Connector = Dialer;
 /// Says whether a connection to an address is allowed.
 pub(super) type AddressRule = fn(IpAddr) -> bool;
 
-/// The connector of a client. `rule` is checked on addresses as they were resolved; the server of an HTTP proxy resolves names
-/// itself.
+/// Returns the connector of a client. `rule` is checked on addresses as they were resolved; the server of an HTTP proxy
+/// resolves names itself.
 pub(super) fn connector(http: &Http, rule: AddressRule) -> Connector {
     let dialer = Dialer::new(rule);
     #[cfg(feature = "client-tls")]
@@ -44,7 +44,7 @@ pub(super) fn connector(http: &Http, rule: AddressRule) -> Connector {
     dialer
 }
 
-/// The configuration that trusts the root certificates of web browsers, and these.
+/// Returns the configuration that trusts the root certificates of web browsers, and these.
 #[cfg(feature = "client-tls")]
 fn with_roots(certificates: &[rustls::pki_types::CertificateDer<'static>]) -> rustls::ClientConfig {
     let mut roots =
@@ -94,7 +94,7 @@ impl Dialer {
         }
     }
 
-    /// The proxy for a URL: of `https` ones that are not on this machine.
+    /// Returns the proxy for a URL: of `https` ones that are not on this machine.
     #[cfg(feature = "client-tls")]
     fn proxy(&self, url: &Uri) -> Option<hyper_util::client::proxy::matcher::Intercept> {
         let host = url.host().unwrap_or_default();

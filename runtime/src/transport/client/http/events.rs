@@ -22,7 +22,7 @@ pub(super) struct Events {
 }
 
 impl Events {
-    /// The events of a body, of which none may have more than `limit` bytes.
+    /// Returns the events of a body, of which none may have more than `limit` bytes.
     pub(super) fn new(body: Body, limit: usize) -> Self {
         Self {
             body,
@@ -31,7 +31,7 @@ impl Events {
         }
     }
 
-    /// The events that go on in another body where those of this one broke off.
+    /// Returns the events that go on in another body where those of this one broke off.
     pub(super) fn continued(self, body: Body) -> Self {
         let Parser {
             limit,
@@ -48,27 +48,27 @@ impl Events {
         }
     }
 
-    /// The event to go on after, if the stream breaks.
+    /// Returns the event to go on after, if the stream breaks.
     pub(super) fn last_id(&self) -> Option<&str> {
         self.parser.last_id.as_deref()
     }
 
-    /// How long the server wants to be left alone before that.
+    /// Returns how long the server wants to be left alone before that.
     pub(super) fn retry(&self) -> Option<Duration> {
         self.parser.retry
     }
 
-    /// Whether an event was too long: it would be as long another time.
+    /// Returns whether an event was too long: it would be as long another time.
     pub(super) fn is_too_long(&self) -> bool {
         self.parser.is_too_long
     }
 
-    /// Whether this body has had an event in it, be it one without a message.
+    /// Returns whether this body has had an event in it, be it one without a message.
     pub(super) fn has_begun(&self) -> bool {
         self.parser.has_begun
     }
 
-    /// Whether the message that came last is where to send messages to, over HTTP+SSE.
+    /// Returns whether the message that came last is where to send messages to, over HTTP+SSE.
     pub(super) fn was_endpoint(&self) -> bool {
         self.parser.was_endpoint
     }
@@ -234,7 +234,7 @@ impl Parser {
         }
     }
 
-    /// An event is complete: its message, unless it is there for its id alone.
+    /// Returns an event is complete: its message, unless it is there for its id alone.
     fn dispatch(&mut self) -> Option<Vec<u8>> {
         if let Some(id) = self.id.take() {
             self.last_id = id;
@@ -252,7 +252,7 @@ mod tests {
 
     use super::*;
 
-    /// The messages of a text that comes in parts of so many bytes, and what is known behind them.
+    /// Returns the messages of a text that comes in parts of so many bytes, and what is known behind them.
     fn read(text: &[u8], part: usize, limit: usize) -> (Vec<String>, Parser) {
         let mut parser = Parser::new(limit);
         let mut messages = Vec::new();

@@ -116,7 +116,7 @@ enum ResponseBody {
 }
 
 impl ResponseBody {
-    /// Whether it is an error that only servers of the per-request lifecycle send.
+    /// Returns whether it is an error that only servers of the per-request lifecycle send.
     fn is_per_request_error(&self) -> bool {
         let Self::Whole(Ok(bytes)) = self else {
             return false;
@@ -125,8 +125,8 @@ impl ResponseBody {
     }
 }
 
-/// Whether the revision of a request with these headers has streams that can be resumed. Where it is not named, it is one
-/// without the header, and has.
+/// Returns whether the revision of a request with these headers has streams that can be resumed. Where it is not named, it is
+/// one without the header, and has.
 fn resumes(headers: &[(String, String)]) -> bool {
     let named = headers
         .iter()
@@ -181,7 +181,7 @@ async fn stream(
     }
 }
 
-/// Whether a message answers a request, and so is the last of its stream.
+/// Returns whether a message answers a request, and so is the last of its stream.
 fn answers(text: &[u8]) -> bool {
     peek(text)
         .is_ok_and(|message| matches!(message.kind, MessageKind::Response | MessageKind::Error))

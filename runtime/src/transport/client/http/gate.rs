@@ -13,7 +13,7 @@ pub(super) struct Key {
 }
 
 impl Gate {
-    /// A gate that is shut, and its key.
+    /// Returns a gate that is shut, and its key.
     pub(super) fn shut() -> (Self, Key) {
         let (held, waits) = watch::channel(());
         (Self(Some(waits)), Key { _held: held })

@@ -53,7 +53,7 @@ struct Open {
 }
 
 impl OnlyStream {
-    /// Whether the server speaks HTTP+SSE, as far as is known.
+    /// Returns whether the server speaks HTTP+SSE, as far as is known.
     pub(super) fn is_known(&self) -> bool {
         !matches!(lock(&self.0).stage, Stage::Unknown)
     }
@@ -164,7 +164,7 @@ impl OnlyStream {
         }
     }
 
-    /// The answer to a request is not waited for any more: what it was sent in, if it was waited for.
+    /// Returns the answer to a request is not waited for any more: what it was sent in, if it was waited for.
     fn forget(&self, id: i64) -> Option<Exchange> {
         match &mut lock(&self.0).stage {
             Stage::Open(open) => open.waiting.remove(&id),
@@ -214,12 +214,12 @@ async fn read(stream: Arc<OnlyStream>, number: u64, mut events: Events, tell: Se
     }
 }
 
-/// What the session is called whose messages go to this URI.
+/// Returns what the session is called whose messages go to this URI.
 fn session_of(endpoint: &Uri) -> Option<String> {
     endpoint.path_and_query().map(ToString::to_string)
 }
 
-/// The request that a message answers, be its id spelled as a string.
+/// Returns the request that a message answers, be its id spelled as a string.
 fn answers(text: &[u8]) -> Option<i64> {
     let message = peek(text).ok()?;
     let is_answer = matches!(message.kind, MessageKind::Response | MessageKind::Error);

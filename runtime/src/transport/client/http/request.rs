@@ -55,7 +55,7 @@ impl Requests {
         }
     }
 
-    /// The answer to a request; why there is none, if the server cannot be reached.
+    /// Returns the answer to a request; why there is none, if the server cannot be reached.
     ///
     /// What did not reach the server, or found it without room, is retried; a challenge is reported, once; and a
     /// request is sent on to another place of the same server.
@@ -94,7 +94,7 @@ impl Requests {
         Ok(Err(response.status()))
     }
 
-    /// Where the server is.
+    /// Returns where the server is.
     pub(super) fn url(&self) -> &Uri {
         &self.http.url
     }
@@ -170,7 +170,7 @@ impl Requests {
         }
     }
 
-    /// A whole body, if it is not longer than it may be, and comes in time; else why there is none.
+    /// Returns a whole body, if it is not longer than it may be, and comes in time; else why there is none.
     pub(super) async fn whole(&self, body: Body) -> Result<Bytes, String> {
         let within = self.http.answer_time;
         match tokio::time::timeout(within, whole(body, self.limit)).await {
@@ -207,7 +207,7 @@ impl Requests {
         Ok(self.client.request(request).await?.map(boxed))
     }
 
-    /// The headers of a request with its authorization, and the token in it.
+    /// Returns the headers of a request with its authorization, and the token in it.
     async fn authorized(
         &self,
         method: &Method,
@@ -225,7 +225,7 @@ impl Requests {
         Ok((headers, credentials.token))
     }
 
-    /// How long to wait before a try: twice as long each time, and up to half of it more, by chance.
+    /// Returns how long to wait before a try: twice as long each time, and up to half of it more, by chance.
     pub(super) fn pause(&self, tries: u32, wanted: Option<Duration>) -> Duration {
         let doubled = self
             .http
@@ -260,7 +260,7 @@ fn plain(response: Response<Body>) -> Result<Response<Body>, String> {
     }
 }
 
-/// The headers of a request without a body, of those of one that has one.
+/// Returns the headers of a request without a body, of those of one that has one.
 pub(super) fn without_body(headers: &[(String, String)]) -> Vec<(String, String)> {
     let is_of_body = |name: &str| {
         let is = |other: &HeaderName| name.eq_ignore_ascii_case(other.as_str());
@@ -285,7 +285,7 @@ const SHORTEST_PAUSE: Duration = Duration::from_millis(100);
 const AS_WANTED: u32 = 5;
 
 impl Pace {
-    /// How long to wait before the stream is asked for again that broke after it lasted so long.
+    /// Returns how long to wait before the stream is asked for again that broke after it lasted so long.
     pub(super) fn pause(
         &mut self,
         requests: &Requests,
@@ -305,7 +305,7 @@ impl Pace {
     }
 }
 
-/// An error with all that led to it: the outermost alone says nothing of use.
+/// Returns an error with all that led to it: the outermost alone says nothing of use.
 pub(super) fn cause(error: &Error) -> String {
     let mut said = match error.is_connect() {
         true => "cannot connect".to_owned(),
@@ -327,7 +327,7 @@ pub(super) fn cause(error: &Error) -> String {
     said
 }
 
-/// The headers of a request. Those of the protocol come last: nothing else sets them.
+/// Returns the headers of a request. Those of the protocol come last: nothing else sets them.
 fn header_map<'a>(all: impl Iterator<Item = (&'a str, &'a str)>) -> Result<HeaderMap, String> {
     let mut headers = HeaderMap::new();
     for (name, value) in all {
@@ -400,7 +400,7 @@ fn elsewhere(from: &Uri, headers: &HeaderMap) -> Option<Uri> {
     place(from, headers.get(LOCATION)?.to_str().ok()?)
 }
 
-/// Where a reference leads to from a URL, unless that is of another origin.
+/// Returns where a reference leads to from a URL, unless that is of another origin.
 pub(super) fn place(from: &Uri, reference: &str) -> Option<Uri> {
     let reference = reference.split('#').next().unwrap_or_default();
     let before_path = reference.split(['/', '?']).next().unwrap_or_default();

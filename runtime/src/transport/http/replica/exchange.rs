@@ -70,7 +70,7 @@ impl Replica {
         }
     }
 
-    /// Whether sessions can be served: no other replica can have taken them over.
+    /// Returns whether sessions can be served: no other replica can have taken them over.
     pub(in crate::transport::http) fn is_reachable(&self) -> bool {
         self.backplane.is_available() && !*self.is_doubtful.borrow()
     }
@@ -85,7 +85,7 @@ impl Replica {
         tokio::time::timeout(DOUBT, settled).await.is_ok()
     }
 
-    /// Whether requests are at work that others have passed here, and wait for their answer.
+    /// Returns whether requests are at work that others have passed here, and wait for their answer.
     pub(in crate::transport::http) fn has_calls(&self) -> bool {
         let working = lock(&self.working);
         working.values().any(|working| working.is_call)

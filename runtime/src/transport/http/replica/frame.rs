@@ -66,7 +66,7 @@ const OF_CONNECTION: [HeaderName; 4] = [
     header::UPGRADE,
 ];
 
-/// A request as it is passed on, of this owner, with the first piece of its body.
+/// Returns a request as it is passed on, of this owner, with the first piece of its body.
 pub(super) fn request(
     from: &str,
     number: u64,
@@ -89,7 +89,7 @@ pub(super) fn request(
     written(&members, body)
 }
 
-/// The next piece of the body of a request.
+/// Returns the next piece of the body of a request.
 pub(super) fn body(from: &str, number: u64, (body, is_last): (&[u8], bool)) -> Vec<u8> {
     let mut members = members("body", from, number);
     members.insert("isLast", Json::of(&is_last));
@@ -110,12 +110,12 @@ pub(super) fn read(from: &str, number: u64, bytes: usize) -> Vec<u8> {
     written(&members, &[])
 }
 
-/// The client of a request has hung up.
+/// Returns the client of a request has hung up.
 pub(super) fn hung_up(from: &str, number: u64) -> Vec<u8> {
     written(&members("hungUp", from, number), &[])
 }
 
-/// A part of the response to a request.
+/// Returns a part of the response to a request.
 pub(super) fn response(from: &str, number: u64, part: &Part) -> Vec<u8> {
     let kind = match part {
         Part::NotHere => "notHere",
@@ -228,7 +228,7 @@ impl Frame {
     }
 }
 
-/// The head of a request that was passed on.
+/// Returns the head of a request that was passed on.
 fn head_of(members: &Map<Json>) -> Option<Parts> {
     let text = |name: &str| Some(members.get(name)?.as_str()?.into_owned());
     let (mut head, ()) = Request::new(()).into_parts();

@@ -295,7 +295,7 @@ impl Inner {
         }
     }
 
-    /// How long a record is kept that no replica refreshes.
+    /// Returns how long a record is kept that no replica refreshes.
     fn keeps_records(&self) -> Duration {
         self.options.idle.saturating_add(self.options.idle / 4)
     }

@@ -15,7 +15,7 @@ use mcp_revisions_sansio::Exchange;
 use mcp_revisions_sansio::server::Owner;
 
 impl ServerDriver {
-    /// The stream to which everything goes, if there is only one.
+    /// Returns the stream to which everything goes, if there is only one.
     pub(crate) fn only_stream(&self) -> Option<Outbox> {
         self.state().streams.only()
     }
@@ -45,7 +45,7 @@ impl ServerDriver {
         state.streams.keep_with(kept, revision);
     }
 
-    /// What other replicas know of its session, if there are any.
+    /// Returns what other replicas know of its session, if there are any.
     pub(crate) fn record(&self) -> Option<Box<SessionRecord>> {
         self.state().streams.kept()?.record.clone()
     }
@@ -109,12 +109,12 @@ impl ServerDriver {
         state.streams.count_from(first);
     }
 
-    /// The event that a stream of this exchange begins with, if its client can have the rest again.
+    /// Returns the event that a stream of this exchange begins with, if its client can have the rest again.
     pub(crate) fn prime(&self, exchange: Exchange) -> Option<EventId> {
         self.state().streams.prime(exchange)
     }
 
-    /// Whether what was said in the session can be had again.
+    /// Returns whether what was said in the session can be had again.
     pub(crate) fn resumes(&self) -> bool {
         let mut state = self.state();
         state.streams.kept().is_some_and(|kept| kept.resumes)
@@ -132,7 +132,7 @@ impl ServerDriver {
         self.state().streams.resume(behind, events, outbox)
     }
 
-    /// How many bytes are kept of what the client of the session said of itself.
+    /// Returns how many bytes are kept of what the client of the session said of itself.
     pub(crate) fn session_bytes(&self) -> usize {
         self.state().connection.session_bytes()
     }
@@ -152,7 +152,7 @@ impl ServerDriver {
         }
     }
 
-    /// Whether the peer gives up what came in this exchange by hanging up.
+    /// Returns whether the peer gives up what came in this exchange by hanging up.
     pub(crate) fn is_given_up_by_hanging_up(&self, exchange: Exchange) -> bool {
         self.state().connection.is_given_up_by_hanging_up(exchange)
     }

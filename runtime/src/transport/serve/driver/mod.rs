@@ -144,7 +144,7 @@ impl ServerDriver {
         self.state().streams.attach_only(outbox);
     }
 
-    /// Whether it was closed.
+    /// Returns whether it was closed.
     pub(crate) fn was_closed(&self) -> bool {
         self.is_over.load(Ordering::Acquire)
     }
@@ -378,8 +378,8 @@ impl ServerDriver {
         }
     }
 
-    /// Why no further call is suspended: too many are, each with a connection of its own, of all clients or of its owner, or
-    /// they take up too much. Else the call and what it takes up count against that from now on.
+    /// Returns why no further call is suspended: too many are, each with a connection of its own, of all clients or of its
+    /// owner, or they take up too much. Else the call and what it takes up count against that from now on.
     fn refuses_to_suspend(&self, state: &State, facts: Option<&Facts>) -> Option<ErrorObject> {
         if self.by_ticket.is_none() || state.connection.session_revision().is_some() {
             return None;

@@ -105,7 +105,7 @@ impl Streams {
         self.open.remove(&exchange);
     }
 
-    /// What is known of who began an exchange.
+    /// Returns what is known of who began an exchange.
     pub(super) fn facts(&self, exchange: Exchange) -> Facts {
         let open = self.open.get(&exchange);
         open.map(|open| open.facts.clone()).unwrap_or_default()
@@ -139,7 +139,7 @@ impl Streams {
         (self.at_large, self.is_only) = (Some(outbox), true);
     }
 
-    /// The stream to which everything goes, if there is only one.
+    /// Returns the stream to which everything goes, if there is only one.
     pub(super) fn only(&self) -> Option<Outbox> {
         self.at_large.clone().filter(|_| self.is_only)
     }
@@ -150,7 +150,7 @@ impl Streams {
         at_large.any(|outbox| !outbox.is_closed())
     }
 
-    /// The way that what waits is waiting for, if there is one.
+    /// Returns the way that what waits is waiting for, if there is one.
     pub(super) fn blocked(&self) -> Option<&Outbox> {
         let outbox = self.at_large.as_ref().filter(|outbox| !outbox.is_closed());
         outbox.filter(|_| !self.backlog.is_empty())
@@ -293,7 +293,7 @@ impl Streams {
         self.kept = Some(kept);
     }
 
-    /// What is kept of the session outside of it.
+    /// Returns what is kept of the session outside of it.
     pub(super) fn kept(&mut self) -> Option<&mut Kept> {
         self.kept.as_mut()
     }
@@ -308,7 +308,7 @@ impl Streams {
         self.at_large_events = first;
     }
 
-    /// The event that a stream of this exchange begins with, if its client can have the rest again.
+    /// Returns the event that a stream of this exchange begins with, if its client can have the rest again.
     pub(super) fn prime(&self, exchange: Exchange) -> Option<EventId> {
         self.polls.then_some(EventId {
             stream: exchange.0,
@@ -316,7 +316,7 @@ impl Streams {
         })
     }
 
-    /// Whether a stream begins that others would have to end if this replica were gone, and cannot yet.
+    /// Returns whether a stream begins that others would have to end if this replica were gone, and cannot yet.
     pub(super) fn lacks_will(&self, exchange: Exchange) -> bool {
         let open = self.open.get(&exchange);
         open.is_some_and(|open| !open.has_will)
@@ -397,7 +397,7 @@ impl Streams {
         Ok(true)
     }
 
-    /// How often the session was taken over.
+    /// Returns how often the session was taken over.
     fn generation(&self) -> u64 {
         let kept = self.kept.as_ref();
         let record = kept.and_then(|kept| kept.record.as_ref());

@@ -11,7 +11,7 @@ use mcp_revisions_sansio::Token;
 use mcp_revisions_sansio::tasks::server::Starting;
 
 impl ServerDriver {
-    /// The task that a call may become.
+    /// Returns the task that a call may become.
     pub(in crate::transport) fn starting(&self, call: Token) -> Option<Starting> {
         self.state().connection.starting(call)
     }
@@ -52,7 +52,7 @@ impl ServerDriver {
         self.perform(state, Manner::Unbidden);
     }
 
-    /// The tasks whose notifications a stream is for, and the revision of its client.
+    /// Returns the tasks whose notifications a stream is for, and the revision of its client.
     pub(in crate::transport) fn task_ids(&self, stream: Token) -> Option<(Revision, Vec<String>)> {
         self.state().connection.task_ids(stream)
     }
@@ -77,7 +77,7 @@ impl ServerDriver {
         self.state().connection.principal_of(request)
     }
 
-    /// Whether a handshake opened a session.
+    /// Returns whether a handshake opened a session.
     pub(in crate::transport) fn has_session(&self) -> bool {
         self.state().connection.session_revision().is_some()
     }

@@ -59,7 +59,7 @@ impl Work {
         }
     }
 
-    /// Whether nothing of it is left.
+    /// Returns whether nothing of it is left.
     pub(super) fn is_done(&self) -> bool {
         self.tasks.is_empty()
             && self.asked.is_empty()

@@ -45,7 +45,7 @@ pub(super) fn faults(direct: &[Value], bridged: &Session, is_same_revision: bool
     faults
 }
 
-/// Whether a loss names the place, or one that contains it or lies in it.
+/// Returns whether a loss names the place, or one that contains it or lies in it.
 fn is_named(pointer: &str, step: &Value, losses: &[Value]) -> bool {
     let (method, rest) = message_of(pointer, step);
     losses.iter().any(|loss| {

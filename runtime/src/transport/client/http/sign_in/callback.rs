@@ -85,7 +85,7 @@ impl Callback {
         })
     }
 
-    /// The URL that the browser comes back to.
+    /// Returns the URL that the browser comes back to.
     pub(super) fn redirect(&self) -> String {
         format!("http://{}:{}{PATH}", self.host, self.port)
     }

@@ -294,7 +294,7 @@ impl Inner {
         Ok(())
     }
 
-    /// The headers of a request.
+    /// Returns the headers of a request.
     fn headers(&self, request: &HttpRequest<'_>) -> Result<Credentials, String> {
         let state = lock(&self.state);
         let Some(kept) = &state.kept else {
