@@ -70,9 +70,10 @@ fn table(table: &Macro) -> String {
                     .into_iter()
                     .map(|one| format!("        {}\n", line(one)));
                 let inner: String = inner.collect();
-                match inner.is_empty() {
-                    true => text.push_str(&format!("    {name} {{}}\n")),
-                    false => text.push_str(&format!("    {name} {{\n{inner}    }}\n")),
+                if inner.is_empty() {
+                    text.push_str(&format!("    {name} {{}}\n"))
+                } else {
+                    text.push_str(&format!("    {name} {{\n{inner}    }}\n"))
                 }
             }
             _ => text.push_str(&format!("    {}\n", line(head))),

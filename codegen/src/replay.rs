@@ -98,9 +98,10 @@ impl Replay {
         let upstream = Upstream::of_text(name, text).map_err(Refused::Invalid)?;
         let options = ImportOptions {
             revision: self.draft.clone(),
-            lifecycle: Some(match upstream.defines("InitializeRequest") {
-                true => Lifecycle::Handshake,
-                false => Lifecycle::PerRequest,
+            lifecycle: Some(if upstream.defines("InitializeRequest") {
+                Lifecycle::Handshake
+            } else {
+                Lifecycle::PerRequest
             }),
             status: Some(Status::Draft),
             ..ImportOptions::default()

@@ -8,9 +8,10 @@ fn main() -> io::Result<()> {
     let package = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
     // A link in a checkout, a folder in a package; and where links are not kept, the text of one.
     let linked = package.join("spec");
-    let spec = match linked.is_dir() {
-        true => linked,
-        false => package.join("../../spec"),
+    let spec = if linked.is_dir() {
+        linked
+    } else {
+        package.join("../../spec")
     };
     println!("cargo:rerun-if-changed={}", spec.display());
     let mut files = Vec::new();

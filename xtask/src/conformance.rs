@@ -216,9 +216,10 @@ fn scored(suite: &Suite, url: &str, only: Option<&str>) -> anyhow::Result<Scores
     for revision in REVISIONS {
         progress.step(format_args!("scenarios of {revision}"));
         let only_tasks = only.is_some_and(|only| TASKS.contains(&only));
-        let mut all = match only_tasks {
-            true => SortedMap::new(),
-            false => run_server(suite, url, revision, only)?,
+        let mut all = if only_tasks {
+            SortedMap::new()
+        } else {
+            run_server(suite, url, revision, only)?
         };
         if REVISIONS.last() == Some(&revision) {
             let is_wanted = |scenario: &str| only.is_none_or(|only| only == scenario);

@@ -171,9 +171,10 @@ fn alone(
             text: &text,
             file: &schema.display().to_string(),
             package: &name,
-            wire: match is_version {
-                true => WireSource::Version(&wire),
-                false => WireSource::Path(&wire),
+            wire: if is_version {
+                WireSource::Version(&wire)
+            } else {
+                WireSource::Path(&wire)
             },
             sha256: &sha256,
         },
@@ -185,9 +186,10 @@ fn alone(
     let mut files = FileSet::new(vec!["src".to_owned()]);
     let mut beside = Vec::new();
     for (path, text) in &one.files {
-        match path.starts_with("src/") {
-            true => files.insert(path.clone(), text.as_bytes())?,
-            false => beside.push((out.join(path), text)),
+        if path.starts_with("src/") {
+            files.insert(path.clone(), text.as_bytes())?
+        } else {
+            beside.push((out.join(path), text))
         }
     }
     std::fs::create_dir_all(out)

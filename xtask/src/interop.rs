@@ -81,14 +81,12 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
                     peer.role, mode.name
                 );
                 for &revision in &revisions {
-                    let cell = match mode.reaches(revision, channel) {
-                        true => {
-                            progress
-                                .step(format_args!("{name} {} {channel} {revision}", mode.name));
-                            let steps = run::one(&installed, &examples, mode, channel, revision);
-                            judge::cell(&steps?, &peer, revision)
-                        }
-                        false => judge::Cell::NotSpoken,
+                    let cell = if mode.reaches(revision, channel) {
+                        progress.step(format_args!("{name} {} {channel} {revision}", mode.name));
+                        let steps = run::one(&installed, &examples, mode, channel, revision);
+                        judge::cell(&steps?, &peer, revision)
+                    } else {
+                        judge::Cell::NotSpoken
                     };
                     let _ = write!(table.text, " {cell} |");
                     if let judge::Cell::Failed(step, why) = cell {

@@ -84,9 +84,12 @@ impl Docs {
                 let (offset, since) = (since.span().start, since.get_ref());
                 let range = order.range(since, lines.until.as_deref());
                 let is_empty = lines.doc.is_none() && lines.members.is_empty();
-                match range.and_then(|range| match is_empty {
-                    true => Err("it has no line".to_owned()),
-                    false => Ok(range),
+                match range.and_then(|range| {
+                    if is_empty {
+                        Err("it has no line".to_owned())
+                    } else {
+                        Ok(range)
+                    }
                 }) {
                     Ok(range) => lines.revisions = range,
                     Err(problem) => {

@@ -250,9 +250,10 @@ impl Error {
     /// Returns the error of a request for a revision that does not exist.
     pub fn unknown_revision<'k>(id: &str, known: impl Iterator<Item = &'k str>) -> Self {
         let known: Vec<&str> = known.collect();
-        let known = match known.is_empty() {
-            true => "none".to_owned(),
-            false => known.join(", "),
+        let known = if known.is_empty() {
+            "none".to_owned()
+        } else {
+            known.join(", ")
         };
         Self::request(format!("no revision `{id}`"), "known", known)
     }

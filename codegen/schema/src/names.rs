@@ -30,9 +30,10 @@ pub fn extension(name: &str) -> String {
 /// Returns the module that holds its types: `v2025_11_25`, `draft`.
 #[must_use]
 pub fn module(id: &str) -> String {
-    match dated(id) {
-        true => format!("v{}", words(id)),
-        false => words(id),
+    if dated(id) {
+        format!("v{}", words(id))
+    } else {
+        words(id)
     }
 }
 
@@ -60,9 +61,10 @@ pub fn variant(id: &str) -> String {
         .collect();
     let numbers: Vec<&str> = parts.iter().copied().take_while(number).collect();
     let rest = parts.get(numbers.len()..).unwrap_or_default();
-    let rest = match rest.is_empty() {
-        true => String::new(),
-        false => pascal_case(&rest.join("-")),
+    let rest = if rest.is_empty() {
+        String::new()
+    } else {
+        pascal_case(&rest.join("-"))
     };
     format!("V{}{rest}", numbers.join("_"))
 }

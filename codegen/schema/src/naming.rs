@@ -61,9 +61,10 @@ pub(crate) fn rule_id(place: &str) -> String {
     let plain =
         |letter: &char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || *letter == '-';
     let id: String = id.chars().filter(plain).collect();
-    match id.starts_with(|first: char| first.is_ascii_lowercase()) {
-        true => id,
-        false => format!("at-{id}"),
+    if id.starts_with(|first: char| first.is_ascii_lowercase()) {
+        id
+    } else {
+        format!("at-{id}")
     }
 }
 

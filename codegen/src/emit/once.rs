@@ -131,9 +131,12 @@ impl Once {
             }
         }
         let name = |at: usize| module(&self.ids[at]);
-        let runs = runs.into_iter().map(|[first, last]| match first == last {
-            true => name(first),
-            false => format!("{}_to_{}", name(first), name(last)),
+        let runs = runs.into_iter().map(|[first, last]| {
+            if first == last {
+                name(first)
+            } else {
+                format!("{}_to_{}", name(first), name(last))
+            }
         });
         runs.collect::<Vec<_>>().join("_and_")
     }

@@ -110,9 +110,10 @@ fn functions<'m>(
             name: ident(&name),
             method,
             params: params_type(method),
-            docs: match line.starts_with(&format!("`{}`", method.name)) {
-                true => line,
-                false => format!("`{}`: {line}", method.name),
+            docs: if line.starts_with(&format!("`{}`", method.name)) {
+                line
+            } else {
+                format!("`{}`: {line}", method.name)
             },
             deprecated: (facts.deprecated.get(&method.name))
                 .map(|why| quote!(#[deprecated(note = #why)])),
@@ -205,9 +206,10 @@ fn dispatch(side: &Side, functions: &[Function<'_>]) -> TokenStream {
         let (method, name) = (&function.method.name, &function.name);
         quote!(service::implemented(#method, H::#name))
     });
-    let all = match answered.is_empty() {
-        true => quote!(Vec::new()),
-        false => quote!([#(#implemented),*].into_iter().flatten().collect()),
+    let all = if answered.is_empty() {
+        quote!(Vec::new())
+    } else {
+        quote!([#(#implemented),*].into_iter().flatten().collect())
     };
     // What goes away is handled until it is gone.
     let deprecated = functions

@@ -76,9 +76,10 @@ pub(super) fn constructor(model: &Model, def: &TypeDef, object: &Object) -> Toke
             " Creates a value with its required fields; the `with_*` methods set the others."
         }
     };
-    let new = match is_default(object) {
-        true => quote!(Self::default()),
-        false => quote!(Self { #(#fields,)* #extra }),
+    let new = if is_default(object) {
+        quote!(Self::default())
+    } else {
+        quote!(Self { #(#fields,)* #extra })
     };
     quote! {
         impl #name {

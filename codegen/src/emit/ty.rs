@@ -74,9 +74,10 @@ pub(super) fn field_type(ty: &Ty, boxed: bool) -> TokenStream {
 
 /// Returns a value in its box, where it has one.
 pub(crate) fn in_box(value: TokenStream, boxed: bool) -> TokenStream {
-    match boxed {
-        true => quote!(Box::new(#value)),
-        false => value,
+    if boxed {
+        quote!(Box::new(#value))
+    } else {
+        value
     }
 }
 

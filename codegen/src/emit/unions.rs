@@ -236,9 +236,10 @@ impl Emitter<'_> {
     fn numbered(&self, cases: &[Case]) -> impl Iterator<Item = (TokenStream, TokenStream)> {
         let last = cases.len().saturating_sub(1);
         cases.iter().enumerate().map(move |(index, case)| {
-            let pattern = match index == last {
-                true => quote!(_),
-                false => number(index),
+            let pattern = if index == last {
+                quote!(_)
+            } else {
+                number(index)
             };
             (pattern, self.plan(&case.plan, false))
         })

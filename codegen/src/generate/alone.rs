@@ -77,9 +77,10 @@ impl Alone<'_> {
     /// Returns how line comments name the file, the same on every machine.
     fn source(&self) -> String {
         let path = Path::new(self.file);
-        let name = match path.is_absolute() {
-            true => path.file_name().unwrap_or_default().display().to_string(),
-            false => self.file.to_owned(),
+        let name = if path.is_absolute() {
+            path.file_name().unwrap_or_default().display().to_string()
+        } else {
+            self.file.to_owned()
         };
         name.replace(['\n', '\r'], " ")
     }

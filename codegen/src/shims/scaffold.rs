@@ -45,20 +45,22 @@ impl ShimFacts<'_> {
 
     /// Returns the package of an end of a pair.
     fn package_of(&self, end: &str) -> String {
-        match self.extensions.iter().any(|one| one.name == end) {
-            true => extension_package(end),
-            false => package(end),
+        if self.extensions.iter().any(|one| one.name == end) {
+            extension_package(end)
+        } else {
+            package(end)
         }
     }
 
     /// Returns the ids of a pair as those of features.
     fn feature_ids(&self, pair: &Pair) -> [String; 2] {
-        [&pair.old, &pair.new].map(
-            |end| match self.extensions.iter().any(|one| one.name == *end) {
-                true => extension(end),
-                false => end.clone(),
-            },
-        )
+        [&pair.old, &pair.new].map(|end| {
+            if self.extensions.iter().any(|one| one.name == *end) {
+                extension(end)
+            } else {
+                end.clone()
+            }
+        })
     }
 
     /// Returns the condition under which both ends of a pair are there.

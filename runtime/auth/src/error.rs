@@ -63,7 +63,7 @@ pub enum AuthError {
     },
     /// There is no client to sign in with.
     #[error(
-        "{issuer} does not register clients{why}: register one by hand, and name it with --client-id"
+        "{issuer} does not register clients{why}: register one by hand, and name it with --client-id, or pass credentials in a header"
     )]
     NoClient {
         /// The issuer.
@@ -114,9 +114,12 @@ pub enum AuthError {
 pub(crate) fn harmless(text: &str) -> String {
     let shown = text.chars().take(300);
     shown
-        .flat_map(|letter| match letter.is_control() {
-            true => letter.escape_default().collect::<Vec<char>>(),
-            false => vec![letter],
+        .flat_map(|letter| {
+            if letter.is_control() {
+                letter.escape_default().collect::<Vec<char>>()
+            } else {
+                vec![letter]
+            }
         })
         .collect()
 }

@@ -202,11 +202,12 @@ fn check_pkce(settings: &Settings, found: &Discovered) -> Result<(), AuthError> 
         // 2025-03-26 did not ask for the list, and its servers have no metadata of a resource.
         None => found.resource.is_none() || settings.assumes_pkce,
     };
-    match is_allowed {
-        true => Ok(()),
-        false => Err(AuthError::Pkce {
+    if is_allowed {
+        Ok(())
+    } else {
+        Err(AuthError::Pkce {
             issuer: found.server.issuer.clone(),
-        }),
+        })
     }
 }
 

@@ -69,9 +69,10 @@ impl Settings {
             max_sessions_per_owner: self.room.each,
             ..*server.limits()
         };
-        let server = match identity::has_tasks(facts) {
-            true => server.with_own_tasks(self.tasks.clone()),
-            false => server,
+        let server = if identity::has_tasks(facts) {
+            server.with_own_tasks(self.tasks.clone())
+        } else {
+            server
         };
         let server = (self.state_keys.iter())
             .fold(server, |server, key| server.with_request_state_key(*key));

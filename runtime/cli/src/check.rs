@@ -95,9 +95,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
             if !finding.is_ok() {
                 code = code.max(1);
             }
-            text.push_str(&match json {
-                true => finding.json(&name),
-                false => finding.line(&name),
+            text.push_str(&if *json {
+                finding.json(&name)
+            } else {
+                finding.line(&name)
             });
         }
     }

@@ -44,9 +44,10 @@ impl Paint {
             Colour::Green => 32,
             Colour::Cyan => 36,
         };
-        match self.0 {
-            true => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
-            false => text.to_owned(),
+        if self.0 {
+            format!("\u{1b}[{code}m{text}\u{1b}[0m")
+        } else {
+            text.to_owned()
         }
     }
 }

@@ -122,9 +122,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
             return format!("{what}; the extension has it: use --{option} {extension}");
         }
         // What the source has is missing in the target, where another name would be another thing.
-        let near = match has_it(from) {
-            true => String::new(),
-            false => similar(name, from.names(ty.is_some()).into_iter()),
+        let near = if has_it(from) {
+            String::new()
+        } else {
+            similar(name, from.names(ty.is_some()).into_iter())
         };
         format!("{what}{near}; `mcp-rev list {kind} {lacking}` lists all")
     };
@@ -347,9 +348,10 @@ fn report(conversion: Conversion<Json>, as_json: bool) -> Outcome {
             value = Some(it);
         }
         Conversion::RequiresState(needs) => {
-            let cure = match needs.pointer.starts_with("/params/_meta") {
-                true => "give --session-capabilities and --session-client in its place",
-                false => "only a connection has what it needs: see `mcp-rev bridge`",
+            let cure = if needs.pointer.starts_with("/params/_meta") {
+                "give --session-capabilities and --session-client in its place"
+            } else {
+                "only a connection has what it needs: see `mcp-rev bridge`"
             };
             note = format!("{needs}; {cure}\n");
             row.insert("adapter", Json::of(needs.adapter.as_str()));
@@ -382,15 +384,14 @@ fn report(conversion: Conversion<Json>, as_json: bool) -> Outcome {
 
 /// Exit code 3, as of every subcommand.
 fn unreadable(error: &anyhow::Error, as_json: bool) -> Outcome {
-    let text = match as_json {
-        true => format!(
+    let text = if as_json {
+        format!(
             "{}\n",
             json!({ "status": "unreadable", "message": format!("{error:#}") })
-        ),
-        false => {
-            crate::stderr::print_error(error);
-            String::new()
-        }
+        )
+    } else {
+        crate::stderr::print_error(error);
+        String::new()
     };
     Outcome { text, code: 3 }
 }
@@ -405,15 +406,12 @@ fn invalid(from: Protocol, diagnostic: &Diagnostic, cure: &str, as_json: bool) -
         pointer, message, ..
     } = diagnostic;
     let problem = format!("{message}{cure}");
-    let text = match as_json {
-        true => {
-            let row = json!({ "status": "invalid", "pointer": pointer, "message": problem });
-            format!("{row}\n")
-        }
-        false => {
-            crate::stderr::print_error(format_args!("input is not valid in {from}: {problem}"));
-            String::new()
-        }
+    let text = if as_json {
+        let row = json!({ "status": "invalid", "pointer": pointer, "message": problem });
+        format!("{row}\n")
+    } else {
+        crate::stderr::print_error(format_args!("input is not valid in {from}: {problem}"));
+        String::new()
     };
     Outcome { text, code: 1 }
 }

@@ -47,9 +47,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
             let mut names: Vec<_> = definitions.map(|ty| ty.name).collect();
             names.sort_unstable();
             for name in names {
-                let _ = match arguments.json {
-                    true => writeln!(text, "{}", json!({ "name": name })),
-                    false => writeln!(text, "{name}"),
+                let _ = if arguments.json {
+                    writeln!(text, "{}", json!({ "name": name }))
+                } else {
+                    writeln!(text, "{name}")
                 };
             }
         }

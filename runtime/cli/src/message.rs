@@ -72,9 +72,10 @@ fn called(
     let read_as = format!("{name} {}", row.kind);
     let expected_id = row.kind == MethodKind::Request;
     if expected_id != (kind == MethodKind::Request) && row.kind != MethodKind::Input {
-        let expected = match expected_id {
-            true => "an `id`, since it is a request",
-            false => "no `id`, since it is a notification",
+        let expected = if expected_id {
+            "an `id`, since it is a request"
+        } else {
+            "no `id`, since it is a notification"
         };
         return refused(
             &read_as,
@@ -173,9 +174,10 @@ fn finding(
     for lost in &mut pointers {
         lost.insert_str(0, pointer);
     }
-    let verdict = match pointers.is_empty() {
-        true => Verdict::Same,
-        false => Verdict::Lost(pointers),
+    let verdict = if pointers.is_empty() {
+        Verdict::Same
+    } else {
+        Verdict::Lost(pointers)
     };
     Finding { read_as, verdict }
 }

@@ -193,9 +193,10 @@ impl Tables {
             }
             (value, ty) = match &step.how {
                 How::Convert(one, next) => {
-                    let result = match step.delivers {
-                        true => one.convert(value, cx),
-                        false => cx.undelivered(|cx| one.convert(value, cx)),
+                    let result = if step.delivers {
+                        one.convert(value, cx)
+                    } else {
+                        cx.undelivered(|cx| one.convert(value, cx))
                     };
                     match result {
                         Ok(value) => (value, *next),

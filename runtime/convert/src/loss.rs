@@ -127,14 +127,15 @@ impl fmt::Display for Loss {
         let Self {
             step, rule, change, ..
         } = self;
-        match self.is_loss() {
-            true => write!(
+        if self.is_loss() {
+            write!(
                 f,
                 "{} loss at {place} ({step}, {}): {change}",
                 self.kind(),
                 rule.id
-            )?,
-            false => write!(f, "{change} at {place} ({step}, {})", rule.id)?,
+            )?
+        } else {
+            write!(f, "{change} at {place} ({step}, {})", rule.id)?
         }
         match self.value() {
             Some(value) => write!(f, " {}", printable(&shortened(value.text()))),

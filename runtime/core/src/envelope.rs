@@ -42,12 +42,13 @@ pub fn read_messages(text: &str) -> Result<Messages<'_>, Diagnostic> {
     };
     let elements = whole.elements().enumerate().map(element);
     let all: Vec<Peeked<'_>> = elements.collect::<Result<_, Diagnostic>>()?;
-    match all.is_empty() {
-        true => Err(refused("", text, "at least one message")),
-        false => Ok(Messages {
+    if all.is_empty() {
+        Err(refused("", text, "at least one message"))
+    } else {
+        Ok(Messages {
             all,
             is_batch: true,
-        }),
+        })
     }
 }
 

@@ -186,9 +186,10 @@ struct Own {
 impl Own {
     /// Returns the type of the part that a loss is in.
     fn part_of(loss: &Loss) -> &'static str {
-        match loss.pointer().starts_with("/capabilities") {
-            true => "ServerCapabilities",
-            false => "Implementation",
+        if loss.pointer().starts_with("/capabilities") {
+            "ServerCapabilities"
+        } else {
+            "Implementation"
         }
     }
 

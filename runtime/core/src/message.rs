@@ -103,9 +103,10 @@ impl ConvertedMessages {
                 _ => None,
             });
         let texts: Vec<&str> = texts.collect();
-        match self.is_batch {
-            true if !texts.is_empty() => format!("[{}]", texts.join(",")),
-            _ => texts.join("\n"),
+        if self.is_batch && !texts.is_empty() {
+            format!("[{}]", texts.join(","))
+        } else {
+            texts.join("\n")
         }
     }
 }
@@ -241,9 +242,10 @@ fn convert_one(
 /// conversion put something there.
 pub(crate) fn called(mut members: Extra, name: &str, params: Json) -> Json {
     let had_none = members.get("params").is_none_or(Json::is_null);
-    match had_none && params.text() == "{}" {
-        true => members.remove("params"),
-        false => members.insert("params", params),
+    if had_none && params.text() == "{}" {
+        members.remove("params")
+    } else {
+        members.insert("params", params)
     };
     members.insert("method", Json::of(name));
     Json::of(&members)

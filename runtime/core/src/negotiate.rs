@@ -128,9 +128,10 @@ pub fn takes_session_operations(
 
 /// Returns the error for a header that names a protocol version which is not served.
 fn not_served(text: &str, served: RevisionSet) -> Box<Refusal> {
-    match served.has(Lifecycle::PerRequest) {
-        true => errors::unsupported_version(text, served),
-        false => errors::unsupported_by_handshake_server(text, served),
+    if served.has(Lifecycle::PerRequest) {
+        errors::unsupported_version(text, served)
+    } else {
+        errors::unsupported_by_handshake_server(text, served)
     }
 }
 
@@ -194,13 +195,14 @@ fn requested_version(message: &Peeked<'_>) -> Option<String> {
 fn negotiate_batch(around: Around<'_>) -> Result<Negotiation, Box<Refusal>> {
     let named = header_version(around).flatten();
     let otherwise = negotiate_handshake(around, None)?;
-    match named.is_none_or(is_handshake) {
-        false => Err(no_batch()),
-        true => Ok(Negotiation::OfSession {
+    if named.is_none_or(is_handshake) {
+        Ok(Negotiation::OfSession {
             otherwise,
             is_required: true,
             is_batch: true,
-        }),
+        })
+    } else {
+        Err(no_batch())
     }
 }
 
@@ -214,12 +216,11 @@ fn negotiate_request(
     }
     let method = message.method.as_deref().unwrap_or_default();
     if method == methods::INITIALIZE {
-        return match served.has(Lifecycle::Handshake) {
-            true => Ok(Negotiation::Known(NegotiatedMessage::Initialize)),
-            false => {
-                let requested = requested_version(message).unwrap_or_default();
-                Err(errors::unsupported_version(&requested, served))
-            }
+        return if served.has(Lifecycle::Handshake) {
+            Ok(Negotiation::Known(NegotiatedMessage::Initialize))
+        } else {
+            let requested = requested_version(message).unwrap_or_default();
+            Err(errors::unsupported_version(&requested, served))
         };
     }
     // A per-request message that forgot its claim is answered so.

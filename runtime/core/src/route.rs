@@ -55,9 +55,10 @@ impl Protocol {
             Self::Revision(revision) => (revision.types(), revision.methods()),
             Self::Extension(extension) => (extension.types, extension.methods),
         };
-        match of_types {
-            true => types.iter().map(|ty| ty.name).collect(),
-            false => methods.iter().map(|method| method.name).collect(),
+        if of_types {
+            types.iter().map(|ty| ty.name).collect()
+        } else {
+            methods.iter().map(|method| method.name).collect()
         }
     }
 
@@ -208,9 +209,12 @@ impl Route {
     /// Returns the pairs of adjacent places on the way, in order.
     pub(crate) fn steps(&self) -> impl Iterator<Item = (usize, usize)> {
         let (from, to) = (self.from, self.to);
-        (0..from.abs_diff(to)).map(move |at| match from < to {
-            true => (from + at, from + at + 1),
-            false => (from - at, from - at - 1),
+        (0..from.abs_diff(to)).map(move |at| {
+            if from < to {
+                (from + at, from + at + 1)
+            } else {
+                (from - at, from - at - 1)
+            }
         })
     }
 

@@ -155,9 +155,10 @@ pub fn split_messages(params: &mut new::CreateMessageRequestParams, cx: &mut Rul
         new::SamplingContent::List(blocks) => blocks.len() != 1,
         _ => false,
     };
-    match params.messages.iter().any(several) {
-        true => cx.replace("/messages", params.messages.clone()),
-        false => cx.lesser().replace("/messages", params.messages.clone()),
+    if params.messages.iter().any(several) {
+        cx.replace("/messages", params.messages.clone())
+    } else {
+        cx.lesser().replace("/messages", params.messages.clone())
     }
     let mut messages = Vec::new();
     for message in std::mem::take(&mut params.messages) {

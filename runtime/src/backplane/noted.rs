@@ -37,11 +37,12 @@ impl SessionRecord {
         }
         let uri = uri_of(message);
         let is_about_resource = method.starts_with("resources/");
-        let is_replaced = |old: &Peeked<'_>| match is_about_resource {
-            true => {
+        let is_replaced = |old: &Peeked<'_>| {
+            if is_about_resource {
                 old.method.as_deref() == Some(methods::RESOURCES_SUBSCRIBE) && uri_of(old) == uri
+            } else {
+                old.method.as_deref() == Some(method)
             }
-            false => old.method.as_deref() == Some(method),
         };
         (self.messages).retain(|text| !peek(text.as_bytes()).is_ok_and(|old| is_replaced(&old)));
         if method == methods::RESOURCES_UNSUBSCRIBE {

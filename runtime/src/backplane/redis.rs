@@ -122,9 +122,10 @@ impl From<redis::RedisError> for RedisError {
 /// Returns what to do about an address that needs a feature.
 fn without_tls(error: &redis::RedisError) -> &'static str {
     let is_address = error.kind() == redis::ErrorKind::InvalidClientConfig;
-    match is_address && !cfg!(feature = "redis-tls") {
-        true => ": `rediss://` needs feature `redis-tls` of `mcp-revisions`",
-        false => "",
+    if is_address && !cfg!(feature = "redis-tls") {
+        ": `rediss://` needs feature `redis-tls` of `mcp-revisions`"
+    } else {
+        ""
     }
 }
 
@@ -279,9 +280,10 @@ impl Inbox {
         let Some((address, message)) = message.split_at_checked(ADDRESS) else {
             return;
         };
-        let to = match address == EVERYONE {
-            true => To::All,
-            false => To::One(std::str::from_utf8(address).unwrap_or_default()),
+        let to = if address == EVERYONE {
+            To::All
+        } else {
+            To::One(std::str::from_utf8(address).unwrap_or_default())
         };
         for receiver in self.receivers.of(to) {
             receiver.receive(message);

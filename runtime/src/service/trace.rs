@@ -59,9 +59,10 @@ const CONTEXT_BYTES: usize = 8 << 10;
 impl TraceContext {
     /// Reads `_meta` of a request, and its HTTP headers where that has none.
     fn read(call: &IncomingRequest, peer: &Peer) -> Self {
-        let meta = match call.params.text().contains("\"_meta\"") {
-            true => call.params.get("_meta"),
-            false => None,
+        let meta = if call.params.text().contains("\"_meta\"") {
+            call.params.get("_meta")
+        } else {
+            None
         };
         #[cfg(feature = "server-http")]
         let header = |name: &str| peer.headers()?.get(name)?.to_str().ok().map(str::to_owned);
@@ -116,9 +117,12 @@ pub(super) fn span(call: &IncomingRequest, peer: &Peer) -> Span {
     let session = peer.session_id().and_then(|id| id.get(..8));
     #[cfg(not(feature = "server-http"))]
     let session: Option<&str> = None;
-    let named = |method: &str| match call.method == method {
-        true => call.params.read_member::<String>("name"),
-        false => None,
+    let named = |method: &str| {
+        if call.method == method {
+            call.params.read_member::<String>("name")
+        } else {
+            None
+        }
     };
     let (tool, prompt) = (named(methods::TOOLS_CALL), named(methods::PROMPTS_GET));
     let target = tool.as_deref().or(prompt.as_deref());

@@ -11,18 +11,20 @@ use crate::text::unescape_lossy;
 /// Escapes one segment.
 #[must_use]
 pub fn escaped(segment: &str) -> Cow<'_, str> {
-    match segment.contains(['~', '/']) {
-        true => segment.replace('~', "~0").replace('/', "~1").into(),
-        false => segment.into(),
+    if segment.contains(['~', '/']) {
+        segment.replace('~', "~0").replace('/', "~1").into()
+    } else {
+        segment.into()
     }
 }
 
 /// Reverses the escapes of one segment.
 #[must_use]
 pub fn unescaped(segment: &str) -> Cow<'_, str> {
-    match segment.contains('~') {
-        true => segment.replace("~1", "/").replace("~0", "~").into(),
-        false => segment.into(),
+    if segment.contains('~') {
+        segment.replace("~1", "/").replace("~0", "~").into()
+    } else {
+        segment.into()
     }
 }
 

@@ -119,10 +119,11 @@ pub(crate) fn unescape(raw: &str, offset: usize, escapes: &Escapes) -> Result<St
         }
     }
     loop {
-        let end = match escapes.count < escapes.places.len() {
-            true => raw.len(),
+        let end = if escapes.count < escapes.places.len() {
+            raw.len()
+        } else {
             // There were more than could be noted.
-            false => scan::plain_end(raw.as_bytes(), at),
+            scan::plain_end(raw.as_bytes(), at)
         };
         text.push_str(raw.get(at..end).unwrap_or_default());
         if end == raw.len() {

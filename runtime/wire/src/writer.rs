@@ -168,9 +168,10 @@ impl ObjectWriter<'_> {
     fn name(&mut self, name: &str) {
         let text = &mut self.writer.text;
         text.reserve(name.len() + 4);
-        match std::mem::replace(&mut self.first, false) {
-            true => text.push('"'),
-            false => text.push_str(",\""),
+        if std::mem::replace(&mut self.first, false) {
+            text.push('"')
+        } else {
+            text.push_str(",\"")
         }
         text.push_str(name);
         text.push_str("\":");

@@ -83,17 +83,19 @@ pub(super) fn authorization(suite: &Suite, only: Option<&str>) -> anyhow::Result
     let mut of_revisions = SortedSet::new();
     for column in COLUMNS {
         let is_extension = column == EXTENSIONS;
-        let mut listed = match is_extension {
-            false => listed(suite, &["--spec-version", column])?,
-            true => listed(suite, &["--client"])?,
+        let mut listed = if is_extension {
+            listed(suite, &["--client"])?
+        } else {
+            listed(suite, &["--spec-version", column])?
         };
         listed.retain(is_run);
         if is_extension {
             listed.retain(|it| !of_revisions.contains(it));
         }
-        let revision = match is_extension {
-            false => column,
-            true => REVISIONS.last().copied().unwrap_or(column),
+        let revision = if is_extension {
+            REVISIONS.last().copied().unwrap_or(column)
+        } else {
+            column
         };
         let mut progress = Progress::of(listed.len());
         for scenario in listed {

@@ -265,9 +265,10 @@ fn npm(package: &str, script: &str, scripts: &Path, folder: &Path) -> anyhow::Re
     // Versions that are named exactly have a folder each.
     let (_, version) = package.rsplit_once('@').unwrap_or((package, ""));
     let stem = script.trim_end_matches(".mjs");
-    let folder = match version.contains('.') {
-        true => folder.join(format!("{stem}-{version}")),
-        false => folder.join(stem),
+    let folder = if version.contains('.') {
+        folder.join(format!("{stem}-{version}"))
+    } else {
+        folder.join(stem)
     };
     let (_, version) = npm_install(package, &folder)?;
     for file in [script, "steps.mjs"] {

@@ -57,12 +57,11 @@ impl Workshop {
             .env("CARGO_TARGET_DIR", self.dir.join("target"))
             .output()
             .map_err(|cause| Error::io("run cargo in", &self.dir, cause))?;
-        match output.status.success() {
-            true => Ok(()),
-            false => {
-                let said = String::from_utf8_lossy(&output.stderr);
-                Err(Error::defect("cargo check", said.trim_end()))
-            }
+        if output.status.success() {
+            Ok(())
+        } else {
+            let said = String::from_utf8_lossy(&output.stderr);
+            Err(Error::defect("cargo check", said.trim_end()))
         }
     }
 

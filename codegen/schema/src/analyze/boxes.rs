@@ -12,9 +12,10 @@ pub(crate) type Boxes = SortedMap<String, SortedSet<usize>>;
 pub(crate) fn boxes(model: &Model, opaque: &SortedSet<String>) -> Boxes {
     let edges: SortedMap<String, SortedSet<String>> = (model.types.values())
         .map(|def| {
-            let held = match opaque.contains(&def.name) {
-                true => SortedSet::new(),
-                false => model.held(&def.shape),
+            let held = if opaque.contains(&def.name) {
+                SortedSet::new()
+            } else {
+                model.held(&def.shape)
             };
             (def.name.clone(), held)
         })

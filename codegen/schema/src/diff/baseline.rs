@@ -41,9 +41,10 @@ impl Baseline {
     /// # Errors
     /// A file that is neither, with the line.
     pub fn read(&mut self, file: &str, text: &str) -> Result<(), Error> {
-        let found = match text.trim_start().starts_with('{') {
-            true => of_json(file, text)?,
-            false => of_lines(file, text)?,
+        let found = if text.trim_start().starts_with('{') {
+            of_json(file, text)?
+        } else {
+            of_lines(file, text)?
         };
         for fingerprint in found {
             let known = self.known.entry(fingerprint);

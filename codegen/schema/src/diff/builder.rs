@@ -251,9 +251,10 @@ impl Builder<'_> {
         let of_lists = node.items.is_some();
         let of_objects = node.has_members();
         let structured = |ty: &JsonType| matches!(ty, JsonType::Object | JsonType::Array);
-        let types = match of_lists && of_objects && node.types.is_empty() {
-            true => JsonType::ALL,
-            false => node.types.as_slice(),
+        let types = if of_lists && of_objects && node.types.is_empty() {
+            JsonType::ALL
+        } else {
+            node.types.as_slice()
         };
         if types.len() > 1 && types.iter().any(structured) {
             let mut variants = Vec::new();
@@ -273,9 +274,10 @@ impl Builder<'_> {
             [JsonType::Array] => self.array(node),
             [JsonType::Object] => self.object(node),
             [] if of_objects || of_lists => {
-                let id = match of_objects {
-                    true => self.object(node)?,
-                    false => self.array(node)?,
+                let id = if of_objects {
+                    self.object(node)?
+                } else {
+                    self.array(node)?
                 };
                 self.graph.nodes[id].untyped = true;
                 Ok(id)

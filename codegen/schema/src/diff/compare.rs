@@ -216,9 +216,10 @@ impl<'g> Comparer<'g> {
             (Shape::Any, _) => self.find(Kind::TypeNarrowed, at, pair),
             (_, Shape::Any) => self.find(Kind::TypeWidened, at, pair),
             (old_shape, new_shape) if o.untyped != n.untyped => {
-                let kind = match o.untyped {
-                    true => Kind::TypeNarrowed,
-                    false => Kind::TypeWidened,
+                let kind = if o.untyped {
+                    Kind::TypeNarrowed
+                } else {
+                    Kind::TypeWidened
                 };
                 self.find(kind, at, pair);
                 match (old_shape, new_shape) {
@@ -251,10 +252,11 @@ impl<'g> Comparer<'g> {
         let names: SortedSet<&String> = o.limits.keys().chain(n.limits.keys()).collect();
         for name in names.into_iter().filter(|name| !told.contains(name)) {
             let (before, after) = (o.limits.get(name), n.limits.get(name));
-            let same = match applied::is_applied(name) && before.is_some() && after.is_some() {
+            let same = if applied::is_applied(name) && before.is_some() && after.is_some() {
                 // Names of definitions do not matter, and what they stand for does.
-                true => self.same_parts(name, &o.applied, &n.applied),
-                false => before == after,
+                self.same_parts(name, &o.applied, &n.applied)
+            } else {
+                before == after
             };
             if !same {
                 let detail = Detail::Limit(name.clone(), before.cloned(), after.cloned());

@@ -32,9 +32,10 @@ pub fn marked(diff: &mut Diff, raw: &Diff, old: &Side, new: &Side) {
         }
         let touching = ids_of_errata(old, new, |end, at| touches(row, end, at));
         // An erratum may act through a definition that the row does not name.
-        row.errata = match touching.is_empty() {
-            true => nearest(row, old, new),
-            false => touching,
+        row.errata = if touching.is_empty() {
+            nearest(row, old, new)
+        } else {
+            touching
         };
     }
 }
@@ -45,9 +46,10 @@ fn is_accounted_for(row: &Row, others: &[Row], at: &At<'_>) -> bool {
         let mut others = others.iter();
         return others.any(|other| other.kind == row.kind && other.subject == row.subject);
     }
-    let ends = match row.from.is_empty() {
-        true => vec![&row.paths],
-        false => vec![&row.from, &row.to],
+    let ends = if row.from.is_empty() {
+        vec![&row.paths]
+    } else {
+        vec![&row.from, &row.to]
     };
     let mut ends = ends.into_iter().filter(|end| !end.is_empty());
     ends.all(|end| end.iter().any(|path| is_met(row, &path.place(), at)))

@@ -155,9 +155,10 @@ fn errors(old: &Side, new: &Side, before: &Codes, after: &Codes, rows: &mut Vec<
     let sides = [before.values(), after.values()];
     for (name, pair) in by_name(sides, |error| error.name.clone()) {
         let renumbers = matches!(pair, [Some(o), Some(n)] if o.code != n.code);
-        let other = match renumbers {
-            true => Kind::ErrorCodeRenumbered,
-            false => Kind::ErrorCodeChanged,
+        let other = if renumbers {
+            Kind::ErrorCodeRenumbered
+        } else {
+            Kind::ErrorCodeChanged
         };
         let kinds = [Kind::ErrorCodeAdded, Kind::ErrorCodeRemoved, other];
         let told = |error: &ErrorCode| (error.code, error.meaning.clone(), error.http);

@@ -235,9 +235,12 @@ fn refused(old: &Side, new: &Side, message: &Message, end: End) -> Option<Witnes
     };
     let mut texts = texts.into_iter().flatten();
     let json = texts.find(|text| admits(&sender.graph, text) && !admits(&receiver.graph, text))?;
-    let pointers = |side: &Side| match side.graph.definitions.contains_key(message.union) {
-        true => vec![format!("/$defs/{}", message.union)],
-        false => Vec::new(),
+    let pointers = |side: &Side| {
+        if side.graph.definitions.contains_key(message.union) {
+            vec![format!("/$defs/{}", message.union)]
+        } else {
+            Vec::new()
+        }
     };
     Some(Witness {
         valid_in: end,

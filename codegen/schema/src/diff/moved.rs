@@ -184,9 +184,10 @@ fn row(rows: &[Row], pairs: &Pairs<'_>, gone: &Value, came: &Value) -> Row {
     let is_required = after.and_then(|row| row.after.as_ref()?.required);
     row.before = Some(View::of(pairs.old, gone.node, was_required));
     row.after = Some(View::of(pairs.new, came.node, is_required));
-    row.subject = Some(match gone.name == came.name {
-        true => gone.name.clone(),
-        false => format!("{} -> {}", gone.name, came.name),
+    row.subject = Some(if gone.name == came.name {
+        gone.name.clone()
+    } else {
+        format!("{} -> {}", gone.name, came.name)
     });
     row
 }

@@ -187,9 +187,12 @@ pub(crate) fn of_limit(name: &str, before: Option<&Value>, after: Option<&Value>
             refuses_more(name, after, before),
         ],
     };
-    let verdict = |changed: bool| match changed {
-        true => Verdict::CHANGED,
-        false => Verdict::FINE,
+    let verdict = |changed: bool| {
+        if changed {
+            Verdict::CHANGED
+        } else {
+            Verdict::FINE
+        }
     };
     Verdicts::of(verdict(up), verdict(down))
 }

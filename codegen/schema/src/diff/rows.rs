@@ -163,9 +163,10 @@ fn describe(row: &mut Row, finding: &Finding, [old, new]: [&Side; 2]) {
     row.subject = match (&finding.detail, finding.segments.last()) {
         (Detail::Value(value), _) => Some(value.to_string()),
         (Detail::Limit(name, before, after), _) => {
-            let remark = match applied::is_understood(name) {
-                true => "",
-                false => " (a keyword that is not understood)",
+            let remark = if applied::is_understood(name) {
+                ""
+            } else {
+                " (a keyword that is not understood)"
             };
             let words = |value: &Value| format!("{name}: {value}{remark}");
             [row.before, row.after] = [before, after].map(|value| {

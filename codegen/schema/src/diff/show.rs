@@ -81,14 +81,18 @@ pub(super) fn opened(graph: &Graph, id: NodeId) -> String {
         return line(graph, id, true);
     };
     let shown = members.iter().filter(|(name, _)| *name != "_meta");
-    let shown = shown.map(|(name, member)| match member.required {
-        true => key(name),
-        false => format!("{}?", key(name)),
+    let shown = shown.map(|(name, member)| {
+        if member.required {
+            key(name)
+        } else {
+            format!("{}?", key(name))
+        }
     });
     let shown: Vec<String> = shown.collect();
-    match shown.is_empty() {
-        true => "{}".to_owned(),
-        false => format!("{{ {} }}", joined(shown, ", ")),
+    if shown.is_empty() {
+        "{}".to_owned()
+    } else {
+        format!("{{ {} }}", joined(shown, ", "))
     }
 }
 
@@ -112,9 +116,10 @@ fn line_to(graph: &Graph, id: NodeId, names: bool, levels: usize) -> String {
         // A list may be one of itself.
         Shape::Array(Some(items)) if levels > 0 => {
             let inner = line_to(graph, *items, names, levels - 1);
-            match inner.contains([' ', '|']) {
-                true => format!("({inner})[]"),
-                false => format!("{inner}[]"),
+            if inner.contains([' ', '|']) {
+                format!("({inner})[]")
+            } else {
+                format!("{inner}[]")
             }
         }
         Shape::Array(_) => "unknown[]".to_owned(),
@@ -152,9 +157,10 @@ fn both(graph: &Graph, id: NodeId, names: bool, levels: usize) -> String {
     let parts = (0..).map_while(|at| node.applied.get(&format!("allOf/{at}")));
     let lines = parts.map(|part| line_to(graph, *part, names, levels.saturating_sub(1)));
     let lines: Vec<String> = lines.take_while(|_| levels > 0).collect();
-    match lines.is_empty() {
-        true => "unknown".to_owned(),
-        false => joined(lines, " & "),
+    if lines.is_empty() {
+        "unknown".to_owned()
+    } else {
+        joined(lines, " & ")
     }
 }
 
@@ -244,9 +250,10 @@ fn outline(graph: &Graph, id: NodeId, level: usize, top: bool) -> String {
         }
         Shape::Array(Some(items)) if open => {
             let inner = outline(graph, *items, level, false);
-            match inner.contains([' ', '|']) && !inner.starts_with('{') {
-                true => format!("({inner})[]"),
-                false => format!("{inner}[]"),
+            if inner.contains([' ', '|']) && !inner.starts_with('{') {
+                format!("({inner})[]")
+            } else {
+                format!("{inner}[]")
             }
         }
         // A scalar itself, even where it has a name.
@@ -263,8 +270,9 @@ fn outline(graph: &Graph, id: NodeId, level: usize, top: bool) -> String {
 
 fn key(name: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '$');
-    match name.chars().all(is_plain) {
-        true => name.to_owned(),
-        false => format!("{name:?}"),
+    if name.chars().all(is_plain) {
+        name.to_owned()
+    } else {
+        format!("{name:?}")
     }
 }

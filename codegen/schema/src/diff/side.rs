@@ -149,9 +149,10 @@ impl<'s> Sources<'s> {
     /// Returns every fact of the revision that contradicts its schema.
     pub fn of_revision(&self, revision: &Revision, raw: bool) -> Result<Side, Error> {
         let file = format!("spec/{}/schema.json", revision.id);
-        let (schema, errata) = match raw {
-            true => (revision.raw.clone(), Vec::new()),
-            false => (revision.schema.clone(), revision.errata.clone()),
+        let (schema, errata) = if raw {
+            (revision.raw.clone(), Vec::new())
+        } else {
+            (revision.schema.clone(), revision.errata.clone())
         };
         let mut side = self.side(&revision.id, &file, schema, &revision.id)?;
         side.facts = Some(self.errors.of(&revision.id));
@@ -170,9 +171,10 @@ impl<'s> Sources<'s> {
 
     fn of_state(&self, label: &str, extension: &Extension, raw: bool) -> Result<Side, Error> {
         let file = format!("spec/{}", extension.schema_file());
-        let (schema, errata) = match raw {
-            true => (extensions::without_dangling(&extension.raw), Vec::new()),
-            false => (extension.schema.clone(), extension.errata.clone()),
+        let (schema, errata) = if raw {
+            (extensions::without_dangling(&extension.raw), Vec::new())
+        } else {
+            (extension.schema.clone(), extension.errata.clone())
         };
         let mut side = self.side(label, &file, schema, &extension.revision)?;
         side.errata = errata;

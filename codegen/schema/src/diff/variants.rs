@@ -315,9 +315,10 @@ impl<'g> Choices<'g> {
             }
         }
         words.dedup();
-        match words.is_empty() {
-            true => own.name.unwrap_or("object").to_owned(),
-            false => words.join(","),
+        if words.is_empty() {
+            own.name.unwrap_or("object").to_owned()
+        } else {
+            words.join(",")
         }
     }
 }

@@ -239,15 +239,19 @@ impl<'s> Builder<'s> {
     pub(super) fn ty(&mut self, node: &Node, place: &str) -> Ty {
         self.open.depth += 1;
         let (expected, found) = ("inline schemas that are at most 64 deep", "deeper ones");
-        let ty = match self.open.depth > MAX_DEPTH {
-            true => Err(Unsupported::new(node, expected, found)),
-            false => self.ty_inner(node, place),
+        let ty = if self.open.depth > MAX_DEPTH {
+            Err(Unsupported::new(node, expected, found))
+        } else {
+            self.ty_inner(node, place)
         };
         self.open.depth -= 1;
         let expected = || format!("at most {MAX_WRAPS} lists, maps and `null`s around one value");
-        let fits = ty.and_then(|ty| match wraps(&ty) > MAX_WRAPS {
-            true => Err(Unsupported::new(node, expected(), "more")),
-            false => Ok(ty),
+        let fits = ty.and_then(|ty| {
+            if wraps(&ty) > MAX_WRAPS {
+                Err(Unsupported::new(node, expected(), "more"))
+            } else {
+                Ok(ty)
+            }
         });
         fits.unwrap_or_else(|unsupported| {
             self.decide(unsupported.opaque(self.scope, place));

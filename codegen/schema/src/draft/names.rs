@@ -33,9 +33,10 @@ impl Names {
             // A rule may say that it is the very type that has the name; opaque JSON that is not is settled later.
             let is_it = rules.runtime(definition).is_some()
                 || (rules.type_name(definition).is_some() && opaque::has(&wanted));
-            let why = match names.given.contains_key(&wanted) {
-                true => Some("is the Rust name of another definition"),
-                false => unsupported(&wanted).filter(|_| !is_it),
+            let why = if names.given.contains_key(&wanted) {
+                Some("is the Rust name of another definition")
+            } else {
+                unsupported(&wanted).filter(|_| !is_it)
             };
             let name = match why {
                 None => wanted,
@@ -66,9 +67,10 @@ impl Names {
 
     /// Returns the name itself, or with a number, so that nothing else has it; a plain one where Rust does not take it.
     pub(super) fn free(&self, name: &str) -> String {
-        let name = match naming::is_identifier(name) {
-            true => name.to_owned(),
-            false => plain(name),
+        let name = if naming::is_identifier(name) {
+            name.to_owned()
+        } else {
+            plain(name)
         };
         if !self.given.contains_key(&name) && !taken::is_taken(&name) {
             return name;

@@ -82,9 +82,10 @@ impl Builder<'_> {
         let (presence, ty) = match fixed.and_then(|value| Some((value, constant(value)?))) {
             Some((value, ty)) => (Presence::Constant(value.clone()), ty),
             None => {
-                let presence = match required {
-                    true => Presence::Required,
-                    false => Presence::Optional,
+                let presence = if required {
+                    Presence::Required
+                } else {
+                    Presence::Optional
                 };
                 (presence, self.ty(property, &format!("{place}.{wire}")))
             }

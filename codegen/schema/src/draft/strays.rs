@@ -25,16 +25,15 @@ pub(super) fn no_messages(
     };
     let without = stands.iter().copied().filter(|name| !is_odd(name));
     let without: Vec<&str> = without.collect();
-    let settle = match without.len() == stands.len() {
+    let settle = if without.len() == stands.len() {
         // An inline entry has no name, so that the erratum cannot list the others without it.
-        true => Settle::of(
+        Settle::of(
             errata_file(scope),
             format!("# an erratum of what {list} lists\n"),
-        ),
-        false => {
-            let replace = format!("replace-json = '''{}'''", references(&without));
-            erratum(scope, &list, Some(&references(&stands)), &replace)
-        }
+        )
+    } else {
+        let replace = format!("replace-json = '''{}'''", references(&without));
+        erratum(scope, &list, Some(&references(&stands)), &replace)
     };
     let decision = |(place, open): (String, String)| {
         let open = format!("{open}, and `{union}` lists it");
@@ -69,9 +68,10 @@ pub(super) fn unlisted(
     let roles: Vec<&str> = ROLES.iter().map(|role| role.union).collect();
     // A notification is proposed for the first side that sends any, all else among its requests.
     let union = |def: &TypeDef| {
-        let kind = match name(def).ends_with("Notification") {
-            true => MethodKind::Notification,
-            false => MethodKind::Request,
+        let kind = if name(def).ends_with("Notification") {
+            MethodKind::Notification
+        } else {
+            MethodKind::Request
         };
         let role = ROLES.iter().find(|role| role.kind == kind);
         role.map_or("", |role| role.union)
@@ -83,9 +83,10 @@ pub(super) fn unlisted(
             .chain(of_it.map(|(def, _)| name(def)))
             .collect();
         let (at, all) = (format!("/$defs/{union_of}"), references(&all));
-        let (at, expect, replace) = match schema.definitions.contains_key(union_of) {
-            true => (format!("{at}/anyOf"), Some(references(&stands)), all),
-            false => (at, None, format!("{{\"anyOf\": {all}}}")),
+        let (at, expect, replace) = if schema.definitions.contains_key(union_of) {
+            (format!("{at}/anyOf"), Some(references(&stands)), all)
+        } else {
+            (at, None, format!("{{\"anyOf\": {all}}}"))
         };
         let replace = format!("replace-json = '''{replace}'''");
         erratum(scope, &at, expect.as_deref(), &replace)

@@ -247,9 +247,10 @@ fn items(change: &Change<'_>, inputs: &SortedSet<&str>) -> Vec<(Head, Item)> {
                 let parts = parts.map(|part| part.unwrap_or(Part::Message).as_str());
                 let place =
                     |paths: &[&WirePath]| paths.first().map_or("$", |path| path.path()).to_owned();
-                ends = match parts[0] == parts[1] {
-                    false => [0, 1].map(|end| format!("the {} of {}", parts[end], ends[end])),
-                    true => [place(&from), format!("{} of {}", place(&paths), ends[1])],
+                ends = if parts[0] == parts[1] {
+                    [place(&from), format!("{} of {}", place(&paths), ends[1])]
+                } else {
+                    [0, 1].map(|end| format!("the {} of {}", parts[end], ends[end]))
                 };
             }
             let [here, there] = ends;
@@ -279,10 +280,11 @@ fn items(change: &Change<'_>, inputs: &SortedSet<&str>) -> Vec<(Head, Item)> {
             changed(format!("is {}", shape(&row.after)))
         }
         Kind::ConstraintChanged if subject == "oneOf" => changed(
-            match shape(&row.after).starts_with("no ") {
-                true => "may be several of its shapes at once",
-                false => "has to be exactly one of its shapes",
-            }
+            (if shape(&row.after).starts_with("no ") {
+                "may be several of its shapes at once"
+            } else {
+                "has to be exactly one of its shapes"
+            })
             .to_owned(),
         ),
         Kind::ConstraintChanged => changed(format!("has {}", shape(&row.after))),

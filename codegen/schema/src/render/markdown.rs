@@ -60,9 +60,10 @@ pub fn render(diff: &Diff) -> String {
         let title = capitalized(&theme.id);
         let (breaking, others): (Vec<_>, Vec<_>) = theme.changes.iter().partition(is_breaking);
         let [of_breaking, of_others] = [breaking.len(), others.len()];
-        let (open, folded) = match is_short {
-            true => (breaking, others),
-            false => (Vec::new(), breaking.into_iter().chain(others).collect()),
+        let (open, folded) = if is_short {
+            (breaking, others)
+        } else {
+            (Vec::new(), breaking.into_iter().chain(others).collect())
         };
         if !open.is_empty() {
             let _ = writeln!(text, "\n### {title}\n");
@@ -121,9 +122,10 @@ fn entry(text: &mut String, diff: &Diff, change: &Change<'_>) {
         None => code(row.subject.as_deref().unwrap_or_default()),
     };
     let _ = write!(text, "- {mark} `{}` {first}", row.kind);
-    let shown = match change.is_of_messages() {
-        true => written.len(),
-        false => SHOWN_PATHS,
+    let shown = if change.is_of_messages() {
+        written.len()
+    } else {
+        SHOWN_PATHS
     };
     for (path, remark) in written.iter().take(shown).skip(1) {
         let _ = write!(text, ", {}{}", code(path), escaped(remark));
@@ -137,9 +139,10 @@ fn entry(text: &mut String, diff: &Diff, change: &Change<'_>) {
     let said = change.line();
     if !said.is_empty() {
         let view = row.before.as_ref().or(row.after.as_ref());
-        let shown = match view.is_some_and(|view| view.pointer.is_empty()) {
-            true => escaped(&said),
-            false => code(&said),
+        let shown = if view.is_some_and(|view| view.pointer.is_empty()) {
+            escaped(&said)
+        } else {
+            code(&said)
         };
         let _ = write!(text, ": {shown}");
     }
@@ -179,9 +182,10 @@ fn code(text: &str) -> String {
     while text.contains(&fence) {
         fence.push('`');
     }
-    match text.starts_with('`') || text.ends_with('`') {
-        true => format!("{fence} {text} {fence}"),
-        false => format!("{fence}{text}{fence}"),
+    if text.starts_with('`') || text.ends_with('`') {
+        format!("{fence} {text} {fence}")
+    } else {
+        format!("{fence}{text}{fence}")
     }
 }
 

@@ -77,9 +77,10 @@ fn one_line(text: &str) -> Cow<'_, str> {
     }
     let mut line = String::with_capacity(text.len());
     for letter in text.chars() {
-        match steers(letter) {
-            true => line.extend(letter.escape_default()),
-            false => line.push(letter),
+        if steers(letter) {
+            line.extend(letter.escape_default())
+        } else {
+            line.push(letter)
         }
     }
     Cow::Owned(line)
@@ -129,19 +130,22 @@ pub fn change_line(row: &Row) -> String {
     match (&row.before, &row.after) {
         (Some(before), Some(after)) if row.kind == Kind::Moved && before.text == after.text => {
             let presence = presence(after, [", ", " there"]);
-            let within = match row.changed_within {
-                true => ", and changed inside",
-                false => "",
+            let within = if row.changed_within {
+                ", and changed inside"
+            } else {
+                ""
             };
             format!("{}, at another place{presence}{within}", after.text)
         }
         (Some(before), Some(after)) => {
             let (old, new) = (shown(before), shown(after));
             let are_words = before.pointer.is_empty() && after.pointer.is_empty();
-            match old == new {
-                true => what_differs(&new, before, after),
-                false if are_words => words_that_differ(&old, &new),
-                false => format!("{old} -> {new}"),
+            if old == new {
+                what_differs(&new, before, after)
+            } else if are_words {
+                words_that_differ(&old, &new)
+            } else {
+                format!("{old} -> {new}")
             }
         }
         (Some(before), None) => format!("was {}{}", shown(before), perhaps("to")),

@@ -63,10 +63,12 @@ pub(super) fn within(paths: &[&WirePath], inputs: &SortedSet<&str>) -> String {
                 (_, true) => " in inputResponses",
                 _ => "",
             };
-            match count < MANY {
-                true => format!("in {}{list}", joined(methods, " and ")),
-                false if list.is_empty() => format!("in {count} {}", exchanges(paths)),
-                false => format!("in {count} entries of {}", list.trim_start_matches(" in ")),
+            if count < MANY {
+                format!("in {}{list}", joined(methods, " and "))
+            } else if list.is_empty() {
+                format!("in {count} {}", exchanges(paths))
+            } else {
+                format!("in {count} entries of {}", list.trim_start_matches(" in "))
             }
         }
     }

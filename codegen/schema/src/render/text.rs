@@ -126,9 +126,10 @@ struct Writer {
 impl Writer {
     fn paint(&self, code: &str, text: &str) -> String {
         let text = one_line(text);
-        match self.options.colour {
-            true => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
-            false => text.into_owned(),
+        if self.options.colour {
+            format!("\u{1b}[{code}m{text}\u{1b}[0m")
+        } else {
+            text.into_owned()
         }
     }
 
@@ -253,9 +254,10 @@ impl Writer {
 
     /// Returns the first few wire paths, and how many more there are.
     fn some_of(&self, paths: Vec<String>, all: bool) -> Vec<String> {
-        let shown = match all || self.options.paths {
-            true => paths.len(),
-            false => SHOWN_PATHS,
+        let shown = if all || self.options.paths {
+            paths.len()
+        } else {
+            SHOWN_PATHS
         };
         let mut lines: Vec<String> = (paths.iter().take(shown))
             .map(|path| one_line(path).into_owned())
@@ -277,11 +279,12 @@ impl Writer {
         };
         let level = self.paint(colour, &format!("{:<15}", row.level));
         let kind = self.paint(BOLD, &format!("{:<22}", row.kind.id()));
-        let written = match options.paths {
-            true => change.main().map(ToString::to_string).collect(),
-            false => (change.written().into_iter())
+        let written = if options.paths {
+            change.main().map(ToString::to_string).collect()
+        } else {
+            (change.written().into_iter())
                 .map(|(path, remark)| path + &remark)
-                .collect(),
+                .collect()
         };
         let mut paths = self.some_of(written, change.is_of_messages());
         if row.kind == Kind::MethodAdded {
@@ -309,9 +312,10 @@ impl Writer {
         facts.extend(rules_words(diff, change));
         let errata = change.errata();
         facts.extend(errata.map(|errata| format!("only by erratum {errata}")));
-        let mut fingerprints: Vec<&str> = match options.without_fingerprints {
-            true => Vec::new(),
-            false => change.fingerprints().collect(),
+        let mut fingerprints: Vec<&str> = if options.without_fingerprints {
+            Vec::new()
+        } else {
+            change.fingerprints().collect()
         };
         if fingerprints.len() == 1 {
             facts.extend(fingerprints.drain(..).map(str::to_owned));
@@ -331,9 +335,10 @@ impl Writer {
 
     fn facts(&mut self, facts: &str) {
         let facts = one_line(facts);
-        let lines = match self.options.only_breaking {
-            true => vec![facts.into_owned()],
-            false => wrapped(&facts, self.beside(FACTS)),
+        let lines = if self.options.only_breaking {
+            vec![facts.into_owned()]
+        } else {
+            wrapped(&facts, self.beside(FACTS))
         };
         for line in lines {
             let line = self.paint(DIM, &line);

@@ -150,9 +150,10 @@ fn theme_of(diff: &Diff, change: &Change<'_>) -> String {
         MESSAGES
     } else if only(Part::Params) {
         let notifies = |path: &&WirePath| path.method.starts_with("notifications/");
-        match paths.iter().all(notifies) {
-            true => NOTIFICATIONS,
-            false => REQUESTS,
+        if paths.iter().all(notifies) {
+            NOTIFICATIONS
+        } else {
+            REQUESTS
         }
     } else if only(Part::Result) {
         RESULTS
@@ -164,9 +165,10 @@ fn theme_of(diff: &Diff, change: &Change<'_>) -> String {
 
 /// Returns the wire paths of a row: of what moved, where it is now.
 pub(super) fn main_paths(row: &Row) -> &[WirePath] {
-    match row.to.is_empty() {
-        true => &row.paths,
-        false => &row.to,
+    if row.to.is_empty() {
+        &row.paths
+    } else {
+        &row.to
     }
 }
 
@@ -217,9 +219,10 @@ impl<'d> Change<'d> {
                 Some(at) => groups[*at].1.push(&path.method),
                 None => {
                     known.insert(key, groups.len());
-                    let text = match has_twin {
-                        true => format!("{} {}", path.part, path.path()),
-                        false => path.to_string(),
+                    let text = if has_twin {
+                        format!("{} {}", path.part, path.path())
+                    } else {
+                        path.to_string()
                     };
                     groups.push((text, Vec::new()));
                 }

@@ -63,9 +63,10 @@ impl<'g> Limits<'g> {
         let [_, graph] = way.ends(self.graphs);
         // What kind of value it is, is what two types say that differ; unions of other names are planned by their choices.
         let unions = [source, target].map(|member| member.ty.named());
-        let told = match text {
-            true => source.ty != target.ty,
-            false => source.ty.innermost() != target.ty.innermost() && unions.contains(&None),
+        let told = if text {
+            source.ty != target.ty
+        } else {
+            source.ty.innermost() != target.ty.innermost() && unions.contains(&None)
         };
         let asks_more = |(inside, finding): &&Difference| {
             let limits = !text && matches!(finding.detail, Detail::Limit(..));
@@ -74,14 +75,15 @@ impl<'g> Limits<'g> {
         let mut limits: Vec<Limit> = Vec::new();
         for difference in differences.iter().filter(asks_more) {
             for asks in asked(difference, way, graph, text) {
-                let limit = match text {
-                    true => inside(&target.wire, difference, asks),
+                let limit = if text {
+                    inside(&target.wire, difference, asks)
+                } else {
                     // The type says what stands there: the limit is one of the member.
-                    false => Limit {
+                    Limit {
                         place: target.wire.clone(),
                         inside: Vec::new(),
                         asks,
-                    },
+                    }
                 };
                 if !limits.contains(&limit) {
                     limits.push(limit);
@@ -195,12 +197,13 @@ fn asked((inside, finding): &Difference, way: Way, target: &Graph, text: bool) -
             (Kind::TypeNarrowed, Way::Up) | (Kind::TypeWidened, Way::Down) => true,
             (kind, _) => kind == Kind::ConstChanged,
         };
-        let it = match inside
+        let it = if inside
             .iter()
             .any(|one| matches!(one, Segment::Item | Segment::Each))
         {
-            true => "each of what it holds",
-            false => "it",
+            "each of what it holds"
+        } else {
+            "it"
         };
         let only = only.filter(|only| narrows && !only.is_string());
         let asks = only.map(|only| format!("{it} is {only} in the target"));

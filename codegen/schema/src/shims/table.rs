@@ -62,9 +62,10 @@ fn wire(paths: &[String]) -> String {
     let more = paths.len().saturating_sub(MAX_PATHS);
     let rest = (more > 0).then(|| format!("and {more} more"));
     let all: Vec<String> = told.chain(rest).collect();
-    match all.is_empty() {
-        true => "no path of its own".to_owned(),
-        false => all.join("; "),
+    if all.is_empty() {
+        "no path of its own".to_owned()
+    } else {
+        all.join("; ")
     }
 }
 

@@ -89,9 +89,10 @@ pub(super) fn canonicalize_as(schema: &Value, like: &Value, file: &str) -> Resul
     let (canonical, _) = carried_over(schema, file)?;
     let known = dangling_references(like);
     let is_new = |one: &(String, String)| known.iter().all(|(_, target)| *target != one.1);
-    match dangling_references(&canonical).iter().any(is_new) {
-        true => strict,
-        false => Ok(canonical),
+    if dangling_references(&canonical).iter().any(is_new) {
+        strict
+    } else {
+        Ok(canonical)
     }
 }
 
@@ -288,9 +289,10 @@ impl Walk<'_> {
                     _ => (value.is_string(), "text"),
                 };
                 let help = "a member of that name belongs under `properties`";
-                return match fits {
-                    true => Ok(None),
-                    false => Err(self.wrong(expected, value, help)),
+                return if fits {
+                    Ok(None)
+                } else {
+                    Err(self.wrong(expected, value, help))
                 };
             }
             "$schema" if self.pointer.matches('/').count() > 1 => {

@@ -36,9 +36,10 @@ impl Directory {
     /// # Errors
     /// A file that cannot be read.
     pub fn read(dir: &Path) -> Result<Self, Error> {
-        match dir.exists() {
-            true => Self::there(dir),
-            false => Ok(Self::of(dir.display().to_string(), Files::new(), true)),
+        if dir.exists() {
+            Self::there(dir)
+        } else {
+            Ok(Self::of(dir.display().to_string(), Files::new(), true))
         }
     }
 
@@ -155,9 +156,10 @@ impl Directory {
             let problem =
                 format!("`{unknown}` is not among the facts of `{id}` that are to be confirmed");
             let names: Vec<&str> = open.iter().map(Fact::as_str).collect();
-            let help = match names.is_empty() {
-                true => "there are none to confirm".to_owned(),
-                false => format!("still to confirm: {}", names.join(", ")),
+            let help = if names.is_empty() {
+                "there are none to confirm".to_owned()
+            } else {
+                format!("still to confirm: {}", names.join(", "))
             };
             return Err(Error::usage(problem, help));
         }

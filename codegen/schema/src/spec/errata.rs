@@ -207,9 +207,10 @@ pub(crate) fn apply(
             // What holds at other places cannot be ended as a whole.
             of.revision = (whole || is_draft).then(|| id.into());
             let begins = erratum.revisions.first().is_some_and(|since| since == id);
-            match is_draft && !(whole && begins) {
-                true => passed.push(of.into()),
-                false => errors.push(of.into()),
+            if is_draft && !(whole && begins) {
+                passed.push(of.into())
+            } else {
+                errors.push(of.into())
             }
         }
         Error::check(std::mem::take(&mut errors))

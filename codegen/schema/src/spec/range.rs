@@ -97,9 +97,10 @@ impl Order {
     /// Returns the lines by which a row begins with a revision: for one that other releases follow, it ends there, too.
     pub(crate) fn lines(&self, id: &str) -> String {
         let last = self.at(id).is_none_or(|at| self.only_drafts(at + 1));
-        match last {
-            true => format!("since = {id:?}\n"),
-            false => format!("since = {id:?}\nuntil = {id:?}\n"),
+        if last {
+            format!("since = {id:?}\n")
+        } else {
+            format!("since = {id:?}\nuntil = {id:?}\n")
         }
     }
 
@@ -118,9 +119,10 @@ impl Order {
             Some(until) => at(until)?,
             None => self.ids.len().saturating_sub(1),
         };
-        match from <= to {
-            true => Ok((from, to)),
-            false => Err(format!(
+        if from <= to {
+            Ok((from, to))
+        } else {
+            Err(format!(
                 "`until` is `{}`, which stands before `{since}` in {}",
                 until.unwrap_or_default(),
                 if self.of_states {
@@ -128,7 +130,7 @@ impl Order {
                 } else {
                     "revisions.toml"
                 }
-            )),
+            ))
         }
     }
 
@@ -187,12 +189,11 @@ impl<'f> Faults<'f> {
         let help = until.map_or_else(String::new, |until| format!("end it with {until}"));
         let error = self.file.error_of(id, offset, label, problem, help);
         let is_draft = (self.spec.revision(id)).is_ok_and(|of| of.status == Status::Draft);
-        match is_draft && revisions.first().is_some_and(|first| first != id) {
-            true => {
-                revisions.retain(|other| other != id);
-                self.passed.push(error);
-            }
-            false => self.errors.push(error),
+        if is_draft && revisions.first().is_some_and(|first| first != id) {
+            revisions.retain(|other| other != id);
+            self.passed.push(error);
+        } else {
+            self.errors.push(error)
         }
     }
 

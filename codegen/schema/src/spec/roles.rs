@@ -45,9 +45,10 @@ pub(crate) fn lists(schema: &Value) -> bool {
 /// Returns the kind of a message that no union lists, by its method.
 #[must_use]
 pub fn kind_of(method: &str) -> MethodKind {
-    match method.starts_with("notifications/") {
-        true => Notification,
-        false => Request,
+    if method.starts_with("notifications/") {
+        Notification
+    } else {
+        Request
     }
 }
 

@@ -37,9 +37,10 @@ impl Entry {
 
     /// Returns its name in messages: its table and its name.
     pub(crate) fn label(&self) -> String {
-        match self.table.is_empty() {
-            true => self.name.clone(),
-            false => format!("[{}] {}", self.table.join("."), self.name),
+        if self.table.is_empty() {
+            self.name.clone()
+        } else {
+            format!("[{}] {}", self.table.join("."), self.name)
         }
     }
 
@@ -202,18 +203,20 @@ pub(crate) fn with_block(text: &str, at: usize, block: &str) -> String {
 /// Returns a string as a value or a key, on one line.
 pub(crate) fn quoted(text: &str) -> String {
     let key = toml_edit::Key::new(text).to_string();
-    match key.starts_with(['"', '\'']) {
-        true => key,
-        false => format!("\"{key}\""),
+    if key.starts_with(['"', '\'']) {
+        key
+    } else {
+        format!("\"{key}\"")
     }
 }
 
 /// Returns a key as it stands in a header.
 pub(crate) fn key(name: &str) -> String {
     let bare = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-    match name.bytes().all(bare) && !name.is_empty() {
-        true => name.to_owned(),
-        false => quoted(name),
+    if name.bytes().all(bare) && !name.is_empty() {
+        name.to_owned()
+    } else {
+        quoted(name)
     }
 }
 
@@ -265,9 +268,10 @@ fn block_removal(text: &str, span: Range<usize>) -> Edit {
     // A line break before belongs to the last line; the others are empty lines.
     let blank_before = before.saturating_sub(usize::from(start > before));
     let range = start - blank_before..end + after;
-    let left = match range.start == 0 || range.end == text.len() {
-        true => 0,
-        false => blank_before.max(after),
+    let left = if range.start == 0 || range.end == text.len() {
+        0
+    } else {
+        blank_before.max(after)
     };
     (range, "\n".repeat(left))
 }

@@ -66,12 +66,12 @@ impl Emitter {
             }
             Source::Fill(missing) => {
                 let fill = fill(missing);
-                let value = match missing.action.stops() {
+                let value = if missing.action.stops() {
                     // One that was carried here is what is missing.
-                    true => {
-                        quote!(match cx.carried(#wire, &mut extra) { Some(value) => value, None => #fill })
-                    }
-                    false => quote!({ cx.foreign(#wire, &mut extra); #fill }),
+
+                    quote!(match cx.carried(#wire, &mut extra) { Some(value) => value, None => #fill })
+                } else {
+                    quote!({ cx.foreign(#wire, &mut extra); #fill })
                 };
                 in_box(value, plan.boxed)
             }
@@ -105,11 +105,10 @@ impl Emitter {
         }
         if same.prune && !self.is_exact(transfer) {
             let run = self.each_with_context(transfer);
-            return match self.is_fallible(transfer) {
-                true => {
-                    quote!(match #from { Some(value) => cx.try_prune(#wire, value, #run)?, None => None })
-                }
-                false => quote!(#from.and_then(|value| cx.prune(#wire, value, #run))),
+            return if self.is_fallible(transfer) {
+                quote!(match #from { Some(value) => cx.try_prune(#wire, value, #run)?, None => None })
+            } else {
+                quote!(#from.and_then(|value| cx.prune(#wire, value, #run)))
             };
         }
         if same.summon.is_some() {
@@ -132,9 +131,10 @@ impl Emitter {
                 }
             },
             [false, true] => {
-                let value = match plain {
-                    true => quote!(#from),
-                    false => one(quote!(#from)),
+                let value = if plain {
+                    quote!(#from)
+                } else {
+                    one(quote!(#from))
                 };
                 match &same.implied {
                     Some(implied) => {
@@ -145,9 +145,10 @@ impl Emitter {
                 }
             }
             [true, false] => {
-                let value = match plain {
-                    true => quote!(value),
-                    false => one(quote!(value)),
+                let value = if plain {
+                    quote!(value)
+                } else {
+                    one(quote!(value))
                 };
                 let fill = same.missing.as_ref().map(|missing| match &missing.empty {
                     // An empty one of the source, converted like any other.
@@ -169,9 +170,10 @@ impl Emitter {
         from: TokenStream,
         converted: TokenStream,
     ) -> TokenStream {
-        match self.is_fallible(transfer) {
-            true => quote!(match #from { Some(value) => Some(#converted), None => None }),
-            false => quote!(#from.map(|value| #converted)),
+        if self.is_fallible(transfer) {
+            quote!(match #from { Some(value) => Some(#converted), None => None })
+        } else {
+            quote!(#from.map(|value| #converted))
         }
     }
 
@@ -187,12 +189,11 @@ impl Emitter {
             let boxed = plan.boxed.then(|| quote!(.map(Box::new)));
             return quote!(cx.reread(#rule, #wire, #given)#boxed);
         }
-        let required = |value: TokenStream| match is_lost {
-            true => {
+        let required = |value: TokenStream| {
+            if is_lost {
                 let message = "the value has no counterpart in the other revision";
                 quote!(cx.member(#wire, &#value, |value, cx| cx.refused(#rule, value, #message))?)
-            }
-            false => {
+            } else {
                 let read = quote!(cx.member(#wire, &#value, |value, cx| cx.reread_required(#rule, value))?);
                 in_box(read, plan.boxed)
             }
@@ -224,9 +225,10 @@ impl Emitter {
         };
         let run = self.each_with_context(inner);
         let kept = quote!(cx.list_keeping(#wire, #rule, #from, #keep, #run));
-        match self.is_fallible(inner) {
-            true => quote!(Context::all(#kept)?),
-            false => kept,
+        if self.is_fallible(inner) {
+            quote!(Context::all(#kept)?)
+        } else {
+            kept
         }
     }
 }

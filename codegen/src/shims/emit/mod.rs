@@ -114,11 +114,12 @@ impl Emitter {
         for one in conversions {
             let (from, to) = (&one.from, &one.to);
             let same = from.name() == to.name();
-            let name = match same
+            let name = if same
                 || (by_source[from] == 1 && matches!((from, to), (End::Type(_), End::Type(_))))
             {
-                true => snake_case(from.name()),
-                false => format!("{}_to_{}", snake_case(from.name()), snake_case(to.name())),
+                snake_case(from.name())
+            } else {
+                format!("{}_to_{}", snake_case(from.name()), snake_case(to.name()))
             };
             // The direction in the name keeps it apart from the fields that it converts.
             let function = Function {

@@ -141,29 +141,37 @@ impl Emitter {
         } = plan;
         let (field, rule) = (format_ident!("{field}"), rule(id));
         let value = option(&field, *optional, false);
-        let drop = |value: TokenStream| match carried {
-            true => quote!(cx.drop_member(#rule, #wire, #value, &mut extra);),
-            false => quote!(cx.lose_member(#rule, #wire, #value);),
+        let drop = |value: TokenStream| {
+            if *carried {
+                quote!(cx.drop_member(#rule, #wire, #value, &mut extra);)
+            } else {
+                quote!(cx.lose_member(#rule, #wire, #value);)
+            }
         };
-        let stop = |error: TokenStream| match optional {
-            true => quote!(if #field.is_some() { return Err(#error); }),
-            false => quote!(let _ = #field; return Err(#error);),
+        let stop = |error: TokenStream| {
+            if *optional {
+                quote!(if #field.is_some() { return Err(#error); })
+            } else {
+                quote!(let _ = #field; return Err(#error);)
+            }
         };
         match action {
             Action::InSession => quote!(cx.leave_to_session(#rule, #wire, #value);),
             Action::Implied(implied) => {
                 let text = implied.to_string();
-                drop(match optional {
-                    true => quote!(#field.and_then(|value| Context::unless_implied(value, #text))),
-                    false => quote!(Context::unless_implied(#field, #text)),
+                drop(if *optional {
+                    quote!(#field.and_then(|value| Context::unless_implied(value, #text)))
+                } else {
+                    quote!(Context::unless_implied(#field, #text))
                 })
             }
             Action::Only(only) => {
                 let goes = only.value.as_str().unwrap_or_default().to_owned();
                 let reject = reject(id, &only.otherwise);
-                let look = match optional {
-                    true => quote!(#field.as_deref().unwrap_or(#goes)),
-                    false => quote!(&*#field),
+                let look = if *optional {
+                    quote!(#field.as_deref().unwrap_or(#goes))
+                } else {
+                    quote!(&*#field)
                 };
                 quote! {
                     if #look != #goes {

@@ -94,11 +94,10 @@ impl Emitter {
             }
             Transfer::Nullable(inner) => {
                 let run = self.with_context(inner, quote!(value));
-                match is_fallible {
-                    true => {
-                        quote!(match #value { Some(value) => #run.map(Some), None => Ok(None) })
-                    }
-                    false => quote!(#value.map(|value| #run)),
+                if is_fallible {
+                    quote!(match #value { Some(value) => #run.map(Some), None => Ok(None) })
+                } else {
+                    quote!(#value.map(|value| #run))
                 }
             }
             Transfer::OrNull(inner) => {

@@ -105,9 +105,10 @@ impl Gateway {
             ("cacheScope", Json::of(scope)),
         ];
         let result = Json::of(&Map::from_iter(members));
-        Ok(match missing.is_empty() {
-            true => result,
-            false => meta::with(&result, UNAVAILABLE, &Json::of(&missing)),
+        Ok(if missing.is_empty() {
+            result
+        } else {
+            meta::with(&result, UNAVAILABLE, &Json::of(&missing))
         })
     }
 

@@ -31,9 +31,10 @@ pub(super) fn prefix(server: &str) -> Option<String> {
 pub(super) fn outward(all: &[&str], own: &str, name: &str) -> String {
     let plain = format!("{own}{JOINT}{name}");
     let is_read_back = owners(all, &plain).next() == Some(own);
-    match plain.len() <= LONGEST && is_read_back && !is_shortened(&plain) {
-        true => plain,
-        false => shortened(own, name, &plain),
+    if plain.len() <= LONGEST && is_read_back && !is_shortened(&plain) {
+        plain
+    } else {
+        shortened(own, name, &plain)
     }
 }
 

@@ -191,9 +191,10 @@ fn unknown(list: &str, named: &str, prefixes: &[&str]) -> ErrorObject {
     };
     let named = mcp_revisions_core::errors::shortened(named);
     let prefixes: Vec<String> = prefixes.iter().map(|own| format!("{own}_")).collect();
-    let why = match prefixes.is_empty() {
-        true => "there is no server".to_owned(),
-        false => format!("names begin with {}", prefixes.join(", ")),
+    let why = if prefixes.is_empty() {
+        "there is no server".to_owned()
+    } else {
+        format!("names begin with {}", prefixes.join(", "))
     };
     errors::invalid_params(&format!("no {kind} is called `{named}`: {why}")).error
 }

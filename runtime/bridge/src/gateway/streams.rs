@@ -260,9 +260,10 @@ impl Stream {
                 let named = named.filter_map(|own| asked.get(&own).cloned()).collect();
                 is_open.store(true, std::sync::atomic::Ordering::Release);
                 // One that finds no room is one of many: the client is told of changes already.
-                let _ = progress.try_send(match is_first {
-                    true => Progress::Opened(named),
-                    false => Progress::Reopened(named),
+                let _ = progress.try_send(if is_first {
+                    Progress::Opened(named)
+                } else {
+                    Progress::Reopened(named)
                 });
                 None
             }

@@ -122,9 +122,10 @@ fn no_message(status: u16, body: &[u8]) -> Option<String> {
     };
     let text = String::from_utf8_lossy(body);
     let excerpt: String = text.trim().chars().take(EXCERPT).collect();
-    let body = match excerpt.is_empty() {
-        true => String::new(),
-        false => format!("; the body is not a message of MCP: {excerpt:?}"),
+    let body = if excerpt.is_empty() {
+        String::new()
+    } else {
+        format!("; the body is not a message of MCP: {excerpt:?}")
     };
     Some(format!("it answered with HTTP status {status}{hint}{body}"))
 }

@@ -63,9 +63,10 @@ impl Turns {
 
     /// Keeps a call until it may begin, unless too many wait.
     pub(super) fn hold(&mut self, held: Held<Asked>, now: Duration) {
-        match self.held.len() >= HELD {
-            true => held.refuse(Refused::TooManyPending),
-            false => self.held.push_back((held, now + PATIENCE)),
+        if self.held.len() >= HELD {
+            held.refuse(Refused::TooManyPending)
+        } else {
+            self.held.push_back((held, now + PATIENCE))
         }
     }
 

@@ -129,9 +129,10 @@ impl Config {
         if mistakes.is_empty() && config.servers.is_empty() {
             mistakes.push(format!("`{key}` has no server that is enabled"));
         }
-        match mistakes.is_empty() {
-            true => Ok(config),
-            false => Err(mistakes),
+        if mistakes.is_empty() {
+            Ok(config)
+        } else {
+            Err(mistakes)
         }
     }
 }

@@ -39,9 +39,10 @@ impl FromStr for Listen {
             return Ok(Self::Stdio);
         }
         let wrong = || {
-            let tls = match text.starts_with("https://") {
-                true => "; for TLS, put a reverse proxy before the bridge",
-                false => "",
+            let tls = if text.starts_with("https://") {
+                "; for TLS, put a reverse proxy before the bridge"
+            } else {
+                ""
             };
             format!(
                 "expected `stdio`, or `http://ADDRESS:PORT/mcp` with an IP address or localhost{tls}"
@@ -83,18 +84,20 @@ pub(super) fn options(
             IpAddr::V4(ip) => ip.to_string(),
             IpAddr::V6(ip) => format!("[{ip}]"),
         });
-    let options = match hosts.iter().any(|host| host == "*") {
-        true => options.with_any_host(),
-        false => hosts.iter().fold(options, http::Options::allow_host),
+    let options = if hosts.iter().any(|host| host == "*") {
+        options.with_any_host()
+    } else {
+        hosts.iter().fold(options, http::Options::allow_host)
     };
     let options = match &arguments.http_sse {
         Some(path) => options.with_http_sse(path),
         None => options,
     };
     let origins = &arguments.allow_origin;
-    let options = match origins.is_empty() {
-        true => options,
-        false => options.with_cors(),
+    let options = if origins.is_empty() {
+        options
+    } else {
+        options.with_cors()
     };
     let options = match &arguments.metrics {
         Some(path) => options.with_metrics(path, super::metrics::begin()?),

@@ -224,9 +224,10 @@ fn origin(text: &str) -> Result<String, String> {
 
 /// Checks the path of an endpoint.
 fn path(text: &str) -> Result<String, String> {
-    match text.starts_with('/') && text.len() > 1 {
-        true => Ok(text.to_owned()),
-        false => Err("expected a path, such as /sse".to_owned()),
+    if text.starts_with('/') && text.len() > 1 {
+        Ok(text.to_owned())
+    } else {
+        Err("expected a path, such as /sse".to_owned())
     }
 }
 
@@ -289,7 +290,7 @@ impl Arguments {
 
 impl Arguments {
     /// Returns whether the bridge signs in to its server: for a stdio client, which is one person, and for the clients of a
-    /// listener only if its user says so and nobody else can reach it.
+    /// listener only if its user says so and no other machine can reach it.
     fn signs_in(&self) -> Result<bool, Failed> {
         let mut headers = self.header.iter().chain(&self.header_env);
         let has_token = headers.any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
@@ -531,12 +532,11 @@ fn upstream(arguments: &Arguments, files: &Files) -> Result<Upstream, Failed> {
             let http = arguments.sign_in.http(url).map_err(Failed::server)?;
             let headers = arguments.header.iter().chain(&arguments.header_env);
             let http = headers.fold(http, |http, (name, value)| http.with_header(name, value));
-            Upstream::url(match arguments.signs_in()? {
-                true => {
-                    let oauth = arguments.sign_in.provider(&http, url, None);
-                    http.with_authorization(oauth.map_err(Failed::place)?)
-                }
-                false => http,
+            Upstream::url(if arguments.signs_in()? {
+                let oauth = arguments.sign_in.provider(&http, url, None);
+                http.with_authorization(oauth.map_err(Failed::place)?)
+            } else {
+                http
             })
         }
         (None, Some(_)) => {

@@ -113,9 +113,10 @@ pub(super) async fn bridged(
             listen::options(*address, path, arguments).map_err(Failed::place)?
         }
     };
-    let served = match arguments.combine {
-        true => Served::Together(gateway(arguments, files)),
-        false => Served::Apart(Directory::new(options.clone())),
+    let served = if arguments.combine {
+        Served::Together(gateway(arguments, files))
+    } else {
+        Served::Apart(Directory::new(options.clone()))
     };
     let mut several = Several {
         file,

@@ -181,9 +181,10 @@ impl SignIn {
             let pem = std::fs::read_to_string(file);
             let pem = pem.with_context(|| format!("--private-key-file {}", file.display()))?;
             // A P-256 key in PKCS#8 has about 240 letters, an RSA key 1,600 and more.
-            let algorithm = match pem.len() < 800 {
-                true => Algorithm::Es256,
-                false => Algorithm::Rs256,
+            let algorithm = if pem.len() < 800 {
+                Algorithm::Es256
+            } else {
+                Algorithm::Rs256
             };
             settings.private_key = Some(PrivateKey {
                 pem: Secret::from(pem),

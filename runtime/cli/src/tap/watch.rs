@@ -51,9 +51,10 @@ impl Watch {
         let before = self.talk.findings.len();
         self.talk.hears(self.line, Some(at), direction, text);
         for finding in self.talk.findings.iter().skip(before) {
-            let place = match finding.pointer.is_empty() {
-                true => String::new(),
-                false => format!(" at {}:", finding.pointer),
+            let place = if finding.pointer.is_empty() {
+                String::new()
+            } else {
+                format!(" at {}:", finding.pointer)
             };
             let fault = finding.fault.as_str();
             let told = format!("! {fault} ({}):{place} {}", finding.about, finding.told);

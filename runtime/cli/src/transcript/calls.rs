@@ -73,16 +73,18 @@ impl Requests {
         is_result: bool,
     ) -> Result<Open, Stray> {
         let Some(open) = self.open.remove(&asked) else {
-            return Err(match self.answered.contains(&asked) {
-                true => Stray::Twice,
-                false => Stray::Unasked,
+            return Err(if self.answered.contains(&asked) {
+                Stray::Twice
+            } else {
+                Stray::Unasked
             });
         };
         let calls = self.calls.entry((asked.0, open.method.clone()));
         let calls = calls.or_default();
-        match is_result {
-            true => calls.answered += 1,
-            false => calls.failed += 1,
+        if is_result {
+            calls.answered += 1
+        } else {
+            calls.failed += 1
         }
         if let (Some(start), Some(end)) = (open.at, at) {
             calls.slowest = calls.slowest.max(Some(end.saturating_sub(start)));

@@ -74,10 +74,7 @@ impl Other {
 
     /// 4 if something would be lost, as of `convert`.
     pub(crate) fn code(&self) -> u8 {
-        match self.losses.is_empty() {
-            true => 0,
-            false => 4,
-        }
+        if self.losses.is_empty() { 0 } else { 4 }
     }
 
     /// Converts a message to the other revision.

@@ -57,13 +57,15 @@ impl Report<'_> {
                 about,
                 told,
             } = finding;
-            let place = match pointer.is_empty() {
-                true => String::new(),
-                false => format!(" at {pointer}:"),
+            let place = if pointer.is_empty() {
+                String::new()
+            } else {
+                format!(" at {pointer}:")
             };
-            let about = match about.is_empty() {
-                true => String::new(),
-                false => format!(" ({about})"),
+            let about = if about.is_empty() {
+                String::new()
+            } else {
+                format!(" ({about})")
             };
             let found = printable(&format!("{about}:{place} {told}"));
             let _ = writeln!(text, "{file}:{line}: {}{found}", fault.as_str());
@@ -197,9 +199,10 @@ fn with(other: &Other) -> String {
             pointer,
             method,
         } = loss;
-        let place = match pointer.is_empty() {
-            true => String::new(),
-            false => format!(" at {pointer}"),
+        let place = if pointer.is_empty() {
+            String::new()
+        } else {
+            format!(" at {pointer}")
         };
         let _ = writeln!(
             text,

@@ -96,9 +96,10 @@ impl Talk {
         }
         let mut all = Vec::new();
         for (index, message) in messages.all.iter().enumerate() {
-            let place = match messages.is_batch {
-                true => format!("/{index}"),
-                false => String::new(),
+            let place = if messages.is_batch {
+                format!("/{index}")
+            } else {
+                String::new()
             };
             let heard = Heard {
                 line,

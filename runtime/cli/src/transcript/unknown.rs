@@ -56,9 +56,10 @@ impl Unknown {
             .find(|row| !is_call || row.direction == said.direction);
         let Some(row) = row else { return };
         let value = Value::Object(message);
-        let (name, value) = match is_call {
-            true => (row.params, value.get("params")),
-            false => (row.result, value.get("result")),
+        let (name, value) = if is_call {
+            (row.params, value.get("params"))
+        } else {
+            (row.result, value.get("result"))
         };
         if let (Some(name), Some(value)) = (name, value) {
             self.of_type(said.revision, name, value);

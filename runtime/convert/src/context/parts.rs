@@ -66,9 +66,10 @@ impl Context {
             _ => None,
         });
         let members = Some(Members(members.collect()));
-        match in_session {
-            true => self.leave_to_session(rule, name, members),
-            false => self.lose_member(rule, name, members),
+        if in_session {
+            self.leave_to_session(rule, name, members)
+        } else {
+            self.lose_member(rule, name, members)
         }
         None
     }

@@ -18,18 +18,21 @@ pub(crate) fn steps(from: usize, to: usize) -> impl Iterator<Item = Step> {
     let mut at = from;
     std::iter::from_fn(move || {
         let up = at < to;
-        let step = match up {
-            _ if at == to => return None,
-            true => Step {
+        if at == to {
+            return None;
+        }
+        let step = if up {
+            Step {
                 pair: at,
                 to: at + 1,
                 up,
-            },
-            false => Step {
+            }
+        } else {
+            Step {
                 pair: at - 1,
                 to: at - 1,
                 up,
-            },
+            }
         };
         at = step.to;
         Some(step)

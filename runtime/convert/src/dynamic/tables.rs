@@ -233,9 +233,10 @@ impl Pair {
         direction: Option<Direction>,
         up: bool,
     ) -> &'m str {
-        match up {
-            true => self.adjacent_name(method, direction, up),
-            false => method,
+        if up {
+            self.adjacent_name(method, direction, up)
+        } else {
+            method
         }
     }
 

@@ -143,15 +143,17 @@ impl Connection<Client> {
         let (id, method) = match self.state.calls.remove(&call) {
             Some(Called::Request { id, method }) => (id, method),
             Some(Called::Question { round, key }) => {
-                return Said::of(match self.answer_question(round, key, answer, now) {
-                    true => Fate::Adapted,
-                    false => Fate::Unknown,
+                return Said::of(if self.answer_question(round, key, answer, now) {
+                    Fate::Adapted
+                } else {
+                    Fate::Unknown
                 });
             }
             Some(Called::TaskQuestion { task, key, method }) => {
-                return Said::of(match self.answer_task(task, (key, method), answer) {
-                    true => Fate::Adapted,
-                    false => Fate::Unknown,
+                return Said::of(if self.answer_task(task, (key, method), answer) {
+                    Fate::Adapted
+                } else {
+                    Fate::Unknown
                 });
             }
             Some(Called::Other { id }) => {

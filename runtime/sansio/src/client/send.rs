@@ -39,9 +39,10 @@ impl Connection<Client> {
                 self.resume_task(request, id, revision);
                 continue;
             }
-            let request = match self.role.options.adapts {
-                true => self.adapted(request, revision),
-                false => Some(request),
+            let request = if self.role.options.adapts {
+                self.adapted(request, revision)
+            } else {
+                Some(request)
             };
             let Some(mut request) = request else {
                 continue;
@@ -154,9 +155,10 @@ impl Connection<Client> {
         let id = self.fresh_id();
         let takes_task = request.ask.prefers_task || request.task == TaskStage::Asked;
         let claim = self.claim(revision, log_level, request.ask.behalf.as_deref());
-        let claim = match takes_task && self.role.options.takes_tasks {
-            true => claim.map(Claim::of_task),
-            false => claim,
+        let claim = if takes_task && self.role.options.takes_tasks {
+            claim.map(Claim::of_task)
+        } else {
+            claim
         };
         let wanted = request.ask.progress.then_some(id);
         let params = stamped(params, claim, wanted);

@@ -103,9 +103,10 @@ impl Connection<Server> {
         if pending.is_adapted {
             self.end_adapted(token);
         }
-        let rest = match pending.in_batch {
-            true => batch::complete(&mut self.state, exchange),
-            false => None,
+        let rest = if pending.in_batch {
+            batch::complete(&mut self.state, exchange)
+        } else {
+            None
         };
         let ends_exchange =
             !pending.is_suspended && rest.is_none() && !self.state.batches.contains_key(&exchange);

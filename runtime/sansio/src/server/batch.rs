@@ -79,9 +79,10 @@ impl Connection<Server> {
         );
         let unlooked = Unlooked::new(why, text.as_bytes(), limit);
         self.unanswered(unlooked.instead);
-        match unlooked.is_answer {
-            true => Reply::Empty(400),
-            false => Reply::Text(refused, 200),
+        if unlooked.is_answer {
+            Reply::Empty(400)
+        } else {
+            Reply::Text(refused, 200)
         }
     }
 }

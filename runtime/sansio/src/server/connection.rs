@@ -107,9 +107,10 @@ impl Connection<Server> {
     /// Returns the exchange whose response carries messages about a call.
     #[must_use]
     pub fn exchange_of(&self, call: Token) -> Option<Exchange> {
-        match self.state.own.contains_key(&call) {
-            true => Some(Exchange::NONE),
-            false => self.state.get(call).map(|pending| pending.exchange),
+        if self.state.own.contains_key(&call) {
+            Some(Exchange::NONE)
+        } else {
+            self.state.get(call).map(|pending| pending.exchange)
         }
     }
 

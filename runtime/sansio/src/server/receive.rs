@@ -42,9 +42,10 @@ impl Server {
         bytes: &'a [u8],
     ) -> Looked<'a> {
         let limit = self.limits.max_message_bytes;
-        let message = match bytes.len() > limit {
-            true => Err(Ignored::TooLong(bytes.len())),
-            false => unread::look(bytes),
+        let message = if bytes.len() > limit {
+            Err(Ignored::TooLong(bytes.len()))
+        } else {
+            unread::look(bytes)
         };
         Looked(match message {
             Ok(message) => Ok(Seen {
@@ -103,9 +104,10 @@ impl Connection<Server> {
         let exchange = self.state.next_exchange();
         let principal = headers.and_then(|headers| headers.principal);
         if let Some(reply) = self.reply_to(exchange, looked, principal, now) {
-            match reply.body.is_empty() {
-                true => self.put(Output::Empty(exchange, reply.status)),
-                false => self.send(reply),
+            if reply.body.is_empty() {
+                self.put(Output::Empty(exchange, reply.status))
+            } else {
+                self.send(reply)
             }
         }
         exchange

@@ -158,9 +158,10 @@ impl Connection<Server> {
             ));
         }
         let bytes = (self.pending_bytes()).saturating_add(message.text.len());
-        match bytes > self.role.limits.max_pending_bytes {
-            true => Err(errors::too_much_pending(self.role.limits.max_pending_bytes)),
-            false => Ok(()),
+        if bytes > self.role.limits.max_pending_bytes {
+            Err(errors::too_much_pending(self.role.limits.max_pending_bytes))
+        } else {
+            Ok(())
         }
     }
 

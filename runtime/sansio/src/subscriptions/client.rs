@@ -276,9 +276,12 @@ impl Connection<Client> {
             return false;
         }
         self.state.changes.was_acknowledged = true;
-        self.answer_subscriptions(|uri| match covers(params, uri) {
-            true => Ok(()),
-            false => Err(declined(uri)),
+        self.answer_subscriptions(|uri| {
+            if covers(params, uri) {
+                Ok(())
+            } else {
+                Err(declined(uri))
+            }
         });
         if std::mem::take(&mut self.state.changes.has_missed) {
             self.tell(Event::Reopened(Reopened::Changes));
@@ -316,10 +319,11 @@ impl Connection<Client> {
         }
         let changes = &mut self.state.changes;
         changes.has_missed = true;
-        changes.again = Some(match waits && is_refused {
+        changes.again = Some(if waits && is_refused {
             // The rest of it may be taken up.
-            true => now,
-            false => changes.backoff.next_try(now),
+            now
+        } else {
+            changes.backoff.next_try(now)
         });
     }
 

@@ -183,10 +183,11 @@ impl Connection<Server> {
             return;
         }
         listening.has_missed = true;
-        listening.again = Some(match waits && is_refused {
+        listening.again = Some(if waits && is_refused {
             // The rest of it may be taken up.
-            true => now,
-            false => listening.backoff.next_try(now),
+            now
+        } else {
+            listening.backoff.next_try(now)
         });
     }
 
@@ -199,9 +200,10 @@ impl Connection<Server> {
         let Some(peer) = listening.peer else { return };
         listening.again = None;
         // Of two calls the one goes on that is taken up.
-        let over = match listening.is_taken_up {
-            true => std::mem::replace(&mut listening.before, listening.current.take()),
-            false => listening.current.take(),
+        let over = if listening.is_taken_up {
+            std::mem::replace(&mut listening.before, listening.current.take())
+        } else {
+            listening.current.take()
         };
         listening.is_taken_up = false;
         let is_over = filter.is_empty();
@@ -228,9 +230,12 @@ impl Connection<Server> {
                 self.cancel_own(before);
             }
             let is_acknowledged = method == methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED;
-            self.answer_subscriptions(|uri| match is_acknowledged && !covers(Some(params), uri) {
-                true => Err(declined(uri)),
-                false => Ok(()),
+            self.answer_subscriptions(|uri| {
+                if is_acknowledged && !covers(Some(params), uri) {
+                    Err(declined(uri))
+                } else {
+                    Ok(())
+                }
             });
             self.tell_missed();
         }

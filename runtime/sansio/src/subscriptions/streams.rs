@@ -32,9 +32,10 @@ impl Connection<Server> {
         let limits = &self.role.limits;
         let declares = |path: &[&str]| self.role.declares(path);
         let most = limits.max_change_streams;
-        let filter = match self.state.streams.len() >= most {
-            true => Err(errors::too_many_subscriptions(most)),
-            false => Filter::read(&about.params, declares, limits.max_subscriptions),
+        let filter = if self.state.streams.len() >= most {
+            Err(errors::too_many_subscriptions(most))
+        } else {
+            Filter::read(&about.params, declares, limits.max_subscriptions)
         };
         let filter = match filter {
             Ok(filter) => filter,

@@ -182,10 +182,12 @@ impl<C: Send + 'static> Driver<C> {
                 () = sleep_until(wake, self.start) => self.connection.wake(self.now()),
                 incoming = self.transport.next(), if !self.is_over => {
                     let is_over = matches!(incoming, Incoming::Closed);
-                    match is_over {
-                        true if self.connection.is_starting() => self.died_early().await,
-                        true => self.died().await,
-                        false => self.receive(incoming),
+                    if !is_over {
+                        self.receive(incoming);
+                    } else if self.connection.is_starting() {
+                        self.died_early().await;
+                    } else {
+                        self.died().await;
                     }
                     if is_over {
                         self.is_over = true;
@@ -330,9 +332,10 @@ impl<C: Send + 'static> Driver<C> {
                     Output::Empty(..) => {}
                     Output::Restart => {
                         self.is_over = !self.transport.restart();
-                        match self.is_over {
-                            true => self.connection.closed_for(&self.end(), self.now()),
-                            false => self.exit = None,
+                        if self.is_over {
+                            self.connection.closed_for(&self.end(), self.now())
+                        } else {
+                            self.exit = None
                         }
                     }
                     Output::Event(event) => self.event(app, event),
@@ -406,11 +409,10 @@ impl<C: Send + 'static> Driver<C> {
                 params,
                 done,
             } => {
-                let said = match self.has_room() {
-                    true => {
-                        Ok((self.connection).notify(To::Session, &method, params.as_ref(), now))
-                    }
-                    false => Err(Refused::NotRead),
+                let said = if self.has_room() {
+                    Ok((self.connection).notify(To::Session, &method, params.as_ref(), now))
+                } else {
+                    Err(Refused::NotRead)
                 };
                 let _ = done.send(said);
             }

@@ -95,12 +95,13 @@ impl<R: AsyncBufRead + Unpin> Framing<R> {
         loop {
             let has_begun = !self.line.is_empty() || !self.value.is_empty();
             let chunk = self.input.fill_buf();
-            let chunk = match has_begun {
-                false => chunk.await,
-                true => match tokio::time::timeout(STALL, chunk).await {
+            let chunk = if has_begun {
+                match tokio::time::timeout(STALL, chunk).await {
                     Ok(chunk) => chunk,
                     Err(_) => return Part::Stalled,
-                },
+                }
+            } else {
+                chunk.await
             };
             let Ok(chunk) = chunk else { return Part::End };
             if chunk.is_empty() {

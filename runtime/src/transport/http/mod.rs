@@ -368,9 +368,10 @@ impl Options {
     #[must_use]
     pub fn with_http_sse(mut self, path: impl Into<String>) -> Self {
         let path = path.into();
-        self.http_sse = Some(match path.starts_with('/') {
-            true => path,
-            false => format!("/{path}"),
+        self.http_sse = Some(if path.starts_with('/') {
+            path
+        } else {
+            format!("/{path}")
         });
         self
     }

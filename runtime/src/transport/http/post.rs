@@ -72,9 +72,10 @@ impl Inner {
         } = driver.take(Some(&told), looked, &texts, facts);
         // What is left of the senders belongs to the calls: without them the queue ends.
         drop(texts);
-        let session = match opens_session && self.options.sessions {
-            true => Some(self.open(&driver, Some(&bytes)).await?),
-            false => None,
+        let session = if opens_session && self.options.sessions {
+            Some(self.open(&driver, Some(&bytes)).await?)
+        } else {
+            None
         };
         // The handler has its own copy of what it needs.
         drop(bytes);
@@ -161,10 +162,12 @@ async fn worked_on(
                 guard.disarm();
             }
             let code = StatusCode::from_u16(text.status).unwrap_or(StatusCode::OK);
-            match text.body.is_empty() {
-                true if code == StatusCode::BAD_REQUEST => refused(code, NO_REQUEST),
-                true => status(code),
-                false => json(code, text.body, unread),
+            if !text.body.is_empty() {
+                json(code, text.body, unread)
+            } else if code == StatusCode::BAD_REQUEST {
+                refused(code, NO_REQUEST)
+            } else {
+                status(code)
             }
         }
         Some(first) => {

@@ -271,12 +271,11 @@ impl Inner {
 
     /// Refuses calls once the service is closing.
     pub(super) fn takes_calls(&self) -> Answered<()> {
-        match self.is_closing() {
-            true => {
-                let why = "the server is shutting down";
-                Err(refused(StatusCode::SERVICE_UNAVAILABLE, why).into())
-            }
-            false => Ok(()),
+        if self.is_closing() {
+            let why = "the server is shutting down";
+            Err(refused(StatusCode::SERVICE_UNAVAILABLE, why).into())
+        } else {
+            Ok(())
         }
     }
 
@@ -295,9 +294,10 @@ impl Inner {
 
     /// Refuses requests of a session without an open call once the service is closing: another replica can serve them.
     pub(super) fn takes_requests_of(&self, driver: &ServerDriver) -> Answered<()> {
-        match self.is_closing() && !driver.is_at_work() {
-            true => self.takes_calls(),
-            false => Ok(()),
+        if self.is_closing() && !driver.is_at_work() {
+            self.takes_calls()
+        } else {
+            Ok(())
         }
     }
 
@@ -330,18 +330,20 @@ impl Inner {
     /// The answer to a header that names a protocol version which is not served.
     pub(super) fn has_session_operations(&self, headers: &HeaderMap) -> Result<bool, Box<Refusal>> {
         let named = text(headers, headers::PROTOCOL_VERSION);
-        match self.options.sessions {
-            true => mcp_revisions_core::takes_session_operations(named, self.server.served()),
-            false => Ok(false),
+        if self.options.sessions {
+            mcp_revisions_core::takes_session_operations(named, self.server.served())
+        } else {
+            Ok(false)
         }
     }
 
     fn wrong_method(&self) -> Response<Body> {
         let mut response = refused(StatusCode::METHOD_NOT_ALLOWED, "send messages by POST");
         let has_sessions = self.has_session_operations(&HeaderMap::new());
-        let allowed = match has_sessions.unwrap_or_default() {
-            true => "GET, POST, DELETE",
-            false => "POST",
+        let allowed = if has_sessions.unwrap_or_default() {
+            "GET, POST, DELETE"
+        } else {
+            "POST"
         };
         response
             .headers_mut()
@@ -386,9 +388,10 @@ impl Inner {
         if self.is_closing() {
             driver.end_idle_stream();
         }
-        Ok(events(match ends {
-            true => Events::of_exchange(queue, None, &self.options),
-            false => Events::of_session(queue, &self.options),
+        Ok(events(if ends {
+            Events::of_exchange(queue, None, &self.options)
+        } else {
+            Events::of_session(queue, &self.options)
         }))
     }
 }
@@ -473,12 +476,11 @@ fn accepts_answers(headers: &HeaderMap) -> bool {
 
 /// Refuses a request for a stream that does not accept one.
 pub(super) fn accepts_events(headers: &HeaderMap) -> Answered<()> {
-    match accepts(headers, "text", "event-stream") {
-        true => Ok(()),
-        false => {
-            let why = "the stream of a session is text/event-stream: accept it";
-            Err(refused(StatusCode::NOT_ACCEPTABLE, why).into())
-        }
+    if accepts(headers, "text", "event-stream") {
+        Ok(())
+    } else {
+        let why = "the stream of a session is text/event-stream: accept it";
+        Err(refused(StatusCode::NOT_ACCEPTABLE, why).into())
     }
 }
 

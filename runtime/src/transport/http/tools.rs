@@ -57,9 +57,10 @@ impl Tools {
         let all = lock(&self.0);
         let known = all.get(identity).ok_or_else(Arc::default)?;
         let tools = Arc::clone(&known.tools);
-        match Instant::now() < known.until {
-            true => Ok(tools),
-            false => Err(tools),
+        if Instant::now() < known.until {
+            Ok(tools)
+        } else {
+            Err(tools)
         }
     }
 

@@ -24,11 +24,12 @@ pub(super) fn session_taken_over(session: &str) {
 
 #[cfg(feature = "redis")]
 pub(super) fn backplane(is_available: bool, why: &str) {
-    match is_available {
-        true => tracing::info!("the backplane can be used again"),
-        false => tracing::error!(
+    if is_available {
+        tracing::info!("the backplane can be used again")
+    } else {
+        tracing::error!(
             why,
             "the backplane cannot be used: requests that need it get status 503"
-        ),
+        )
     }
 }

@@ -71,9 +71,10 @@ pub(crate) struct Full {
 
 impl fmt::Display for Full {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.is_share {
-            true => write!(f, "{}, the share of one client", self.limit),
-            false => write!(f, "{}, the limit for all clients", self.limit),
+        if self.is_share {
+            write!(f, "{}, the share of one client", self.limit)
+        } else {
+            write!(f, "{}, the limit for all clients", self.limit)
         }
     }
 }

@@ -289,9 +289,10 @@ impl Tasks {
     /// Returns a task that its client may use: any other is none.
     async fn find(&self, id: &str, owner: Option<&str>) -> Result<Task, Box<Refusal>> {
         // What cannot be the id of a task is asked of no store.
-        let found = match is_unguessable(id) {
-            true => self.store.get(id).await?,
-            false => None,
+        let found = if is_unguessable(id) {
+            self.store.get(id).await?
+        } else {
+            None
         };
         let now = now_ms();
         let is_open = |task: &Task| {

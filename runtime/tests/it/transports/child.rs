@@ -73,7 +73,7 @@ async fn one_that_dies_leaves_nobody_waiting() {
     let died = soon(call(&client().child(child).unwrap(), "hello")).await;
     let why = format!("{died:?}");
     assert!(
-        why.contains("exit status: 3): \\\"no module named x"),
+        why.contains("exit status: 3): \\\"first\\\\nno module named x"),
         "{why}"
     );
     let missing = client().command(["/no/such/program", "x"]).unwrap_err();

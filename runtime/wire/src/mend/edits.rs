@@ -59,9 +59,10 @@ impl Edit {
 
     /// Returns whether another edit is within the range of this one.
     pub(super) fn covers(&self, other: &Self) -> bool {
-        match other.start == other.end {
-            true => self.start < other.start && other.start < self.end,
-            false => self.start <= other.start && other.end <= self.end,
+        if other.start == other.end {
+            self.start < other.start && other.start < self.end
+        } else {
+            self.start <= other.start && other.end <= self.end
         }
     }
 

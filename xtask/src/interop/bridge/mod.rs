@@ -36,9 +36,10 @@ pub(super) fn run(names: &[String], revisions: &[&str]) -> anyhow::Result<Outcom
     let clients = all.iter().filter(|peer| peer.role == Role::Client);
     let is_wanted = |name: &str| names.is_empty() || names.iter().any(|one| name.starts_with(one));
     let clients: Vec<_> = clients.filter(|peer| is_wanted(peer.name)).collect();
-    let servers = match clients.is_empty() {
-        true => Vec::new(),
-        false => servers::all(&programs, revisions)?,
+    let servers = if clients.is_empty() {
+        Vec::new()
+    } else {
+        servers::all(&programs, revisions)?
     };
     for peer in clients {
         eprintln!("{}: installing", peer.name);

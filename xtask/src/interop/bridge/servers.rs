@@ -66,9 +66,10 @@ fn old(peer: &Peer, programs: &Programs) -> anyhow::Result<Server> {
     let script = installed.arguments.first().context("no script")?;
     let has_http = has_http(script);
     let is_python = script.extension().is_some_and(|it| it == "py");
-    let server = match is_python {
-        true => "python_1_server.py",
-        false => "typescript-1-server.mjs",
+    let server = if is_python {
+        "python_1_server.py"
+    } else {
+        "typescript-1-server.mjs"
     };
     let to = script.with_file_name(server);
     copy(&root()?.join("tests/interop/bridge").join(server), &to)?;
@@ -86,9 +87,10 @@ fn old(peer: &Peer, programs: &Programs) -> anyhow::Result<Server> {
     let mut server = Server {
         name: format!("{} {}", peer.name, installed.version),
         stdio: command(&["stdio"]),
-        http: match has_http {
-            true => command(&["http", &port.to_string()]),
-            false => Vec::new(),
+        http: if has_http {
+            command(&["http", &port.to_string()])
+        } else {
+            Vec::new()
         },
         port: Some(port),
         ..ours(programs, "", elicits.then_some("2025-06-18"))

@@ -159,20 +159,18 @@ impl<'m> Planner<'m> {
                 ..recast
             });
         }
-        let (otherwise, action) = match may_lack {
-            true => ("lost", "\"drop\""),
-            false => ("refused", "{ custom = \"\" }"),
+        let (otherwise, action) = if may_lack {
+            ("lost", "\"drop\"")
+        } else {
+            ("refused", "{ custom = \"\" }")
         };
-        match plain || scalar {
-            true => {
-                let answer = format!("the value is read again, and {otherwise} if it does not fit");
-                self.finds(place, problem, &answer, "{ custom = \"\" }");
-                Source::Reread(recast)
-            }
-            false => {
-                self.finds(place, problem, &format!("it is {otherwise}"), action);
-                Source::Lost(recast)
-            }
+        if plain || scalar {
+            let answer = format!("the value is read again, and {otherwise} if it does not fit");
+            self.finds(place, problem, &answer, "{ custom = \"\" }");
+            Source::Reread(recast)
+        } else {
+            self.finds(place, problem, &format!("it is {otherwise}"), action);
+            Source::Lost(recast)
         }
     }
 

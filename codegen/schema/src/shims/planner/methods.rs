@@ -96,9 +96,10 @@ pub(super) fn methods(
                             code: -32601,
                             message: format!("{name} is not part of {lacking}"),
                         };
-                        let (answer, row, action) = match answered {
-                            true => (REFUSED, rejection(&error), MethodAction::Reject(error)),
-                            false => ("it ends here", "\"drop\"".to_owned(), MethodAction::Drop),
+                        let (answer, row, action) = if answered {
+                            (REFUSED, rejection(&error), MethodAction::Reject(error))
+                        } else {
+                            ("it ends here", "\"drop\"".to_owned(), MethodAction::Drop)
                         };
                         let row = match moved.iter().find(|(_, names)| names.contains(name)) {
                             Some((of, names)) if of == direction => {

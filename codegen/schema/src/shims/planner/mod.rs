@@ -84,9 +84,10 @@ pub fn plan(old: Side<'_>, new: Side<'_>, rules: &PairRules) -> Planned {
     for (offset, row) in placed(&rules.rows.also) {
         let end = End::Type(row.r#type.clone());
         let has = |side: Side<'_>| side.model.get(&row.r#type).is_some();
-        match has(old) && has(new) {
-            true => also.push((offset, row, (end.clone(), end))),
-            false => fault(offset, row, "both revisions must have a type of that name"),
+        if has(old) && has(new) {
+            also.push((offset, row, (end.clone(), end)))
+        } else {
+            fault(offset, row, "both revisions must have a type of that name")
         }
     }
     // What the methods reach is only known once their types have been gone through.

@@ -140,22 +140,21 @@ impl<'m> Planner<'m> {
         }
         if union.open {
             let open = target.is_ok_and(|target| target.open);
-            let arm = match open {
-                true => Arm::Same(Becomes {
+            let arm = if open {
+                Arm::Same(Becomes {
                     variant: Some(Union::UNKNOWN.to_owned()),
                     boxed: false,
                     transfer: Transfer::Move,
-                }),
-                false => {
-                    let id = self.now;
-                    let open = format!("{id} keeps no message of a method that it does not name");
-                    let error = Reject {
-                        code: -32601,
-                        message: format!("the method is not part of {id}"),
-                    };
-                    let place = format!("{}|{}", def.doc_key, Union::UNKNOWN);
-                    self.decided_arm(&place, &open, error)
-                }
+                })
+            } else {
+                let id = self.now;
+                let open = format!("{id} keeps no message of a method that it does not name");
+                let error = Reject {
+                    code: -32601,
+                    message: format!("the method is not part of {id}"),
+                };
+                let place = format!("{}|{}", def.doc_key, Union::UNKNOWN);
+                self.decided_arm(&place, &open, error)
             };
             arms.push(ArmPlan {
                 variant: Union::UNKNOWN.to_owned(),

@@ -124,9 +124,10 @@ pub(super) fn toml(value: &Value) -> String {
 pub(super) fn admits(model: &Model, ty: &Ty, value: &Value) -> Option<bool> {
     let all = |values: &mut dyn Iterator<Item = &Value>, inner: &Ty| {
         let answers: Vec<Option<bool>> = values.map(|one| admits(model, inner, one)).collect();
-        match answers.contains(&Some(false)) {
-            true => Some(false),
-            false => (!answers.contains(&None)).then_some(true),
+        if answers.contains(&Some(false)) {
+            Some(false)
+        } else {
+            (!answers.contains(&None)).then_some(true)
         }
     };
     match (model.resolve(ty), value) {

@@ -156,9 +156,10 @@ impl Extension {
         let facts = directory.file(&format!("{FOLDER}/{name}/{FACTS}"));
         let is_taken = revisions.iter().any(|one| one.id == name);
         if is_taken || !revisions::is_id(name) {
-            let (detail, help) = match is_taken {
-                true => ("a revision has that id", "call the folder otherwise"),
-                false => ("", revisions::ID_HELP),
+            let (detail, help) = if is_taken {
+                ("a revision has that id", "call the folder otherwise")
+            } else {
+                ("", revisions::ID_HELP)
             };
             let problem = format!("`{name}` cannot name an extension");
             return Err(Error::file(folder, problem, detail, help));

@@ -90,9 +90,10 @@ impl Directory {
         core.files.retain(|path, _| !path.starts_with(&folder));
         let core = core.spec()?;
         let facts = self.file(&format!("{FOLDER}/{name}/{FACTS}"));
-        let mut text = match facts.text.is_empty() {
-            true => started(name, options)?,
-            false => facts.text.clone(),
+        let mut text = if facts.text.is_empty() {
+            started(name, options)?
+        } else {
+            facts.text.clone()
         };
         let rows: ExtensionRows = RuleFile::new(facts.path.as_str(), text.as_str()).parse()?;
         let row = match named_state {

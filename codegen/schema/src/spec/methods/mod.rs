@@ -149,9 +149,10 @@ impl MethodRules {
                 let mut right = SortedMap::new();
                 for (name, value) in rows {
                     let (offset, method) = (name.span().start, name.into_inner());
-                    let problem = match known.contains(&method) {
-                        true => wrong(&method, &value),
-                        false => Some("no revision has that method".to_owned()),
+                    let problem = if known.contains(&method) {
+                        wrong(&method, &value)
+                    } else {
+                        Some("no revision has that method".to_owned())
                     };
                     if let Some(problem) = problem {
                         faults.fail(offset, &format!("{what} of `{method}`"), problem);
@@ -167,10 +168,12 @@ impl MethodRules {
         for row in rows.capability_part {
             let method = row.method.get_ref();
             let mut revisions = spec.revisions.iter();
-            let problem = match rules.capabilities.contains_key(method) {
-                false => Some("[capabilities] names no capability of that method"),
-                true if revisions.any(|it| takes(it, method, &row.member)) => None,
-                true => Some("no revision has such a member in the params of that method"),
+            let problem = if !rules.capabilities.contains_key(method) {
+                Some("[capabilities] names no capability of that method")
+            } else if revisions.any(|it| takes(it, method, &row.member)) {
+                None
+            } else {
+                Some("no revision has such a member in the params of that method")
             };
             if let Some(problem) = problem {
                 let label = format!("capability-part of `{method}`");

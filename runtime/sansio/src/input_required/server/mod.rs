@@ -85,17 +85,16 @@ pub fn allowed(caller: &Caller, method: &str, params: &Json) -> Result<(), Error
         .into_iter()
         .chain(part.map(|part| part.name))
         .collect();
-    match caller
+    if caller
         .capabilities
         .as_ref()
         .is_some_and(|it| declares(it, &path))
     {
-        true => Ok(()),
-        false => {
-            let path = path.iter().rev();
-            let required = path.fold(no_params(), |within, name| object([(*name, within)]));
-            Err(errors::missing_capability(&required).error)
-        }
+        Ok(())
+    } else {
+        let path = path.iter().rev();
+        let required = path.fold(no_params(), |within, name| object([(*name, within)]));
+        Err(errors::missing_capability(&required).error)
     }
 }
 

@@ -302,9 +302,10 @@ pub(crate) fn in_place_of(
     let told = match undeclared {
         Some(refusal) => {
             // What the server says is for a person, who cannot be sent to its page.
-            let message = match error.message.is_empty() {
-                true => refusal.message,
-                false => format!("{} ({})", error.message, refusal.message),
+            let message = if error.message.is_empty() {
+                refusal.message
+            } else {
+                format!("{} ({})", error.message, refusal.message)
             };
             if let Some(rule) = rule {
                 cx.under(rule).replace("/message", error.message);

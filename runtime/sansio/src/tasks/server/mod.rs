@@ -127,9 +127,10 @@ impl Server {
     /// Returns how calls of a tool become tasks of the runtime; `None` if they never do.
     fn task_support(&self, tool: &str, peer: Revision) -> Option<TaskSupport> {
         let tasks = self.tasks_for(peer)?;
-        match self.tasks.has_own {
-            true => Some(TaskSupport::Optional),
-            false => tasks.support(tool),
+        if self.tasks.has_own {
+            Some(TaskSupport::Optional)
+        } else {
+            tasks.support(tool)
         }
     }
 
@@ -277,9 +278,10 @@ impl Connection<Server> {
         }
         let capabilities = message.meta.client_capabilities.map(Raw::to_json);
         let is_declared = || capabilities.as_ref().is_some_and(declares_extension);
-        Some(match form == Form::Core || is_declared() {
-            true => Ok(()),
-            false => Err(errors::missing_capability(&extension_capability())),
+        Some(if form == Form::Core || is_declared() {
+            Ok(())
+        } else {
+            Err(errors::missing_capability(&extension_capability()))
         })
     }
 
@@ -309,9 +311,10 @@ impl Connection<Server> {
         ids.sort();
         ids.dedup();
         let most = self.role.limits.max_subscriptions;
-        match ids.len() > most {
-            true => Err(errors::too_many_subscriptions(most)),
-            false => Ok(ids),
+        if ids.len() > most {
+            Err(errors::too_many_subscriptions(most))
+        } else {
+            Ok(ids)
         }
     }
 

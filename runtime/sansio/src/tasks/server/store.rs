@@ -198,15 +198,16 @@ pub mod bounds {
 impl TaskStore for MemoryTasks {
     fn insert(&self, task: Task) -> Stored<'_, Result<(), TaskStoreError>> {
         let mut kept = self.kept();
-        let put = match kept.tasks.contains_key(&task.id) {
-            true => Err(TaskStoreError::Changed),
-            false => match self.put(&mut kept, task.clone()) {
+        let put = if kept.tasks.contains_key(&task.id) {
+            Err(TaskStoreError::Changed)
+        } else {
+            match self.put(&mut kept, task.clone()) {
                 // Tasks of a server that has ended are removed by no other.
                 Err(TaskStoreError::Full) if kept.drop_expired(now_ms()) => {
                     self.put(&mut kept, task)
                 }
                 put => put,
-            },
+            }
         };
         Box::pin(ready(put))
     }
@@ -219,9 +220,10 @@ impl TaskStore for MemoryTasks {
     fn replace(&self, task: Task) -> Stored<'_, Result<(), TaskStoreError>> {
         let mut kept = self.kept();
         let is_next = |before: &Task| before.version.0.checked_add(1) == Some(task.version.0);
-        let put = match kept.tasks.get(&task.id).is_some_and(is_next) {
-            true => self.put(&mut kept, task),
-            false => Err(TaskStoreError::Changed),
+        let put = if kept.tasks.get(&task.id).is_some_and(is_next) {
+            self.put(&mut kept, task)
+        } else {
+            Err(TaskStoreError::Changed)
         };
         Box::pin(ready(put))
     }

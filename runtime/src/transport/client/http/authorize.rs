@@ -97,6 +97,8 @@ pub struct Refusal<'a> {
     pub headers: &'a HeaderMap,
     /// The token that the server refused, if the credentials named one.
     pub token: Option<TokenId>,
+    /// Whether the request was refused before, with other credentials.
+    pub is_repeated: bool,
 }
 
 impl Refusal<'_> {

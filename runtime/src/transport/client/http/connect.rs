@@ -179,9 +179,10 @@ impl Service<Name> for Resolver {
             let found: Vec<SocketAddr> = found.collect();
             let allowed = found.iter().filter(|it| rule(it.ip())).copied();
             let allowed: Vec<SocketAddr> = allowed.collect();
-            match allowed.is_empty() && !found.is_empty() {
-                true => Err(format!("the address of {name} is not allowed here").into()),
-                false => Ok(allowed.into_iter()),
+            if allowed.is_empty() && !found.is_empty() {
+                Err(format!("the address of {name} is not allowed here").into())
+            } else {
+                Ok(allowed.into_iter())
             }
         })
     }

@@ -172,13 +172,13 @@ impl Parser {
             }
             let is_blank = self.line.is_empty();
             self.field();
-            let message = match is_blank {
-                true => self.dispatch(),
-                // What there is of an event that has no end is for nobody, unless to be refused as too long.
-                false if self.is_too_long => {
-                    self.data.take().filter(|data| data.len() > self.limit)
-                }
-                false => None,
+            let message = if is_blank {
+                self.dispatch()
+            } else if self.is_too_long {
+                // An event without an end is only read to be refused as too long.
+                self.data.take().filter(|data| data.len() > self.limit)
+            } else {
+                None
             };
             if message.is_some() {
                 return message;
@@ -190,9 +190,10 @@ impl Parser {
     /// A line is complete.
     fn field(&mut self) {
         let line = std::mem::take(&mut self.line);
-        let line = match std::mem::take(&mut self.is_new) {
-            true => line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&line),
-            false => &line,
+        let line = if std::mem::take(&mut self.is_new) {
+            line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&line)
+        } else {
+            &line
         };
         let is_json = !self.json.is_empty() || matches!(line.first(), Some(b'{' | b'['));
         if is_json && !self.has_begun && self.data.is_none() {

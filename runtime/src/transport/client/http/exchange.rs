@@ -161,10 +161,7 @@ async fn stream(
         // A server may close the connection of a call as often as it likes, and wants to be asked again: an event, as the
         // one without data that the specification has it begin with, says that the call goes on. What bounds this is the
         // pace, and the time that the call may take.
-        resumed = match events.has_begun() {
-            true => 1,
-            false => resumed + 1,
-        };
+        resumed = if events.has_begun() { 1 } else { resumed + 1 };
         let (Some(id), true) = (events.last_id(), resumed <= RESUMED && resumes(headers)) else {
             return;
         };

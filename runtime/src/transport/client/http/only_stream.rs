@@ -139,11 +139,13 @@ impl OnlyStream {
             Ok(response) => {
                 let status = response.status();
                 let body = requests.whole(response.into_body()).await;
-                match status.is_success() {
-                    true if id.is_some() => return,
-                    // What goes with it is for people.
-                    true => answered(202, Vec::new()),
-                    false => answered(status.as_u16(), body.unwrap_or_default().to_vec()),
+                if !status.is_success() {
+                    answered(status.as_u16(), body.unwrap_or_default().to_vec())
+                } else if id.is_some() {
+                    return;
+                } else {
+                    // The body of such a response is for people.
+                    answered(202, Vec::new())
                 }
             }
         };

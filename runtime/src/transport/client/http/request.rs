@@ -140,6 +140,7 @@ impl Requests {
                     let Some(authorize) = &self.http.authorize else {
                         return plain(response);
                     };
+                    let is_repeated = refusals > 0;
                     refusals += 1;
                     let named = version.as_ref().and_then(|value| value.to_str().ok());
                     let refusal = Refusal {
@@ -148,12 +149,22 @@ impl Requests {
                         status: response.status(),
                         headers: response.headers(),
                         token,
+                        is_repeated,
                     };
                     match authorize.refused(refusal).await {
                         // What it waited for may have taken long: the attempts begin again.
                         Next::Retry => tries = 0,
                         Next::GiveUp(None) => return plain(response),
-                        Next::GiveUp(Some(why)) => return Err(why),
+                        Next::GiveUp(Some(why)) => {
+                            let body = self.whole(response.into_body()).await;
+                            let said = body.unwrap_or_default();
+                            let said = quotable(String::from_utf8_lossy(&said).trim());
+                            return Err(if said.is_empty() {
+                                why
+                            } else {
+                                format!("{why} (the server's response: {said:?})")
+                            });
+                        }
                     }
                 }
                 StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT
@@ -292,9 +303,10 @@ impl Pace {
         lasted: Duration,
         wanted: Option<Duration>,
     ) -> Duration {
-        self.hasty = match lasted < STEADY {
-            true => self.hasty.saturating_add(1),
-            false => 1,
+        self.hasty = if lasted < STEADY {
+            self.hasty.saturating_add(1)
+        } else {
+            1
         };
         let pause = match wanted {
             Some(wanted) if self.hasty <= AS_WANTED => wanted,
@@ -307,9 +319,10 @@ impl Pace {
 
 /// Returns an error with all that led to it: the outermost alone says nothing of use.
 pub(super) fn cause(error: &Error) -> String {
-    let mut said = match error.is_connect() {
-        true => "cannot connect".to_owned(),
-        false => error.to_string(),
+    let mut said = if error.is_connect() {
+        "cannot connect".to_owned()
+    } else {
+        error.to_string()
     };
     let mut source = std::error::Error::source(error);
     while let Some(error) = source {
@@ -381,11 +394,12 @@ pub(super) fn check_header(name: &str, value: &str) -> Result<(), String> {
         || name
             .as_str()
             .starts_with(&params::PREFIX.to_ascii_lowercase());
-    match is_own {
-        true => Err(format!(
+    if is_own {
+        Err(format!(
             "the transport sets header `{name}` itself: leave it out"
-        )),
-        false => Ok(()),
+        ))
+    } else {
+        Ok(())
     }
 }
 
@@ -419,10 +433,11 @@ pub(super) fn place(from: &Uri, reference: &str) -> Option<Uri> {
         None if reference.starts_with('/') => reference.parse().ok()?,
         None => {
             let path = from.path();
-            let base = match before_path.is_empty() {
+            let base = if before_path.is_empty() {
                 // Only the query is another one.
-                true => path,
-                false => path.rsplit_once('/').map_or("", |(folder, _)| folder),
+                path
+            } else {
+                path.rsplit_once('/').map_or("", |(folder, _)| folder)
             };
             let slash = if before_path.is_empty() { "" } else { "/" };
             format!("{base}{slash}{reference}").parse().ok()?

@@ -53,14 +53,13 @@ pub(super) fn take(inner: &Arc<Inner>, from: String, number: u64, head: Parts, f
     let unread = watch::Sender::new(0);
     let key = (from.clone(), number);
     let is_call = head.method == Method::POST;
-    let (body, rest) = match first.is_last {
-        true => (received(Full::new(first.bytes)), None),
-        false => {
-            let (pieces, rest) = mpsc::unbounded_channel();
-            // Its reader is here.
-            let _ = pieces.send(first);
-            (received(Pieces(rest, false)), Some(pieces))
-        }
+    let (body, rest) = if first.is_last {
+        (received(Full::new(first.bytes)), None)
+    } else {
+        let (pieces, rest) = mpsc::unbounded_channel();
+        // Its reader is here.
+        let _ = pieces.send(first);
+        (received(Pieces(rest, false)), Some(pieces))
     };
     let mut working = lock(&inner.replica.working);
     let task = spawn({

@@ -266,9 +266,10 @@ impl Inner {
     ) -> Answered<()> {
         let keep = self.keeps_records();
         let saved = self.replica.backplane.save(session, record, of, keep);
-        match saved.await? {
-            true => Ok(()),
-            false => Err(Unavailable("another replica runs the session".to_owned()).into()),
+        if saved.await? {
+            Ok(())
+        } else {
+            Err(Unavailable("another replica runs the session".to_owned()).into())
         }
     }
 

@@ -220,12 +220,13 @@ pub(super) async fn watched(tasks: Weak<Tasks>, id: String, until: Instant) {
         let is_running = lock(&here.running).contains_key(&id);
         let interval = here.options.poll_interval;
         drop(here);
-        match is_running {
-            true => tokio::select! {
+        if is_running {
+            tokio::select! {
                 () = wait(changed, interval) => {}
                 () = sleep_until(until) => {}
-            },
-            false => sleep_until(until).await,
+            }
+        } else {
+            sleep_until(until).await
         }
     }
 }

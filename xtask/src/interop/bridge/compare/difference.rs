@@ -30,9 +30,10 @@ pub(super) fn faults(direct: &[Value], bridged: &Session, is_same_revision: bool
             faults.push(format!("{name}: {why}"));
             continue;
         }
-        let (expected, found) = match is_same_revision && name != "connect" {
-            true => (step.clone(), found.clone()),
-            false => (comparable(step), comparable(found)),
+        let (expected, found) = if is_same_revision && name != "connect" {
+            (step.clone(), found.clone())
+        } else {
+            (comparable(step), comparable(found))
         };
         let mut differences = Vec::new();
         differ(&expected, &found, String::new(), &mut differences);

@@ -77,9 +77,10 @@ pub(super) fn run(
                         None => vec!["nothing to compare it with".to_owned()],
                     };
                     eprintln!("{cell}: {} differences", faults.len());
-                    table.text.push_str(match faults.is_empty() {
-                        true => " ok |",
-                        false => " **differs** |",
+                    table.text.push_str(if faults.is_empty() {
+                        " ok |"
+                    } else {
+                        " **differs** |"
                     });
                     for fault in faults {
                         table.fail(format!("{cell}: {fault}"));

@@ -371,7 +371,8 @@ impl OAuth {
             status,
             challenges,
             protocol_version: refusal.protocol_version.map(str::to_owned),
-            is_fresh: state.ended.is_some_and(|at| at.elapsed() < FRESH),
+            // A token that was good before is refreshed, however new it is.
+            is_fresh: refusal.is_repeated && state.ended.is_some_and(|at| at.elapsed() < FRESH),
         }))
     }
 
