@@ -35,7 +35,7 @@ pub(super) fn item(model: &Model, def: &TypeDef, union: &Union, docs: &TypeDocs)
     }
 }
 
-/// Returns a variant says what its type says, in one line.
+/// Returns the doc line of a variant: that of its type, in one line.
 fn variant_doc(model: &Model, ty: &Ty, docs: &TypeDocs) -> String {
     match ty {
         Ty::Named(name) => match model.get(name) {

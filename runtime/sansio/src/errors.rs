@@ -80,21 +80,21 @@ pub fn too_much_pending(limit: usize) -> Box<Refusal> {
     ))
 }
 
-/// As many requests of a client are suspended as may be; `full` says how many those are.
+/// Makes the error of a client with as many suspended requests as it may have; `full` says how many those are.
 pub fn too_many_suspended(full: &str) -> Box<Refusal> {
     busy(format!(
         "as many requests wait for their client's input as may: {full}: answer one of them, or cancel it, first"
     ))
 }
 
-/// Returns what the suspended requests of a client take up is as much as it may be; `full` says how much that is.
+/// Makes the error of a client whose suspended requests take up as much as they may; `full` says how much that is.
 pub fn too_much_suspended(full: &str) -> Box<Refusal> {
     busy(format!(
         "requests that wait for their client's input take up {full} in bytes: answer one of them, or cancel it, first"
     ))
 }
 
-/// Returns what a client has not read is as much as it may be; `full` says how much that is.
+/// Makes the error of a client that has as much to read as it may; `full` says how much that is.
 pub fn too_much_unread(full: &str) -> Box<Refusal> {
     internal(&format!(
         "the answer is not sent: what this client has not read takes up {full} in bytes"

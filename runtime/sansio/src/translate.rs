@@ -41,7 +41,7 @@ pub(crate) enum Way {
 /// The params that a message without any stands for.
 pub(crate) const NO_PARAMS: &str = "{}";
 
-/// `{}`
+/// Returns `{}`.
 pub fn no_params() -> Json {
     Json::from_text(NO_PARAMS).unwrap_or_default()
 }

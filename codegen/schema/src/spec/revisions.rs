@@ -205,7 +205,7 @@ const RESERVED: &[&str] = &[
     "wire",
 ];
 
-/// Returns a revision id is a directory of spec/, part of a crate name, a module and a feature.
+/// Checks a revision id: it is a directory of spec/, part of a crate name, a module and a feature.
 pub(crate) fn is_id(id: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
     let ends = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric());

@@ -64,7 +64,7 @@ impl Application for Proxied {
         }
     }
 
-    /// Returns the reason is that of the client, if it was the client who cancelled.
+    /// Returns the reason of the cancellation: that of the client, if it was the client who cancelled.
     fn cancel_reason(&self, open: &Open<Asked>) -> Option<String> {
         match open.call.peer.cancellation() {
             Some(cancelled) => cancelled.reason.clone(),

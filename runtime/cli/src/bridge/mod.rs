@@ -322,7 +322,7 @@ impl Failed {
         }
     }
 
-    /// Returns the bridge has no place to listen at, or a file cannot be written.
+    /// Makes the error of a bridge that has no place to listen at, or cannot write a file.
     fn place(error: impl Into<anyhow::Error>) -> Self {
         Self {
             code: OUTPUT_FAILED,
