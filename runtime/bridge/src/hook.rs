@@ -121,14 +121,11 @@ impl Hooks {
         self.filter = Some(Arc::new(admits));
     }
 
-    /// Returns the answer of the call hook; the call comes back if there is no hook.
-    pub(crate) fn call(
-        &self,
-        call: ClientCall,
-    ) -> Result<Boxed<'static, Result<Json, ErrorObject>>, ClientCall> {
+    /// Answers a call by the call hook; without one the call is forwarded.
+    pub(crate) async fn call(&self, call: ClientCall) -> Result<Json, ErrorObject> {
         match &self.call {
-            Some(hook) => Ok(hook(call)),
-            None => Err(call),
+            Some(hook) => hook(call).await,
+            None => call.forward().await,
         }
     }
 

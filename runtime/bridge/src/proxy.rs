@@ -143,10 +143,7 @@ impl Proxy {
             limit.admit(&peer.session().owner())?;
         }
         let call = ClientCall::new(call, peer, self.clone()).with_rewrite(rewrite);
-        match self.settings.hooks.call(call) {
-            Ok(answer) => answer.await,
-            Err(call) => call.forward().await,
-        }
+        self.settings.hooks.call(call).await
     }
 
     /// Sends a call to the server of its client, and returns what is left of the result for the client.

@@ -47,6 +47,10 @@ struct Arguments {
 }
 
 #[derive(Subcommand)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one, and it is read once"
+)]
 enum Command {
     /// Connect a client and a server that speak different protocol revisions
     Bridge(bridge::Arguments),

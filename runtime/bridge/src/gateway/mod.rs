@@ -67,13 +67,16 @@ pub struct GatewayBuilder {
     list_time: Duration,
 }
 
+/// The server of a name, and the name there.
+type FullName = (Arc<str>, String);
+
 #[derive(Debug)]
 struct Shared {
     settings: GatewayBuilder,
     members: RwLock<Vec<Arc<Member>>>,
     uris: Uris,
-    /// What shortened names stand for, by method of their list and name.
-    shortened: Mutex<HashMap<(&'static str, String), (Arc<str>, String)>>,
+    /// Shortened names, by method of their list and name.
+    shortened: Mutex<HashMap<(&'static str, String), FullName>>,
     /// How often the servers have changed.
     changes: watch::Sender<u64>,
     late: Arc<Semaphore>,

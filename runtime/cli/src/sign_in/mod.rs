@@ -52,6 +52,10 @@ pub(crate) struct Auth {
 }
 
 #[derive(Subcommand)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one, and it is read once"
+)]
 enum AuthCommand {
     /// List the servers that are signed in to: issuer, client, scopes and expiry, without tokens
     Status(Status),

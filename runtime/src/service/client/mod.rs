@@ -50,7 +50,7 @@ pub use crate::transport::client::{
 };
 #[cfg(feature = "client-auth")]
 pub use crate::transport::client::{
-    FileStore, MemoryStore, OAuth, OAuthBuilder, StoreGuard, TokenStore,
+    FileStore, KeptFile, MemoryStore, OAuth, OAuthBuilder, StoreGuard, TokenStore,
 };
 pub use listen::{Change, ChangeStream};
 pub use lists::ResultText;

@@ -19,7 +19,9 @@ use mcp_revisions_sansio::client::{Exchange, Post};
 #[cfg(feature = "client-stdio")]
 pub use child::Child;
 #[cfg(feature = "client-auth")]
-pub use http::sign_in::{FileStore, MemoryStore, OAuth, OAuthBuilder, StoreGuard, TokenStore};
+pub use http::sign_in::{
+    FileStore, KeptFile, MemoryStore, OAuth, OAuthBuilder, StoreGuard, TokenStore,
+};
 #[cfg(feature = "client-http")]
 pub use http::{AuthProvider, Credentials, Http, HttpRequest, Next, Pending, Refusal, TokenId};
 

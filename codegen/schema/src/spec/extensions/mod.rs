@@ -180,8 +180,8 @@ impl Extension {
         let states = rows.state.iter();
         Error::all(states.map(|state| {
             let base = revisions.iter();
-            let base = base.filter(|one| one.id == *state.revision.get_ref());
-            let Some(base) = base.last() else {
+            let mut base = base.filter(|one| one.id == *state.revision.get_ref());
+            let Some(base) = base.next_back() else {
                 return Err(Error::defect("extension", "the list of states was checked"));
             };
             Self::load_state(

@@ -18,6 +18,9 @@ pub struct FileStore {
     name: String,
 }
 
+/// A file of a store, and what it keeps, or why it cannot be read.
+pub type KeptFile = (PathBuf, Result<Kept, String>);
+
 impl FileStore {
     /// Opens the store of a server. `key` are the texts that tell sign-ins apart, such as the URL, the client's id and a
     /// profile. The folder is made if it is missing.
@@ -46,7 +49,7 @@ impl FileStore {
     ///
     /// # Errors
     /// Returns an error if the folder cannot be read; a missing one is empty.
-    pub fn list(folder: &Path) -> Result<Vec<(PathBuf, Result<Kept, String>)>, String> {
+    pub fn list(folder: &Path) -> Result<Vec<KeptFile>, String> {
         let entries = match std::fs::read_dir(folder) {
             Ok(entries) => entries,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),

@@ -20,7 +20,7 @@ use super::options::Http;
 use crate::transport::panics::lock;
 use crate::transport::spawn::spawn;
 use drive::{Browser, Driver, now};
-pub use file::FileStore;
+pub use file::{FileStore, KeptFile};
 pub use store::{MemoryStore, StoreGuard, TokenStore};
 
 /// How long a call waits for a sign-in.
