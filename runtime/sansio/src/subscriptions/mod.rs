@@ -1,6 +1,6 @@
 //! Subscriptions: what a stream of changes is asked for, whichever end keeps it, and the adapters of both ends.
 //!
-//! At a server [`listen`] and [`streams`] are the adapters, at a client [`client`].
+//! At a server [`listen`] and `streams` are the adapters, at a client `client`.
 
 #[cfg(feature = "client")]
 pub(super) mod client;

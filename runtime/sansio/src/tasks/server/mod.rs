@@ -99,7 +99,7 @@ impl Server {
     /// makes tasks itself: clients of its revision use its own. Declares that to every client in the words of its revision.
     ///
     /// Any call may become a task: at once if its client asks for one, else when the application calls
-    /// [`Peer::start_task`](crate::serve::Peer::start_task). Its result is that of the call, so the application waits for its
+    /// `Peer::start_task`. Its result is that of the call, so the application waits for its
     /// own task. Tools that only run as tasks are listed to clients without tasks as tools like any other.
     #[must_use]
     pub fn with_own_tasks(self, tasks: TaskOptions) -> Self {
