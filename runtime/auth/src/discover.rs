@@ -110,7 +110,7 @@ impl DocumentReader<'_> {
         self.desk.send(request).await
     }
 
-    /// Returns the metadata of the resource; `None` if there is no document, which is the evidence for a server of 2025-03-26.
+    /// Returns the metadata of the resource; `None` if no place has a document, which only a server of 2025-03-26 lacks.
     async fn resource(
         &self,
         named: Option<&str>,
@@ -164,7 +164,7 @@ impl DocumentReader<'_> {
         Ok(None)
     }
 
-    /// Returns the metadata of an issuer; `None` if there is no document.
+    /// Returns the metadata of an issuer; `None` if no well-known place has a document.
     async fn server(
         &self,
         issuer: &str,

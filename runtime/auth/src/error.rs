@@ -61,7 +61,7 @@ pub enum AuthError {
         /// The issuer.
         issuer: String,
     },
-    /// There is no client to sign in with.
+    /// The authorization server registers no clients, and the settings name none.
     #[error(
         "{issuer} does not register clients{why}: register one by hand, and name it with --client-id, or pass credentials in a header"
     )]

@@ -73,7 +73,7 @@ fn is_met(row: &Row, place: &WirePlace, at: &At<'_>) -> bool {
     as_grave(place).next().is_some() || spelled_otherwise() || around()
 }
 
-/// Returns whether everybody whom the row refuses is refused by the other one, too, and the level is no better.
+/// Returns whether the other row refuses each peer that this row refuses, at the same level or a worse one.
 fn is_as_grave(other: &Row, row: &Row) -> bool {
     let (is, other_is) = (row.verdicts, other.verdicts);
     (is.old_to_new.valid || !other_is.old_to_new.valid)

@@ -10,7 +10,7 @@ use crate::spec::extensions::{Dangling, FOLDER};
 use crate::spec::sheet::quoted;
 
 impl Unsupported {
-    /// Returns the failure that it is where there is no such answer; `file` is the schema.
+    /// Returns the error of a schema that has no such answer; `file` is the schema.
     pub(crate) fn refused(&self, file: &str) -> Error {
         let (at, help) = (&self.pointer, "mend it with an erratum");
         Error::schema(file, at, &self.expected, &self.found, help)

@@ -166,7 +166,7 @@ impl Gateway {
             }
         }
         Err(refused.unwrap_or_else(|| {
-            errors::invalid_params("there is no server that could have this resource").error
+            errors::invalid_params("no server of this gateway has such a resource").error
         }))
     }
 

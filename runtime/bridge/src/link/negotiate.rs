@@ -110,7 +110,7 @@ fn named(spoken: &Value) -> Option<String> {
     (!excerpt.is_empty()).then_some(excerpt)
 }
 
-/// Returns what an answer over HTTP says in which there is no message.
+/// Returns the text of an HTTP response without a JSON-RPC message, for an error.
 fn no_message(status: u16, body: &[u8]) -> Option<String> {
     if peek(body).is_ok() || (body.is_empty() && (200..300).contains(&status)) {
         return None;

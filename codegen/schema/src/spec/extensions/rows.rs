@@ -341,7 +341,7 @@ impl ExtensionRows {
             let is_no_kind = |word: &&Spanned<String>| kind_of_word(word.get_ref()).is_none();
             if let Some(kind) = row.kind.as_ref().filter(is_no_kind) {
                 let help = "request or notification; without the line, the method says it";
-                fault(kind, &rule, "`{}` is no kind of message", help);
+                fault(kind, &rule, "`{}` is not a kind of message", help);
             }
         }
         let of_methods = (self.method.iter()).map(|row| (&row.name, &row.since, &row.until));
