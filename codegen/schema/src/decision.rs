@@ -1,7 +1,7 @@
 //! Decisions: what the input leaves open, the safe answer that stands in, and the line of `spec/` that would settle it.
 //!
 //! A stage that meets an open question lists it and goes on with the default, so that one run names all open questions.
-//! Whether that was allowed is settled in one place, `mcp_codegen::generate`: a draft and a schema that stands alone take
+//! One place decides if that was allowed, `mcp_codegen::generate`: a draft and a schema that stands alone take
 //! the answer and list it, for a released revision or a candidate each is a problem.
 
 use std::fmt;
@@ -12,21 +12,21 @@ use crate::{Diagnostic, Error, Place};
 /// Something that the input leaves open.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Decision {
-    /// Whose decision it is.
+    /// The input that the decision belongs to.
     pub scope: Scope,
     /// JSON pointer in the schema, or the place in a pair (`Tool.inputSchema`); empty for the whole.
     pub place: String,
-    /// Which kind of question it is.
+    /// The kind of the question.
     pub question: Question,
-    /// What is open, as a sentence without its full stop.
+    /// The open question, as a sentence without its full stop.
     pub open: String,
     /// The safe answer that stands in: nothing is lost by it on reading and writing, and a shim records what it loses.
     pub answer: String,
-    /// What would settle it.
+    /// The lines that would settle it.
     pub settle: Settle,
 }
 
-/// What a decision is about.
+/// The subject of a decision.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scope {
     /// A revision of the spec, by id.
@@ -39,7 +39,7 @@ pub enum Scope {
         state: String,
         /// The id of the revision that it rests on: the rules of that one hold for it.
         revision: String,
-        /// Whether rows that it needs begin with the state: older ones do without.
+        /// Set if rows begin with the state: older states do without the row.
         has_older: bool,
     },
     /// A schema that is no revision, by the name of its file.
@@ -67,7 +67,7 @@ pub enum Question {
     Change,
 }
 
-/// What would settle a decision: lines for a file of `spec/`.
+/// The lines for a file of `spec/` that would settle a decision.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Settle {
     /// The file, below the spec directory: `methods.toml`.
@@ -157,7 +157,7 @@ impl fmt::Display for Scope {
     }
 }
 
-/// What is open, what was taken, and the lines that would settle it.
+/// Writes the open question, the answer taken, and the lines that would settle it.
 impl fmt::Display for Decision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.told(&self.answer).fmt(f)

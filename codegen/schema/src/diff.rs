@@ -1,4 +1,4 @@
-//! What changed between two states of the protocol, by wire path.
+//! The changes between two states of the protocol, by wire path.
 //!
 //! [`compare`] takes two [`Side`]s and gives back rows: what happened, where on the wire, who breaks,
 //! and a text that shows it. [`Settings`] then applies what `spec/diff.toml` decides, and [`marked`]
@@ -73,29 +73,29 @@ pub use witness::Witness;
 
 use crate::Error;
 
-/// What changed between two sides.
+/// The changes between two sides.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Diff {
     /// The name of the old side.
     pub old: String,
     /// The name of the new side.
     pub new: String,
-    /// Whether errata were left out.
+    /// Set if errata were left out.
     pub raw: bool,
     /// The changes, in the order of their wire paths.
     pub rows: Vec<Row>,
     /// Rows that `spec/diff.toml` sets aside.
     pub ignored: Vec<Ignored>,
-    /// How many rows a filter has left out.
+    /// Number of rows that a filter left out.
     pub hidden: usize,
-    /// What the reader should know about the inputs.
+    /// Notes on the inputs, for the reader.
     pub notes: Vec<String>,
-    /// What could not be compared, and why: a diff that has any is not the whole of what changed.
+    /// The parts that could not be compared, and why: with any, the diff is not the whole of the change.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub uncompared: Vec<String>,
-    /// What the prose changes and no row shows, step by step; empty if only some rows are asked for.
+    /// Changes of the prose without a row, step by step; empty if only some rows are asked for.
     pub prose: Vec<Prose>,
-    /// What left the core for an extension.
+    /// The methods that left the core for an extension.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub extensions: Vec<Extracted>,
     /// The area of each method of either side.
@@ -185,7 +185,7 @@ pub fn compare(old: &Side, new: &Side) -> Diff {
     rows.list.extend(methods::rows(&pairs));
     rows.list.extend(facts::rows(old, new));
     let moves = moved::find(&rows.list, &pairs, &comparer);
-    // What changed inside a value on its way is told as well.
+    // Changes inside a value that moved are rows as well.
     let roots = moved::roots(&moves, &mut comparer);
     cut |= rows.add(&comparer, &roots, [old, new]);
     let mut rows = rows.list;

@@ -15,15 +15,15 @@ pub enum Error {
     Io {
         /// The file or directory.
         path: PathBuf,
-        /// What was tried, as a verb: `read`, `write`.
+        /// The failed action, as a verb: `read`, `write`.
         action: &'static str,
-        /// What the system said; part of the message, and so no `source` of it.
+        /// The error of the system; part of the message, and so no `source` of it.
         cause: std::io::Error,
     },
     /// Something is wrong with what a file says, with the request, or with the generator.
     #[error("{0}")]
     Wrong(Box<Diagnostic>),
-    /// What the input leaves open, where no safe answer may be taken.
+    /// An open question of the input, where no safe answer may be taken.
     #[error("{}", .0.told(""))]
     Open(Box<Decision>),
     /// Several failures: no two of the same text, ordered by file and line.
@@ -36,28 +36,28 @@ pub enum Error {
 /// Text members are `Box<str>`; `.into()` makes one from `&str` and `String`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// What is at fault.
+    /// The part at fault.
     pub fault: Fault,
     /// The file, as it is printed; empty for what stands in none.
     pub file: Box<str>,
-    /// Where in the file.
+    /// The place in the file.
     pub place: Place,
-    /// Which rule it is about, by its kind and its id; empty for what is about none.
+    /// The kind and the id of the rule; empty for an error without one.
     pub rule: Box<str>,
     /// The revision of which the rule does not hold, where it may hold of others that it names.
     pub revision: Option<Box<str>>,
-    /// What is wrong, with what was expected and found.
+    /// The problem, with the expected and the found value.
     pub problem: Box<str>,
     /// The lines below, each with its label, which may be empty: the reason of a rule, differing lines, the help.
     pub notes: Vec<(&'static str, Box<str>)>,
 }
 
-/// What is at fault.
+/// The part at fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// A text that is not JSON or TOML, or not the TOML that its file holds.
     Text,
-    /// What a file says.
+    /// The content of a file.
     Input,
     /// A request that cannot be carried out as it was put.
     Request,
@@ -294,7 +294,7 @@ impl Error {
     /// Returns `Ok` for no failure.
     ///
     /// # Errors
-    /// What [`Error::of`] makes of `errors`.
+    /// Returns [`Error::of`] of `errors`, if there are any.
     pub fn check(errors: Vec<Self>) -> Result<(), Self> {
         Self::of(errors).map_or(Ok(()), Err)
     }

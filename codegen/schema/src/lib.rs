@@ -1,4 +1,4 @@
-//! What `spec/` says of each revision, as one model, and what changes between revisions: the spec goes in, models, diffs
+//! The reader of `spec/`: one model of each revision, and the changes between revisions: the spec goes in, models, diffs
 //! and plans of conversions come out.
 //!
 //! A pure library without syn or typify: no clock, no network, no environment.

@@ -29,7 +29,7 @@ pub struct RevisionModel<'s> {
     pub revision: &'s Revision,
     /// Its model.
     pub model: Model,
-    /// What its schema leaves open, and the model has a safe answer for.
+    /// The open questions of the schema, each with a safe answer.
     pub decisions: Vec<Decision>,
 }
 
@@ -40,9 +40,9 @@ pub struct ExtensionModel<'s> {
     pub extension: &'s Extension,
     /// Its model: its own types, and those of the revision that its schema repeats.
     pub model: Model,
-    /// What its schema leaves open, and the model has a safe answer for.
+    /// The open questions of the schema, each with a safe answer.
     pub decisions: Vec<Decision>,
-    /// What its schema says in words, by `Type` or `Type.member`, where the extension is none of the spec.
+    /// The prose of the schema, by `Type` or `Type.member`, where the extension is none of the spec.
     pub prose: SortedMap<String, String>,
 }
 
@@ -57,11 +57,11 @@ pub struct Models<'s> {
     pub docs: Docs,
     /// The doc lines of what extensions add, by folder.
     pub extension_docs: SortedMap<String, Docs>,
-    /// What the schemas do not say.
+    /// Facts of the protocol outside the schemas.
     pub stated: ErrorRules,
-    /// What the prose changes between adjacent revisions.
+    /// Changes of the prose between adjacent revisions.
     pub changes: Changes,
-    /// What stands for mistakes of peers.
+    /// The values that stand for mistakes of peers.
     pub mistakes: Vec<Mistake>,
 }
 
@@ -72,7 +72,7 @@ impl Model {
     /// schema's own, by JSON pointer.
     ///
     /// # Errors
-    /// What cannot be typed, each with its place and the rule that would settle it.
+    /// Returns an error for each definition without a type, with its place and the rule that would settle it.
     pub fn build(
         schema: &Value,
         scope: &Scope,
@@ -114,7 +114,7 @@ impl<'s> Models<'s> {
     /// Works out the models of all revisions, with a safe answer for what is left open in any of them.
     ///
     /// # Errors
-    /// What cannot be typed, and every rule that matches nothing.
+    /// Returns an error for each definition without a type, and for every rule that matches nothing.
     pub fn open(spec: &'s Spec) -> Result<Self, Error> {
         let (models, idle) = Self::and_idle(spec)?;
         Error::check(idle)?;
@@ -124,7 +124,7 @@ impl<'s> Models<'s> {
     /// Opens the models as [`Models::open`] does, and returns every rule that matches nothing beside them.
     ///
     /// # Errors
-    /// What cannot be typed.
+    /// Returns an error for each definition without a type.
     pub fn and_idle(spec: &'s Spec) -> Result<(Self, Vec<Error>), Error> {
         let rules = &Rules::read(&spec.rules)?;
         let methods = MethodRules::read(spec)?;
@@ -152,7 +152,7 @@ impl<'s> Models<'s> {
             Ok((revision, scope, built))
         });
         let undecided = Error::apart(undecided, &mut errors);
-        // Where a type lives is settled by looking at all revisions together.
+        // The file of a type is settled by looking at all revisions together.
         let all = undecided.iter().map(|(_, _, built)| &built.model);
         let areas = Areas::of(all, |method| module(methods.area(method)));
         let revisions = undecided.into_iter().map(|(revision, scope, built)| {
@@ -192,7 +192,7 @@ impl<'s> Models<'s> {
     /// Rules and doc lines that none of the revisions has use for, each an error with its line.
     ///
     /// # Errors
-    /// What cannot be typed.
+    /// Returns an error for each definition without a type.
     pub fn needless(spec: &'s Spec) -> Result<Vec<Error>, Error> {
         let (models, mut errors) = Self::and_idle(spec)?;
         errors.extend(models.unused_docs());

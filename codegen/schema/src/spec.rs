@@ -62,13 +62,13 @@ pub struct Revision {
     pub id: String,
     /// The version string that it goes by on the wire.
     pub wire: String,
-    /// How it settles which version is spoken.
+    /// The lifecycle: how it settles the version to speak.
     pub lifecycle: Lifecycle,
-    /// How far it has come.
+    /// The stage: draft, candidate or release.
     pub status: Status,
-    /// Whether its row says that handlers are written in it; see [`Revision::of_handlers`].
+    /// Set if its row says that handlers are written in it; see [`Revision::of_handlers`].
     pub handlers: bool,
-    /// Where the schema stands in the specification's repository.
+    /// The path of the schema in the specification's repository.
     pub source: String,
     /// SHA-256 of the upstream schema, in lower-case hex; empty where none was recorded.
     pub sha256: String,

@@ -80,7 +80,7 @@ enum Command {
     Man(manual::Pages),
 }
 
-/// What a subcommand prints, and its exit code.
+/// The output of a subcommand, and its exit code.
 struct Outcome {
     text: String,
     code: u8,

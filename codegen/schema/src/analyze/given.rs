@@ -1,11 +1,11 @@
-//! How constructors come by the values of members: taken in the order of the rules, or known.
+//! The source of each member's value in a constructor: an argument, in the order of the rules, or a known value.
 
 use serde_json::Value;
 
 use crate::model::{Given, Member, Model, Object, Presence, Shape, Start, Taken, Ty};
 use crate::rules::HeldRules;
 
-/// How deep objects are looked into that are to be made of nothing.
+/// Maximum depth at which objects made of nothing are looked into.
 const DEEPEST: usize = 8;
 
 /// For each member of the object of this name, how a constructor comes by its value.

@@ -1,4 +1,4 @@
-//! What is worked out of a model's types, filled in once; the model is read-only from here on.
+//! The facts derived from a model's types, filled in once; the model is read-only from here on.
 
 use crate::sorted::SortedMap;
 
@@ -70,14 +70,14 @@ pub(crate) fn decide(
                     });
                     built.decisions.extend(renamed);
                 }
-                // What cannot be decided is kept as it stands.
+                // An undecided type is kept as it stands.
                 None => def.shape = Shape::Alias(Ty::Json),
             },
             Shape::StringEnum(_) | Shape::Newtype(_) | Shape::Alias(_) => {}
         }
     }
     if let Scope::Revision(id) = scope {
-        // What is asked for says where it begins; where releases follow, it has to say where it ends.
+        // An answer says where it begins; where releases follow, it also says where it ends.
         let lines = rules.order().lines(id);
         for decision in &mut built.decisions {
             let stub = &mut decision.settle.stub;

@@ -1,4 +1,4 @@
-//! What a decision can rest on: the kind of a type, and the members of its objects.
+//! The evidence for a decision: the kind of a type, and the members of its objects.
 
 use crate::sorted::{SortedMap, SortedSet};
 
@@ -15,7 +15,7 @@ pub(super) struct Profile {
     pub(super) kinds: Vec<JsonType>,
     /// The members of its object; empty for anything else.
     pub(super) members: SortedMap<String, MemberProfile>,
-    /// What other members of its object have to be, where that is said.
+    /// The type of the other members of its object, where the schema states one.
     rest: Option<Ty>,
 }
 

@@ -1,6 +1,6 @@
 //! Names of union variants.
 //!
-//! What all variants share at the front or at the end is left out: `ListToolsRequest` beside
+//! Words that all variants share at the front or at the end are left out: `ListToolsRequest` beside
 //! `CallToolRequest` is `ListTools`. Where they share nothing, the tag that tells them apart
 //! names them: `ResourceLink` beside `TextContent` are `ResourceLink` and `Text`.
 

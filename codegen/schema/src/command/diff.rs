@@ -152,7 +152,7 @@ pub fn run(
     let text = render(arguments, &history, colour)?;
     let text = match &arguments.output {
         Some(file) => {
-            // What stands there may be a link, a pipe or a device: it is written into, never replaced.
+            // The file may be a link, a pipe or a device: it is written into, never replaced.
             let written = std::fs::write(file, &text);
             written.map_err(|cause| Error::io("write", file, cause))?;
             format!("{}: {} bytes\n", file.display(), text.len())

@@ -1,15 +1,15 @@
-//! What a subcommand gives back, and the exit code that goes with it.
+//! The output of a subcommand, and its exit code.
 //!
 //! 0 all is well, 1 a check failed, 2 the command was not put right (clap's own code too), 3 an input cannot be read.
 
 use crate::Error;
 
-/// What to print, and whether the check passed.
+/// The text to print, and the result of the check.
 #[derive(Debug, Clone)]
 pub struct Outcome {
-    /// What to print.
+    /// The text to print.
     pub text: String,
-    /// Whether the check passed.
+    /// Set if the check passed.
     pub passed: bool,
 }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{Diff, Row};
 use crate::Error;
 
-/// What a file of them is.
+/// The form of a baseline file.
 const FORM: &str = "a baseline is a diff as `--format json` prints it, or one fingerprint per line";
 
 /// Fingerprints of changes that are known, each with why it is set aside.

@@ -11,7 +11,7 @@ use crate::draft::flatten::flatten;
 use crate::schema::applied;
 use crate::schema::{Additional, Constraints, JsonType, Node, Schema, subschema};
 
-/// How deep inline schemas may be nested.
+/// Maximum depth of inline schemas.
 const MAX_DEPTH: usize = 128;
 
 impl Graph {
@@ -108,7 +108,7 @@ struct Builder<'s> {
     elsewhere: HashMap<String, NodeId>,
     /// References with more beside them.
     refined: Vec<NodeId>,
-    /// How many schemas stand around the one that is read.
+    /// Number of schemas around the one that is read.
     depth: usize,
 }
 
@@ -131,7 +131,7 @@ impl Builder<'_> {
             return Ok(());
         };
         let inner = self.node(node)?;
-        // What was just made becomes the definition itself, unless it is a reference to another one.
+        // The node just made becomes the definition itself, unless it is a reference to another one.
         let mut made = self.graph.nodes[inner].clone();
         if node.reference.is_some() && !says_more(node) {
             made = WireNode {
@@ -183,7 +183,7 @@ impl Builder<'_> {
             return Ok(id);
         }
         let id = self.shaped(node)?;
-        // What was there before says nothing new: it is a definition, or was joined from one.
+        // An earlier node says nothing new: it is a definition, or was joined from one.
         if self.graph.nodes[id].pointer == node.pointer {
             self.limits(id)?;
         }
@@ -197,7 +197,7 @@ impl Builder<'_> {
                 Err(unsupported) if unsupported.endless => {
                     return Err(unsupported.refused(&self.schema.file));
                 }
-                // What cannot be joined has to hold besides.
+                // A schema that cannot be joined has to hold besides.
                 Err(_) => {
                     let beside = Node {
                         all_of: Vec::new(),

@@ -1,4 +1,4 @@
-//! Which nodes of two graphs say the same: equality of shapes, through references and cycles.
+//! Equality of the nodes of two graphs: shapes compared through references and cycles.
 //!
 //! By splitting classes until the nodes of each agree in all their parts. Names and places play no part, so a definition
 //! that was renamed, inlined or extracted stays in its class.
@@ -42,7 +42,7 @@ fn settle(mut class: Vec<usize>, parts: &[Parts], count: usize) -> Vec<usize> {
     }
     let mut members = vec![0; count];
     class.iter().for_each(|class| members[*class] += 1);
-    // What all members of a class are made of, but for those that are to be looked at.
+    // The parts of all members of a class, but for those that are to be looked at.
     let mut made_of: HashMap<usize, Vec<usize>> = HashMap::new();
     let mut open: Vec<usize> = (0..parts.len()).collect();
     while !open.is_empty() {
@@ -80,7 +80,7 @@ fn settle(mut class: Vec<usize>, parts: &[Parts], count: usize) -> Vec<usize> {
 /// The nodes that a node is made of, numbered through both graphs.
 struct Parts {
     nodes: Vec<usize>,
-    /// How many of them, from the first on, may stand in any order.
+    /// Number of parts, from the first on, that may stand in any order.
     unordered: usize,
 }
 
@@ -95,7 +95,7 @@ impl Parts {
     }
 }
 
-/// What a node says without its parts.
+/// A node without its parts.
 #[derive(PartialEq, Eq, Hash)]
 struct Own<'g> {
     shape: Discriminant<Shape>,

@@ -147,7 +147,7 @@ impl<'g> Comparer<'g> {
             let before = self.sites[at.site].findings.len();
             self.value(at, old, new);
             let own = self.sites[at.site].findings.iter_mut().skip(before);
-            // Whether the value has to be there says what its default is for.
+            // The purpose of a default depends on the presence of the value.
             for finding in own.filter(|own| matches!(own.detail, Detail::Limit(..))) {
                 finding.required = required;
             }
@@ -318,7 +318,7 @@ impl<'g> Comparer<'g> {
         };
         let mut names: SortedSet<&String> = olds.keys().chain(news.keys()).collect();
         names.retain(|name| !beside.contains(&name.as_str()));
-        // What says itself that any member may be there admits any value of it; a name with a prefix is its owner's alone.
+        // An object that admits any member admits any value of it; a name with a prefix is its owner's alone.
         // An object without a member of its own is one of which nothing is said yet.
         let free = [
             self.old.node(old).free && !olds.is_empty(),

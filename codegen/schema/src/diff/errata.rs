@@ -1,4 +1,4 @@
-//! Which rows are there because of an erratum alone: where the comparison without errata shows no change as grave.
+//! Rows that exist only because of an erratum: the comparison without errata shows no change as grave.
 //!
 //! The change itself is compared, not its kind. Where an erratum puts `_meta` into old params, a `_meta` that is
 //! demanded now shows as `became-required`, and without the erratum as `member-added-required`: old senders are refused either way.
@@ -60,7 +60,7 @@ fn is_met(row: &Row, place: &WirePlace, at: &At<'_>) -> bool {
         let here = at.get(place).into_iter().flatten();
         here.copied().filter(|other| is_as_grave(other, row))
     };
-    // Where an erratum makes a union of a value, or takes one apart, the way to it gains or loses a choice.
+    // An erratum that makes a union of a value, or takes one apart, adds or removes a choice on the way to it.
     let spelled_otherwise = || {
         let twin = place.other_spelling();
         as_grave(&twin).any(|other| other.kind == row.kind)

@@ -1,4 +1,4 @@
-//! What a diff says of extensions: methods that left the core for one, and the messages of a schema that lists none.
+//! Extensions in a diff: methods that left the core for one, and the messages of a schema that lists none.
 
 use crate::sorted::{SortedMap, SortedSet};
 
@@ -58,7 +58,7 @@ pub(crate) struct Feature {
     pub(super) core: Vec<String>,
     /// Definitions by which requests of the revision may be answered instead, with the method and who sends it.
     pub(super) results: Vec<(Direction, String, String)>,
-    /// What `_meta` of types of the revision holds.
+    /// The entries of `_meta` in types of the revision.
     pub(super) meta: Vec<MetaEntry>,
 }
 

@@ -1,4 +1,4 @@
-//! What the protocol states outside its schema: error codes, HTTP headers, binding rules, deprecations.
+//! Facts of the protocol outside its schema: error codes, HTTP headers, binding rules, deprecations.
 
 use crate::sorted::SortedMap;
 
@@ -272,7 +272,7 @@ fn headers(before: &ErrorRules, after: &ErrorRules, rows: &mut Vec<Row>) {
             ..View::words(&header.meaning)
         };
         if let Some((mut row, header)) = changed(pair, kinds, told, view) {
-            // Who does not send what the other side insists on is turned away before anything is read.
+            // A peer that does not send a required fact is refused before anything is read.
             let mut verdicts = row.verdicts;
             match pair.map(|header| header.is_some_and(|header| header.required)) {
                 [false, true] => verdicts.old_to_new = Verdict::REFUSED_OVER_HTTP,
@@ -285,7 +285,7 @@ fn headers(before: &ErrorRules, after: &ErrorRules, rows: &mut Vec<Row>) {
     }
 }
 
-/// What happened where a rule came, went or changed.
+/// The kinds of rows for a rule that came, went or changed.
 const RULES: [Kind; 3] = [Kind::RuleAdded, Kind::RuleRemoved, Kind::RuleChanged];
 
 /// Ranges of codes that are given out or kept free: rules about codes.
@@ -302,7 +302,7 @@ fn rules(before: &ErrorRules, after: &ErrorRules, rows: &mut Vec<Row>) {
         let [o, n] = pair;
         let Some(rule) = n.or(o) else { continue };
         let kinds = match rule.kind {
-            // What is on its way out.
+            // A deprecated part is still there.
             RuleKind::Deprecation => [Kind::Deprecated, Kind::Undeprecated, Kind::RuleChanged],
             RuleKind::Binding => RULES,
         };

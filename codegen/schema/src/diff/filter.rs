@@ -1,4 +1,4 @@
-//! Which rows of a diff are asked for.
+//! The rows of a diff that the user asked for.
 
 use crate::sorted::SortedSet;
 

@@ -28,18 +28,18 @@ pub(crate) struct Graph {
 /// One shape and where it stands.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct WireNode {
-    /// What a value may be.
+    /// The values that it admits.
     pub(crate) shape: Shape,
     /// Limits that change what is valid, such as `minimum`, hints, such as `format`, and keywords that are not
     /// understood, as they stand.
     pub(crate) limits: SortedMap<String, Value>,
     /// The schemas within those limits that are made of schemas, by keyword and place in it: `not`, `prefixItems/0`.
     pub(crate) applied: SortedMap<String, NodeId>,
-    /// Whether the shape binds only values of its own kind: nothing says that it has to be one.
+    /// Set if the shape binds only values of its own kind: no keyword requires that kind.
     pub(crate) untyped: bool,
-    /// Whether an object says itself that members which it does not name may be anything.
+    /// Set if the object itself says that unnamed members may be anything.
     pub(crate) free: bool,
-    /// Whether the schema marks it as deprecated.
+    /// Set if the schema marks it as deprecated.
     pub(crate) deprecated: bool,
     /// JSON pointer into the canonical schema.
     pub(crate) pointer: String,
@@ -47,7 +47,7 @@ pub(crate) struct WireNode {
     pub(crate) definition: Option<String>,
 }
 
-/// What a value may be.
+/// The values that a node admits.
 #[derive(Debug, Clone, Default)]
 pub(crate) enum Shape {
     /// Another node; never seen through [`Graph::node`].
@@ -63,7 +63,7 @@ pub(crate) enum Shape {
     Object {
         /// Its named members: the value and whether it must be there.
         members: SortedMap<String, Member>,
-        /// What may stand beside them.
+        /// The values of unnamed members.
         rest: Rest,
     },
     /// A list; of anything where no node is given.
@@ -79,7 +79,7 @@ pub(crate) struct Member {
     pub(crate) required: bool,
 }
 
-/// What may stand beside named members.
+/// The values of members without a name in the schema.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Rest {
     Open,
@@ -167,7 +167,7 @@ impl Graph {
         self.nodes.len() - 1
     }
 
-    /// What admits any JSON is `Any`, however the schema spells it: by its kinds, and by itself inside them.
+    /// Makes a node that admits any JSON `Any`, however the schema spells it: by its kinds, and by itself inside them.
     pub(super) fn simplify(&mut self) {
         let mut any: Vec<bool> = (0..self.nodes.len())
             .map(|id| {
@@ -435,7 +435,7 @@ impl Graph {
         self.nodes[id].shape = match variants.as_slice() {
             // It keeps the name of the one: the only request of an extension is not called like the list of requests.
             [only] if bare => Shape::Alias(*only),
-            // What stands beside scalars of several kinds stands beside one scalar.
+            // The rest beside scalars of several kinds stands beside one scalar.
             [only] if is_bare_scalar(self.node(*only)) => self.node(*only).shape.clone(),
             _ => Shape::Union(variants),
         };

@@ -1,4 +1,4 @@
-//! Whether a value is one of a shape: yes, no, or undecided.
+//! The judge of a value against a shape: yes, no, or undecided.
 //!
 //! The tests let an independent validator judge the same.
 
@@ -12,10 +12,10 @@ use super::graph::{Graph, NodeId, Rest, Shape, WireNode};
 use crate::schema::applied::{is_hint, is_understood, named, patterns};
 use crate::schema::decimal;
 
-/// How many shapes one question may ask about: schemas may refer to themselves for ever.
+/// Maximum number of shapes in one question: schemas may refer to themselves for ever.
 const MAX_STEPS: usize = 200_000;
 
-/// How deep they may be in each other.
+/// Maximum depth of shapes within each other.
 const MAX_DEPTH: usize = 300;
 
 /// Returns whether a value is valid for a shape, as far as is known.

@@ -10,11 +10,11 @@ use crate::error::from_name;
 /// A kind in words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Explanation {
-    /// What happened.
+    /// The meaning of the kind.
     pub means: &'static str,
-    /// Which peers can no longer work together, or misunderstand each other.
+    /// The peers that can no longer work together, or misunderstand each other.
     pub breaks: &'static str,
-    /// What a maintainer does about it.
+    /// The task of a maintainer.
     pub todo: &'static str,
     /// One that happened, or that could.
     pub example: &'static str,
@@ -24,7 +24,7 @@ pub struct Explanation {
 macro_rules! kinds {
     ($($name:ident = $id:literal, crate $crate_change:ident, $up:ident up, $down:ident down:
         $means:literal, $breaks:literal, $todo:literal, $example:literal;)+) => {
-        /// What happened at a place.
+        /// The kind of a change at a place.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "kebab-case")]
         pub enum Kind {

@@ -22,7 +22,7 @@ pub(crate) struct Message {
     pub(crate) node: NodeId,
     /// Its `params`, if it has any.
     pub(crate) params: Option<Member>,
-    /// What answers it; `None` for a notification, and where the schema does not say.
+    /// The result; `None` for a notification, and where the schema does not name one.
     pub(crate) result: Option<NodeId>,
     /// The whole response to it, where the schema has one.
     pub(crate) response: Option<NodeId>,

@@ -44,7 +44,7 @@ pub(crate) fn pair<'s>(old: &'s Side, new: &'s Side) -> Pairs<'s> {
             found.is_none()
         });
     }
-    // What else a core has is not gone with an extension, which stands beside it.
+    // The rest of a core is not gone with an extension, which stands beside it.
     if let Some(feature) = Feature::among(&[old, new]) {
         let has = |side: &Side, message: &Message| {
             let names = match side.feature {
@@ -197,7 +197,7 @@ fn deprecated(sides: [&Side; 2], [o, n]: [&Message; 2]) -> Vec<Row> {
     let [old, new] = sides;
     let whole = WirePath::whole(n.direction, &n.name, Part::Message);
     let answer = WirePath::whole(n.direction.back(), &n.name, Part::Result);
-    // What stands within results is compared with them.
+    // Messages within results are compared with the results.
     let message = (o.kind, n.kind) != (MethodKind::Input, MethodKind::Input);
     let message = message.then_some((o.node, n.node, whole, channel(n.kind)));
     let response = o.response.zip(n.response);

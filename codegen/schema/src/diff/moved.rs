@@ -1,4 +1,4 @@
-//! What is still there and not what it was called: values that are carried elsewhere now, such as `initialize`'s
+//! Values and definitions under another name: values that moved, such as `initialize`'s
 //! capabilities, which went into `_meta`, and definitions that go by another name and stand at the same places.
 //!
 //! A value that is gone and one that came are the same value if they go by the same name, are sent
@@ -35,7 +35,7 @@ const COMMON: &[&str] = &[
     "cursor",
 ];
 
-/// How many pairs of places are visited before renames are no longer looked for.
+/// Maximum number of pairs of places to visit before renames are given up.
 const MAX_VISITS: usize = 400_000;
 
 /// A value that is gone, or one that came.

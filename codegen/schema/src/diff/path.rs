@@ -9,11 +9,11 @@ use crate::model::Direction;
 /// `S2C tools/list result $.tools[].execution`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct WirePath {
-    /// Who sends the part: results travel against their requests.
+    /// The sender of the part: results travel against their requests.
     pub direction: Direction,
     /// The method; `*` for what every message has.
     pub method: String,
-    /// Which part of the exchange.
+    /// The part of the exchange.
     pub part: Part,
     /// The way to the place in it.
     pub(crate) trail: Trail,
@@ -119,7 +119,7 @@ impl WirePath {
 
 /// A place on the wire: the same one in every revision, through any choices of unions in the schemas.
 ///
-/// What is known of it from one comparison is joined by it with what is known from another.
+/// A place on the wire; the facts of several comparisons join in it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct WirePlace {
     direction: Direction,
@@ -190,7 +190,7 @@ pub enum Part {
     Error,
     /// An HTTP header.
     Header,
-    /// What the prose of the protocol binds peers to.
+    /// A rule of the protocol's prose that binds peers.
     Rule,
 }
 
@@ -207,7 +207,7 @@ pub(crate) enum Segment {
     Choice(Selector),
 }
 
-/// What tells a choice of a union apart: nodes of the old and new side, and how it is written.
+/// The mark of a choice of a union: nodes of the old and new side, and its spelling.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Selector {
     pub(crate) text: String,

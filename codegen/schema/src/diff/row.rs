@@ -21,9 +21,9 @@ use crate::spec::sha256;
 pub struct Row {
     /// 12 hex digits that stay the same as long as the change does.
     pub fingerprint: String,
-    /// What happened.
+    /// The kind of the change.
     pub kind: Kind,
-    /// How bad it is.
+    /// The gravity of the change.
     pub level: Level,
     /// All wire paths that it reaches, sorted; empty for what is on no wire path.
     pub paths: Vec<WirePath>,
@@ -36,7 +36,7 @@ pub struct Row {
     /// For what moved: whether it changed inside as well, which other rows tell.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub changed_within: bool,
-    /// Which parts of the two schemas say so: `Tool`, or `Tool.annotations` for an inline schema.
+    /// The parts of the two schemas that state it: `Tool`, or `Tool.annotations` for an inline schema.
     pub places: Vec<Place>,
     /// The member, value, limit, code, header or rule that it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -47,18 +47,18 @@ pub struct Row {
     /// The error codes that it is about.
     #[serde(skip)]
     pub codes: Vec<i64>,
-    /// What stood there.
+    /// The old value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<View>,
-    /// What stands there now.
+    /// The new value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<View>,
-    /// What becomes of messages that cross it.
+    /// The fate of messages that cross the change.
     pub verdicts: Verdicts,
     /// For each direction that is not valid, a text that shows it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub witnesses: Vec<Witness>,
-    /// What this does to users of the generated crate.
+    /// The consequence for users of the generated crate.
     pub crate_change: CrateChange,
     /// The conversion rules that it meets, step by step; empty until one does.
     pub rules: Vec<Met>,
@@ -85,7 +85,7 @@ pub struct Met {
     pub rules: Vec<String>,
 }
 
-/// What the prose of the specification changes between adjacent revisions and no schema shows.
+/// A change of the specification's prose between adjacent revisions that no schema shows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Prose {
     /// The adjacent revisions: `2025-06-18..2025-11-25`.
@@ -98,7 +98,7 @@ pub struct Prose {
     /// The transport that it is about; `None` if it is about any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub over: Option<Transport>,
-    /// What the newer revision says, or no longer says.
+    /// The rule of the newer revision, or the one that it dropped.
     pub says: String,
     /// The page that says so.
     pub page: String,

@@ -55,7 +55,7 @@ impl Rows {
                     (Detail::Limit(name, ..), ..)
                         if name == "default" && finding.required == [Some(true); 2] =>
                     {
-                        // What has to be there has no use for it.
+                        // A required member has no use for a default.
                         row.judged(Verdicts::of(Verdict::FINE, Verdict::FINE));
                     }
                     (Detail::Limit(name, before, after), ..) => {
@@ -66,7 +66,7 @@ impl Rows {
                         row.judged(row::of_rest(rest(graphs[0], old), rest(graphs[1], new)));
                     }
                     (Detail::Unnamed(Rest::Closed), kind, [old, _]) => {
-                        // What is closed may refuse the member, even if no text shows it.
+                        // A closed object may refuse the member, even if no text shows it.
                         let mut verdicts = kind.verdicts();
                         match old {
                             None => verdicts.new_to_old = Verdict::CHANGED,
@@ -115,7 +115,7 @@ fn reach(row: &mut Row, roots: &[Root], ways: &Ways, finding: &Finding) {
         if is_inside_an_envelope(&path) {
             continue;
         }
-        // What is gone was in the old place alone, and what came is in the new one.
+        // A removed value had the old place, an added one has the new place.
         match (root.moved, stands) {
             (Some(End::Old), [false, _]) | (Some(End::New), [_, false]) => continue,
             (Some(End::Old), [true, true]) => row.from.push(path.clone()),
@@ -155,7 +155,7 @@ fn place_of(places: &Place, finding: &Finding) -> Place {
     Place::of(at(&places.old), at(&places.new))
 }
 
-/// What stood there, what stands there, and what the row is about.
+/// Fills in the old value, the new value, and the subject of the row.
 fn describe(row: &mut Row, finding: &Finding, [old, new]: [&Side; 2]) {
     let ([o, n], [was_required, is_required]) = (finding.nodes, finding.required);
     row.before = o.map(|id| View::of(old, id, was_required));

@@ -9,10 +9,10 @@ use super::judge::valid;
 use super::patterns;
 use crate::schema::JsonType;
 
-/// How deep samples go before a shape is given up.
+/// Maximum depth of samples before a shape is given up.
 const MAX_DEPTH: usize = 24;
 
-/// How long texts are made to show a limit.
+/// Maximum length of texts that show a limit.
 const MAX_TEXT: u32 = 20_000;
 
 /// Returns the smallest values of a shape, one per choice that it leaves; empty for a shape that no small value has.
@@ -51,7 +51,7 @@ fn at_depth(graph: &Graph, id: NodeId, depth: usize) -> Vec<Value> {
     plain
 }
 
-/// How many values of a shape are tried in which something is more than the least.
+/// Maximum number of values of a shape with more than the least.
 const MAX_VARIED: usize = 64;
 
 /// Returns the smallest values of a shape, and then those with one thing more: another item, entry, optional member or value
@@ -240,7 +240,7 @@ fn limit(limits: &SortedMap<String, Value>, name: &str) -> Option<f64> {
     limits.get(name).and_then(Value::as_f64)
 }
 
-/// How many values are tried for what limits ask.
+/// Maximum number of values that are tried for the limits of a schema.
 const MAX_TRIED: usize = 600;
 
 /// Values of a shape that limits may admit or refuse: members that are named, counts, items, what they mention.
@@ -272,14 +272,14 @@ pub(super) fn variations(
     all
 }
 
-/// What the keywords of a schema speak of.
+/// The numbers and texts that the keywords of a schema mention.
 #[derive(Default)]
 pub(super) struct Mentioned {
     /// Names of members.
     names: SortedSet<String>,
     /// Values that stand there, or beside a bound that does.
     values: Vec<Value>,
-    /// How many members or items are at a bound.
+    /// Numbers of members or items at a bound.
     counts: SortedSet<usize>,
 }
 

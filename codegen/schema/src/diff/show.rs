@@ -8,25 +8,25 @@ use serde_json::{Map, Value};
 use super::graph::{Graph, NodeId, Rest, Shape};
 use super::side::Side;
 
-/// How many levels of inline objects an outline opens.
+/// Maximum number of levels of inline objects in an outline.
 const OPEN_LEVELS: usize = 3;
 
-/// How many lists within each other one line shows.
+/// Maximum number of lists within each other in one line.
 const LINE_LEVELS: usize = 64;
 
-/// How many values of an enumeration one line shows: each value that came or went has a line.
+/// Maximum number of values of an enumeration in one line: each value that came or went has a line.
 const LINE_VALUES: usize = 64;
 
-/// How many levels of a shape are spelled out to tell it from another one.
+/// Number of levels of a shape that are spelled out to tell it from another one.
 const SPELLED_LEVELS: usize = 8;
 
-/// How long such a spelling gets.
+/// Maximum length of such a spelling.
 const MAX_SPELLED: usize = 20_000;
 
 /// A shape before or after a change.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct View {
-    /// Whether it must be there; absent for what is no member.
+    /// The presence of a member: required or not; absent for a value that is no member.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub required: Option<bool>,
     /// In one line, by the names of the schema: `Annotations`, `string | number`.

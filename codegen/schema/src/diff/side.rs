@@ -32,19 +32,19 @@ pub struct Side {
     pub schema: Value,
     /// The errata that were applied to it.
     pub errata: Vec<Erratum>,
-    /// What the reader should know about this side.
+    /// Notes on this side, for the reader.
     pub notes: Vec<String>,
     /// Messages of the side that cannot be compared, and why.
     pub(crate) unlisted: Vec<String>,
     pub(crate) graph: Graph,
     pub(crate) messages: Vec<Message>,
-    /// Where the parts of a file stand in it.
+    /// The lines of the file's parts.
     pub(crate) lines: Option<Lines>,
     /// The area of each method.
     pub(crate) areas: SortedMap<String, String>,
-    /// What the protocol states outside its schema; none of a file.
+    /// Facts of the protocol outside its schema; none of a file.
     pub(crate) facts: Option<ErrorRules>,
-    /// What left the core for extensions.
+    /// The methods that left the core for extensions.
     pub(crate) cores: Vec<Extracted>,
     /// The methods of an extension, if the side is one.
     pub(crate) feature: Option<Feature>,
@@ -101,7 +101,7 @@ impl<'s> Sources<'s> {
     /// Reads the rules that comparisons need.
     ///
     /// # Errors
-    /// What is wrong with `methods.toml` or `errors.toml`.
+    /// Returns an error for each mistake in `methods.toml` and `errors.toml`.
     pub fn read(spec: &'s Spec) -> Result<Self, Error> {
         Ok(Self {
             methods: MethodRules::read(spec)?,

@@ -1,4 +1,4 @@
-//! What a comparison finds: sites, the findings in them, and what the schemas call them.
+//! The results of a comparison: sites, the differences at them, and their names in the schemas.
 
 use crate::sorted::SortedSet;
 
@@ -37,7 +37,7 @@ pub(crate) struct Site {
     pub(crate) findings: Vec<Finding>,
     /// Ways to the sites of its parts.
     pub(crate) edges: Vec<(Vec<Segment>, SiteId)>,
-    /// What the two schemas call it: `Tool`, or `Tool.inputSchema` for an inline schema.
+    /// The names in the two schemas: `Tool`, or `Tool.inputSchema` for an inline schema.
     pub(crate) places: SortedSet<Place>,
 }
 
@@ -47,18 +47,18 @@ pub(crate) struct Finding {
     pub(crate) kind: Kind,
     /// From the site to what differs.
     pub(crate) segments: Vec<Segment>,
-    /// What stands there on each side; `None` if nothing does.
+    /// The node of each side; `None` where a side has none.
     pub(crate) nodes: [Option<NodeId>; 2],
-    /// Whether it must be there, of a member of each side that has it.
+    /// The presence of a member on each side that has it.
     pub(crate) required: [Option<bool>; 2],
     pub(crate) detail: Detail,
 }
 
-/// What differs, where the shapes alone do not say it.
+/// The difference, where the shapes alone do not say it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Detail {
     None,
-    /// What may stand beside named members on the side that does not name this one.
+    /// The rest beside named members, on the side that does not name this one.
     Unnamed(Rest),
     /// A value of an enumeration.
     Value(Value),

@@ -1,4 +1,4 @@
-//! What a diff comes to, on two axes: the wire, and the generated crate.
+//! The summary of a diff on two axes: the wire, and the generated crate.
 
 use crate::sorted::SortedSet;
 
@@ -12,13 +12,13 @@ use super::verdict::{CrateChange, Level};
 /// Counts and conclusions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Summary {
-    /// How many rows there are.
+    /// Number of rows.
     pub rows: usize,
     /// By level, worst first, levels without rows left out.
     pub levels: Vec<Count>,
     /// By kind, in the order of [`Kind::ALL`].
     pub kinds: Vec<Count>,
-    /// How many wire paths are reached.
+    /// Number of wire paths reached.
     pub wire_paths: usize,
     /// First axis: the worst level; absent where nothing changed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -30,7 +30,7 @@ pub struct Summary {
     /// Second axis: what the change means for the version number of the generated crate.
     #[serde(rename = "crate", skip_serializing_if = "Option::is_none")]
     pub crate_change: Option<CrateChange>,
-    /// How many rows ask for that much.
+    /// Number of rows that ask for that much.
     pub crate_rows: usize,
     /// Rows that no conversion rule covers.
     pub uncovered: usize,
@@ -40,12 +40,12 @@ pub struct Summary {
     pub ignored: usize,
 }
 
-/// How often something occurs.
+/// The number of occurrences of a kind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Count {
     /// The id of a level or kind.
     pub id: &'static str,
-    /// How many rows.
+    /// Number of rows.
     pub rows: usize,
 }
 

@@ -9,7 +9,7 @@ use super::show::joined;
 use super::side::Side;
 use crate::sorted::SortedSet;
 
-/// How many definitions the note names.
+/// Maximum number of definitions in the note.
 const MAX_NAMED: usize = 5;
 
 /// Returns the note on definitions of both sides that no message of either reaches and that lost a required member;

@@ -1,4 +1,4 @@
-//! Which choice of an old union is which choice of the new one: by constant tag, else by required members.
+//! Pairs of the choices of an old and a new union: by constant tag, else by required members.
 //!
 //! Never by position: a choice that was put in front of the others is one added choice.
 
@@ -25,7 +25,7 @@ pub(crate) struct Choices<'g> {
     pub(crate) profiles: Vec<Profile<'g>>,
 }
 
-/// What can be seen of a choice from outside.
+/// The visible marks of a choice.
 #[derive(Default)]
 pub(crate) struct Profile<'g> {
     kind: &'static str,
@@ -149,8 +149,8 @@ fn telling<'g>(profiles: &[Profile<'g>]) -> SortedSet<&'g str> {
 
 /// Pairs the choices of two unions, by their places; `same` says of which it is known that they are one.
 ///
-/// Where `likely` is not enough, neither likeness makes a pair nor a sign that several bear: people see what differs in
-/// such a pair, and a conversion would guess.
+/// Pairs the choices of two unions. Where `likely` is not enough, neither likeness makes a pair nor a sign that several
+/// bear: people see the difference in such a pair, and a conversion would guess.
 pub(crate) fn pair(
     olds: &[Profile<'_>],
     news: &[Profile<'_>],
@@ -300,7 +300,7 @@ impl<'g> Choices<'g> {
         if let (None, Some((name, value))) = (&tag_text, own_tag) {
             return format!("{name}={}", plain(value));
         }
-        // What it requires, and what it does not although others like it do.
+        // The members that it requires, and those that others like it require.
         let mut words: Vec<String> = tag_text.into_iter().collect();
         words.extend(special.iter().map(|name| (*name).to_owned()));
         for rival in &rivals {

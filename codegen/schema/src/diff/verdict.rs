@@ -1,17 +1,17 @@
-//! What a change does to a message that crosses it: two directions, two questions each, and the level that follows.
+//! The effect of a change on a message that crosses it: two directions, two questions each, and the level that follows.
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::from_name;
 
-/// What becomes of a message that a peer of one revision sends to a peer of the other.
+/// The fate of a message that a peer of one revision sends to a peer of the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Verdict {
-    /// Whether everything that is valid for the sender is valid for the receiver.
+    /// Set if everything that is valid for the sender is valid for the receiver.
     pub valid: bool,
-    /// Whether the receiver understands what the sender meant.
+    /// The receiver's understanding of the message.
     pub meaning: Meaning,
-    /// What shows the refusal, where no JSON text does.
+    /// The transport that shows the refusal, where no JSON text does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub over: Option<Transport>,
 }
@@ -37,7 +37,7 @@ impl Transport {
     }
 }
 
-/// Whether what was meant arrives.
+/// The receiver's understanding of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Meaning {
@@ -58,7 +58,7 @@ pub struct Verdicts {
     pub new_to_old: Verdict,
 }
 
-/// How bad a change is.
+/// The gravity of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Level {
@@ -149,7 +149,7 @@ impl End {
     }
 }
 
-/// What a change means for the version number of the generated crate.
+/// The consequence of a change for the version number of the generated crate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CrateChange {

@@ -1,4 +1,4 @@
-//! Which wire paths reach a site: every way from a root, where they begin, cut where a shape contains itself.
+//! The wire paths that reach a site: every way from a root, cut where a shape contains itself.
 
 use super::compare::Comparer;
 use super::facts;
@@ -9,22 +9,22 @@ use super::site::{Place, Site, SiteId};
 use super::verdict::End;
 use crate::model::{Direction, MethodKind};
 
-/// How many wire paths are followed before the rest is only counted as "more".
+/// Maximum number of wire paths to follow before the rest is only counted as "more".
 const MAX_PATHS: usize = 50_000;
 
-/// How many sites are entered on the way to them.
+/// Maximum number of sites on the way to them.
 const MAX_VISITS: usize = 1_000_000;
 
-/// Where wire paths begin.
+/// The beginning of wire paths.
 #[derive(Debug, Clone)]
 pub(crate) struct Root {
     /// The path of the site's value.
     pub(crate) path: WirePath,
-    /// Whether the first segment of each way is not written: the one into `params`, at the top of a message.
+    /// Set if the first segment of each way is not written: the one into `params`, at the top of a message.
     pub(crate) hides_first: bool,
     /// The site of the comparison.
     pub(crate) site: SiteId,
-    /// What the whole texts are that begin or end here, and what they are by either side: witnesses are made of them.
+    /// The whole texts that begin or end here, by either side: witnesses are made of them.
     pub(crate) part: Part,
     pub(crate) whole: [NodeId; 2],
     /// For a value that moved: whose place this is.

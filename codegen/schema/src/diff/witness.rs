@@ -19,28 +19,28 @@ use super::verdict::End;
 use super::walk::{Root, Ways};
 use crate::schema::applied::is_hint;
 
-/// How many ways to what differs are tried.
+/// Maximum number of ways to a difference that are tried.
 const MAX_WAYS: usize = 6;
 
-/// How deep a text may be.
+/// Maximum depth of a text.
 const MAX_DEPTH: usize = 24;
 
 /// A text that is valid in one revision and not in the other.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Witness {
-    /// Whose sender may send it.
+    /// The side whose sender may send it.
     pub valid_in: End,
-    /// What the text is: a message, a result or an error.
+    /// The kind of the text: a message, a result or an error.
     pub part: Part,
     /// The text.
     pub json: Value,
-    /// Where the old schema says what may stand there, as JSON pointers; one of them has to hold, none admits nothing.
+    /// The parts of the old schema that constrain the place, as JSON pointers; one of them has to hold, none admits nothing.
     pub old: Vec<String>,
     /// The same of the new schema.
     pub new: Vec<String>,
 }
 
-/// What is put at the place that differs.
+/// The value put at the place that differs.
 enum Put {
     /// The member is left out.
     Nothing,
@@ -58,7 +58,7 @@ type Pair = [Option<NodeId>; 2];
 pub(crate) struct Forge<'g> {
     graphs: [&'g Graph; 2],
     sender: End,
-    /// Whether both sides are to be content with what is not in question, or the sender alone.
+    /// Set if both sides accept the rest of the text, not only the sender.
     joint: bool,
 }
 
@@ -289,7 +289,7 @@ impl<'g> Forge<'g> {
             Segment::Member(name) if rest.is_empty() && matches!(put, Put::Nothing) => {
                 self.base(nodes, depth, |object| drop(object.remove(name)))
             }
-            // What is inside comes first: most changes end here, and an object may have any number of members.
+            // Inner parts come first: most changes end here, and an object may have any number of members.
             Segment::Member(name) if rest.is_empty() && self.passes_over(nodes, name) => None,
             Segment::Member(_) | Segment::Each => {
                 let name = match segment {

@@ -8,7 +8,7 @@ use crate::Error;
 use crate::decision::Scope;
 use crate::model::{Built, Model, Shape, Ty, TypeDef};
 
-/// How many names may lie between a type and what it stands for.
+/// Maximum number of names between a type and its target.
 const MAX_ALIASES: usize = 64;
 
 /// Refuses aliases and unions that stand for no value at all, because they end in themselves.

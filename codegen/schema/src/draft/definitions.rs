@@ -17,10 +17,10 @@ use crate::rules::{HeldRules, ShapeAs};
 use crate::schema::{Additional, JsonType, Node, Schema, Unsupported};
 use hoist::Hoisted;
 
-/// How many generics may be written in each other: readers, and the stack of a Rust parser, have an end.
+/// Maximum depth of generics within each other: readers, and the stack of a Rust parser, have an end.
 const MAX_WRAPS: usize = 16;
 
-/// How deep inline schemas may be nested.
+/// Maximum depth of inline schemas.
 const MAX_DEPTH: usize = 64;
 
 /// Makes the types of a schema, still without methods; `prose` is what the schema says of itself, by JSON pointer.
@@ -73,14 +73,14 @@ pub(super) struct Builder<'s> {
     prose: SortedMap<String, String>,
     /// The decisions of definitions that are done.
     settled: Vec<Decision>,
-    /// What belongs to the definition that is under way.
+    /// The changes for the definition that is under way.
     open: Open,
     errors: Vec<Error>,
-    /// How many definitions are under way because another one asked for them.
+    /// Number of definitions that are under way because another one asked for them.
     ahead: usize,
 }
 
-/// What was done for the sake of one definition, and can still be taken back.
+/// The changes made for one definition, which can still be taken back.
 #[derive(Default)]
 struct Open {
     decisions: Vec<Decision>,
@@ -149,7 +149,7 @@ impl<'s> Builder<'s> {
 
     /// Returns the hand-written type that stands for a definition, where a rule says so.
     ///
-    /// Where the schema says something else by now, a `[[shape]]` answers for the definition.
+    /// Answers by a `[[shape]]` rule for the definition, if the schema says something else by now.
     fn runtime(&mut self, node: &Node, definition: &str) -> Result<Option<Shape>, Error> {
         let rules = self.rules;
         let Some(runtime) = rules.runtime(definition) else {
@@ -273,7 +273,7 @@ impl<'s> Builder<'s> {
             return constant(value)
                 .ok_or_else(|| Unsupported::new(node, expected, value.to_string()));
         }
-        // What is left of a scalar and its limits needs no name.
+        // A scalar with limits that is left over needs no name.
         if !node.all_of.is_empty() {
             return Ok(self.ty(&flatten(self.schema, node)?, place));
         }
@@ -310,7 +310,7 @@ impl<'s> Builder<'s> {
     }
 
     fn ruled(&self, node: &Node, place: &str) -> Option<Ty> {
-        // Where a schema is a reference and no more, the rule of the definition holds.
+        // For a schema that is only a reference, the rule of the definition holds.
         if node.reference.is_some() && node.unsupported.is_none() {
             return None;
         }

@@ -8,7 +8,7 @@ use crate::model::{Built, Model, Presence, Shape, Ty};
 
 /// In how many steps the least value of each type is made; a type that no finite value has is not there.
 pub(crate) fn ranks(model: &Model) -> SortedMap<&str, usize> {
-    // How many types have to be there before one is, and who waits for it.
+    // The number of types that are still missing for each type, and the types that wait for it.
     let mut missing: SortedMap<&str, usize> = SortedMap::new();
     let mut waiting: SortedMap<&str, Vec<&str>> = SortedMap::new();
     let mut made: Vec<&str> = Vec::new();

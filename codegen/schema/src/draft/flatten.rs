@@ -4,10 +4,10 @@ use crate::sorted::SortedMap;
 
 use crate::schema::{Additional, Constraints, JsonType, Node, Schema, Unsupported};
 
-/// How deep `$ref` and `allOf` may be nested before a cycle is assumed.
+/// Maximum depth of `$ref` and `allOf` before a cycle is assumed.
 const MAX_DEPTH: usize = 64;
 
-/// How many schemas one `allOf` may be made of, those of its parts and of joined members included.
+/// Maximum number of schemas in one `allOf`, those of its parts and of joined members included.
 const MAX_PARTS: usize = 10_000;
 
 /// Follows `$ref` and joins `allOf`, so that what is left says itself what it is.
@@ -18,7 +18,7 @@ pub(crate) fn flatten(schema: &Schema, node: &Node) -> Result<Node, Unsupported>
 /// One `allOf` on its way to one schema.
 struct Join<'s> {
     schema: &'s Schema,
-    /// How many schemas were looked at: what two levels name twice each is looked at four times.
+    /// Number of schemas looked at: a schema that two levels name twice each is looked at four times.
     parts: usize,
 }
 

@@ -325,7 +325,7 @@ fn is_there(model: &Model, role: &Role, capability: &str) -> bool {
     };
     let whole = capability.split('.').next().unwrap_or_default();
     let holder = model.definition(holder).and_then(|def| def.shape.object());
-    // Where there is none, nothing says what can be declared.
+    // Without a holder, no type lists the capabilities that can be declared.
     holder.is_none_or(|holder| holder.member(whole).is_some())
 }
 

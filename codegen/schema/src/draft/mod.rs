@@ -2,7 +2,7 @@
 //!
 //! Nothing is decided yet: how a union is read, where a `Box` is needed and which file holds a type are worked out by
 //! the pure functions of [`crate::analyze`], and filled in there.
-//! What the schema leaves open has a safe answer here, and a [`Decision`](crate::decision::Decision) that says so.
+//! An open question of a schema has a safe answer here, and a [`Decision`](crate::decision::Decision) that says so.
 
 mod aliases;
 mod choice;

@@ -12,7 +12,7 @@ use crate::schema::Schema;
 /// Names of definitions, given before any of them is looked into.
 pub(super) struct Names {
     by_definition: SortedMap<String, String>,
-    /// What has each name: a definition, or an inline schema.
+    /// The owner of each name: a definition, or an inline schema.
     pub(super) given: SortedMap<String, Option<String>>,
 }
 

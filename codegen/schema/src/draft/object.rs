@@ -10,7 +10,7 @@ use crate::naming::{is_identifier, numbered, plain, snake_case};
 use crate::schema::{Additional, Constraints, Node, Unsupported};
 use crate::spec::sheet::quoted;
 
-/// How many named members a reader can keep apart.
+/// Maximum number of named members that a reader can keep apart.
 const MAX_MEMBERS: usize = 128;
 
 /// Names of fields that a struct has for something else: what no revision names, and the constructor.

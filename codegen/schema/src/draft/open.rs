@@ -1,4 +1,4 @@
-//! What a schema leaves open on its way to a draft, and the answers that lose nothing.
+//! Open questions of a schema on its way to a draft, and the answers that lose nothing.
 
 use crate::Error;
 use crate::decision::{Decision, Question, Scope, Settle};

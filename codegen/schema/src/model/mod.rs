@@ -38,7 +38,7 @@ pub struct Built {
     pub model: Model,
     /// Prose by `Type` or `Type.member`.
     pub prose: SortedMap<String, String>,
-    /// What the schema leaves open, and the model has a safe answer for.
+    /// The open questions of the schema, each with a safe answer.
     pub decisions: Vec<Decision>,
 }
 
@@ -89,7 +89,7 @@ impl Model {
 
     /// Returns the types that a shape holds by value.
     ///
-    /// What further members hold lies in a map, and so on the heap.
+    /// Returns the named types held by value. Types of further members lie in a map, and so on the heap.
     pub(crate) fn held(&self, shape: &Shape) -> SortedSet<String> {
         let by_value = |ty: &&Ty| Some(self.resolve(ty).by_value()?.clone());
         let held = shape.holds();
@@ -108,7 +108,7 @@ pub struct TypeDef {
     /// The name of the schema definition; absent for a type hoisted from an inline schema.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub definition: Option<String>,
-    /// Where the type stands: `Tool`, or `Tool.annotations` for an inline schema.
+    /// The schemas of the type: `Tool`, or `Tool.annotations` for an inline schema.
     /// Several places share a type where their schemas are equal and their names are the same.
     pub places: Vec<String>,
     /// JSON pointer to the schema that it was made of, the first of several; empty for what no schema spells out.
@@ -119,10 +119,10 @@ pub struct TypeDef {
     pub doc_key: String,
     /// The source file of the generated crate that holds it.
     pub area: String,
-    /// Whether the schema marks it as deprecated.
+    /// Set if the schema marks it as deprecated.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub deprecated: bool,
-    /// What the type is.
+    /// The shape of the type.
     pub shape: Shape,
 }
 
@@ -137,7 +137,7 @@ impl TypeDef {
     }
 }
 
-/// What a type is.
+/// The shape of a type.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shape {
@@ -186,7 +186,7 @@ impl Shape {
 pub struct Object {
     /// The named members, in order of their wire names.
     pub members: Vec<Member>,
-    /// What may stand beside them.
+    /// The values of unnamed members.
     pub rest: Rest,
 }
 
@@ -205,25 +205,25 @@ pub struct Member {
     pub wire: String,
     /// The name of the Rust field.
     pub field: String,
-    /// Whether it must be there.
+    /// The presence: required or not.
     pub presence: Presence,
-    /// What its value is.
+    /// The type of its value.
     pub ty: Ty,
-    /// Whether the value sits in a `Box`, because the type would contain itself otherwise.
+    /// Set if the value sits in a `Box`, because the type would contain itself otherwise.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub boxed: bool,
-    /// How a constructor comes by the value.
+    /// The source of the value in a constructor.
     #[serde(skip_serializing_if = "Given::is_later")]
     pub given: Given,
     /// Limits that the schema puts on the value; documented, not enforced.
     #[serde(skip_serializing_if = "Constraints::is_empty")]
     pub constraints: Constraints,
-    /// Whether the schema marks it as deprecated.
+    /// Set if the schema marks it as deprecated.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub deprecated: bool,
 }
 
-/// How a constructor comes by the value of a member.
+/// The source of a member's value in a constructor.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Given {
@@ -235,7 +235,7 @@ pub enum Given {
     Start(Start),
 }
 
-/// How a constructor takes the value of a member.
+/// The argument of a constructor for a member.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Taken {
     /// After those of lower ranks.
@@ -256,12 +256,12 @@ impl Given {
 pub struct Union {
     /// The choices, in the order of the schema.
     pub variants: Vec<Variant>,
-    /// How a reader tells them apart.
+    /// The plan by which a reader tells them apart.
     pub plan: Plan,
     /// The variant that reading starts from; absent where that is the unknown one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<usize>,
-    /// Whether an unknown discriminator is kept as a case of its own (messages of unknown methods).
+    /// Set if an unknown discriminator is kept as a case of its own (messages of unknown methods).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub open: bool,
 }
@@ -296,9 +296,9 @@ impl Union {
 pub struct Variant {
     /// The Rust name of the variant.
     pub name: String,
-    /// What it holds.
+    /// The type that it holds.
     pub ty: Ty,
-    /// Whether it sits in a `Box`.
+    /// Set if it sits in a `Box`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub boxed: bool,
 }

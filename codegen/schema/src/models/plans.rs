@@ -104,7 +104,7 @@ impl Models<'_> {
         };
         let own = extension.methods.iter().map(|method| &method.name);
         let new = with_methods(model, &own.collect::<Vec<_>>());
-        // What the codes of errors mean is the business of the revisions.
+        // The meaning of error codes is a matter of the revisions.
         // The errors of an extension are those of the revision that it rests on.
         let sent = [before, base].map(|of| sent(&self.stated, of.revision));
         let [old_codes, new_codes] = &sent;

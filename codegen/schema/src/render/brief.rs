@@ -13,11 +13,11 @@ use crate::model::{Direction, MethodKind};
 /// A line of the summary.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Line {
-    /// What its items have in common.
+    /// The common part of its items.
     pub head: &'static str,
     /// The items, the gravest first.
     pub items: Vec<Item>,
-    /// How many more names there are.
+    /// Number of further names.
     pub more: usize,
 }
 
@@ -42,10 +42,10 @@ impl Item {
     }
 }
 
-/// How many items a line has at most.
+/// Maximum number of items in a line.
 const MAX_ITEMS: usize = 5;
 
-/// How many names an item has at most, of what is no message.
+/// Maximum number of names in an item that is no message.
 const MAX_NAMES: usize = 6;
 
 /// The place of a line among the others, and what its items have in common.
@@ -144,7 +144,7 @@ fn on_another_channel(row: &Row) -> &'static str {
 
 /// Things of which the same is said become one item; the gravest come first.
 fn line(head: Head, mut items: Vec<(Level, Item)>) -> Line {
-    // What concerns every message comes before what concerns a few.
+    // Changes of every message come before changes of a few.
     items.sort_by_key(|(level, item)| (item.before.is_empty(), Reverse(*level)));
     let mut all: Vec<Item> = Vec::new();
     for (_, item) in items {

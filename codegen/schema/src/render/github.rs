@@ -10,7 +10,7 @@ use super::themes::Change;
 use super::{change_line, one_line};
 use crate::diff::{Diff, Level, Row};
 
-/// How many annotations of a severity a workflow shows, without the one that counts the others.
+/// Maximum number of annotations of a severity in a workflow, without the one that counts the others.
 const MAX_SHOWN: usize = 9;
 
 /// Renders the annotations of a diff, the summary first; with a gate, only those that fail it.

@@ -105,7 +105,7 @@ fn hint(level: Level) -> &'static str {
 fn pair(index: usize, open: bool, diff: &Diff) -> Value {
     let summary = diff.summary();
     let headline = headline(diff, &summary);
-    // What links to it and into it begin with.
+    // Links to it and into it begin with this id.
     let id = link(&format!("{}..{}", diff.old, diff.new));
     let groups = themes(diff).into_iter().map(|theme| {
         let cards = theme.changes.iter();
@@ -121,7 +121,7 @@ fn pair(index: usize, open: bool, diff: &Diff) -> Value {
     context! {
         index,
         id,
-        // Whether its summary is open from the start.
+        // Set if its summary is open from the start.
         open,
         brief => Serde(brief(diff)),
         old => &diff.old,

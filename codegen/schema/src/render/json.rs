@@ -29,7 +29,7 @@ struct All<'d> {
 /// Renders the document of one diff.
 ///
 /// # Errors
-/// What cannot be written as JSON, which would be a defect.
+/// Returns an error if a value cannot be written as JSON, which would be a defect.
 pub fn diff(diff: &Diff) -> Result<String, Error> {
     written(&one(diff, Some(FORMAT)))
 }

@@ -9,10 +9,10 @@ use super::{one_line, prose_groups, verdict_word};
 use crate::diff::{Diff, Level, Prose, WirePath};
 use crate::naming::capitalized;
 
-/// How many wire paths of a row are spelled out.
+/// Maximum number of wire paths of a row that are spelled out.
 const SHOWN_PATHS: usize = 4;
 
-/// How many breaking changes stand outside of what is folded: with the summary they fit one screen.
+/// Maximum number of breaking changes outside of the folded part: with the summary they fit one screen.
 const MAX_UNFOLDED: usize = 8;
 
 /// Renders the changelog of a diff.

@@ -40,7 +40,7 @@ pub fn rules_met(diff: &Diff, change: &themes::Change<'_>) -> Vec<(String, Vec<S
         steps.entry(step).or_default().extend(rules);
     }
     let told = steps.into_iter().map(|(step, rules)| {
-        // Where a rule acts, that the rest needs none goes without saying.
+        // Beside a rule that acts, the lack of rules for the rest goes without saying.
         let others = rules.len() > 1;
         let told = rules.into_iter().filter(|rule| !others || *rule != PROVEN);
         (step.to_owned(), told.cloned().collect())
@@ -154,13 +154,13 @@ pub fn change_line(row: &Row) -> String {
     }
 }
 
-/// How many words that both sides have stand before and after those that differ.
+/// Number of words before and after a difference that both sides share.
 const WORDS_AROUND: usize = 4;
 
-/// How many words two texts have to share at their ends before only the words that differ are shown.
+/// Minimum number of shared words at the ends of two texts before only the words that differ are shown.
 const LEAST_SAME: usize = 4;
 
-/// How long two texts are together before only the words that differ are shown.
+/// Length of two texts together from which on only the words that differ are shown.
 const SHORT: usize = 60;
 
 /// Two texts by the words that differ, with a few around them.

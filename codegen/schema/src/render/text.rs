@@ -8,7 +8,7 @@ use super::themes::{Change, themes};
 use super::{one_line, prose_groups, rules_words, verdict_word};
 use crate::diff::{Diff, Kind, Level, Prose, Row, Summary, joined};
 
-/// How a text is laid out.
+/// The layout of a text.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct TextOptions {
     /// With the colours of a terminal.
@@ -25,7 +25,7 @@ pub struct TextOptions {
     pub width: Option<usize>,
 }
 
-/// How many wire paths of a row are shown, if not all are asked for.
+/// Maximum number of wire paths shown of a row, if not all are asked for.
 const SHOWN_PATHS: usize = 2;
 
 /// The columns of a line, if nothing is known of the terminal.
@@ -40,10 +40,10 @@ const HEAD: usize = 19;
 /// The fewest columns that words are wrapped to.
 const LEAST: usize = 40;
 
-/// How many rows that are set aside for one reason are named.
+/// Maximum number of rows named that are set aside for one reason.
 const SHOWN_ASIDE: usize = 5;
 
-/// How many fingerprints go on a line.
+/// Number of fingerprints on a line.
 const IDS_A_LINE: usize = 6;
 
 const BOLD: &str = "1";
@@ -212,7 +212,7 @@ impl Writer {
         }
     }
 
-    /// What only the specification's pages say.
+    /// Writes the changes that only the specification's pages state.
     fn prose(&mut self, diff: &Diff) {
         if diff.prose.is_empty() {
             return;

@@ -8,7 +8,7 @@ use crate::diff::{Diff, Kind, Part, Row, WirePath, joined};
 use super::change_line;
 use crate::model::Direction;
 
-/// What belongs together: a feature, or a part that every exchange has.
+/// A feature, or a part that every exchange has, with its changes.
 #[derive(Debug)]
 pub struct Theme<'d> {
     /// The name of the theme.
@@ -24,7 +24,7 @@ pub struct Change<'d> {
     rows: Vec<&'d Row>,
 }
 
-/// How many other methods that have a path are named beside it.
+/// Maximum number of other methods with a path that are named beside it.
 const ALSO: usize = 2;
 
 /// Themes that come first, in their order; features follow, the gravest first.
@@ -46,7 +46,7 @@ const SHARED: &str = "several features";
 const MESSAGES: &str = "messages";
 const TRANSPORT: &str = "transport";
 const ERRORS: &str = "errors";
-/// What is on no wire path.
+/// The heading of changes without a wire path.
 const NAMES: &str = "names of definitions";
 
 /// Groups the changes of a diff by theme.
@@ -201,7 +201,7 @@ impl<'d> Change<'d> {
 
     /// Returns its wire paths as people read them, each with a remark on the methods that have it as well.
     ///
-    /// What both sides send alike in no method of its own goes without direction, once.
+    /// Returns the paths with their directions. A path that both sides send alike, in no method of its own, has none.
     #[must_use]
     pub fn written(&self) -> Vec<(String, String)> {
         let paths: Vec<&WirePath> = self.main().collect();

@@ -49,7 +49,7 @@ enum Stated {
     ProtocolVersion,
 }
 
-/// What a member starts from.
+/// The value that a member starts from.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Start {

@@ -53,11 +53,11 @@ pub struct Mistake {
     pub of: SortedSet<String>,
     /// The member on the wire; empty for each.
     pub member: String,
-    /// What becomes of it.
+    /// The fate of the mistake.
     pub fate: MistakeFate,
 }
 
-/// What becomes of a mistake, as `mcp_wire::mend::MistakeFate` has it; the texts are JSON.
+/// The fate of a mistake, as `mcp_wire::mend::MistakeFate` has it; the texts are JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MistakeFate {
     /// A value for an absent or unreadable one.

@@ -173,7 +173,7 @@ struct UnionRule {
     reason: String,
 }
 
-/// How a union is decided that its schema leaves open.
+/// The decision of a union that its schema leaves open.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) enum Decide {
@@ -201,7 +201,7 @@ impl Rules {
     /// Reads the rule files of a spec.
     ///
     /// # Errors
-    /// What is not TOML, or not a rule, with file and line.
+    /// Returns an error for a text that is not TOML, or not a rule, with file and line.
     pub fn read(texts: &RuleTexts) -> Result<Self, Error> {
         let mut rules = Self::below(texts, "")?;
         let folder = format!("{FOLDER}/");
@@ -386,7 +386,7 @@ fn faults<T: Ranged>(
     rows.iter().filter_map(fault).collect()
 }
 
-/// What is wrong with a rule that no revision needed.
+/// The reasons for which no revision needs a rule.
 const NO_USE: [&str; 3] = [
     "it matches nothing in any revision",
     "a rule that is of no use hides that the schema changed",

@@ -66,7 +66,7 @@ impl JsonType {
         Self::String,
     ];
 
-    /// What a reader sees before it reads on, in the order in which it looks: a whole number is apart from others.
+    /// The kinds that a reader sees before it reads on, in the order in which it looks: a whole number is apart from others.
     pub(crate) const KINDS: [Self; 7] = [
         Self::Object,
         Self::Array,
@@ -125,7 +125,7 @@ impl JsonType {
     }
 }
 
-/// What `additionalProperties` says of the members that are not named.
+/// The meaning of `additionalProperties` for unnamed members.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Additional {
     /// Absent, `true` or `{}`: any member may stand there.
@@ -195,7 +195,7 @@ pub struct Node {
     pub deprecated: bool,
     /// Keywords that stand here and that no other member holds: a comparison of schemas reads them, a type does not.
     pub unsaid: SortedMap<String, Value>,
-    /// What keeps a type from saying what this says.
+    /// The part of the schema that no type can express.
     pub unsupported: Option<Box<Unsupported>>,
 }
 
@@ -204,11 +204,11 @@ pub struct Node {
 pub struct Unsupported {
     /// JSON pointer of what does not fit.
     pub pointer: String,
-    /// What the generator can read there.
+    /// The values that the generator can read there.
     pub expected: String,
-    /// What stands there.
+    /// The value that stands there.
     pub found: String,
-    /// Whether it never comes to an end, so that no JSON is what it says.
+    /// Set if it never comes to an end, so that no JSON satisfies it.
     pub endless: bool,
 }
 

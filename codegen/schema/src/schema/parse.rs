@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::{Additional, JsonType, Node, Schema, Unsupported, applied};
 use crate::Error;
 
-/// What stands where a keyword does that is none of these.
+/// The expectation for a keyword that is none of these.
 pub(crate) const KNOWN: &str = "a keyword that the generator understands";
 
 /// Keywords that say what a value looks like in a way that no [`Node`] has a member for.

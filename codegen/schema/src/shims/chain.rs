@@ -1,4 +1,4 @@
-//! Which rules a change meets on its way: those of its pair of adjacent revisions, or of each step between two others.
+//! The rules that a change meets on its way: those of its pair of adjacent revisions, or of each step between two others.
 //!
 //! Between adjacent revisions the plan of the pair says it. Further apart, a change is what the steps have made of it:
 //! it meets the rules of their rows at its places on the wire, or of those that hold these or lie in them.
@@ -148,7 +148,7 @@ impl Planned {
     }
 }
 
-/// Whether what stands at the first place has a say in what stands at the second one.
+/// Decides if the value at the first place affects the one at the second.
 type Touches = fn(&WirePlace, &WirePlace) -> bool;
 
 /// Returns the rules of each step for a row between two revisions that are not adjacent.

@@ -1,4 +1,4 @@
-//! What the prose of the specification changes between adjacent revisions and no schema shows: `spec/changes.toml`.
+//! Changes of the specification's prose between adjacent revisions that no schema shows: `spec/changes.toml`.
 //!
 //! Each change is answered: by rules of the pair, by an adapter of the runtime, or by a reason why nothing has to be
 //! done about it. One without an answer stops the planning of its pair.
@@ -40,15 +40,15 @@ pub struct Change {
     pub binds: Option<Sender>,
     /// The transport that it is about; `None` if it is about any.
     pub over: Option<Transport>,
-    /// What the newer revision says and the older one does not, or the other way round, in our own words.
+    /// The rule that only one of the two revisions has, in our own words.
     pub says: String,
     /// The page that says so.
     pub page: String,
-    /// What answers it.
+    /// The answer of this project.
     pub answer: Option<Answer>,
 }
 
-/// What answers a change of the prose.
+/// The answer of this project to a change of the prose.
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Answer {
@@ -64,7 +64,7 @@ impl Changes {
     /// Reads those of a spec.
     ///
     /// # Errors
-    /// What is not TOML, or no change, with its line.
+    /// Returns an error for a text that is not TOML, or no change, with its line.
     pub fn of(spec: &Spec) -> Result<Self, Error> {
         Self::read(spec.rules.get("changes.toml"))
     }
@@ -72,7 +72,7 @@ impl Changes {
     /// Reads the changes; an absent file has none.
     ///
     /// # Errors
-    /// What is not TOML, or no change, with its line.
+    /// Returns an error for a text that is not TOML, or no change, with its line.
     pub fn read(file: RuleFile) -> Result<Self, Error> {
         let Rows { change: rows } = file.parse()?;
         Ok(Self { file, rows })

@@ -1,4 +1,4 @@
-//! Which rule covers a row of a diff: the plan of the pair, walked along the wire paths of the row.
+//! The rule that covers a row of a diff: the plan of the pair, walked along the wire paths of the row.
 //!
 //! A row is covered by the rules met at the end of its paths, by `proven` where the planner needed none, or by
 //! `runtime` where no value is concerned: headers, envelopes, what binds peers. What none of these covers is uncovered.

@@ -1,4 +1,4 @@
-//! What conversions can come to beside a value, found by striking out those that can lose something, and those that can stop.
+//! The effects of conversions beside a value, found by striking out those that can lose something, and those that can stop.
 
 use crate::sorted::{SortedMap, SortedSet};
 

@@ -1,4 +1,4 @@
-//! Where a member may be less in the other revision, by what the schema says of it and the type does not.
+//! Limits of a member that only the target's schema has, by keywords that no type expresses.
 //!
 //! The model keeps some members as opaque text; here they are seen through to what the schemas say of them.
 //! The comparison is that of the diff; its findings become questions of one way.
@@ -16,21 +16,21 @@ use crate::diff::{
 };
 use crate::model::{Member, Ty, TypeDef};
 
-/// What the target asks of a member that the source does not.
+/// A limit of the target on a member that the source does not have.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Limit {
     /// The place that a hook names in `covers`.
     pub(super) place: String,
     /// The names on the way from the member to the place.
     pub(super) inside: Vec<String>,
-    /// What is asked there, in words.
+    /// The limit, in words.
     pub(super) asks: String,
 }
 
 /// A finding at a member or inside it: the way from the value of the member to what differs, and what differs.
 type Difference = (Vec<Segment>, Finding);
 
-/// What two schemas say of the members that both have, compared once for both ways.
+/// The limits of two schemas on the members that both have, compared once for both ways.
 pub(super) struct Limits<'g> {
     graphs: [&'g Graph; 2],
     /// The objects of each, by the JSON pointers of their schemas.
@@ -61,7 +61,7 @@ impl<'g> Limits<'g> {
         let differences =
             self.differences(ends.map(|(owner, member)| (owner, &*member.wire)), text);
         let [_, graph] = way.ends(self.graphs);
-        // What kind of value it is, is what two types say that differ; unions of other names are planned by their choices.
+        // Two types with different kinds of values differ as types; unions of other names are planned by their choices.
         let unions = [source, target].map(|member| member.ty.named());
         let told = if text {
             source.ty != target.ty
@@ -271,7 +271,7 @@ fn each_is(graph: &Graph, each: Node) -> String {
 /// Returns a limit that is tighter than the one before, in words.
 fn limit(name: &str, before: Option<&Value>, now: &Value) -> Option<String> {
     let bare = name.trim_start_matches("[]");
-    // What absence means is no limit.
+    // A default is no limit.
     if bare == "default" {
         return None;
     }

@@ -1,4 +1,4 @@
-//! What a plan meets on its way through values: the rules about each member and variant, and the conversions that it calls.
+//! The rules that a plan meets on its way through values: for each member and variant, and for the conversions that it calls.
 
 use crate::sorted::SortedMap;
 
@@ -59,7 +59,7 @@ impl Source {
                 missing.chain(same.null.as_deref()).chain(filter).collect()
             }
             Self::Custom { hook, .. } | Self::Derived(hook) => vec![&hook.rule],
-            // What holds all that the source does needs no rule.
+            // A target that holds every value of the source needs no rule.
             Self::Reread(recast) if recast.widens => {
                 let missing = recast.missing.iter();
                 missing.map(|missing| missing.rule.as_str()).collect()

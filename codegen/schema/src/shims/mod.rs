@@ -13,8 +13,8 @@
 //! places  where on the wire each rule of a plan applies
 //! chain   the same across several pairs: which rules a change meets, step by step
 //! ```
-//! What no rule covers and nothing proves gets the safe answer, and is listed as a [`Decision`](crate::decision::Decision);
-//! between released revisions none may be left.
+//! A difference that no rule covers and nothing proves gets the safe answer, and is listed as a
+//! [`Decision`](crate::decision::Decision); between released revisions none may be left.
 
 mod alike;
 mod chain;

@@ -1,4 +1,4 @@
-//! What the rules of a pair leave open: each place once, the safe answer that was taken, and the row that would
+//! Open questions of a pair's rules: each place once, the safe answer that was taken, and the row that would
 //! settle it.
 
 use crate::sorted::{SortedMap, SortedSet};
@@ -17,9 +17,9 @@ pub const UNDECIDED: &str = "undecided";
 /// Something that is open on one way.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Finding {
-    /// Where it is open; `None` for both ways.
+    /// The direction in which it is open; `None` for both.
     way: Option<Way>,
-    /// What is open, in words.
+    /// The open question, in words.
     open: String,
     /// The safe answer, in words.
     answer: String,
@@ -187,7 +187,7 @@ fn settle(pair: &Pair, place: &str, findings: &SortedSet<Finding>, id: &str) -> 
     if !rows.is_empty() {
         return Settle::of(pair.file(), rows.join("\n"));
     }
-    // What an absent value becomes goes without saying on the way back.
+    // The value of an absent member goes without saying on the way back.
     let default = (rule.get(&Way::Up).copied())
         .and_then(|action| action.strip_prefix("{ default = "))
         .filter(|_| rule.get(&Way::Down).copied() == Some("\"drop\""));

@@ -101,7 +101,7 @@ impl fmt::Display for Pair {
     }
 }
 
-/// Which way a value travels.
+/// The direction in which a value travels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Way {
@@ -149,7 +149,7 @@ impl Way {
     }
 }
 
-/// Who sends a method.
+/// The sender of a method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sender {

@@ -1,4 +1,4 @@
-//! Where on the wire the rules of a pair apply: its plan, walked from every method.
+//! The wire paths where the rules of a pair apply: its plan, walked from every method.
 
 use crate::sorted::{SortedMap, SortedSet};
 use std::collections::VecDeque;

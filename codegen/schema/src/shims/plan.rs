@@ -1,4 +1,4 @@
-//! What a conversion does, as plain data: emitted as Rust, printed as a table, compared with the diff.
+//! Conversions as plain data: emitted as Rust, printed as a table, compared with the diff.
 
 use crate::sorted::SortedSet;
 
@@ -23,14 +23,14 @@ pub struct PairPlan {
     pub down: Vec<Conversion>,
     /// The types that both have exactly alike and that no method reaches, by Rust name.
     pub alike: SortedSet<String>,
-    /// What becomes of each method.
+    /// The plan of each method.
     pub methods: Vec<MethodPlan>,
-    /// What becomes of error codes.
+    /// The fate of error codes.
     pub errors: Vec<super::rules::ErrorRule>,
-    /// What no rule answers: the plan does what is safe there.
+    /// Differences that no rule answers: the plan takes the safe answer.
     #[serde(skip)]
     pub open: Vec<Decision>,
-    /// What losses and stops are recorded under.
+    /// The rules that record losses and stops.
     pub rules: Vec<RuleFacts>,
 }
 
@@ -39,9 +39,9 @@ pub struct PairPlan {
 pub struct RuleFacts {
     /// Its id, of which a pair has one each.
     pub id: String,
-    /// How much what is lost by it matters.
+    /// The gravity of its losses.
     pub loss: Option<LossKind>,
-    /// How much it matters where what counts is not among it.
+    /// The gravity of a loss without the part that counts.
     pub lesser: Option<LossKind>,
     /// The values that are of that lesser kind.
     pub trivial: Option<Trivial>,
@@ -57,7 +57,7 @@ impl PairPlan {
     }
 }
 
-/// How values of one type become values of another.
+/// The conversion of values of one type to another.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Conversion {
     /// The source.
@@ -66,13 +66,13 @@ pub struct Conversion {
     pub to: End,
     /// The area of the source type, for the file.
     pub area: String,
-    /// What it can come to beside a value.
+    /// The possible results beside a value.
     pub effect: Effect,
-    /// What it does.
+    /// The steps of the conversion.
     pub body: Body,
 }
 
-/// What a conversion can come to beside a value.
+/// The possible results of a conversion beside a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Effect {
@@ -84,7 +84,7 @@ pub enum Effect {
     Fallible,
 }
 
-/// What a conversion does.
+/// The steps of a conversion.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Body {
@@ -111,7 +111,7 @@ pub enum Body {
     Custom(Hook),
 }
 
-/// How an object becomes one of several, by the value of one member.
+/// The conversion of an object to one of several, by the value of one member.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SplitPlan {
     /// The Rust field of the source.
@@ -122,18 +122,18 @@ pub struct SplitPlan {
     pub arms: Vec<(String, Becomes)>,
 }
 
-/// What a value becomes.
+/// The target of a value.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Becomes {
     /// The variant of the target that the value becomes; the target itself if it is not a union.
     pub variant: Option<String>,
-    /// Whether it is in a box there.
+    /// Set if it is in a box there.
     pub boxed: bool,
-    /// How the value is converted.
+    /// The conversion of the value.
     pub transfer: Transfer,
 }
 
-/// How an object becomes one of another type.
+/// The conversion of an object to another type.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ObjectPlan {
     /// Hand-written functions that change the source first.
@@ -147,7 +147,7 @@ pub struct ObjectPlan {
     /// The constants of the target that the source does not name: an unknown member of that name is something else.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub foreign: Vec<String>,
-    /// What becomes of the unknown members.
+    /// The fate of the unknown members.
     pub rest: RestPlan,
     /// Hand-written functions that change the target last.
     pub after: Vec<Hook>,
@@ -176,23 +176,23 @@ pub fn may_stop(path: &str) -> bool {
     path.ends_with('?')
 }
 
-/// How a member of the target gets its value.
+/// The source of a target member's value.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FieldPlan {
     /// The name on the wire.
     pub wire: String,
     /// The Rust field of the target.
     pub field: String,
-    /// Whether the target may lack it.
+    /// Set if the target may lack it.
     pub optional: bool,
-    /// Whether the target keeps it in a box.
+    /// Set if the target keeps it in a box.
     pub boxed: bool,
-    /// Where the value comes from.
+    /// The source of the value.
     pub source: Source,
     /// The other name that the source has for it, so that an unknown member of this one is something else.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub was: Option<String>,
-    /// What makes it fit where the target limits it more.
+    /// The changes that make it fit where the target limits it more.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fitted: Vec<Fitted>,
 }
@@ -214,7 +214,7 @@ pub struct Fitted {
     pub rule: String,
 }
 
-/// Where the value of a target's member comes from.
+/// The source of the value of a target's member.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Source {
@@ -253,21 +253,21 @@ pub enum Source {
 pub struct SameMember {
     /// The Rust field of the source.
     pub field: String,
-    /// How a value is converted.
+    /// The conversion of the value.
     pub transfer: Transfer,
-    /// Whether the source may lack it.
+    /// Set if the source may lack it.
     pub optional: bool,
-    /// Whether the source keeps it in a box.
+    /// Set if the source keeps it in a box.
     pub boxed: bool,
-    /// What an absent one becomes where the target must have it.
+    /// The value for an absent one where the target must have it.
     pub missing: Option<Missing>,
     /// The target takes this value if the member is absent, so that the conversion leaves it out.
     pub implied: Option<serde_json::Value>,
     /// The rule by which `null` is left out, where it is a value of the source alone.
     pub null: Option<String>,
-    /// Whether an object that loses all its members is left out.
+    /// Set if an object that loses all its members is left out.
     pub prune: bool,
-    /// What a session knows that has to stand in it, where the source has none.
+    /// The fact of the session for the target, where the source has none.
     pub summon: Option<SessionFact>,
     /// The hand-written function that says which items of a list stay.
     pub filter: Option<Hook>,
@@ -279,7 +279,7 @@ pub struct SameMember {
 pub enum Adoption {
     /// Always: a rule says that it means the same.
     Always,
-    /// Where members are carried: it may have come from a newer peer.
+    /// Under the policy that carries members: it may have come from a newer peer.
     Carried,
     /// Never: the other revision lets it decide something.
     Never,
@@ -290,26 +290,26 @@ pub enum Adoption {
 pub struct Recast {
     /// The Rust field of the source.
     pub field: String,
-    /// Whether the source may lack it.
+    /// Set if the source may lack it.
     pub optional: bool,
-    /// Whether the source keeps it in a box.
+    /// Set if the source keeps it in a box.
     pub boxed: bool,
     /// The rule.
     pub rule: String,
-    /// Whether the target holds every value of the source, so that no rule is asked for.
+    /// Set if the target holds every value of the source, so that no rule is asked for.
     pub widens: bool,
-    /// What an absent one becomes where the target must have it.
+    /// The value for an absent one where the target must have it.
     pub missing: Option<Missing>,
 }
 
-/// What fills a member that must be there.
+/// The value that fills a required member.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Missing {
     /// The rule.
     pub rule: String,
-    /// What it says.
+    /// The action of the rule.
     pub action: Action,
-    /// How an empty one of the source is converted, where the rule asks for that.
+    /// The conversion of an empty value of the source, where the rule asks for one.
     pub empty: Option<Transfer>,
 }
 
@@ -320,28 +320,28 @@ pub struct DroppedPlan {
     pub wire: String,
     /// The Rust field of the source.
     pub field: String,
-    /// Whether the source may lack it.
+    /// Set if the source may lack it.
     pub optional: bool,
     /// The rule.
     pub rule: String,
-    /// What it says.
+    /// The action of the rule.
     pub action: Action,
-    /// Whether it travels as an unknown member where members are carried.
+    /// Set if it travels as an unknown member where members are carried.
     pub carried: bool,
 }
 
-/// What becomes of a variant.
+/// The plan of a variant.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ArmPlan {
     /// The variant of the source.
     pub variant: String,
-    /// Whether it is in a box.
+    /// Set if it is in a box.
     pub boxed: bool,
-    /// What becomes of it.
+    /// The fate of the variant.
     pub arm: Arm,
 }
 
-/// What becomes of a variant.
+/// The fate of a variant.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arm {
@@ -365,7 +365,7 @@ pub enum Arm {
     },
 }
 
-/// What becomes of a string.
+/// The plan of a string.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StringPlan {
     /// The string.
@@ -379,7 +379,7 @@ pub struct StringPlan {
 pub struct SettledPlan {
     /// The name on the wire.
     pub wire: String,
-    /// What the source has there.
+    /// The value of the source.
     pub from: Held,
     /// The constant of the target.
     pub constant: serde_json::Value,
@@ -387,7 +387,7 @@ pub struct SettledPlan {
     pub rule: Option<String>,
 }
 
-/// What a source holds.
+/// The value of a source.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Held {
@@ -397,26 +397,26 @@ pub enum Held {
     Field {
         /// The Rust field.
         field: String,
-        /// Whether it may be absent.
+        /// Set if it may be absent.
         optional: bool,
     },
 }
 
-/// What becomes of the unknown members of an object.
+/// The plan of an object's unknown members.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RestPlan {
-    /// How the source keeps them.
+    /// The form in which the source keeps them.
     pub from: Rest,
-    /// How the target keeps them.
+    /// The form in which the target keeps them.
     pub to: Rest,
-    /// How each is converted, where both keep values of a type and the two types belong together.
+    /// The conversion of each, where both keep values of a type and the two types belong together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transfer: Option<Box<Transfer>>,
     /// The rule about those that the target cannot keep.
     pub rule: String,
 }
 
-/// How one value is converted.
+/// The conversion of one value.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Transfer {
@@ -476,27 +476,27 @@ impl End {
     }
 }
 
-/// What becomes of a method.
+/// The plan of a method.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MethodPlan {
     /// The method; what the newer revision calls it, where the two have different names for it.
     pub name: String,
-    /// What the older revision calls it, where that is another name.
+    /// The older revision's name of it, where that differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub was: Option<String>,
-    /// Who sends it.
+    /// The sender.
     pub sender: Sender,
-    /// Whether both revisions have it.
+    /// Set if both revisions have it.
     pub in_both: bool,
-    /// How params are converted up and down, where both have the method, with some.
+    /// The conversions of params up and down, where both have the method, with some.
     pub params: Option<[Transfer; 2]>,
-    /// How results are converted up and down, where both have the method, with some.
+    /// The conversions of results up and down, where both have the method, with some.
     pub result: Option<[Transfer; 2]>,
-    /// What becomes of it, where the other revision lacks it, or understands it otherwise.
+    /// The fate of a method that the other revision lacks, or understands otherwise.
     pub apart: Option<Apart>,
 }
 
-/// What becomes of a method that the other revision lacks, or understands otherwise.
+/// The fate of a method that the other revision lacks, or understands otherwise.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Apart {
     /// The rule.

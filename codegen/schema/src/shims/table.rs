@@ -69,7 +69,7 @@ fn wire(paths: &[String]) -> String {
     }
 }
 
-/// What a rule comes to, on one value.
+/// Writes the result of a rule on one value.
 fn example(text: &mut String, sample: &Sample<'_>) {
     let Sample { of, way, input, .. } = sample;
     let ending = match sample.ending {

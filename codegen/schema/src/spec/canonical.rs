@@ -3,9 +3,9 @@
 //! Prose goes (`description`, `title`, `examples`, `$comment` where they are annotations, not where they name members),
 //! keys are sorted, and so are the lists whose order says nothing (`required`, `enum`, a list-valued `type`);
 //! `definitions` becomes `$defs`, choices that are fixed strings become `enum`; the dialect is 2020-12.
-//! What has two spellings gets one: an `enum` of one value is `const`, and a `oneOf` whose choices exclude each other `anyOf`.
+//! Two spellings become one: an `enum` of one value is `const`, and a `oneOf` whose choices exclude each other `anyOf`.
 //! A keyword that would change its meaning on the way from one dialect to the other is an error: it is never translated by guess.
-//! What other generators of schemas spell out without effect is left out: see `restated`.
+//! Keywords without effect that other generators of schemas write are left out: see `restated`.
 //! Keywords unknown here are kept as they are: which keywords a schema may use is decided where the schema is loaded.
 
 use serde_json::{Map, Value};
@@ -27,7 +27,7 @@ pub const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 /// Nesting beyond this is refused; real schemas stay below 20. The same limit as serde_json's parser.
 const MAX_DEPTH: usize = 128;
 
-/// What to do where nothing more can be said.
+/// The cure where nothing more can be said.
 const MEND: &str = "mend the file itself: an erratum changes a schema, and this is none yet";
 
 /// Keywords that mean nothing in draft-07 and something in 2020-12.
@@ -65,7 +65,7 @@ pub(super) fn of_text(file: &str, text: &str) -> Result<Value, Error> {
 /// Reads the text of a schema of an extension, whose references may lead nowhere: errata can mend them.
 ///
 /// # Errors
-/// What is not JSON, and what cannot be carried over.
+/// Returns an error for a text that is not JSON, and for parts that cannot be carried over.
 pub fn of_text_with_dangling(file: &str, text: &str) -> Result<Value, Error> {
     let (canonical, _) = carried_over(&super::json::parse(file, text)?, file)?;
     Ok(canonical)
@@ -174,7 +174,7 @@ enum Dialect {
     Draft2020,
 }
 
-/// What stands below a keyword.
+/// The kind of value below a keyword.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Holds {
     Schema,
@@ -212,9 +212,9 @@ struct Walk<'a> {
     file: &'a str,
     dialect: Dialect,
     pointer: String,
-    /// Where each `$ref` stands, and its rewritten pointer, still percent-encoded.
+    /// The place of each `$ref`, and its rewritten pointer, still percent-encoded.
     refs: Vec<(String, String)>,
-    /// Whether a definition states the dialect by itself, as generators of schemas do that write each one alone.
+    /// Set if a definition states the dialect by itself, as generators of schemas do that write each one alone.
     states_again: bool,
 }
 

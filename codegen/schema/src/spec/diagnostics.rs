@@ -1,4 +1,4 @@
-//! What the readers of rule files find wrong with a line: a fact that is tried, or a rule that nothing needs any more.
+//! Faults that the readers of rule files find in a line: a fact that is tried, or a rule that nothing needs any more.
 
 use super::{Directory, ERRATA, REVISIONS, errata, errors, methods};
 use crate::error::Fault;

@@ -204,7 +204,7 @@ impl Directory {
     /// The list of revisions is written last: a command that was interrupted does the rest when it is run again.
     ///
     /// # Errors
-    /// What cannot be written, and a directory that another command has changed since it was read.
+    /// Returns an error for a file that cannot be written, and for a directory that another command has changed since it was read.
     pub fn write(&self, dir: &Path) -> Result<(), Error> {
         let stands = Self::read(dir)?.files;
         let changed = self.base.iter().flat_map(|base| differing(base, &stands));
@@ -249,7 +249,7 @@ fn differing<'f>(one: &'f Files, other: &'f Files) -> Vec<&'f String> {
 /// Collects every `.toml` of the directory, its direct subdirectories and the folders of extensions and their states, and
 /// their `schema.json`.
 ///
-/// What is hidden is left out.
+/// Collects the files of a directory. Hidden files are left out.
 fn collect(dir: &Path, below: &str, files: &mut Files) -> Result<(), Error> {
     let folder = dir.join(below);
     let unreadable = |cause| Error::io("read", &folder, cause);

@@ -20,7 +20,7 @@ pub struct Erratum {
     pub id: String,
     /// Why the schema is wrong there, in our own words.
     pub reason: String,
-    /// What says otherwise: a page or a definition of the specification.
+    /// The evidence against the schema: a page or a definition of the specification.
     pub source: String,
     /// The revisions whose schemas have the defect, oldest first.
     pub revisions: Vec<String>,
@@ -28,7 +28,7 @@ pub struct Erratum {
     pub at: Vec<String>,
     /// The value expected at each of them; `None` if there is none.
     pub expect: Option<Value>,
-    /// What is put there; none takes the member away.
+    /// The new value; without one the member is taken away.
     pub replace: Option<Value>,
     /// The line in errata.toml.
     pub line: usize,
@@ -176,13 +176,13 @@ fn from_toml(value: toml::Value) -> Result<Value, String> {
     })
 }
 
-/// What errata have made of a schema.
+/// A schema after its errata.
 pub(crate) struct Applied {
     /// The schema, in canonical form.
     pub(crate) schema: Value,
     /// The errata, without those of which nothing applied.
     pub(crate) errata: Vec<Erratum>,
-    /// What was passed over in a draft, each place with the failure that it is elsewhere.
+    /// The errata passed over in a draft, each place with the failure that it is elsewhere.
     pub(crate) passed: Vec<Error>,
 }
 
@@ -204,7 +204,7 @@ pub(crate) fn apply(
     let mut tell = |problems: Vec<Problem<'_>>| {
         for (erratum, whole, problem) in problems {
             let mut of = failure(file, erratum, id, status, problem);
-            // What holds at other places cannot be ended as a whole.
+            // An erratum that holds at other places cannot be ended as a whole.
             of.revision = (whole || is_draft).then(|| id.into());
             let begins = erratum.revisions.first().is_some_and(|since| since == id);
             if is_draft && !(whole && begins) {

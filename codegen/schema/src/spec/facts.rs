@@ -249,7 +249,7 @@ impl Held {
     }
 }
 
-/// What becomes of a fact.
+/// The fate of a fact.
 #[derive(Clone, Debug)]
 pub(super) enum Change {
     /// It begins with another revision.

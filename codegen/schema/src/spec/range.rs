@@ -10,11 +10,11 @@ use crate::Error;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Order {
     ids: Vec<String>,
-    /// How many of them are no drafts, which stand last.
+    /// Number of states that are no drafts, which stand last.
     firm: usize,
     /// The places of drafts that are still a release which others came after, each with the place of that release.
     outlived: Vec<(usize, usize)>,
-    /// Whether the ids are those of the states of an extension.
+    /// Set if the ids are those of the states of an extension.
     of_states: bool,
 }
 
@@ -107,7 +107,7 @@ impl Order {
     /// Returns the first and the last place of a range.
     ///
     /// # Errors
-    /// What is wrong with it: a revision that is not there, or an end before the beginning.
+    /// Returns an error for a revision that is not there, or an end before the beginning.
     pub(super) fn span(&self, since: &str, until: Option<&str>) -> Result<(usize, usize), String> {
         let at = |id: &str| {
             let noun = if self.of_states { "state" } else { "revision" };
@@ -146,12 +146,12 @@ impl Order {
     }
 }
 
-/// What is wrong with the rows of a file, by revision, while it is found.
+/// The faults of a file's rows, by revision, while they are found.
 pub(super) struct Faults<'f> {
     pub(super) file: &'f RuleFile,
     pub(super) spec: &'f Spec,
     errors: Vec<Error>,
-    /// What is passed over in a draft.
+    /// The faults that are passed over in a draft.
     passed: Vec<Error>,
 }
 

@@ -11,7 +11,7 @@ use crate::error::from_name;
 use crate::names::module;
 use crate::naming::is_identifier;
 
-/// How a revision settles which version is spoken.
+/// The way in which a revision settles the version to speak.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Lifecycle {
@@ -21,7 +21,7 @@ pub enum Lifecycle {
     PerRequest,
 }
 
-/// How far a revision has come.
+/// The stage of a revision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
@@ -112,7 +112,7 @@ struct Rows {
 /// Read the list and check that it can be one.
 ///
 /// # Errors
-/// What is not TOML, an id that is taken or not a file name, a protocol version that two released
+/// Returns an error for a text that is not TOML, an id that is taken or not a file name, a protocol version that two released
 /// revisions share, a digest that is none, handlers of two revisions or of an unreleased one, and a draft that does not
 /// stand last.
 pub(crate) fn read(file: &RuleFile) -> Result<Vec<Row>, Error> {
@@ -171,7 +171,7 @@ fn faults(row: &Row, before: &[Row]) -> Vec<(usize, String, &'static str)> {
     faults
 }
 
-/// What an id of a revision may be.
+/// The form of a revision's id.
 pub(crate) const ID_HELP: &str = "letters, digits, `.`, `_` and `-`, beginning with a letter or digit and ending with one, without `..`; not a keyword of Rust, nor a name that a folder of spec/, a crate or a feature of this workspace has";
 
 /// Names that something else has: folders of spec/, crates `mcp-NAME`, features of the facade, words of cargo.

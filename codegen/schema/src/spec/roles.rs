@@ -13,7 +13,7 @@ use super::canonical::{definition, definitions};
 pub struct Role {
     /// The definition.
     pub union: &'static str,
-    /// Who sends them.
+    /// The sender.
     pub direction: Direction,
     /// Requests, notifications or embedded requests.
     pub kind: MethodKind,

@@ -18,7 +18,7 @@ pub struct RuleFile {
     pub path: String,
     /// The whole text; empty for a file that is not there.
     pub text: String,
-    /// Where its lines after the first begin, found when one is asked for.
+    /// The beginnings of its lines after the first, found when one is asked for.
     starts: OnceLock<Vec<usize>>,
 }
 
@@ -35,7 +35,7 @@ impl RuleFile {
     /// Reads the file as `T`.
     ///
     /// # Errors
-    /// What does not fit, with its line.
+    /// Returns an error for a value that does not fit, with its line.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, Error> {
         if self.text.starts_with(BYTE_ORDER_MARK) {
             return Err(not_toml(&self.path, 1, MARKED));

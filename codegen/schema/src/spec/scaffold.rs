@@ -47,7 +47,7 @@ impl Directory {
                     line => format!("{line}\n"),
                 });
             let stub: String = stub.collect();
-            // What else is empty is for a person to say.
+            // An empty value that is left is for a person to fill in.
             if !stub.contains("= \"\"") {
                 taken.stub(decision, &stub);
             }

@@ -12,7 +12,7 @@ use crate::Error;
 pub(crate) struct Entry {
     /// The names of the tables that it stands in, outermost first.
     pub(crate) table: Vec<String>,
-    /// What tells it from the entries beside it: the key of a line, the first value of a row.
+    /// The part that tells it from the entries beside it: the key of a line, the first value of a row.
     pub(crate) name: String,
     /// From its header or key to the end of its last value.
     pub(crate) span: Range<usize>,
@@ -61,7 +61,7 @@ pub(crate) type Edit = (Range<usize>, String);
 /// Returns the entries of a rule file, in the order of the text.
 ///
 /// # Errors
-/// What is not TOML, with its line.
+/// Returns an error for a text that is not TOML, with its line.
 pub(crate) fn entries(path: &str, text: &str) -> Result<Vec<Entry>, Error> {
     let document = parsed(path, text)?;
     let mut entries = Vec::new();
@@ -258,7 +258,7 @@ fn block_removal(text: &str, span: Range<usize>) -> Edit {
         }
         start = above;
     }
-    // What heads the whole file is of no row.
+    // A comment at the head of the whole file belongs to no row.
     if start == 0 && !text[..span.start].trim().is_empty() {
         start = line_start(text, span.start);
     }

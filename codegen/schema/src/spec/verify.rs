@@ -14,17 +14,17 @@ use super::{Directory, Revision, canonical, errors, methods, schema_name};
 use crate::Error;
 use crate::files::diff;
 
-/// How many differing lines a failure shows.
+/// Maximum number of differing lines in a failure.
 const SHOWN_LINES: usize = 10;
 
-/// What was checked, and held.
+/// The facts that were checked, and hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verified {
     /// The revisions, in order.
     pub revisions: Vec<String>,
     /// The extensions, in order.
     pub extensions: Vec<String>,
-    /// How many errata apply.
+    /// Number of errata that apply.
     pub errata: usize,
     /// The schemas were compared with upstream files.
     pub upstream: bool,
@@ -79,7 +79,7 @@ pub fn verify(dir: &Path, upstream: Option<&Path>) -> Result<Verified, Error> {
             failures.extend(methods::MethodRules::read(&spec).err());
             failures.extend(errors::ErrorRules::read(&spec).err());
         }
-        // What is among the failures already is said once.
+        // An error that is among the failures already is listed once.
         Err(error) => failures.push(error),
     }
     Error::check(failures)?;

@@ -123,7 +123,7 @@ impl Walk<'_> {
                     let known = object.members.iter().find(|member| member.wire == *wire);
                     match (known, &object.rest) {
                         (Some(member), _) => {
-                            // What stands in `_meta` belongs to whoever owns its keys.
+                            // A key in `_meta` belongs to its vendor.
                             if member.wire != "_meta" {
                                 self.ty(&member.ty, value);
                             }

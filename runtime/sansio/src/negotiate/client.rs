@@ -18,7 +18,7 @@ use mcp_revisions_core::RevisionSet;
 use mcp_revisions_core::methods;
 use mcp_wire::meta::SERVER_INFO;
 
-/// How far the client has come with the server.
+/// The stage of a client with its server.
 #[derive(Debug, Clone)]
 pub(crate) enum Stage {
     /// Nothing is known, or what is known was handed in.
@@ -46,12 +46,12 @@ pub(crate) struct Starting {
     until: Duration,
 }
 
-/// How many times longer a server may be silent about `initialize` than about the probe before it gets the other message.
+/// Factor of the time that a server may be silent about `initialize`, against the probe, before it gets the other message.
 /// Some handshake servers end on a request between `initialize` and `notifications/initialized`; nearly all servers that
 /// are silent about `initialize` are only slow to start.
 const INITIALIZE_WAITS: u32 = 3;
 
-/// What was settled.
+/// The facts that are settled.
 #[derive(Debug, Clone)]
 pub(crate) struct Settled {
     pub(crate) revision: Revision,
@@ -59,9 +59,9 @@ pub(crate) struct Settled {
     pub(crate) session: Option<String>,
     /// The number of that session; 0 without one.
     pub(crate) number: u64,
-    /// Whether the server itself said so; a verdict that was handed in is not.
+    /// Set if the server itself said so; a verdict that was handed in is not.
     pub(crate) confirmed: bool,
-    /// Whether a handshake server has the `logging` capability.
+    /// Set if a handshake server has the `logging` capability.
     pub(crate) logging: bool,
     /// The log level of a session.
     pub(crate) log_level: Option<String>,
@@ -230,7 +230,7 @@ impl Connection<Client> {
         let params = object([
             ("protocolVersion", Json::of(offer.protocol_version())),
             ("capabilities", capabilities.unwrap_or_else(no_params)),
-            // What cannot be carried over is named all the same: the member must be there.
+            // An identity that cannot be carried over is named all the same: the member must be there.
             ("clientInfo", info.unwrap_or_else(|| profile.info().clone())),
         ]);
         let method = methods::INITIALIZE;
@@ -269,7 +269,7 @@ impl Connection<Client> {
                 self.unsettle(&failure);
             }
             Finding::PerRequest(versions) => {
-                // What was offered in vain is not what it means.
+                // A revision that was offered in vain is not the one that it means.
                 let is_open = |revision: &Revision| {
                     revision.lifecycle() == Lifecycle::PerRequest || !tried.contains(*revision)
                 };
@@ -313,7 +313,7 @@ impl Connection<Client> {
         };
         let awaits_other = starting.probe.is_some() || starting.handshake.is_some();
         let (tried, until) = (starting.tried, starting.until);
-        // What is said of `initialize` tells more than that the probe is not known.
+        // A refusal of `initialize` tells more than that the probe is not known.
         if lifecycle == Lifecycle::Handshake || starting.refusal.is_none() {
             starting.refusal = Some(failure.clone());
         }

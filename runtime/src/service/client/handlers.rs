@@ -18,7 +18,7 @@ use crate::transport::spawn::spawn;
 use mcp_revisions_sansio::LossHook;
 use mcp_revisions_sansio::client::{Client, CustomNotification, Event, Notification, Token};
 
-/// What a notification takes up besides its params and its place in the queue: its task and its context.
+/// Number of bytes of a notification besides its params and its place in the queue: its task and its context.
 const EACH: usize = 768;
 
 /// A notification for the handlers.

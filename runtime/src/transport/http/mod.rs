@@ -71,11 +71,11 @@ use metrics::Metrics;
 pub use service::{Service, Wanted};
 pub use signal::stop_signal;
 
-/// How many bytes of names of tools and parameters are known of a router's tools.
+/// Maximum number of bytes of names of a router's tools and parameters that are known.
 #[cfg(feature = "router")]
 const KNOWN_BYTES: usize = 1 << 20;
 
-/// How a service behaves over HTTP.
+/// The options of a service over HTTP.
 #[derive(Clone)]
 pub struct Options {
     origins: Vec<String>,
@@ -92,7 +92,7 @@ pub struct Options {
     connections: usize,
     connections_per_address: Option<usize>,
     keep_alive: Duration,
-    /// What is shared with other replicas; nothing, if it is none.
+    /// The backplane shared with other replicas, if there is one.
     backplane: Option<Arc<dyn Backplane>>,
     resumes: bool,
     can_move: bool,
@@ -101,9 +101,9 @@ pub struct Options {
     health: Option<String>,
     /// The path at which the service says whether a balancer is to send requests here.
     readiness: Option<String>,
-    /// How long calls are taken after that says no.
+    /// Time that calls are taken after readiness says no.
     lame_duck: Duration,
-    /// Where metrics are read.
+    /// The metrics, and their path.
     metrics: Option<Metrics>,
     /// The path of HTTP+SSE, as its clients see it.
     http_sse: Option<String>,
@@ -112,7 +112,7 @@ pub struct Options {
     params: ParamCheck,
 }
 
-/// How the parameters of tools are known that headers of a call repeat.
+/// The source of the parameters of tools that headers of a call repeat.
 #[derive(Debug, Clone, Default)]
 enum ParamCheck {
     /// By a `tools/list` of the server's own, for each caller.
@@ -402,7 +402,7 @@ impl Options {
     /// Does not compare the headers `Mcp-Param-*` of a 2026-07-28 call with its arguments [default: they are compared, as the
     /// specification asks of servers; a call in which they differ gets error -32020].
     ///
-    /// Which parameters headers repeat, the tools say by `x-mcp-header`. The tools of a `Router` are known; other handlers,
+    /// Switches the check of parameter headers off, which tools name by `x-mcp-header`. The tools of a `Router` are known; other handlers,
     /// and a router with `dynamic_tools`, are sent a `tools/list` of the server's own before the first such call of each
     /// caller, with its headers, all pages, and again after 60 seconds. The call waits for it, for 10 seconds at most.
     /// [`Counters`] leave it out. Switch the check off if that costs too much and no proxy on the way decides by these

@@ -15,7 +15,7 @@ use crate::model::{Case, KindCase, Model, Plan, Shape, Ty, TypeDef, Union};
 use crate::rules::{Decide, HeldRules, PresentRow};
 use crate::schema::JsonType;
 
-/// How the unions of a draft are read.
+/// The read plans of a draft's unions.
 #[derive(Debug, Default)]
 pub(crate) struct Plans {
     /// The plan of each union that can be decided.
@@ -33,7 +33,7 @@ pub(crate) struct Plans {
 pub(crate) fn plans(model: &Model, scope: &Scope, rules: &HeldRules<'_>) -> Result<Plans, Error> {
     let mut done = Plans::default();
     let mut errors = Vec::new();
-    // What is opaque may be any JSON, which may leave a union open that holds it.
+    // An opaque type may be any JSON, which may leave a union open that holds it.
     loop {
         let found = done.opaque.len();
         done.plans = SortedMap::new();
@@ -309,7 +309,7 @@ impl<'d> Decider<'d> {
             // Every variant that leaves the member open adds a doubt.
             let worth = (groups.len() * variants.len()).saturating_sub(free.len());
             let optional = self.optional(variants, member);
-            // What every variant fixes leaves no doubt. A choice is there to be made, and says less about what the object is
+            // A constant that every variant fixes leaves no doubt. A choice is there to be made, and says less about the object
             // than a constant.
             let is_sure = free.is_empty() && optional.is_empty();
             let worth = (is_sure, !self.is_choice(variants, member), worth);

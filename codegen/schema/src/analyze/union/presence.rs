@@ -5,7 +5,7 @@ use crate::sorted::SortedSet;
 use super::Decider;
 use crate::model::{Case, Plan};
 
-/// How many paths a reader looks for at once (`mcp_wire::Paths`).
+/// Maximum number of paths that a reader looks for at once (`mcp_wire::Paths`).
 const MAX_PATHS: usize = 128;
 
 /// Returns whether a member can be a step of a path, whose steps are joined with `.`.

@@ -9,14 +9,14 @@ use crate::naming::pascal_case;
 use crate::schema::{Node, Unsupported};
 use crate::spec::sheet::quoted;
 
-/// How many definitions are read ahead, one for the sake of the other.
+/// Maximum number of definitions that are read ahead, one for the sake of the other.
 const MAX_AHEAD: usize = 4;
 
 /// An inline schema that has a name.
 pub(super) struct Hoisted {
     name: String,
     place: String,
-    /// Whether the type was made for it, or stood there before.
+    /// Set if the type was made for it, and did not exist before.
     made: bool,
 }
 
@@ -41,7 +41,7 @@ impl Builder<'_> {
         self.read_namesake(&name);
         let (hoisted, decided) = (self.open.hoisted.len(), self.open.decisions.len());
         let shape = match self.shape(node, &doc_key)? {
-            // What turns out to be no type of its own needs no name either.
+            // A schema that becomes no type of its own needs no name either.
             Shape::Alias(ty) => return Ok(ty),
             shape => shape,
         };
@@ -64,7 +64,7 @@ impl Builder<'_> {
             self.insert(node, place, &name, doc_key, shape);
             return Ok(Ty::Named(name));
         };
-        // What was named inside this one is forgotten, and named after the place.
+        // Names given inside this one are forgotten, and given again after the place.
         self.forget(hoisted);
         self.open.decisions.truncate(decided);
         if !others.is_empty() {

@@ -14,7 +14,7 @@ pub(super) fn lines<'d>(methods: &'d [MethodLine], diffs: &'d [Diff]) -> Value {
     let of_direction = methods.chunk_by(|a, b| a.direction == b.direction);
     let directions = of_direction.map(|lines| {
         let id = lines.first().map_or("", |line| line.direction);
-        // What happened to a message on the way to each revision, which has none before the first.
+        // The gravest change of a message on the way to each revision, which has none before the first.
         let met = |line: &'d MethodLine| -> Vec<Option<&(Level, usize)>> {
             let key = |index| (index, line.direction, line.name.as_str());
             let steps = (0..line.channels.len()).map(|at| impact.get(&key(at.checked_sub(1)?)));

@@ -1,4 +1,4 @@
-//! What becomes of one member: kept, new, gone, or a constant on one of the two sides.
+//! The plan of one member: kept, new, gone, or a constant on one of the two sides.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ use super::{End, Planner, Reject, hook};
 use crate::diff::refused_by;
 use crate::model::{Given, Member, Model, Presence, Start, Ty};
 
-/// What an absent value becomes, as the rest of a sentence.
+/// The question of an absent value, as the rest of a sentence.
 const ABSENT: &str = "what an absent one becomes where the target must have it";
 
 impl<'m> Planner<'m> {
@@ -218,7 +218,7 @@ impl<'m> Planner<'m> {
         self.fills(place, &offer, (self.to, target));
         Missing {
             rule: offer.rule.id.clone(),
-            // What is implied on the way down is the default on the way up.
+            // An implied value on the way down is the default on the way up.
             action: match offer.action {
                 Action::Implied(value) => Action::Default(value.clone()),
                 Action::Only(only) => Action::Default(only.value.clone()),
@@ -323,7 +323,7 @@ impl<'m> Planner<'m> {
             self.fills(place, offer, (self.from, source));
         }
         if let Some((rule, action)) = self.rule(place, Action::drops, question) {
-            // What the source always has is made anew on the way back, unless nothing can make it.
+            // A value that the source always has is made again on the way back, unless nothing can make it.
             let stops = || rule.action(self.way.back()).is_some_and(Action::stops);
             let carried = rule.carry && (optional || stops());
             return plan(&rule.id, action.clone(), carried);

@@ -1,4 +1,4 @@
-//! Which methods both revisions have, and what becomes of the others and of error codes.
+//! The methods of both revisions, and the fate of the others and of error codes.
 
 use super::super::open::{Findings, Row, UNDECIDED};
 use super::super::pair::Sender;
@@ -223,7 +223,7 @@ pub(super) fn error_codes(
                 continue;
             }
             let row = match way {
-                // What went on being sent is more often ended too early than gone.
+                // A method that peers still send is more often ended too early than gone.
                 Way::Up => Row::Listed(format!(
                     "# if it still sends the code: let the [[error]] with code = {code} hold for {}, with a later `until` or none;\n# if not, add an [[error]] with code = {code} to spec/{}\n",
                     other.id,

@@ -29,7 +29,7 @@ use crate::spec::sheet::quoted;
 pub struct Side<'m> {
     /// The id of the revision.
     pub id: &'m str,
-    /// What its messages call it.
+    /// The name of it in messages.
     pub wire: &'m str,
     /// Its model.
     pub model: &'m Model,
@@ -90,7 +90,7 @@ pub fn plan(old: Side<'_>, new: Side<'_>, rules: &PairRules) -> Planned {
             fault(offset, row, "both revisions must have a type of that name")
         }
     }
-    // What the methods reach is only known once their types have been gone through.
+    // The types that the methods reach are only known once all types have been gone through.
     ways.iter_mut().for_each(Planner::run);
     for (offset, row, pair) in &also {
         if ways.iter().all(|way| way.known.contains(pair)) {
@@ -137,11 +137,11 @@ struct Planner<'m> {
     before: &'m str,
     /// The id of the target.
     now: &'m str,
-    /// Whether messages call the two by different names.
+    /// Set if messages call the two by different names.
     restates: bool,
     from: &'m Model,
     to: &'m Model,
-    /// What the schemas say of members beside the types; `None` if they cannot be compared.
+    /// The limits of the schemas on members beside the types; `None` if they cannot be compared.
     limits: Option<&'m Limits<'m>>,
     rules: &'m PairRules,
     way: Way,
@@ -151,13 +151,13 @@ struct Planner<'m> {
     done: Vec<Conversion>,
     /// The member by whose value an object becomes one of several, by the two ends.
     splits: SortedMap<(String, String), String>,
-    /// What no rule answers.
+    /// The differences that no rule answers.
     found: Findings,
     /// Rules that answer another question than the one at their place.
     unsupported: Vec<Error>,
 }
 
-/// What stands in the way, in words; the caller knows the place.
+/// The obstacle, in words; the caller knows the place.
 type Problem = String;
 
 impl<'m> Planner<'m> {

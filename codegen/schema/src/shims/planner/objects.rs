@@ -1,4 +1,4 @@
-//! What becomes of the members of an object, and of those without a name in the schema.
+//! The plan of an object's members, and of those without a name in the schema.
 
 use super::super::open::{Row, UNDECIDED};
 use super::super::plan::{Body, FieldPlan, Fitted, Hook, ObjectPlan, RestPlan, Source};
@@ -153,14 +153,14 @@ impl<'m> Planner<'m> {
             Rest::Typed(ty) => Some(ty),
             Rest::Closed => None,
         });
-        // What the source cannot hold is no loss, and neither is what the target takes as any JSON.
+        // A value that the source cannot hold is no loss, and neither is one that the target takes as any JSON.
         if a.is_none() || b == Some(&Ty::Json) {
             return plan;
         }
         if let (Rest::Typed(from), Rest::Typed(to)) = (from, to)
             && let Ok(transfer) = self.transfer(from, to)
         {
-            // What the two call alike may differ inside.
+            // Two members of one name may differ inside.
             plan.transfer = Some(Box::new(transfer));
             return plan;
         }

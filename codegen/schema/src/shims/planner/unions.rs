@@ -1,4 +1,4 @@
-//! What becomes of each variant of a union.
+//! The plan of each variant of a union.
 
 use super::super::open::{Row, UNDECIDED};
 use super::super::plan::{Arm, ArmPlan, Becomes, Body, End, SplitPlan, Transfer};

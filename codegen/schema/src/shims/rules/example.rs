@@ -1,4 +1,4 @@
-//! What a rule comes to, on one value: a text of the one revision and what stands for it in the other.
+//! The result of a rule on one value: a text of the one revision and its counterpart in the other.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,27 +19,27 @@ pub struct Example {
     pub(super) error: Option<String>,
     /// The way that it goes; the rule's own, where it speaks of one.
     pub(super) way: Option<Way>,
-    /// Who sends the method, where both may and the rule speaks of neither.
+    /// The sender of the method, where both sides may send it and the rule names neither.
     pub(super) sender: Option<Sender>,
-    /// What the session knows.
+    /// The facts of the session.
     #[serde(default)]
     pub(super) session: Facts,
     /// JSON of the source.
     pub(super) input: String,
     /// JSON of the target, or how the conversion ends: `needs handshake`, `rejected -32602`, `dropped`.
     pub(super) output: String,
-    /// Where the rule records that something is lost, added or replaced.
+    /// The places where the rule records a loss, an addition or a replacement.
     #[serde(default)]
     pub(super) loses: Vec<String>,
 }
 
-/// What a session knows, each as JSON.
+/// The facts of a session, each as JSON.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub struct Facts {
-    /// What the client can do.
+    /// The capabilities of the client.
     pub client_capabilities: Option<String>,
-    /// Which client it is.
+    /// The name and version of the client.
     pub client_info: Option<String>,
     /// For which stream a notification is.
     pub subscription_id: Option<String>,
@@ -50,23 +50,23 @@ pub struct Facts {
 pub struct Sample<'r> {
     /// The rule.
     pub rule: &'r str,
-    /// What the texts are.
+    /// The kind of the texts.
     pub of: Of<'r>,
-    /// Which way it goes.
+    /// The direction.
     pub way: Way,
-    /// Who sends the method, where that is said.
+    /// The sender of the method, where the row names one.
     pub sender: Option<Sender>,
-    /// What the session knows.
+    /// The facts of the session.
     pub session: &'r Facts,
     /// JSON of the source.
     pub input: &'r str,
-    /// What becomes of it.
+    /// The end of the conversion.
     pub ending: Ending<'r>,
-    /// Where the rule records something.
+    /// The places where the rule records something.
     pub loses: &'r [String],
 }
 
-/// What a text is.
+/// The kind of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Of<'r> {
     /// A value of a definition.
@@ -90,7 +90,7 @@ impl std::fmt::Display for Of<'_> {
     }
 }
 
-/// How a conversion ends.
+/// The end of a conversion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending<'r> {
     /// With this text.

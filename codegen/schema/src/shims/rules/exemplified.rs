@@ -35,13 +35,13 @@ fn ending(output: &str) -> Result<Ending<'_>, String> {
     Ok(Ending::Value(output))
 }
 
-/// What every row with an id says of itself.
+/// The common part of every row with an id.
 pub(in crate::shims) struct Told<'r> {
     pub(super) offset: usize,
     pub(in crate::shims) id: &'r str,
-    /// What it speaks of, in words.
+    /// The subject, in words.
     pub(in crate::shims) at: String,
-    /// What it says of each way that it speaks of.
+    /// The action in each direction that the row has.
     pub(in crate::shims) says: Vec<(Way, Value)>,
     pub(in crate::shims) reason: &'r str,
     pub(super) source: &'r str,

@@ -54,7 +54,7 @@ impl PairRules {
     /// Reads the rules of a pair; an absent file has none.
     ///
     /// # Errors
-    /// What is not TOML, with its line, and rules that contradict themselves.
+    /// Returns an error for a text that is not TOML, with its line, and for rules that contradict themselves.
     pub fn read(file: RuleFile) -> Result<Self, Error> {
         let rules = Self::unfinished(file)?;
         Error::check(sound::faults(&rules.file, &rules.rows))?;
@@ -308,7 +308,7 @@ impl PairRules {
             }
         }
         for (offset, rule) in placed(&self.rows.error) {
-            // Whether a code of a range means something else is not for a schema to say.
+            // The other meaning of a code of a range is in no schema.
             if rule.code.single().is_some() && rule.method.is_none() && idle_at(offset, 0) {
                 let problem = "both revisions have the code, or neither (spec/errors.toml)";
                 fault(offset, &rule.id, problem, &rule.reason);
@@ -331,7 +331,7 @@ impl PairRules {
 pub(super) struct Offer<'r> {
     /// The rule.
     pub(super) rule: &'r Rule,
-    /// What it says.
+    /// The action of the row.
     pub(super) action: &'r Action,
     key: (usize, usize, Way),
 }

@@ -53,7 +53,7 @@ pub(super) struct Rename {
     pub(super) old: String,
     /// A type that was split has several.
     pub(super) new: OneOrMany<String>,
-    /// Whether methods are meant, and not types.
+    /// Set if methods are meant, and not types.
     #[serde(default)]
     pub(super) method: bool,
     pub(super) reason: String,
@@ -74,21 +74,21 @@ pub struct Rule {
     pub id: String,
     /// `Type.member`, `Type|Variant` or `Type`, or a list of them; `*` stands for any type.
     pub at: OneOrMany<String>,
-    /// What happens on the way to the newer revision.
+    /// The action on the way to the newer revision.
     pub up: Option<Action>,
-    /// What happens on the way to the older one.
+    /// The action on the way to the older one.
     pub down: Option<Action>,
-    /// How much the loss matters, where something is lost.
+    /// The gravity of the loss, where there is one.
     pub loss: Option<LossKind>,
-    /// How much it matters where what counts is not among what is lost: a hook says so, or `trivial` does.
+    /// The gravity of a loss without the part that counts: a hook says so, or `trivial` does.
     pub lesser: Option<LossKind>,
     /// The values that are lost with the lesser kind.
     pub trivial: Option<Trivial>,
-    /// Whether nothing is lost by it under the policy that carries: a member that is dropped travels as an unknown one
+    /// Set if nothing is lost by it under the policy that carries: a member that is dropped travels as an unknown one
     /// then, and is taken back. Not where an older peer would take it for something else, or where it is no member.
     #[serde(default = "yes")]
     pub carry: bool,
-    /// What it comes to, on values: one at least of each way that it speaks of.
+    /// Examples on values: one at least of each direction that the rule has.
     #[serde(default)]
     pub example: Vec<Example>,
     /// The hooks, as `id@place`, without which this would lose more than it says, or stop where it need not.
@@ -124,17 +124,17 @@ pub struct Trivial {
 pub struct MethodRule {
     /// The method, or a list of them.
     pub name: OneOrMany<String>,
-    /// Who sends it, where that matters.
+    /// The sender, where that matters.
     pub sender: Option<Sender>,
     /// Its name in rule tables.
     pub id: String,
-    /// What becomes of it, on either way, where only one revision has it.
+    /// The fate in either direction, where only one revision has it.
     pub action: Option<MethodAction>,
-    /// What becomes of it on the way up, where both have it.
+    /// The fate on the way up, where both have it.
     pub up: Option<MethodAction>,
-    /// What becomes of it on the way down, where both have it.
+    /// The fate on the way down, where both have it.
     pub down: Option<MethodAction>,
-    /// What it comes to, on values.
+    /// Examples on values.
     #[serde(default)]
     pub example: Vec<Example>,
     /// The types that its adapter converts although no method of both revisions reaches them.
@@ -158,12 +158,12 @@ pub struct ErrorRule {
     pub method: Option<OneOrMany<String>>,
     /// The member that its data has, where it means something else without it.
     pub data: Option<String>,
-    /// What it comes to, on values.
+    /// Examples on values.
     #[serde(default)]
     pub example: Vec<Example>,
-    /// What it becomes on the way up.
+    /// The error on the way up.
     pub up: Option<ErrorFate>,
-    /// What it becomes on the way down.
+    /// The error on the way down.
     pub down: Option<ErrorFate>,
     /// Why, in our own words.
     pub reason: String,
@@ -255,7 +255,7 @@ impl std::fmt::Display for Codes {
     }
 }
 
-/// What an error becomes.
+/// The fate of an error.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ErrorFate {
@@ -265,7 +265,7 @@ pub enum ErrorFate {
     RequiresState(Adapter),
 }
 
-/// What a rule does.
+/// The action of a rule.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Action {
@@ -305,7 +305,7 @@ pub enum Action {
     After(String),
 }
 
-/// What becomes of a method that the other revision lacks, or understands otherwise.
+/// The fate of a method that the other revision lacks, or understands otherwise.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MethodAction {
@@ -342,19 +342,19 @@ pub struct Reject {
     pub message: String,
 }
 
-/// What a handshake settles.
+/// A fact that a handshake settles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SessionFact {
-    /// What the client can do.
+    /// The capabilities of the client.
     ClientCapabilities,
-    /// Which client it is.
+    /// The name and version of the client.
     ClientInfo,
     /// For which stream a notification is.
     SubscriptionId,
 }
 
-/// How much a loss matters.
+/// The gravity of a loss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LossKind {

@@ -1,4 +1,4 @@
-//! What is wrong with the rules of a pair before any model is looked at.
+//! The faults of a pair's rules before any model is looked at.
 
 use crate::sorted::SortedSet;
 
@@ -50,7 +50,7 @@ pub(super) fn faults(file: &RuleFile, rows: &Rows) -> Vec<Error> {
                 "`{hook}` is not a function of the pair's module in runtime/hooks: expected a name such as `as_text`, or a path such as `tools::as_text`"
             ));
         }
-        // What a rule is for is said in one place.
+        // One row says the purpose of a rule.
         if !seen.insert(row.id) {
             fault(
                 "another rule of this pair has the id: make them one, whose `at` or `name` is a list, or name them apart",

@@ -1,4 +1,4 @@
-//! What generators write that make each definition alone, such as those of zod: the dialect again, keywords without
+//! The additions of generators that make each definition alone, such as those of zod: the dialect again, keywords without
 //! effect, and definitions copied into the places that could refer to them.
 
 use crate::sorted::SortedMap;

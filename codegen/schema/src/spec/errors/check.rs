@@ -1,4 +1,4 @@
-//! What is wrong with the rows of `errors.toml`, each by itself, beside the others, and against the schemas.
+//! The faults of the rows of `errors.toml`, each by itself, beside the others, and against the schemas.
 
 use crate::sorted::SortedSet;
 use toml::Spanned;
@@ -24,15 +24,15 @@ pub(super) trait Row {
     }
 }
 
-/// What every kind of row is checked for.
+/// The checked parts of a row of any kind.
 pub(super) struct Said<'r> {
     /// The row, as failures name it.
     pub(super) label: String,
-    /// What no other row may say of the same revision.
+    /// The key, which no other row of the same revision may have.
     pub(super) key: String,
-    /// What may not be empty.
+    /// The texts that may not be empty.
     pub(super) texts: Vec<&'r str>,
-    /// What is wrong with the row by itself: each with whether it is.
+    /// The faults of the row by itself, each with its condition.
     pub(super) faults: Vec<(bool, &'static str)>,
 }
 
@@ -80,7 +80,7 @@ fn each<T: Row>(
     }
 }
 
-/// What replaces a code is sent in each of its revisions.
+/// Finds replacements of a code that are not sent in each of its revisions.
 fn replacements(faults: &mut Faults<'_>, rows: &[Spanned<ErrorCode>]) {
     for row in rows {
         let (offset, row) = (row.span().start, row.get_ref());

@@ -16,7 +16,7 @@ use crate::Error;
 use crate::one_or_many::OneOrMany;
 use crate::sorted::SortedSet;
 
-/// What `extension.toml` says.
+/// The content of `extension.toml`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::spec) struct ExtensionRows {
@@ -69,7 +69,7 @@ pub(super) struct ResultRow {
     until: Option<String>,
 }
 
-/// What `_meta` of types of the revision holds under a name.
+/// A name in `_meta` of types of the revision, and its value.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct MetaRow {

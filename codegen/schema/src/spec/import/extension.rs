@@ -14,10 +14,10 @@ use crate::spec::methods::messages;
 use crate::spec::rules::RuleFile;
 use crate::spec::{Directory, Revision, Status, canonical, revisions, sheet};
 
-/// How many differing lines are shown of a definition.
+/// Maximum number of differing lines shown of a definition.
 const SHOWN_LINES: usize = 12;
 
-/// What is to be imported as which extension.
+/// The file to import, and its extension.
 ///
 /// A state that is there already keeps its facts: an option that says otherwise is refused.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,13 +31,13 @@ pub struct ExtensionOptions {
     pub identifier: Option<String>,
     /// The revision that it rests on; by default the one that handlers are written in.
     pub revision: Option<String>,
-    /// Where the file stands in the extension's repository; by default `schema/schema.json`.
+    /// The path of the file in the extension's repository; by default `schema/schema.json`.
     pub source: Option<String>,
     /// URL of the reference page, with `{anchor}` for a definition's name in lower case; by default the page of the name.
     pub reference: Option<String>,
 }
 
-/// What the import of an extension did.
+/// The result of the import of an extension.
 #[derive(Debug)]
 pub struct ImportedExtension {
     /// The extension.
@@ -52,9 +52,9 @@ pub struct ImportedExtension {
     pub sha256: String,
     /// The revision that it rests on.
     pub revision: String,
-    /// How many definitions are its own.
+    /// Number of its own definitions.
     pub own: usize,
-    /// How many definitions it repeats of the revision, as they are there.
+    /// Number of definitions that it repeats of the revision, as they are there.
     pub repeated: usize,
     /// The definitions that it has otherwise than the revision, each with the lines that differ: `-` of the revision.
     pub drifted: Vec<(String, String)>,

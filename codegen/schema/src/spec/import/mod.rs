@@ -19,13 +19,13 @@ pub use extension::{ExtensionOptions, ImportedExtension};
 use source::{handed_on, source};
 pub use upstream::{Upstream, sha256};
 
-/// How revisions.toml begins where there is none yet.
+/// The beginning of a revisions.toml that is new.
 const HEADER: &str = "\
 # The revisions of the protocol, oldest first, drafts last. Every other list in the tree is derived from this one.
 # Written by `cargo xtask spec import`; comments stay.
 ";
 
-/// What is to be imported as which revision.
+/// The file to import, and its revision.
 ///
 /// A revision that is listed already keeps its facts: an option that says otherwise is refused. A draft moves, and takes
 /// another version string, lifecycle, source and reference.
@@ -44,13 +44,13 @@ pub struct ImportOptions {
     pub from: Option<String>,
     /// The revision that a new one follows; by default the last one that is no draft, for a draft the last one.
     pub after: Option<String>,
-    /// Where the file stands in the specification's repository; by default `schema/<id>/schema.json`.
+    /// The path of the file in the specification's repository; by default `schema/<id>/schema.json`.
     pub source: Option<String>,
     /// URL of the reference page, with `{anchor}` for a definition's name in lower case; by default the schema page of the id.
     pub reference: Option<String>,
 }
 
-/// What an import did.
+/// The result of an import.
 #[derive(Debug)]
 pub struct Imported {
     /// The revision.
@@ -59,19 +59,19 @@ pub struct Imported {
     pub added: bool,
     /// Its wire facts are others than before, or were not there.
     pub schema_changed: bool,
-    /// How many definitions the schema has.
+    /// Number of definitions of the schema.
     pub definitions: usize,
     /// SHA-256 of the upstream file.
     pub sha256: String,
-    /// How many errata there are.
+    /// Number of errata.
     pub errata: usize,
     /// The revision after it whose own facts begin with it now.
     pub from: Option<String>,
-    /// What holds for it by a range, to be confirmed.
+    /// The facts that hold for it by a range, to be confirmed.
     pub held: Vec<Fact>,
-    /// What does not hold for this schema, and so ends before it, or goes, or is passed over in a draft.
+    /// The facts that do not hold for this schema, and so end before it, or go, or are passed over in a draft.
     pub left: Vec<Left>,
-    /// What ended with the revision before already.
+    /// The facts that ended with the revision before already.
     pub ended: Vec<Fact>,
     /// Files of rules between two revisions that are not adjacent any more.
     pub displaced: Vec<String>,
@@ -218,7 +218,7 @@ impl Import<'_> {
 
     /// Ends before it what its schema says does not hold, as far as nothing but drafts follows.
     ///
-    /// What began with it begins with the revision after it, if that has it, and else goes.
+    /// Settles the facts that began with it: they begin with the revision after it, if that has them, and else go.
     fn settle(&mut self) -> Result<(), Error> {
         loop {
             let mut of_it = diagnostics(self.directory);

@@ -18,7 +18,7 @@ pub(super) fn needless(directory: &Directory) -> Result<Vec<Named>, Error> {
 pub(super) struct Named {
     file: String,
     entry: Entry,
-    /// What it is called, and what is wrong with it.
+    /// The name of the entry, and its fault.
     left: Left,
 }
 

@@ -29,7 +29,7 @@ pub struct MethodRules {
     pub(crate) capabilities: SortedMap<String, String>,
     /// The parts of that capability which some params need besides.
     pub(crate) capability_parts: SortedMap<String, Vec<CapabilityPart>>,
-    /// Who sends a message, and of which kind it is, where that is said beside the schema: for those of an extension.
+    /// The sender and the kind of a message, where a row beside the schema says them: for those of an extension.
     pub(crate) senders: SortedMap<String, (Direction, MethodKind)>,
 }
 
@@ -241,7 +241,7 @@ impl MethodRules {
     }
 }
 
-/// What an area has to be.
+/// The form of an area's name.
 const AREA: &str = "the name of a module: lower-case letters, digits and `_`, no reserved word, none of lib, main, methods, mod, services and wire";
 
 /// Returns the first segment of a method, after `notifications/`.

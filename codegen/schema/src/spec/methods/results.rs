@@ -1,8 +1,8 @@
-//! Which result answers a request: by the schema, or by a rule where the schema does not say.
+//! The result of each request: by the schema, or by a rule where the schema does not say.
 
 use crate::spec::{Revision, Spec, roles};
 
-/// What a `[[result]]` says answers a request.
+/// The result that a `[[result]]` row names for a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResultRule {
     /// The method of the request.
@@ -15,7 +15,7 @@ pub struct ResultRule {
     pub(super) revisions: Option<Vec<String>>,
 }
 
-/// What answers a request.
+/// The result of a request.
 pub(crate) enum Answer<'r, T> {
     /// The result of the schema's own response to it.
     Response(T),
