@@ -6,8 +6,8 @@
 
 use std::fmt;
 
-use crate::shims::Pair;
-use crate::{Diagnostic, Error, Place};
+use crate::shims::RevisionPair;
+use crate::{Error, FileLocation, SpecDiagnostic};
 
 /// Something that the input leaves open.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -17,7 +17,7 @@ pub struct Decision {
     /// JSON pointer in the schema, or the place in a pair (`Tool.inputSchema`); empty for the whole.
     pub place: String,
     /// The kind of the question.
-    pub question: Question,
+    pub question: QuestionKind,
     /// The open question, as a sentence without its full stop.
     pub open: String,
     /// The safe answer that stands in: nothing is lost by it on reading and writing, and a shim records what it loses.
@@ -45,12 +45,12 @@ pub enum Scope {
     /// A schema that is no revision, by the name of its file.
     Schema(String),
     /// The conversions between two adjacent revisions.
-    Pair(Pair),
+    Pair(RevisionPair),
 }
 
 /// The kinds of questions that the input can leave open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Question {
+pub enum QuestionKind {
     /// Nothing says what answers a request.
     Result,
     /// No union lists a message, so nothing says who sends it.
@@ -79,14 +79,14 @@ pub struct Settle {
 impl Decision {
     /// Returns what is open as something that is wrong: with the answer that was taken, if it was, and the lines that would
     /// settle it.
-    pub(crate) fn told(&self, taken: &str) -> Diagnostic {
+    pub(crate) fn told(&self, taken: &str) -> SpecDiagnostic {
         let file = self.scope.to_string();
-        let of = |place| Diagnostic::of(file, place, self.open.as_str());
+        let of = |place| SpecDiagnostic::of(file, place, self.open.as_str());
         let told = match self.place.as_str() {
-            pointer if pointer.starts_with('/') => of(Place::Pointer(pointer.into())),
-            place => Diagnostic {
+            pointer if pointer.starts_with('/') => of(FileLocation::Pointer(pointer.into())),
+            place => SpecDiagnostic {
                 rule: place.into(),
-                ..of(Place::Whole)
+                ..of(FileLocation::Whole)
             },
         };
         let Settle { file, stub } = &self.settle;
@@ -107,7 +107,7 @@ impl Scope {
     /// Returns a question about a place in its schema, with the answer that stands in.
     pub(crate) fn asks(
         &self,
-        question: Question,
+        question: QuestionKind,
         place: String,
         open: String,
         answer: String,
@@ -132,7 +132,7 @@ impl Settle {
 }
 
 mcp_wire::strings! {
-    Question {
+    QuestionKind {
         Result "result";
         Direction "direction";
         Union "union";

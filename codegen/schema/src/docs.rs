@@ -11,7 +11,7 @@ use toml::Spanned;
 
 use crate::Error;
 use crate::model::{Model, Shape, TypeDef};
-use crate::rules::source::Source;
+use crate::rules::source::RuleSource;
 use crate::spec::DOCS;
 use crate::spec::range::Order;
 use crate::spec::rules::{RuleFile, RuleTexts};
@@ -21,11 +21,11 @@ const EVERYWHERE: &str = "everywhere";
 
 /// All doc lines.
 #[derive(Debug, Default)]
-pub struct Docs(Source<SortedMap<String, Section>>);
+pub struct Docs(RuleSource<SortedMap<String, DocSection>>);
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Section {
+struct DocSection {
     doc: Option<Spanned<String>>,
     /// The section that has the lines of members that this type takes over.
     like: Option<Spanned<String>>,
@@ -48,7 +48,7 @@ struct Override {
     members: SortedMap<String, Spanned<String>>,
 }
 
-impl Section {
+impl DocSection {
     /// Returns a line that holds for a revision by a range: of several, that of the range which begins last.
     fn latest<'s>(
         &'s self,
@@ -77,7 +77,7 @@ impl Docs {
     /// # Errors
     /// Returns an error for a text that is not TOML, or no doc line, with its line.
     pub(crate) fn from_file(file: RuleFile, order: &Order) -> Result<Self, Error> {
-        let mut source: Source<SortedMap<String, Section>> = Source::of(file)?;
+        let mut source: RuleSource<SortedMap<String, DocSection>> = RuleSource::of(file)?;
         let mut errors = Vec::new();
         for (name, section) in source.rules.iter_mut() {
             for (since, lines) in section.since.iter_mut() {
@@ -202,7 +202,7 @@ impl<'d> TypeDocs<'d> {
             if self.type_line(key).is_none() {
                 missing.push((key.clone(), None));
             }
-            if let Shape::Object(object) = &def.shape {
+            if let Shape::ObjectShape(object) = &def.shape {
                 let wires = object.members.iter().map(|member| &member.wire);
                 let undocumented = wires.filter(|wire| self.member_line(key, wire).is_none());
                 missing.extend(undocumented.map(|wire| (key.clone(), Some(wire.clone()))));

@@ -29,6 +29,6 @@ pub mod sorted;
 pub mod spec;
 
 pub use decision::Decision;
-pub use error::{Diagnostic, Error, Fault, Place};
+pub use error::{Error, FaultKind, FileLocation, SpecDiagnostic};
 pub use models::{ExtensionModel, Models, RevisionModel};
-pub use spec::{Extension, Revision, Spec, Status};
+pub use spec::{Extension, Revision, RevisionStage, Spec};

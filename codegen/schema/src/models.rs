@@ -9,18 +9,18 @@ use serde_json::Value;
 use crate::Error;
 use crate::analyze::areas::Areas;
 use crate::analyze::join;
-use crate::decision::{Decision, Question, Scope};
+use crate::decision::{Decision, QuestionKind, Scope};
 use crate::docs::{Docs, TypeDocs};
 use crate::draft::{draft, missing_definition};
-use crate::model::{Built, Model};
+use crate::model::{BuiltModel, Model};
 use crate::open::Undocumented;
-use crate::rules::{Mistake, Rules};
+use crate::rules::{MistakeRow, Rules};
 use crate::schema::Schema;
-use crate::shims::changes::Changes;
+use crate::shims::changes::ProseChanges;
 use crate::spec::errors::ErrorRules;
 use crate::spec::extensions::Dangling;
 use crate::spec::methods::{MethodRules, module};
-use crate::spec::{DOCS, Extension, Revision, Spec, Status};
+use crate::spec::{DOCS, Extension, Revision, RevisionStage, Spec};
 
 /// The model of one revision, with the revision it is of.
 #[derive(Debug)]
@@ -60,9 +60,9 @@ pub struct Models<'s> {
     /// Facts of the protocol outside the schemas.
     pub stated: ErrorRules,
     /// Changes of the prose between adjacent revisions.
-    pub changes: Changes,
+    pub changes: ProseChanges,
     /// The values that stand for mistakes of peers.
-    pub mistakes: Vec<Mistake>,
+    pub mistakes: Vec<MistakeRow>,
 }
 
 impl Model {
@@ -79,7 +79,7 @@ impl Model {
         rules: &Rules,
         methods: &MethodRules,
         prose: &SortedMap<String, String>,
-    ) -> Result<Built, Error> {
+    ) -> Result<BuiltModel, Error> {
         built(schema, scope, rules, methods, prose, &Areas::default())
     }
 }
@@ -92,7 +92,7 @@ fn built(
     methods: &MethodRules,
     prose: &SortedMap<String, String>,
     known: &Areas,
-) -> Result<Built, Error> {
+) -> Result<BuiltModel, Error> {
     let schema = Schema::parse(schema, &scope.to_string())?;
     let held = &rules.of(scope);
     let built = draft(&schema, scope, held, methods, prose)?;
@@ -142,7 +142,7 @@ impl<'s> Models<'s> {
             }
         }
         let stated = ErrorRules::read(spec)?;
-        let changes = Changes::of(spec)?;
+        let changes = ProseChanges::of(spec)?;
         let mut errors = Vec::new();
         let nothing = SortedMap::new();
         let undecided = spec.revisions.iter().map(|revision| {
@@ -156,7 +156,7 @@ impl<'s> Models<'s> {
         let all = undecided.iter().map(|(_, _, built)| &built.model);
         let areas = Areas::of(all, |method| module(methods.area(method)));
         let revisions = undecided.into_iter().map(|(revision, scope, built)| {
-            let Built {
+            let BuiltModel {
                 model,
                 mut decisions,
                 ..
@@ -202,10 +202,10 @@ impl<'s> Models<'s> {
     /// Returns what is left open for revisions that may leave nothing open, and for extensions.
     #[must_use]
     pub fn refused(&self) -> Vec<Error> {
-        let is_firm = |of: &&RevisionModel<'_>| of.revision.status != Status::Draft;
+        let is_firm = |of: &&RevisionModel<'_>| of.revision.status != RevisionStage::Draft;
         let firm = self.revisions.iter().filter(is_firm);
         let firm = firm.flat_map(|of| &of.decisions);
-        let is_firm = |of: &&ExtensionModel<'_>| of.extension.status() != Status::Draft;
+        let is_firm = |of: &&ExtensionModel<'_>| of.extension.status() != RevisionStage::Draft;
         let extensions = self.extensions.iter().filter(is_firm);
         let all = firm.chain(extensions.flat_map(|of| &of.decisions));
         all.cloned().map(Decision::refused).collect()
@@ -265,7 +265,7 @@ impl<'s> Models<'s> {
     #[must_use]
     pub fn chain(&self) -> Vec<&RevisionModel<'s>> {
         let converted = |of: &&RevisionModel<'_>| {
-            of.revision.status != Status::Candidate && self.twin(of).is_none()
+            of.revision.status != RevisionStage::Candidate && self.twin(of).is_none()
         };
         self.revisions.iter().filter(converted).collect()
     }
@@ -274,8 +274,8 @@ impl<'s> Models<'s> {
     #[must_use]
     pub fn twin(&self, of: &RevisionModel<'_>) -> Option<&RevisionModel<'s>> {
         self.revisions.iter().find(|other| {
-            of.revision.status == Status::Draft
-                && other.revision.status != Status::Draft
+            of.revision.status == RevisionStage::Draft
+                && other.revision.status != RevisionStage::Draft
                 && other.model == of.model
         })
     }
@@ -295,7 +295,7 @@ impl<'s> ExtensionModel<'s> {
             has_older: extension.has_older,
         };
         let (methods, Extension { schema, prose, .. }) = (methods.with(extension), extension);
-        let Built {
+        let BuiltModel {
             model,
             mut decisions,
             prose,
@@ -321,7 +321,7 @@ fn dangling(extension: &Extension, scope: &Scope) -> Vec<Decision> {
         let answer = "any JSON is valid there, kept as text".to_owned();
         let settle = missing_definition(scope, one);
         let place = one.at.first().cloned().unwrap_or_default();
-        scope.asks(Question::Shape, place, open, answer, settle)
+        scope.asks(QuestionKind::Shape, place, open, answer, settle)
     };
     extension.dangling.iter().map(asks).collect()
 }

@@ -7,7 +7,7 @@ use crate::{Error, Spec};
 
 /// The decisions, lines and mends that a spec lacks.
 #[derive(Debug, Default)]
-pub struct Open {
+pub struct SpecGaps {
     /// Decisions, each once; a draft takes a safe answer for its own until they are made.
     pub decisions: Vec<Decision>,
     /// Definitions without a doc line, by revision and extension.
@@ -37,7 +37,7 @@ impl Undocumented {
     }
 }
 
-impl Open {
+impl SpecGaps {
     /// Returns what is open in a spec.
     #[must_use]
     pub fn of(spec: &Spec) -> Self {

@@ -19,7 +19,7 @@ use super::messages::Messages;
 use super::ty::{field_type, ident};
 use mcp_revisions_schema::Error;
 use mcp_revisions_schema::docs::TypeDocs;
-use mcp_revisions_schema::model::{Model, Object, Presence, Rest, Shape, Ty, TypeDef};
+use mcp_revisions_schema::model::{Model, ObjectShape, Presence, Rest, Shape, Ty, TypeDef};
 use mcp_revisions_schema::naming::pascal_case;
 
 /// Emits the item of every struct, newtype and string enum, by Rust name; messages that are aliases have none.
@@ -37,7 +37,7 @@ pub(super) fn items(
         // typify gets to see neutral names, so that none of its own naming rules bites.
         let key = format!("Type{index}");
         let schema = match &def.shape {
-            Shape::Object(object) => lowered.object(object),
+            Shape::ObjectShape(object) => lowered.object(object),
             Shape::StringEnum(choices) => {
                 let names: Vec<String> = (0..choices.len()).map(|at| format!("V{at:05}")).collect();
                 json!({ "type": "string", "enum": names })
@@ -71,7 +71,7 @@ struct Lowered {
 }
 
 impl Lowered {
-    fn object(&mut self, object: &Object) -> Value {
+    fn object(&mut self, object: &ObjectShape) -> Value {
         let mut properties = Map::new();
         let mut required = Vec::new();
         for (at, member) in fields_of(object).enumerate() {
@@ -139,7 +139,7 @@ fn item(
     let name = ident(&def.name);
     let about = doc(&docs.ty(def));
     Ok(match (made, &def.shape) {
-        (TypeDetails::Struct(made), Shape::Object(object)) => {
+        (TypeDetails::Struct(made), Shape::ObjectShape(object)) => {
             let types: SortedMap<&str, TypeId> = made.properties().collect();
             let held = |name: &str| match types.get(name) {
                 Some(id) => rust_type(space, id),

@@ -4,12 +4,12 @@ use crate::sorted::SortedMap;
 
 use super::areas::Areas;
 use super::given::given;
-use super::union::{self, Plans};
+use super::union::{self, UnionPlans};
 use super::{blank, boxes, variants};
 use crate::Error;
-use crate::decision::{Decision, Question, Scope};
+use crate::decision::{Decision, QuestionKind, Scope};
 use crate::draft::{since, type_rule};
-use crate::model::{Built, Shape, Ty};
+use crate::model::{BuiltModel, Shape, Ty};
 use crate::rules::HeldRules;
 
 /// Fills in how unions are read, where a `Box` is needed, how constructors come by values, and the file of each type.
@@ -17,13 +17,13 @@ use crate::rules::HeldRules;
 /// # Errors
 /// Rules of unions that do not hold, and messages that cannot be distinguished.
 pub(crate) fn decide(
-    mut built: Built,
+    mut built: BuiltModel,
     scope: &Scope,
     rules: &HeldRules<'_>,
     areas: &Areas,
-) -> Result<Built, Error> {
+) -> Result<BuiltModel, Error> {
     let model = &built.model;
-    let Plans {
+    let UnionPlans {
         mut plans,
         opaque,
         decisions,
@@ -35,7 +35,7 @@ pub(crate) fn decide(
         .types
         .iter()
         .filter_map(|(name, def)| match &def.shape {
-            Shape::Object(object) => {
+            Shape::ObjectShape(object) => {
                 Some((name.clone(), given(model, rules, &def.doc_key, object)))
             }
             _ => None,
@@ -46,7 +46,7 @@ pub(crate) fn decide(
         let boxed = boxes.remove(name).unwrap_or_default();
         let place = def.at();
         match &mut def.shape {
-            Shape::Object(object) => {
+            Shape::ObjectShape(object) => {
                 let given = givens.remove(name).unwrap_or_default();
                 for ((at, member), given) in object.members.iter_mut().enumerate().zip(given) {
                     member.boxed = boxed.contains(&at);
@@ -93,7 +93,7 @@ fn renamed_variant(scope: &Scope, place: &str, of: &str, name: &str, wanted: &st
     Decision {
         scope: scope.clone(),
         place: place.to_owned(),
-        question: Question::Name,
+        question: QuestionKind::Name,
         open: format!(
             "expected variants whose names differ and are free, found `{wanted}` for one that another has"
         ),

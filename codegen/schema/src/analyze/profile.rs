@@ -10,7 +10,7 @@ pub(super) type Opaque = SortedSet<String>;
 
 /// A variant, seen from outside.
 #[derive(Debug, Clone)]
-pub(super) struct Profile {
+pub(super) struct VariantProfile {
     /// The kinds that its text may have.
     pub(super) kinds: Vec<JsonType>,
     /// The members of its object; empty for anything else.
@@ -31,7 +31,7 @@ pub(super) struct MemberProfile {
     pub(super) inner: SortedMap<String, MemberProfile>,
 }
 
-impl Profile {
+impl VariantProfile {
     pub(super) fn of(model: &Model, opaque: &Opaque, ty: &Ty) -> Self {
         let ty = model.resolve(ty);
         Self {
@@ -108,7 +108,7 @@ fn kinds(model: &Model, opaque: &Opaque, ty: &Ty) -> Vec<JsonType> {
             Ty::Named(name) if !seen.insert(name) => {}
             Ty::Named(name) if opaque.contains(name) => found.extend(JsonType::KINDS),
             Ty::Named(name) => match model.shape(name) {
-                Some(Shape::Object(_)) => found.extend([JsonType::Object]),
+                Some(Shape::ObjectShape(_)) => found.extend([JsonType::Object]),
                 Some(Shape::StringEnum(_)) => found.extend([JsonType::String]),
                 Some(Shape::Newtype(ty) | Shape::Alias(ty)) => open.push(ty),
                 Some(Shape::Union(union)) => {

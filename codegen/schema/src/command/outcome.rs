@@ -6,14 +6,14 @@ use crate::Error;
 
 /// The text to print, and the result of the check.
 #[derive(Debug, Clone)]
-pub struct Outcome {
+pub struct CommandOutcome {
     /// The text to print.
     pub text: String,
     /// Set if the check passed.
     pub passed: bool,
 }
 
-impl Outcome {
+impl CommandOutcome {
     /// Returns the outcome of a check without findings.
     #[must_use]
     pub fn passed(text: String) -> Self {
@@ -24,7 +24,7 @@ impl Outcome {
 /// Returns the exit code of a failure.
 #[must_use]
 pub fn failure_code(error: &anyhow::Error) -> u8 {
-    if let Some(Unread(cause)) = error.downcast_ref() {
+    if let Some(UnreadOption(cause)) = error.downcast_ref() {
         return if cause.is_of_the_request() { 2 } else { 3 };
     }
     match error.downcast_ref::<Error>() {
@@ -37,7 +37,7 @@ pub fn failure_code(error: &anyhow::Error) -> u8 {
 /// An input that could not be read, so that a failure is never taken for "no change".
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub struct Unread(
+pub struct UnreadOption(
     /// Why.
     pub Error,
 );

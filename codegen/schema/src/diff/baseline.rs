@@ -4,7 +4,7 @@ use crate::sorted::SortedMap;
 
 use serde_json::Value;
 
-use super::{Diff, Row};
+use super::{Diff, DiffRow};
 use crate::Error;
 
 /// The form of a baseline file.
@@ -75,7 +75,7 @@ impl Baseline {
     }
 }
 
-fn all_rows(diff: &Diff) -> impl Iterator<Item = &Row> {
+fn all_rows(diff: &Diff) -> impl Iterator<Item = &DiffRow> {
     let ignored = diff.ignored.iter().map(|ignored| &ignored.row);
     diff.rows.iter().chain(ignored)
 }

@@ -5,9 +5,9 @@ use crate::sorted::SortedSet;
 use serde::Serialize;
 
 use super::Diff;
-use super::kind::Kind;
-use super::row::Row;
-use super::verdict::{CrateChange, Level};
+use super::kind::ChangeKind;
+use super::row::DiffRow;
+use super::verdict::{ChangeLevel, CrateChange};
 
 /// Counts and conclusions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -15,14 +15,14 @@ pub struct Summary {
     /// Number of rows.
     pub rows: usize,
     /// By level, worst first, levels without rows left out.
-    pub levels: Vec<Count>,
+    pub levels: Vec<KindCount>,
     /// By kind, in the order of [`Kind::ALL`].
-    pub kinds: Vec<Count>,
+    pub kinds: Vec<KindCount>,
     /// Number of wire paths reached.
     pub wire_paths: usize,
     /// First axis: the worst level; absent where nothing changed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub wire: Option<Level>,
+    pub wire: Option<ChangeLevel>,
     /// Rows where a new receiver refuses an old sender.
     pub old_sender_refused: usize,
     /// Rows where an old receiver refuses a new sender.
@@ -42,7 +42,7 @@ pub struct Summary {
 
 /// The number of occurrences of a kind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Count {
+pub struct KindCount {
     /// The id of a level or kind.
     pub id: &'static str,
     /// Number of rows.
@@ -52,15 +52,15 @@ pub struct Count {
 impl Summary {
     pub(super) fn of(diff: &Diff) -> Self {
         let rows = &diff.rows;
-        let those = |fits: &dyn Fn(&Row) -> bool| rows.iter().filter(|row| fits(row)).count();
-        let count = |id, fits: &dyn Fn(&Row) -> bool| Count {
+        let those = |fits: &dyn Fn(&DiffRow) -> bool| rows.iter().filter(|row| fits(row)).count();
+        let count = |id, fits: &dyn Fn(&DiffRow) -> bool| KindCount {
             id,
             rows: those(fits),
         };
-        let levels = Level::ALL
+        let levels = ChangeLevel::ALL
             .iter()
             .map(|level| count(level.as_str(), &|row| row.level == *level));
-        let kinds = Kind::ALL
+        let kinds = ChangeKind::ALL
             .iter()
             .map(|kind| count(kind.id(), &|row| row.kind == *kind));
         let crate_change = rows.iter().map(|row| row.crate_change).max();

@@ -4,7 +4,7 @@ use crate::sorted::{SortedMap, SortedSet};
 
 use super::opaque::opaque;
 use crate::decision::Scope;
-use crate::model::{Built, Model, Presence, Shape, Ty};
+use crate::model::{BuiltModel, Model, Presence, Shape, Ty};
 
 /// In how many steps the least value of each type is made; a type that no finite value has is not there.
 pub(crate) fn ranks(model: &Model) -> SortedMap<&str, usize> {
@@ -52,7 +52,7 @@ pub(crate) fn ranks(model: &Model) -> SortedMap<&str, usize> {
 /// Returns the types of which a shape needs values, and of how many of them.
 fn needs(shape: &Shape) -> (SortedSet<&str>, usize) {
     let needed: SortedSet<&str> = match shape {
-        Shape::Object(object) => (object.members.iter())
+        Shape::ObjectShape(object) => (object.members.iter())
             .filter(|member| member.presence == Presence::Required)
             .filter_map(|member| member.ty.name())
             .collect(),
@@ -69,7 +69,7 @@ fn needs(shape: &Shape) -> (SortedSet<&str>, usize) {
 }
 
 /// Makes opaque what no finite value has, since each would hold another one.
-pub(super) fn open_endless(built: &mut Built, scope: &Scope) {
+pub(super) fn open_endless(built: &mut BuiltModel, scope: &Scope) {
     let ranks = ranks(&built.model);
     let names = built.model.types.keys();
     let endless = names.filter(|name| !ranks.contains_key(name.as_str()));

@@ -21,7 +21,7 @@ use crate::sorted::SortedMap;
 
 use crate::Error;
 use crate::decision::Scope;
-use crate::model::Built;
+use crate::model::BuiltModel;
 use crate::rules::HeldRules;
 use crate::schema::Schema;
 use crate::spec::methods::MethodRules;
@@ -40,7 +40,7 @@ pub(crate) fn draft(
     rules: &HeldRules<'_>,
     methods: &MethodRules,
     prose: &SortedMap<String, String>,
-) -> Result<Built, Error> {
+) -> Result<BuiltModel, Error> {
     let mut built = definitions::shaped(schema, scope, rules, prose)?;
     aliases::settle(&mut built, &schema.file, scope)?;
     finite::open_endless(&mut built, scope);

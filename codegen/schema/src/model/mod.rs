@@ -13,11 +13,11 @@ use crate::sorted::{SortedMap, SortedSet};
 use serde::Serialize;
 
 use crate::decision::Decision;
-pub use crate::rules::Start;
+pub use crate::rules::InitialValue;
 use crate::schema::{Constraints, Schema};
 
-pub use plan::{Case, KindCase, Plan};
-pub use ty::{Direction, Method, MethodKind, Presence, Rest, Ty};
+pub use plan::{Case, KindCase, UnionPlan};
+pub use ty::{Direction, MethodKind, ModelMethod, Presence, Rest, Ty};
 
 /// One revision: its types and its methods.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -25,7 +25,7 @@ pub struct Model {
     /// Every type, by Rust name.
     pub types: SortedMap<String, TypeDef>,
     /// Every method, in order of direction, kind and name.
-    pub methods: Vec<Method>,
+    pub methods: Vec<ModelMethod>,
     /// The schema that it was made of: it says more of what the types keep as text.
     #[serde(skip)]
     pub schema: Schema,
@@ -33,7 +33,7 @@ pub struct Model {
 
 /// A model, what was open on the way to it, and what the schema says of itself where it still has prose.
 #[derive(Debug, Clone)]
-pub struct Built {
+pub struct BuiltModel {
     /// The model.
     pub model: Model,
     /// Prose by `Type` or `Type.member`.
@@ -57,7 +57,7 @@ impl Model {
 
     /// Returns the object that a type stands for, if it does.
     #[must_use]
-    pub fn object<'m>(&'m self, ty: &'m Ty) -> Option<&'m Object> {
+    pub fn object<'m>(&'m self, ty: &'m Ty) -> Option<&'m ObjectShape> {
         self.shape_of(ty)?.object()
     }
 
@@ -142,7 +142,7 @@ impl TypeDef {
 #[serde(rename_all = "kebab-case")]
 pub enum Shape {
     /// A struct: named members and, where the schema is open, the rest.
-    Object(Object),
+    ObjectShape(ObjectShape),
     /// One of several types, decided by a plan.
     Union(Union),
     /// One of a fixed set of strings.
@@ -156,9 +156,9 @@ pub enum Shape {
 impl Shape {
     /// Returns the object that it is, if it is one.
     #[must_use]
-    pub fn object(&self) -> Option<&Object> {
+    pub fn object(&self) -> Option<&ObjectShape> {
         match self {
-            Self::Object(object) => Some(object),
+            Self::ObjectShape(object) => Some(object),
             _ => None,
         }
     }
@@ -166,7 +166,7 @@ impl Shape {
     /// Returns the types that a value of this shape may hold.
     pub(crate) fn holds(&self) -> Vec<&Ty> {
         match self {
-            Self::Object(object) => {
+            Self::ObjectShape(object) => {
                 let rest = match &object.rest {
                     Rest::Typed(ty) => Some(ty),
                     Rest::Open | Rest::Closed => None,
@@ -183,14 +183,14 @@ impl Shape {
 
 /// An object with named members.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Object {
+pub struct ObjectShape {
     /// The named members, in order of their wire names.
     pub members: Vec<Member>,
     /// The values of unnamed members.
     pub rest: Rest,
 }
 
-impl Object {
+impl ObjectShape {
     /// Returns the member with this name on the wire.
     #[must_use]
     pub fn member(&self, wire: &str) -> Option<&Member> {
@@ -230,14 +230,14 @@ pub enum Given {
     /// Not at all: the member need not be there, or is a constant.
     Later,
     /// It takes it.
-    Taken(Taken),
+    ConstructorArgument(ConstructorArgument),
     /// It knows one to start from.
-    Start(Start),
+    Start(InitialValue),
 }
 
 /// The argument of a constructor for a member.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Taken {
+pub struct ConstructorArgument {
     /// After those of lower ranks.
     pub rank: usize,
     /// By this word of `mcp_wire::args`, because another text stands beside it.
@@ -257,7 +257,7 @@ pub struct Union {
     /// The choices, in the order of the schema.
     pub variants: Vec<Variant>,
     /// The plan by which a reader tells them apart.
-    pub plan: Plan,
+    pub plan: UnionPlan,
     /// The variant that reading starts from; absent where that is the unknown one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<usize>,
@@ -279,7 +279,7 @@ impl Union {
         });
         Self {
             variants: variants.collect(),
-            plan: Plan::Take(0),
+            plan: UnionPlan::Take(0),
             start: None,
             open,
         }

@@ -7,7 +7,7 @@ use crate::schema::JsonType;
 /// A decision, or a question and what follows from its answers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Plan {
+pub enum UnionPlan {
     /// Decided: the variant with this index.
     Take(usize),
     /// Decides by the kind of the JSON value.
@@ -20,10 +20,10 @@ pub enum Plan {
         cases: Vec<Case>,
         /// The plan for any other string; absent where that is an error.
         #[serde(skip_serializing_if = "Option::is_none")]
-        other: Option<Box<Plan>>,
+        other: Option<Box<UnionPlan>>,
         /// The plan for an absent member; absent where that is an error.
         #[serde(skip_serializing_if = "Option::is_none")]
-        absent: Option<Box<Plan>>,
+        absent: Option<Box<UnionPlan>>,
     },
     /// Decides by the first of these members in the text; no two variants know the same one.
     First(Vec<Case>),
@@ -33,12 +33,12 @@ pub enum Plan {
         cases: Vec<Case>,
         /// The plan for a text without any of them; absent where that is an error.
         #[serde(skip_serializing_if = "Option::is_none")]
-        otherwise: Option<Box<Plan>>,
+        otherwise: Option<Box<UnionPlan>>,
     },
     /// Decides by the first element of the array. Its plan leads to a variant; so does an empty array.
     Element {
         /// Decides by the first element.
-        plan: Box<Plan>,
+        plan: Box<UnionPlan>,
         /// The variant of an empty array.
         empty: usize,
     },
@@ -50,7 +50,7 @@ pub struct Case {
     /// A constant, or a member path.
     pub value: String,
     /// The plan for this case.
-    pub plan: Plan,
+    pub plan: UnionPlan,
 }
 
 impl Case {
@@ -58,7 +58,7 @@ impl Case {
     pub(crate) fn take(value: impl Into<String>, index: usize) -> Self {
         Self {
             value: value.into(),
-            plan: Plan::Take(index),
+            plan: UnionPlan::Take(index),
         }
     }
 }
@@ -69,10 +69,10 @@ pub struct KindCase {
     /// The kinds.
     pub kinds: Vec<JsonType>,
     /// The plan for this case.
-    pub plan: Plan,
+    pub plan: UnionPlan,
 }
 
-impl Plan {
+impl UnionPlan {
     /// Returns the plan with its variants renumbered: `owners[old]` is new.
     ///
     /// A question whose answers all lead to one variant is not asked.

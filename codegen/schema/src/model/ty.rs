@@ -6,7 +6,7 @@ pub use mcp_wire::{Direction, MethodKind};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::spec::methods::CapabilityPart;
+use crate::spec::methods::CapabilityPartRow;
 
 /// The presence of a member.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -115,7 +115,7 @@ pub enum Rest {
 
 /// A method of the protocol.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Method {
+pub struct ModelMethod {
     /// The `method` string.
     pub name: String,
     /// The sender.
@@ -145,5 +145,5 @@ pub struct Method {
     pub capability: Option<String>,
     /// The parts of that capability which some params need besides.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub capability_parts: Vec<CapabilityPart>,
+    pub capability_parts: Vec<CapabilityPartRow>,
 }

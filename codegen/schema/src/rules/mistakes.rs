@@ -20,7 +20,7 @@ pub(super) struct MistakeRules {
 #[serde(try_from = "MistakeToml")]
 pub(super) struct MistakeRule {
     at: String,
-    fate: MistakeFate,
+    fate: MistakeTreatment,
 }
 
 #[derive(Debug, Deserialize)]
@@ -48,18 +48,18 @@ enum Keep {
 
 /// A mistake in a member, and what becomes of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mistake {
+pub struct MistakeRow {
     /// The Rust names of the types and unions that have the member; empty for all.
     pub of: SortedSet<String>,
     /// The member on the wire; empty for each.
     pub member: String,
     /// The fate of the mistake.
-    pub fate: MistakeFate,
+    pub fate: MistakeTreatment,
 }
 
 /// The fate of a mistake, as `mcp_wire::mend::MistakeFate` has it; the texts are JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum MistakeFate {
+pub enum MistakeTreatment {
     /// A value for an absent or unreadable one.
     Value(String),
     /// A value for an absent one beside a member.
@@ -97,15 +97,17 @@ impl TryFrom<MistakeToml> for MistakeRule {
             }
         }
         let fate = match (value, text, beside, within, only_but, keep) {
-            (Some(value), None, None, None, None, None) => MistakeFate::Value(value),
-            (Some(value), Some(text), None, None, None, None) => MistakeFate::Means(text, value),
-            (Some(value), None, Some(beside), None, None, None) => {
-                MistakeFate::Beside(beside, value)
+            (Some(value), None, None, None, None, None) => MistakeTreatment::Value(value),
+            (Some(value), Some(text), None, None, None, None) => {
+                MistakeTreatment::Means(text, value)
             }
-            (None, None, None, Some(name), None, None) => MistakeFate::Within(name),
-            (None, None, None, None, Some(but), None) => MistakeFate::Only(but),
-            (None, None, None, None, None, Some(Keep::All)) => MistakeFate::Kept,
-            (None, None, None, None, None, Some(Keep::Some)) => MistakeFate::KeptSome,
+            (Some(value), None, Some(beside), None, None, None) => {
+                MistakeTreatment::Beside(beside, value)
+            }
+            (None, None, None, Some(name), None, None) => MistakeTreatment::Within(name),
+            (None, None, None, None, Some(but), None) => MistakeTreatment::Only(but),
+            (None, None, None, None, None, Some(Keep::All)) => MistakeTreatment::Kept,
+            (None, None, None, None, None, Some(Keep::Some)) => MistakeTreatment::KeptSome,
             _ => {
                 return Err(format!(
                     "`{at}` has one of `value` (with `text` or `beside`), `within`, `only-but` and `keep`"
@@ -125,7 +127,7 @@ impl MistakeRules {
 
 impl MistakeRule {
     /// Returns what it comes to for some models; `None` if it matches nothing in them.
-    pub(super) fn mistake(&self, models: &[&Model]) -> Option<Mistake> {
+    pub(super) fn mistake(&self, models: &[&Model]) -> Option<MistakeRow> {
         let (ty, member) = self.at.split_once('.')?;
         let all = models
             .iter()
@@ -136,7 +138,7 @@ impl MistakeRule {
                 .map(|(_, def)| def.name.clone())
                 .collect(),
             // An alternative is a member of none of the variants.
-            _ if matches!(self.fate, MistakeFate::Only(_)) => all
+            _ if matches!(self.fate, MistakeTreatment::Only(_)) => all
                 .filter(|(_, def)| {
                     matches!(def.shape, Shape::Union(_))
                         && def.places.iter().any(|place| place == ty)
@@ -159,7 +161,7 @@ impl MistakeRule {
             _ => false,
         });
         let unions: SortedSet<String> = unions.map(|def| def.name.clone()).collect();
-        Some(Mistake {
+        Some(MistakeRow {
             of: match ty {
                 "*" => SortedSet::new(),
                 _ => of.into_iter().chain(unions).collect(),
@@ -188,7 +190,7 @@ fn is_within(place: &str, ty: &str) -> bool {
 /// Returns whether an object, or a variant of a union, has a member of this name.
 fn has_member(model: &Model, def: &TypeDef, member: &str) -> bool {
     match &def.shape {
-        Shape::Object(object) => object.member(member).is_some(),
+        Shape::ObjectShape(object) => object.member(member).is_some(),
         Shape::Union(union) => union.variants.iter().any(|variant| {
             let object = model.object(&variant.ty);
             object.is_some_and(|object| object.member(member).is_some())

@@ -3,7 +3,7 @@
 use crate::sorted::SortedSet;
 
 use super::effect::largest;
-use super::plan::{Conversion, End};
+use super::plan::{Conversion, PairEnd};
 use crate::model::{Member, Model, Shape, Ty, TypeDef};
 
 /// Returns the Rust names of all definitions that are alike and lack a conversion on some way.
@@ -13,8 +13,8 @@ pub(super) fn unreached(
 ) -> SortedSet<String> {
     let converted = [up, down].map(|way| -> SortedSet<&str> {
         let named = way.iter().map(|one| &one.from);
-        let named = named.filter(|end| matches!(end, End::Type(_)));
-        named.map(End::name).collect()
+        let named = named.filter(|end| matches!(end, PairEnd::Type(_)));
+        named.map(PairEnd::name).collect()
     });
     let both = |name: &str| converted.iter().all(|names| names.contains(name));
     let definitions = |name: &String| {
@@ -36,7 +36,8 @@ fn alike(old: &Model, new: &Model) -> SortedSet<String> {
     let same = |(name, def): &(String, TypeDef)| {
         let other = new.get(name)?;
         let decided = |it: &Member| DECIDING.contains(&it.wire.as_str());
-        let by_method = matches!(&def.shape, Shape::Object(it) if it.members.iter().any(decided));
+        let by_method =
+            matches!(&def.shape, Shape::ObjectShape(it) if it.members.iter().any(decided));
         (!by_method && is_same(&def.shape, &other.shape)).then(|| name.clone())
     };
     let alike = old.types.iter().filter_map(same).collect();
@@ -50,7 +51,7 @@ fn alike(old: &Model, new: &Model) -> SortedSet<String> {
 
 /// Returns whether two shapes are the same, by the names of the types that they hold.
 fn is_same(one: &Shape, other: &Shape) -> bool {
-    let (Shape::Object(one), Shape::Object(other)) = (one, other) else {
+    let (Shape::ObjectShape(one), Shape::ObjectShape(other)) = (one, other) else {
         return one == other;
     };
     let same = |(one, other): (&Member, &Member)| {

@@ -4,9 +4,9 @@ use crate::sorted::SortedSet;
 
 use serde::Serialize;
 
-use super::pair::Sender;
-use super::pair::{Pair, Way};
-use super::rules::{Action, LossKind, MethodAction, SessionFact, Trivial};
+use super::pair::MethodSender;
+use super::pair::{RevisionPair, StepDirection};
+use super::rules::{Action, MethodAction, RuleLossKind, SessionFact, Trivial};
 use crate::decision::Decision;
 use crate::model::Rest;
 use mcp_convert::Adapter;
@@ -16,7 +16,7 @@ use mcp_convert::Adapter;
 pub struct PairPlan {
     /// The two revisions.
     #[serde(flatten)]
-    pub pair: Pair,
+    pub pair: RevisionPair,
     /// The conversions to the newer revision, by name of the source type.
     pub up: Vec<Conversion>,
     /// The conversions to the older one.
@@ -40,9 +40,9 @@ pub struct RuleFacts {
     /// Its id, of which a pair has one each.
     pub id: String,
     /// The gravity of its losses.
-    pub loss: Option<LossKind>,
+    pub loss: Option<RuleLossKind>,
     /// The gravity of a loss without the part that counts.
-    pub lesser: Option<LossKind>,
+    pub lesser: Option<RuleLossKind>,
     /// The values that are of that lesser kind.
     pub trivial: Option<Trivial>,
     /// Why it is as it is.
@@ -52,7 +52,7 @@ pub struct RuleFacts {
 impl PairPlan {
     /// Returns the conversions of one way.
     #[must_use]
-    pub fn way(&self, way: Way) -> &[Conversion] {
+    pub fn way(&self, way: StepDirection) -> &[Conversion] {
         way.of(&self.up, &self.down)
     }
 }
@@ -61,15 +61,15 @@ impl PairPlan {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Conversion {
     /// The source.
-    pub from: End,
+    pub from: PairEnd,
     /// The target.
-    pub to: End,
+    pub to: PairEnd,
     /// The area of the source type, for the file.
     pub area: String,
     /// The possible results beside a value.
     pub effect: Effect,
     /// The steps of the conversion.
-    pub body: Body,
+    pub body: ConversionBody,
 }
 
 /// The possible results of a conversion beside a value.
@@ -87,7 +87,7 @@ pub enum Effect {
 /// The steps of a conversion.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Body {
+pub enum ConversionBody {
     /// Member by member.
     Object(ObjectPlan),
     /// Variant by variant.
@@ -108,7 +108,7 @@ pub enum Body {
     /// A type that became one variant of a union.
     IntoVariant(Becomes),
     /// A hand-written function.
-    Custom(Hook),
+    Custom(HookCall),
 }
 
 /// The conversion of an object to one of several, by the value of one member.
@@ -137,7 +137,7 @@ pub struct Becomes {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ObjectPlan {
     /// Hand-written functions that change the source first.
-    pub before: Vec<Hook>,
+    pub before: Vec<HookCall>,
     /// The members of the target.
     pub fields: Vec<FieldPlan>,
     /// The members of the source that the target does not have.
@@ -150,19 +150,19 @@ pub struct ObjectPlan {
     /// The fate of the unknown members.
     pub rest: RestPlan,
     /// Hand-written functions that change the target last.
-    pub after: Vec<Hook>,
+    pub after: Vec<HookCall>,
 }
 
 /// A hand-written function, and the rule that names it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Hook {
+pub struct HookCall {
     /// The rule.
     pub rule: String,
     /// The function in the module of the pair in `mcp_hooks`, with a `?` behind it if it may stop.
     pub path: String,
 }
 
-impl Hook {
+impl HookCall {
     /// Returns whether the conversion may end by it.
     #[must_use]
     pub fn stops(&self) -> bool {
@@ -188,7 +188,7 @@ pub struct FieldPlan {
     /// Set if the target keeps it in a box.
     pub boxed: bool,
     /// The source of the value.
-    pub source: Source,
+    pub source: ValueSource,
     /// The other name that the source has for it, so that an unknown member of this one is something else.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub was: Option<String>,
@@ -217,7 +217,7 @@ pub struct Fitted {
 /// The source of the value of a target's member.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Source {
+pub enum ValueSource {
     /// From the same member of the source.
     Same(SameMember),
     /// A hand-written function, given the source's member as it is.
@@ -225,14 +225,14 @@ pub enum Source {
         /// The Rust field of the source.
         field: String,
         /// The function.
-        hook: Hook,
+        hook: HookCall,
     },
     /// From the same member, whose text is read again: it may not read as what the target has there.
     Reread(Recast),
     /// The same member of the source has no counterpart: lost, or refused where the target must have one.
     Lost(Recast),
     /// A hand-written function, given the whole source: there the member is a constant.
-    Derived(Hook),
+    Derived(HookCall),
     /// From the same member of the source, which says of which revision the message is: of the target, from here on.
     Claim {
         /// The Rust field of the source.
@@ -270,7 +270,7 @@ pub struct SameMember {
     /// The fact of the session for the target, where the source has none.
     pub summon: Option<SessionFact>,
     /// The hand-written function that says which items of a list stay.
-    pub filter: Option<Hook>,
+    pub filter: Option<HookCall>,
 }
 
 /// When an unknown member of the source is taken for one that the target names.
@@ -348,7 +348,7 @@ pub enum Arm {
     /// It is in the target, with its value converted.
     Same(Becomes),
     /// A hand-written function makes a value of the target.
-    Custom(Hook),
+    Custom(HookCall),
     /// An adapter has to do it.
     RequiresState {
         /// The rule.
@@ -380,7 +380,7 @@ pub struct SettledPlan {
     /// The name on the wire.
     pub wire: String,
     /// The value of the source.
-    pub from: Held,
+    pub from: SourceValue,
     /// The constant of the target.
     pub constant: serde_json::Value,
     /// The rule by which another value is lost; without one it is refused: the value led to this target.
@@ -390,7 +390,7 @@ pub struct SettledPlan {
 /// The value of a source.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Held {
+pub enum SourceValue {
     /// A constant.
     Constant(serde_json::Value),
     /// A value in this field, or `None` where it may be absent.
@@ -425,9 +425,9 @@ pub enum Transfer {
     /// By the conversion of this pair of types.
     Call {
         /// The source.
-        from: End,
+        from: PairEnd,
         /// The target.
-        to: End,
+        to: PairEnd,
     },
     /// Each item.
     List(Box<Transfer>),
@@ -455,7 +455,7 @@ impl Transfer {
 /// One end of a conversion.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum End {
+pub enum PairEnd {
     /// A type of the revision, by Rust name.
     Type(String),
     /// Names to opaque values.
@@ -464,7 +464,7 @@ pub enum End {
     Opaque,
 }
 
-impl End {
+impl PairEnd {
     /// Returns a name for tables and function names.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -485,7 +485,7 @@ pub struct MethodPlan {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub was: Option<String>,
     /// The sender.
-    pub sender: Sender,
+    pub sender: MethodSender,
     /// Set if both revisions have it.
     pub in_both: bool,
     /// The conversions of params up and down, where both have the method, with some.

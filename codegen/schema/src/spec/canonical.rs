@@ -150,7 +150,7 @@ fn carried_over(upstream: &Value, file: &str) -> Result<(Value, Vec<(String, Str
             return Err(wrong("/$schema", &expected, &stated, help));
         }
     };
-    let mut walk = Walk {
+    let mut walk = CanonicalWalk {
         file,
         dialect,
         pointer: String::new(),
@@ -176,7 +176,7 @@ enum Dialect {
 
 /// The kind of value below a keyword.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Holds {
+enum KeywordContent {
     Schema,
     /// An object whose keys are names and whose values are schemas.
     Named,
@@ -186,12 +186,12 @@ enum Holds {
     Data,
 }
 
-fn holds(keyword: &str) -> Holds {
+fn holds(keyword: &str) -> KeywordContent {
     match keyword {
         "$defs" | "definitions" | "properties" | "patternProperties" | "dependentSchemas" => {
-            Holds::Named
+            KeywordContent::Named
         }
-        "allOf" | "anyOf" | "oneOf" | "prefixItems" => Holds::List,
+        "allOf" | "anyOf" | "oneOf" | "prefixItems" => KeywordContent::List,
         "additionalProperties"
         | "contains"
         | "contentSchema"
@@ -202,13 +202,13 @@ fn holds(keyword: &str) -> Holds {
         | "propertyNames"
         | "then"
         | "unevaluatedItems"
-        | "unevaluatedProperties" => Holds::Schema,
-        _ => Holds::Data,
+        | "unevaluatedProperties" => KeywordContent::Schema,
+        _ => KeywordContent::Data,
     }
 }
 
 /// One pass over a schema, with the place it is at.
-struct Walk<'a> {
+struct CanonicalWalk<'a> {
     file: &'a str,
     dialect: Dialect,
     pointer: String,
@@ -218,7 +218,7 @@ struct Walk<'a> {
     states_again: bool,
 }
 
-impl Walk<'_> {
+impl CanonicalWalk<'_> {
     fn wrong(&self, expected: &str, found: &Value, help: &str) -> Error {
         let (at, found) = (&self.pointer, shown(found));
         Error::schema(self.file, at, expected, found, help_or_mend(help))
@@ -308,24 +308,24 @@ impl Walk<'_> {
             _ => {}
         }
         match (holds(keyword), value) {
-            (Holds::Data, _) => Ok(Some(sorted_deep(value))),
-            (Holds::Schema, _) => self.schema(value).map(Some),
-            (Holds::Named, Value::Object(named)) => {
+            (KeywordContent::Data, _) => Ok(Some(sorted_deep(value))),
+            (KeywordContent::Schema, _) => self.schema(value).map(Some),
+            (KeywordContent::Named, Value::Object(named)) => {
                 let mut canonical = Map::new();
                 for (name, schema) in sorted(named) {
                     canonical.insert(name.clone(), self.below(name, |walk| walk.schema(schema))?);
                 }
                 Ok(Some(canonical.into()))
             }
-            (Holds::Named, _) => Err(self.wrong("an object of schemas", value, "")),
-            (Holds::List, Value::Array(list)) if !list.is_empty() => {
+            (KeywordContent::Named, _) => Err(self.wrong("an object of schemas", value, "")),
+            (KeywordContent::List, Value::Array(list)) if !list.is_empty() => {
                 let mut canonical = Vec::with_capacity(list.len());
                 for (index, schema) in list.iter().enumerate() {
                     canonical.push(self.below(&index.to_string(), |walk| walk.schema(schema))?);
                 }
                 Ok(Some(canonical.into()))
             }
-            (Holds::List, _) => Err(self.wrong("a list of schemas, not empty", value, "")),
+            (KeywordContent::List, _) => Err(self.wrong("a list of schemas, not empty", value, "")),
         }
     }
 

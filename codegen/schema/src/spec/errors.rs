@@ -12,9 +12,9 @@ use super::range::Order;
 use super::sheet::quoted;
 use super::{Revision, Spec};
 use crate::Error;
-use crate::decision::{Decision, Question, Scope, Settle};
+use crate::decision::{Decision, QuestionKind, Scope, Settle};
 use crate::pointer::escaped;
-use check::{Row, Said};
+use check::{CheckedRow, RowFacts};
 
 /// The rules, checked against the revisions.
 #[derive(Clone, Debug, Default)]
@@ -51,7 +51,7 @@ macro_rules! rows {
             pub page: String,
         }
 
-        impl Row for $kind {
+        impl CheckedRow for $kind {
             fn range(&mut self) -> (&str, Option<&str>, &mut Vec<String>) {
                 (&self.since, self.until.as_deref(), &mut self.revisions)
             }
@@ -60,11 +60,11 @@ macro_rules! rows {
                 &self.revisions
             }
 
-            fn said(&self) -> Said<'_> {
+            fn said(&self) -> RowFacts<'_> {
                 let $row = self;
                 let mut texts: Vec<&str> = vec![&self.meaning, &self.page];
                 texts.extend($texts);
-                Said { label: $label, key: $key, texts, faults: $faults }
+                RowFacts { label: $label, key: $key, texts, faults: $faults }
             }
         }
     )*};
@@ -165,7 +165,7 @@ pub enum RuleKind {
 
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Rows {
+struct ErrorTables {
     #[serde(default)]
     error: Vec<Spanned<ErrorCode>>,
     #[serde(default)]
@@ -213,7 +213,7 @@ impl ErrorRules {
         let of = |(code, name): (i64, &str)| Decision {
             scope: Scope::Revision(revision.id.clone()),
             place: format!("/$defs/{}", escaped(name)),
-            question: Question::Code,
+            question: QuestionKind::Code,
             open: format!("nothing says what its code {code} means"),
             answer: "a peer may send it".to_owned(),
             settle: Settle::of(
@@ -244,7 +244,7 @@ impl ErrorRules {
     /// Returns the same, with what begins before a draft and does not hold for it, which is passed over there.
     pub(super) fn read_all(spec: &Spec) -> Result<(Self, Vec<Error>), Error> {
         let file = spec.rules.get(Self::FILE);
-        let mut rows: Rows = file.parse()?;
+        let mut rows: ErrorTables = file.parse()?;
         let passed = check::check(&mut rows, &file, spec)?;
         fn plain<T>(rows: Vec<Spanned<T>>) -> Vec<T> {
             rows.into_iter().map(Spanned::into_inner).collect()

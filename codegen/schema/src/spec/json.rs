@@ -6,7 +6,7 @@ use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visit
 use serde_json::{Map, Value};
 
 use crate::files::diff::cut;
-use crate::{Error, Place};
+use crate::{Error, FileLocation};
 
 /// The mark that some editors put before a text.
 pub(crate) const BYTE_ORDER_MARK: char = '\u{feff}';
@@ -21,7 +21,7 @@ pub(crate) const MARKED: &str =
 /// Returns an error for a text that is not JSON, with its line and column, and for nesting deeper than serde_json's limit of 128.
 pub fn parse(file: &str, text: &str) -> Result<Value, Error> {
     let not_json = |line, column, message: &str| {
-        let place = Place::Column(line, column);
+        let place = FileLocation::Column(line, column);
         Error::text(file, place, format!("not JSON: {message}"))
     };
     if text.trim().is_empty() {

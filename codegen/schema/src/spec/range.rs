@@ -1,9 +1,9 @@
 //! Ranges of revisions: a fact holds from `since` on, up to and with `until` where that is given, in the order of
 //! `revisions.toml`.
 
-use super::revisions::Row;
+use super::revisions::RevisionRow;
 use super::rules::RuleFile;
-use super::{Spec, Status};
+use super::{RevisionStage, Spec};
 use crate::Error;
 
 /// The ids of all revisions, in the order by which ranges are read.
@@ -19,7 +19,7 @@ pub(crate) struct Order {
 }
 
 impl Order {
-    pub(super) fn of(rows: &[Row]) -> Self {
+    pub(super) fn of(rows: &[RevisionRow]) -> Self {
         Self {
             ids: rows.iter().map(|row| row.id().to_owned()).collect(),
             firm: rows.iter().filter(|row| !row.is_draft()).count(),
@@ -188,7 +188,7 @@ impl<'f> Faults<'f> {
         let until = ends_before(revisions, id);
         let help = until.map_or_else(String::new, |until| format!("end it with {until}"));
         let error = self.file.error_of(id, offset, label, problem, help);
-        let is_draft = (self.spec.revision(id)).is_ok_and(|of| of.status == Status::Draft);
+        let is_draft = (self.spec.revision(id)).is_ok_and(|of| of.status == RevisionStage::Draft);
         if is_draft && revisions.first().is_some_and(|first| first != id) {
             revisions.retain(|other| other != id);
             self.passed.push(error);

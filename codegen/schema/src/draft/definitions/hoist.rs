@@ -2,11 +2,11 @@
 
 use super::super::names::{rust_name, unsupported};
 use super::super::open::{file_of, renamed, since};
-use super::Builder;
+use super::DraftBuilder;
 use crate::decision::Settle;
 use crate::model::{Shape, Ty};
 use crate::naming::pascal_case;
-use crate::schema::{Node, Unsupported};
+use crate::schema::{SchemaNode, Unsupported};
 use crate::spec::sheet::quoted;
 
 /// Maximum number of definitions that are read ahead, one for the sake of the other.
@@ -20,12 +20,12 @@ pub(super) struct Hoisted {
     made: bool,
 }
 
-impl Builder<'_> {
+impl DraftBuilder<'_> {
     /// Gives an inline schema a name: of those that rules give the first one that no schema has which says something
     /// else, or the one of its place.
     pub(super) fn hoist(
         &mut self,
-        node: &Node,
+        node: &SchemaNode,
         place: &str,
         names: &[String],
     ) -> Result<Ty, Unsupported> {
@@ -101,7 +101,14 @@ impl Builder<'_> {
         }
     }
 
-    fn insert(&mut self, node: &Node, place: &str, name: &str, doc_key: String, shape: Shape) {
+    fn insert(
+        &mut self,
+        node: &SchemaNode,
+        place: &str,
+        name: &str,
+        doc_key: String,
+        shape: Shape,
+    ) {
         self.keep_prose(node, doc_key.clone());
         self.names.given.entry(name.to_owned()).or_default();
         self.hoisted(place, name, true);

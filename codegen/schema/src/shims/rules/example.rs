@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::shims::pair::{Sender, Way};
+use crate::shims::pair::{MethodSender, StepDirection};
 use mcp_convert::Adapter;
 
 /// An example as it is written; reading it says whether it is one.
@@ -18,12 +18,12 @@ pub struct Example {
     /// The method that they answer as an error.
     pub(super) error: Option<String>,
     /// The way that it goes; the rule's own, where it speaks of one.
-    pub(super) way: Option<Way>,
+    pub(super) way: Option<StepDirection>,
     /// The sender of the method, where both sides may send it and the rule names neither.
-    pub(super) sender: Option<Sender>,
+    pub(super) sender: Option<MethodSender>,
     /// The facts of the session.
     #[serde(default)]
-    pub(super) session: Facts,
+    pub(super) session: SessionFacts,
     /// JSON of the source.
     pub(super) input: String,
     /// JSON of the target, or how the conversion ends: `needs handshake`, `rejected -32602`, `dropped`.
@@ -36,7 +36,7 @@ pub struct Example {
 /// The facts of a session, each as JSON.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
-pub struct Facts {
+pub struct SessionFacts {
     /// The capabilities of the client.
     pub client_capabilities: Option<String>,
     /// The name and version of the client.
@@ -51,24 +51,24 @@ pub struct Sample<'r> {
     /// The rule.
     pub rule: &'r str,
     /// The kind of the texts.
-    pub of: Of<'r>,
+    pub of: SampleSubject<'r>,
     /// The direction.
-    pub way: Way,
+    pub way: StepDirection,
     /// The sender of the method, where the row names one.
-    pub sender: Option<Sender>,
+    pub sender: Option<MethodSender>,
     /// The facts of the session.
-    pub session: &'r Facts,
+    pub session: &'r SessionFacts,
     /// JSON of the source.
     pub input: &'r str,
     /// The end of the conversion.
-    pub ending: Ending<'r>,
+    pub ending: ExampleEnding<'r>,
     /// The places where the rule records something.
     pub loses: &'r [String],
 }
 
 /// The kind of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Of<'r> {
+pub enum SampleSubject<'r> {
     /// A value of a definition.
     Type(&'r str),
     /// The params of a method.
@@ -79,7 +79,7 @@ pub enum Of<'r> {
     Error(&'r str),
 }
 
-impl std::fmt::Display for Of<'_> {
+impl std::fmt::Display for SampleSubject<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Type(name) => f.write_str(name),
@@ -92,7 +92,7 @@ impl std::fmt::Display for Of<'_> {
 
 /// The end of a conversion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending<'r> {
+pub enum ExampleEnding<'r> {
     /// With this text.
     Value(&'r str),
     /// An adapter has to do it.

@@ -7,17 +7,17 @@ use toml::Spanned;
 use super::example::Example;
 use crate::Error;
 use crate::one_or_many::OneOrMany;
-use crate::shims::pair::{Sender, Way};
+use crate::shims::pair::{MethodSender, StepDirection};
 use crate::spec::rules::RuleFile;
 use mcp_convert::Adapter;
 
 /// All rows of a file, with their places in it.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(in crate::shims) struct Rows {
+pub(in crate::shims) struct RuleTables {
     pub(in crate::shims) also: Vec<Spanned<Also>>,
     pub(super) rename: Vec<Spanned<Rename>>,
-    pub(super) rule: Vec<Spanned<Rule>>,
+    pub(super) rule: Vec<Spanned<PairRule>>,
     pub(super) method: Vec<Spanned<MethodRule>>,
     pub(super) error: Vec<Spanned<ErrorRule>>,
 }
@@ -69,7 +69,7 @@ impl Rename {
 /// A decision about a member, a variant or a type.
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Rule {
+pub struct PairRule {
     /// The name under which losses and people speak of it.
     pub id: String,
     /// `Type.member`, `Type|Variant` or `Type`, or a list of them; `*` stands for any type.
@@ -79,9 +79,9 @@ pub struct Rule {
     /// The action on the way to the older one.
     pub down: Option<Action>,
     /// The gravity of the loss, where there is one.
-    pub loss: Option<LossKind>,
+    pub loss: Option<RuleLossKind>,
     /// The gravity of a loss without the part that counts: a hook says so, or `trivial` does.
-    pub lesser: Option<LossKind>,
+    pub lesser: Option<RuleLossKind>,
     /// The values that are lost with the lesser kind.
     pub trivial: Option<Trivial>,
     /// Set if nothing is lost by it under the policy that carries: a member that is dropped travels as an unknown one
@@ -125,7 +125,7 @@ pub struct MethodRule {
     /// The method, or a list of them.
     pub name: OneOrMany<String>,
     /// The sender, where that matters.
-    pub sender: Option<Sender>,
+    pub sender: Option<MethodSender>,
     /// Its name in rule tables.
     pub id: String,
     /// The fate in either direction, where only one revision has it.
@@ -151,7 +151,7 @@ pub struct MethodRule {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ErrorRule {
     /// The code, a range of them (the lowest and the highest), or any.
-    pub code: Codes,
+    pub code: CodeRange,
     /// Its name in rule tables and losses.
     pub id: String,
     /// The methods that it answers, where it means something else elsewhere.
@@ -162,9 +162,9 @@ pub struct ErrorRule {
     #[serde(default)]
     pub example: Vec<Example>,
     /// The error on the way up.
-    pub up: Option<ErrorFate>,
+    pub up: Option<ErrorRuleFate>,
     /// The error on the way down.
-    pub down: Option<ErrorFate>,
+    pub down: Option<ErrorRuleFate>,
     /// Why, in our own words.
     pub reason: String,
     /// The page that it rests on.
@@ -174,7 +174,7 @@ pub struct ErrorRule {
 /// The codes that a rule speaks of: `-32002`, `[-32099, -32020]` or `"any"`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(try_from = "RawCodes", into = "RawCodes")]
-pub struct Codes {
+pub struct CodeRange {
     /// The lowest.
     pub from: i64,
     /// The highest.
@@ -189,7 +189,7 @@ enum RawCodes {
     Word(String),
 }
 
-impl Codes {
+impl CodeRange {
     const ANY: Self = Self {
         from: i64::MIN,
         to: i64::MAX,
@@ -217,7 +217,7 @@ impl Codes {
     }
 }
 
-impl TryFrom<RawCodes> for Codes {
+impl TryFrom<RawCodes> for CodeRange {
     type Error = String;
 
     fn try_from(raw: RawCodes) -> Result<Self, String> {
@@ -235,17 +235,17 @@ impl TryFrom<RawCodes> for Codes {
     }
 }
 
-impl From<Codes> for RawCodes {
-    fn from(codes: Codes) -> Self {
+impl From<CodeRange> for RawCodes {
+    fn from(codes: CodeRange) -> Self {
         match codes {
-            Codes::ANY => Self::Word("any".to_owned()),
-            Codes { from, to } if from == to => Self::One(from),
-            Codes { from, to } => Self::Range([from, to]),
+            CodeRange::ANY => Self::Word("any".to_owned()),
+            CodeRange { from, to } if from == to => Self::One(from),
+            CodeRange { from, to } => Self::Range([from, to]),
         }
     }
 }
 
-impl std::fmt::Display for Codes {
+impl std::fmt::Display for CodeRange {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             &Self::ANY => f.pad("any"),
@@ -258,7 +258,7 @@ impl std::fmt::Display for Codes {
 /// The fate of an error.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum ErrorFate {
+pub enum ErrorRuleFate {
     /// The same error with this code.
     Code(i64),
     /// An adapter has to turn it into something else.
@@ -357,7 +357,7 @@ pub enum SessionFact {
 /// The gravity of a loss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum LossKind {
+pub enum RuleLossKind {
     /// It shows, and no more.
     Cosmetic,
     /// It changes what can be done.
@@ -368,23 +368,25 @@ pub enum LossKind {
     Safety,
 }
 
-impl Rule {
+impl PairRule {
     /// Returns its action for one way.
     #[must_use]
-    pub fn action(&self, way: Way) -> Option<&Action> {
+    pub fn action(&self, way: StepDirection) -> Option<&Action> {
         way.of(&self.up, &self.down).as_ref()
     }
 
     /// Returns what it says, of both ways.
     pub(super) fn actions(&self) -> impl Iterator<Item = &Action> {
-        Way::BOTH.into_iter().filter_map(|way| self.action(way))
+        StepDirection::BOTH
+            .into_iter()
+            .filter_map(|way| self.action(way))
     }
 }
 
 impl MethodRule {
     /// Returns its action for one way.
     #[must_use]
-    pub fn action(&self, way: Way) -> Option<&MethodAction> {
+    pub fn action(&self, way: StepDirection) -> Option<&MethodAction> {
         let of_way = way.of(&self.up, &self.down);
         self.action.as_ref().or(of_way.as_ref())
     }
@@ -393,7 +395,7 @@ impl MethodRule {
 impl ErrorRule {
     /// Returns what the code becomes on one way.
     #[must_use]
-    pub fn fate(&self, way: Way) -> Option<&ErrorFate> {
+    pub fn fate(&self, way: StepDirection) -> Option<&ErrorRuleFate> {
         way.of(&self.up, &self.down).as_ref()
     }
 }

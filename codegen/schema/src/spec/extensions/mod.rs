@@ -19,7 +19,7 @@ use super::methods::messages;
 use super::range::Order;
 use super::roles::lists;
 use super::rules::RuleFile;
-use super::{Directory, ERRATA, Revision, Spec, Status, canonical, revisions};
+use super::{ERRATA, Revision, RevisionStage, Spec, SpecDirectory, canonical, revisions};
 use crate::Error;
 use crate::pointer::escaped;
 pub(super) use base::copied;
@@ -44,7 +44,7 @@ pub struct Extension {
     /// The id of the state, that of its folder below: `2026-07-28`, `draft`.
     pub state: String,
     /// The publication status of the state.
-    pub status: Option<Status>,
+    pub status: Option<RevisionStage>,
     /// Set if other states are older.
     pub has_older: bool,
     /// The identifier by which peers declare it: `io.modelcontextprotocol/tasks`.
@@ -148,7 +148,7 @@ pub struct Core {
 impl Extension {
     /// Reads the states of an extension, oldest first.
     pub(super) fn load(
-        directory: &Directory,
+        directory: &SpecDirectory,
         name: &str,
         revisions: &[Revision],
     ) -> Result<Vec<Self>, Error> {
@@ -196,7 +196,7 @@ impl Extension {
 
     /// Reads one state by the rows of its extension.
     fn load_state(
-        directory: &Directory,
+        directory: &SpecDirectory,
         name: &str,
         (facts, rows, state): (&RuleFile, &ExtensionRows, &StateRow),
         (errata_file, errata): (&RuleFile, &[Erratum]),
@@ -267,8 +267,8 @@ impl Extension {
 
     /// Returns the publication status; a schema that stands alone promises nothing.
     #[must_use]
-    pub fn status(&self) -> Status {
-        self.status.unwrap_or(Status::Draft)
+    pub fn status(&self) -> RevisionStage {
+        self.status.unwrap_or(RevisionStage::Draft)
     }
 
     /// Returns whether a name means this state: its own, or the one with its id, `tasks@2026-07-28`.
@@ -299,7 +299,7 @@ impl Extension {
             let same = copied(raw, base).filter(|(_, copy, original)| copy == original);
             same.count()
         };
-        let released = |base: &&Revision| base.status == Status::Released;
+        let released = |base: &&Revision| base.status == RevisionStage::Released;
         let base = spec.revisions.iter().filter(released).max_by_key(copies)?;
         if copies(&base) == 0 {
             return None;
@@ -355,7 +355,7 @@ impl Extension {
 }
 
 /// Returns the names of the folders of extensions.
-pub(super) fn names(directory: &Directory) -> SortedSet<String> {
+pub(super) fn names(directory: &SpecDirectory) -> SortedSet<String> {
     let inner = |path: &String| {
         let path = path.strip_prefix(FOLDER)?.strip_prefix('/')?;
         Some(path.split_once('/')?.0.to_owned())
@@ -380,7 +380,7 @@ pub(super) fn orders(extensions: &[Extension]) -> SortedMap<String, Order> {
     for of in extensions.chunk_by(|a, b| a.folder == b.folder) {
         let firm = of
             .iter()
-            .filter(|one| one.status() != Status::Draft)
+            .filter(|one| one.status() != RevisionStage::Draft)
             .count();
         let ids = of.iter().map(|one| one.state.clone()).collect();
         let folder = of.first().map(|one| one.folder.clone()).unwrap_or_default();
