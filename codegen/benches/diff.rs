@@ -26,7 +26,9 @@ fn pairs() -> Vec<RevisionPair> {
     let spec = spec();
     let ids: Vec<&str> = spec.revisions.iter().map(|one| one.id.as_str()).collect();
     let adjacent = ids.iter().zip(ids.iter().skip(1));
-    let mut pairs: Vec<RevisionPair> = adjacent.map(|(old, new)| RevisionPair::new(*old, *new)).collect();
+    let mut pairs: Vec<RevisionPair> = adjacent
+        .map(|(old, new)| RevisionPair::new(*old, *new))
+        .collect();
     pairs.extend(
         ids.first()
             .zip(ids.last())

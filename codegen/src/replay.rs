@@ -9,7 +9,9 @@ use crate::generate::{Generated, generate};
 use mcp_revisions_schema::Error;
 use mcp_revisions_schema::decision::{Decision, QuestionKind};
 use mcp_revisions_schema::diff::{self, ChangeLevel, SideSources};
-use mcp_revisions_schema::spec::{SpecDirectory, ImportOptions, Lifecycle, Spec, RevisionStage, UpstreamFile};
+use mcp_revisions_schema::spec::{
+    ImportOptions, Lifecycle, RevisionStage, Spec, SpecDirectory, UpstreamFile,
+};
 
 /// A spec that drafts are tried on.
 #[derive(Debug)]
@@ -69,7 +71,10 @@ impl Replay {
     /// A spec directory that does not hold.
     pub fn new(spec: SpecDirectory) -> Result<Self, Error> {
         let read = spec.spec()?;
-        let draft = read.revisions.iter().find(|of| of.status == RevisionStage::Draft);
+        let draft = read
+            .revisions
+            .iter()
+            .find(|of| of.status == RevisionStage::Draft);
         let draft = draft.map(|draft| draft.id.clone());
         Ok(Self {
             spec,

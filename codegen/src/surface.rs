@@ -4,7 +4,7 @@
 
 use mcp_revisions_schema::names::{extension_package, module, package};
 use mcp_revisions_schema::sorted::SortedMap;
-use mcp_revisions_schema::spec::{Spec, RevisionStage};
+use mcp_revisions_schema::spec::{RevisionStage, Spec};
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::ToTokens;
 

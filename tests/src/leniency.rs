@@ -2,7 +2,7 @@
 //!
 //! `tests/it/rejection.rs` fails on a disagreement that no entry covers, and on an entry that covers none.
 
-use mcp_revisions_schema::model::{Model, UnionPlan, Presence, Shape, Ty};
+use mcp_revisions_schema::model::{Model, Presence, Shape, Ty, UnionPlan};
 use mcp_wire::{Error, ErrorKind};
 
 use crate::breaks::{Break, Harm, Within};
@@ -181,7 +181,7 @@ fn is_bare_result(case: &Case<'_>) -> bool {
 
 /// Whether an object type has an optional member of this name.
 fn is_optional(model: &Model, name: &str, member: &str) -> bool {
-    let Some(Shape::ObjectShape(object)) = model.get(name).map(|def| &def.shape) else {
+    let Some(Shape::Object(object)) = model.get(name).map(|def| &def.shape) else {
         return false;
     };
     let named = object.members.iter().find(|named| named.wire == member);
@@ -226,7 +226,7 @@ fn is_another_variant(case: &Case<'_>) -> bool {
             Harm::Stray { union, member, .. } if *union == within.union => {
                 let knows = |variant: &String| {
                     case.model.get(variant).is_some_and(|def| match &def.shape {
-                        Shape::ObjectShape(object) => {
+                        Shape::Object(object) => {
                             object.members.iter().any(|named| named.wire == *member)
                         }
                         _ => false,

@@ -6,8 +6,8 @@ use clap::{Args, Subcommand};
 use mcp_revisions_schema::Models;
 use mcp_revisions_schema::open::{SpecGaps, Undocumented};
 use mcp_revisions_schema::spec::{
-    self, SpecDirectory, Extension, ExtensionOptions, ImportOptions, Lifecycle, Revision, Spec, RevisionStage,
-    UpstreamFile, Verified, canonical,
+    self, Extension, ExtensionOptions, ImportOptions, Lifecycle, Revision, RevisionStage, Spec,
+    SpecDirectory, UpstreamFile, Verified, canonical,
 };
 
 use crate::tally::columns;
@@ -157,7 +157,9 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<CommandOutcome> {
             let settled = directory.confirm(&revision, &facts, !drop)?;
             directory.write(&dir)?;
             let left = directory.unconfirmed(&revision)?.len();
-            Ok(CommandOutcome::passed(told::confirmed(&settled, drop, left)))
+            Ok(CommandOutcome::passed(told::confirmed(
+                &settled, drop, left,
+            )))
         }
         Command::Verify { upstream } => {
             let verified = spec::verify(&dir, upstream.as_deref())?;

@@ -202,7 +202,7 @@ impl<'d> TypeDocs<'d> {
             if self.type_line(key).is_none() {
                 missing.push((key.clone(), None));
             }
-            if let Shape::ObjectShape(object) = &def.shape {
+            if let Shape::Object(object) = &def.shape {
                 let wires = object.members.iter().map(|member| &member.wire);
                 let undocumented = wires.filter(|wire| self.member_line(key, wire).is_none());
                 missing.extend(undocumented.map(|wire| (key.clone(), Some(wire.clone()))));

@@ -37,7 +37,7 @@ pub(super) fn items(
         // typify gets to see neutral names, so that none of its own naming rules bites.
         let key = format!("Type{index}");
         let schema = match &def.shape {
-            Shape::ObjectShape(object) => lowered.object(object),
+            Shape::Object(object) => lowered.object(object),
             Shape::StringEnum(choices) => {
                 let names: Vec<String> = (0..choices.len()).map(|at| format!("V{at:05}")).collect();
                 json!({ "type": "string", "enum": names })
@@ -139,7 +139,7 @@ fn item(
     let name = ident(&def.name);
     let about = doc(&docs.ty(def));
     Ok(match (made, &def.shape) {
-        (TypeDetails::Struct(made), Shape::ObjectShape(object)) => {
+        (TypeDetails::Struct(made), Shape::Object(object)) => {
             let types: SortedMap<&str, TypeId> = made.properties().collect();
             let held = |name: &str| match types.get(name) {
                 Some(id) => rust_type(space, id),

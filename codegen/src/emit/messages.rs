@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::ty::{ident, runtime_path, rust_type};
 use mcp_revisions_schema::model::{
-    Member, ModelMethod, Model, ObjectShape, Presence, Rest, Shape, Ty, TypeDef,
+    Member, Model, ModelMethod, ObjectShape, Presence, Rest, Shape, Ty, TypeDef,
 };
 use mcp_revisions_schema::naming::taken::{TAKEN, WIRE};
 use mcp_revisions_schema::spec::roles;

@@ -7,7 +7,7 @@ use quote::quote;
 
 use super::messages::Messages;
 use super::ty::{ident, optional, params_type, rust_type};
-use mcp_revisions_schema::model::{ModelMethod, Model, Shape, Ty};
+use mcp_revisions_schema::model::{Model, ModelMethod, Shape, Ty};
 use mcp_revisions_schema::spec::methods::CapabilityPartRow;
 
 /// `impl Request` and `impl Notification` for each message that is a type of its own, by its name.

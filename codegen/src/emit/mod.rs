@@ -188,7 +188,7 @@ fn area_item(
 ) -> TokenStream {
     let item = items.get(&def.name);
     match &def.shape {
-        Shape::ObjectShape(object) => {
+        Shape::Object(object) => {
             let constructor = structs::constructor(model, def, object);
             quote!(#item #constructor)
         }
@@ -228,7 +228,7 @@ fn alias_of(def: &TypeDef, ty: &Ty, docs: &TypeDocs) -> TokenStream {
 /// Reading and writing of a type.
 fn area_wire(model: &Model, def: &TypeDef) -> TokenStream {
     match &def.shape {
-        Shape::ObjectShape(object) => structs::wire(model, def, object),
+        Shape::Object(object) => structs::wire(model, def, object),
         Shape::Newtype(ty) => structs::newtype(def, ty).1,
         Shape::StringEnum(choices) => {
             let name = ty::ident(&def.name);

@@ -11,7 +11,7 @@ use super::CrateFacts;
 use super::items::doc;
 use super::ty::{ident, params_type, rust_type};
 use mcp_revisions_schema::docs::TypeDocs;
-use mcp_revisions_schema::model::{Direction, Given, Member, ModelMethod, MethodKind, Model};
+use mcp_revisions_schema::model::{Direction, Given, Member, MethodKind, Model, ModelMethod};
 use mcp_revisions_schema::names;
 use mcp_revisions_schema::naming::{pascal_case, snake_case};
 use mcp_revisions_schema::spec::extensions::Roles;
@@ -87,7 +87,8 @@ fn functions<'m>(
         .map(|method| method.name.as_str())
         .collect();
     // What is asked by a request and in a result, too, is answered by one function.
-    let again = |method: &ModelMethod| method.kind == MethodKind::Input && asked.contains(&*method.name);
+    let again =
+        |method: &ModelMethod| method.kind == MethodKind::Input && asked.contains(&*method.name);
     for method in model.methods.iter().filter(of_side) {
         if again(method) {
             continue;
@@ -313,6 +314,6 @@ fn calls(
 /// Returns whether the params of a method can be made without arguments.
 fn made_of_nothing(model: &Model, method: &ModelMethod) -> bool {
     let object = method.params.as_ref().and_then(|ty| model.object(ty));
-    let taken = |member: &Member| matches!(member.given, Given::ConstructorArgument(_));
+    let taken = |member: &Member| matches!(member.given, Given::Taken(_));
     object.is_some_and(|object| !object.members.iter().any(taken))
 }

@@ -8,7 +8,8 @@ use super::fields::{fields_of, is_default};
 use super::items::doc;
 use super::ty::{argument, assign, ident, in_box, rust_type};
 use mcp_revisions_schema::model::{
-    Given, Member, Model, ObjectShape, Presence, Rest, InitialValue, ConstructorArgument, Ty, TypeDef,
+    ConstructorArgument, Given, InitialValue, Member, Model, ObjectShape, Presence, Rest, Ty,
+    TypeDef,
 };
 use mcp_revisions_schema::naming::pascal_case;
 
@@ -22,12 +23,12 @@ pub(super) fn constructor(model: &Model, def: &TypeDef, object: &ObjectShape) ->
         let field = ident(&member.field);
         let (taken, value) = argument(&field, &member.ty, member.boxed);
         let set = match &member.given {
-            Given::ConstructorArgument(ConstructorArgument { rank, word: None }) => {
+            Given::Taken(ConstructorArgument { rank, word: None }) => {
                 arguments.push((*rank, quote!(#field: #taken)));
                 fields.push(assign(&field, &value));
                 continue;
             }
-            Given::ConstructorArgument(ConstructorArgument {
+            Given::Taken(ConstructorArgument {
                 rank,
                 word: Some(word),
             }) => {

@@ -7,7 +7,7 @@ use super::items::doc;
 use super::structs::number;
 use super::ty::{field_type, ident, rust_type};
 use mcp_revisions_schema::docs::TypeDocs;
-use mcp_revisions_schema::model::{Case, KindCase, Model, UnionPlan, Ty, TypeDef, Union};
+use mcp_revisions_schema::model::{Case, KindCase, Model, Ty, TypeDef, Union, UnionPlan};
 use mcp_revisions_schema::schema::JsonType;
 
 /// Returns the enum.

@@ -3,7 +3,9 @@
 use mcp_revisions_schema::sorted::{SortedMap, SortedSet};
 
 use mcp_revisions_schema::shims::effect::{largest, target};
-use mcp_revisions_schema::shims::plan::{Arm, ConversionBody, Conversion, Effect, PairEnd, ValueSource, Transfer};
+use mcp_revisions_schema::shims::plan::{
+    Arm, Conversion, ConversionBody, Effect, PairEnd, Transfer, ValueSource,
+};
 
 /// Returns the types, by Rust name, that both ends of a way have as one and that are moved as a whole; `shared` are those
 /// that both ends have as one.

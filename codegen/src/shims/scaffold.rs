@@ -17,9 +17,9 @@ use mcp_revisions_schema::shims::OneOrMany;
 use mcp_revisions_schema::shims::pair::MethodSender;
 use mcp_revisions_schema::shims::pair::{RevisionPair, StepDirection};
 use mcp_revisions_schema::shims::plan::{
-    Apart, Arm, ConversionBody, Conversion, PairEnd, MethodPlan, PairPlan, RuleFacts,
+    Apart, Arm, Conversion, ConversionBody, MethodPlan, PairEnd, PairPlan, RuleFacts,
 };
-use mcp_revisions_schema::shims::rules::{Action, ErrorRuleFate, ErrorRule, MethodAction};
+use mcp_revisions_schema::shims::rules::{Action, ErrorRule, ErrorRuleFate, MethodAction};
 use mcp_revisions_schema::spec::Extension;
 use mcp_revisions_schema::{Error, RevisionModel};
 
@@ -267,7 +267,9 @@ pub(super) fn rules(plan: &PairPlan) -> TokenStream {
 
 /// Returns the adapters that take results in the place of those of methods, each with the rule about the most of them.
 fn instead(plan: &PairPlan) -> Vec<TokenStream> {
-    let bodies = StepDirection::BOTH.into_iter().flat_map(|way| plan.way(way));
+    let bodies = StepDirection::BOTH
+        .into_iter()
+        .flat_map(|way| plan.way(way));
     let arms = bodies.filter_map(|one| match &one.body {
         ConversionBody::Union(arms) => Some(arms),
         _ => None,

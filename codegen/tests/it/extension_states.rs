@@ -7,7 +7,9 @@ use mcp_revisions_schema::sorted::SortedMap;
 use mcp_codegen::generate::{Crate, registry_crate, shims_crate, type_crates};
 use mcp_revisions_schema::diff::{self, SideSources};
 use mcp_revisions_schema::open::SpecGaps;
-use mcp_revisions_schema::spec::{SpecDirectory, ExtensionOptions, ImportedExtension, UpstreamFile};
+use mcp_revisions_schema::spec::{
+    ExtensionOptions, ImportedExtension, SpecDirectory, UpstreamFile,
+};
 use mcp_revisions_schema::{Models, Spec};
 
 use crate::mutants::compiled::placed;

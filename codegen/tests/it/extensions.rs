@@ -7,7 +7,9 @@ use mcp_codegen::generate::{Alone, Crate, WireSource, alone, type_crates};
 use mcp_revisions_schema::diff::{self, SideSources};
 use mcp_revisions_schema::open::SpecGaps;
 use mcp_revisions_schema::render::text::{self, TextOptions};
-use mcp_revisions_schema::spec::{SpecDirectory, ExtensionOptions, ImportedExtension, UpstreamFile};
+use mcp_revisions_schema::spec::{
+    ExtensionOptions, ImportedExtension, SpecDirectory, UpstreamFile,
+};
 use mcp_revisions_schema::{Models, Spec};
 
 use crate::specs;

@@ -10,7 +10,7 @@ use mcp_revisions_schema::decision::{Decision, Scope};
 use mcp_revisions_schema::model::Model;
 use mcp_revisions_schema::rules::Rules;
 use mcp_revisions_schema::shims::rules::PairRules;
-use mcp_revisions_schema::shims::{Planned, PairSide, plan};
+use mcp_revisions_schema::shims::{PairSide, Planned, plan};
 use mcp_revisions_schema::spec::methods::MethodRules;
 use mcp_revisions_schema::spec::rules::RuleFile;
 use serde_json::Value;

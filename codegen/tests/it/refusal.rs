@@ -1,6 +1,6 @@
 //! What every refusal of the generator owes its reader: the place, and what to do.
 
-use mcp_revisions_schema::{Decision, SpecDiagnostic, Error, FaultKind, FileLocation};
+use mcp_revisions_schema::{Decision, Error, FaultKind, FileLocation, SpecDiagnostic};
 
 /// The text of a refusal, after a look at whether it helps.
 #[track_caller]
@@ -30,9 +30,15 @@ fn diagnostic(of: &SpecDiagnostic, text: &str) {
     let is_said = |part: &str, what: &str| assert!(!part.trim().is_empty(), "no {what}: {text}");
     is_said(&of.problem, "problem");
     match (of.fault, &of.place) {
-        (FaultKind::Generator, _) => panic!("an input is refused as a defect of the generator: {text}"),
-        (FaultKind::Text, FileLocation::Column(line, column)) => assert!(*line > 0 && *column > 0, "{text}"),
-        (FaultKind::Input, FileLocation::Line(line)) => assert!(*line > 0 && !of.rule.is_empty(), "{text}"),
+        (FaultKind::Generator, _) => {
+            panic!("an input is refused as a defect of the generator: {text}")
+        }
+        (FaultKind::Text, FileLocation::Column(line, column)) => {
+            assert!(*line > 0 && *column > 0, "{text}")
+        }
+        (FaultKind::Input, FileLocation::Line(line)) => {
+            assert!(*line > 0 && !of.rule.is_empty(), "{text}")
+        }
         (FaultKind::Input, FileLocation::Pointer(_)) => {
             let expected = of.problem.strip_prefix("expected ").unwrap_or_default();
             let (expected, found) = expected.split_once(", found ").unwrap_or_default();
@@ -41,7 +47,9 @@ fn diagnostic(of: &SpecDiagnostic, text: &str) {
             is_said(found, "word of what was found");
             is_said(of.cure(), "help");
         }
-        (FaultKind::Input, FileLocation::Whole) | (FaultKind::Request, _) => is_said(of.cure(), "help"),
+        (FaultKind::Input, FileLocation::Whole) | (FaultKind::Request, _) => {
+            is_said(of.cure(), "help")
+        }
         _ => panic!("an odd kind of refusal: {of:?}"),
     }
 }

@@ -7,7 +7,9 @@ use std::path::Path;
 
 use mcp_codegen::replay::{Refused, Replay};
 use mcp_revisions_schema::diff::ChangeLevel;
-use mcp_revisions_schema::spec::{SpecDirectory, ImportOptions, Lifecycle, RevisionStage, UpstreamFile};
+use mcp_revisions_schema::spec::{
+    ImportOptions, Lifecycle, RevisionStage, SpecDirectory, UpstreamFile,
+};
 
 fn draft(name: &str) -> String {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/replay");
@@ -25,7 +27,10 @@ fn spec() -> SpecDirectory {
         ),
     ]));
     let first = UpstreamFile::of_text("first", &draft("2027-01-01-release")).unwrap();
-    for (id, status) in [("old", RevisionStage::Released), ("draft", RevisionStage::Draft)] {
+    for (id, status) in [
+        ("old", RevisionStage::Released),
+        ("draft", RevisionStage::Draft),
+    ] {
         let options = ImportOptions {
             revision: id.to_owned(),
             lifecycle: Some(Lifecycle::PerRequest),

@@ -75,10 +75,25 @@ fn rows_name_the_rule_that_was_written_for_them() {
             "tool-annotations",
         ),
         (0, ChangeKind::UnionMemberAdded, "type=audio", "audio-block"),
-        (2, ChangeKind::MemberAddedOptional, "execution", "tool-execution"),
+        (
+            2,
+            ChangeKind::MemberAddedOptional,
+            "execution",
+            "tool-execution",
+        ),
         (3, ChangeKind::MemberAddedRequired, "ttlMs", "ttl"),
-        (3, ChangeKind::ConstraintChanged, "maxItems", "completion-limit"),
-        (3, ChangeKind::MemberRemoved, "elicitationId", "elicitation-id"),
+        (
+            3,
+            ChangeKind::ConstraintChanged,
+            "maxItems",
+            "completion-limit",
+        ),
+        (
+            3,
+            ChangeKind::MemberRemoved,
+            "elicitationId",
+            "elicitation-id",
+        ),
         (3, ChangeKind::MemberRemoved, "type", "output-schema-root"),
         (
             3,
@@ -89,7 +104,8 @@ fn rows_name_the_rule_that_was_written_for_them() {
     ] {
         let plan = &plans()[pair];
         let diff = diff::between(sources(), &plan.pair.old, &plan.pair.new, false).unwrap();
-        let is_it = |row: &&diff::DiffRow| row.kind == kind && row.subject.as_deref() == Some(subject);
+        let is_it =
+            |row: &&diff::DiffRow| row.kind == kind && row.subject.as_deref() == Some(subject);
         let met = diff.rows.iter().filter(is_it).map(|row| cover(row, plan));
         let met: Vec<SortedSet<String>> = met.collect();
         assert!(
@@ -207,7 +223,8 @@ fn of(diff: &diff::Diff, path: &str) -> Vec<String> {
 #[test]
 fn changes_of_a_candidate_meet_the_rules_of_the_hop_over_it() {
     let spec = spec();
-    let is_candidate = |row: &mcp_revisions_schema::Revision| row.status == RevisionStage::Candidate;
+    let is_candidate =
+        |row: &mcp_revisions_schema::Revision| row.status == RevisionStage::Candidate;
     let at = spec.revisions.iter().position(is_candidate).unwrap();
     let candidate = &spec.revisions[at].id;
     let models = Models::build(spec).unwrap();

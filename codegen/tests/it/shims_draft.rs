@@ -14,7 +14,9 @@ use mcp_revisions_schema::diff::{self, ChangeKind, SideSources};
 use mcp_revisions_schema::model::{Shape, Union};
 use mcp_revisions_schema::shims::StepDirection;
 use mcp_revisions_schema::shims::open::UNDECIDED;
-use mcp_revisions_schema::shims::plan::{Arm, ConversionBody, Effect, PairEnd, MethodPlan, ObjectPlan, ValueSource};
+use mcp_revisions_schema::shims::plan::{
+    Arm, ConversionBody, Effect, MethodPlan, ObjectPlan, PairEnd, ValueSource,
+};
 use mcp_revisions_schema::shims::rules::Action;
 use serde_json::json;
 
@@ -196,7 +198,10 @@ fn a_member_that_nothing_fills_is_refused() {
     change(schema(&mut spec, "draft"));
     let plan = planned(&spec);
     let tool = PairEnd::Type("Tool".to_owned());
-    let of_tool = plan.way(StepDirection::Up).iter().find(|one| one.from == tool);
+    let of_tool = plan
+        .way(StepDirection::Up)
+        .iter()
+        .find(|one| one.from == tool);
     let ConversionBody::Object(ObjectPlan { fields, .. }) = &of_tool.unwrap().body else {
         panic!("{of_tool:?}");
     };
@@ -214,7 +219,10 @@ fn a_member_that_nothing_fills_is_refused() {
         error.message
     );
     // So it travels as an unknown one where that is the policy, and comes back.
-    let of_tool = plan.way(StepDirection::Down).iter().find(|one| one.from == tool);
+    let of_tool = plan
+        .way(StepDirection::Down)
+        .iter()
+        .find(|one| one.from == tool);
     let ConversionBody::Object(ObjectPlan { dropped, .. }) = &of_tool.unwrap().body else {
         panic!("{of_tool:?}");
     };
@@ -517,6 +525,8 @@ fn a_value_that_only_one_side_has_is_covered_by_its_rule() {
     assert_eq!(covered(ChangeKind::EnumValueAdded), [UNDECIDED]);
     // One way is proven, the other has its rule.
     let kinds: Vec<ChangeKind> = diff.rows.iter().map(|row| row.kind).collect();
-    let widened = kinds.into_iter().find(|kind| *kind != ChangeKind::EnumValueAdded);
+    let widened = kinds
+        .into_iter()
+        .find(|kind| *kind != ChangeKind::EnumValueAdded);
     assert_eq!(covered(widened.unwrap()), ["prompt-description"]);
 }

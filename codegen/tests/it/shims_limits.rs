@@ -12,7 +12,7 @@ use mcp_revisions_schema::open::SpecGaps;
 use mcp_revisions_schema::shims::open::UNDECIDED;
 use mcp_revisions_schema::shims::plan::Effect;
 use mcp_revisions_schema::shims::rules::PairRules;
-use mcp_revisions_schema::shims::{RevisionPair, PairPlan};
+use mcp_revisions_schema::shims::{PairPlan, RevisionPair};
 use mcp_revisions_schema::spec::SpecDirectory;
 use mcp_revisions_schema::spec::rules::RuleFile;
 use serde_json::{Value, json};
@@ -113,7 +113,10 @@ fn the_hook_that_makes_it_fit_is_the_rule_of_the_row() {
     "#;
     let plan = planned_by(&spec, rules).unwrap();
     assert_eq!(plan.open, []);
-    assert_eq!(covered(&spec, &plan, ChangeKind::ConstraintChanged), ["dialect"]);
+    assert_eq!(
+        covered(&spec, &plan, ChangeKind::ConstraintChanged),
+        ["dialect"]
+    );
     // One that may stop says so, and with it stops what holds the value.
     let stopping = rules.replace("say_the_dialect", "say_the_dialect?");
     let stopping = planned_by(&spec, &stopping).unwrap();

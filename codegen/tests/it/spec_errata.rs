@@ -4,8 +4,8 @@ use mcp_revisions_schema::sorted::SortedMap;
 
 use mcp_revisions_schema::spec::errors::ErrorRules;
 use mcp_revisions_schema::spec::methods::MethodRules;
-use mcp_revisions_schema::spec::{Lifecycle, Spec, RevisionStage};
-use mcp_revisions_schema::{SpecDiagnostic, Error, Revision};
+use mcp_revisions_schema::spec::{Lifecycle, RevisionStage, Spec};
+use mcp_revisions_schema::{Error, Revision, SpecDiagnostic};
 use serde_json::{Value, json};
 
 use crate::specs::files;
@@ -70,7 +70,13 @@ fn a_spec_is_read_in_order_with_its_facts() {
         unreachable!()
     };
     for (of, id, wire, lifecycle, status) in [
-        (one, "one", "one", Lifecycle::Handshake, RevisionStage::Released),
+        (
+            one,
+            "one",
+            "one",
+            Lifecycle::Handshake,
+            RevisionStage::Released,
+        ),
         (two, "two", "2", Lifecycle::PerRequest, RevisionStage::Draft),
     ] {
         assert_eq!((of.id.as_str(), of.wire.as_str()), (id, wire));

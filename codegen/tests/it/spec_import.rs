@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use mcp_revisions_schema::spec::{
-    SpecDirectory, ImportOptions, Imported, Lifecycle, Spec, RevisionStage, UpstreamFile, verify,
+    ImportOptions, Imported, Lifecycle, RevisionStage, Spec, SpecDirectory, UpstreamFile, verify,
 };
 use mcp_revisions_schema::{Error, Revision};
 
@@ -111,7 +111,8 @@ fn new_revisions_find_their_place() {
 #[test]
 fn a_revision_goes_before_a_lone_draft() {
     let disk = Disk::new();
-    disk.import("A", &new("draft", RevisionStage::Draft)).unwrap();
+    disk.import("A", &new("draft", RevisionStage::Draft))
+        .unwrap();
     disk.import("A", &released("a")).unwrap();
     assert_eq!(disk.ids(), ["a", "draft"]);
     assert!(
@@ -379,7 +380,8 @@ fn handlers_are_written_in_the_same_revision_when_a_newer_one_is_released() {
     let handlers = Revision::of_handlers(spec.revisions.iter())
         .unwrap()
         .clone();
-    let schema = UpstreamFile::of_text("next", &crate::specs::latest(&spec).raw.to_string()).unwrap();
+    let schema =
+        UpstreamFile::of_text("next", &crate::specs::latest(&spec).raw.to_string()).unwrap();
     let options = ImportOptions {
         lifecycle: Some(handlers.lifecycle),
         ..released("next")

@@ -6,7 +6,7 @@ use crate::says;
 use mcp_revisions_schema::sorted::SortedMap;
 
 use mcp_revisions_schema::spec::{
-    SpecDirectory, Fact, ImportOptions, Imported, Lifecycle, RevisionStage, UpstreamFile,
+    Fact, ImportOptions, Imported, Lifecycle, RevisionStage, SpecDirectory, UpstreamFile,
 };
 
 mod answered;

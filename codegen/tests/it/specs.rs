@@ -6,14 +6,15 @@ use std::path::PathBuf;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 use mcp_revisions_schema::diff::{ChangeKind, SideSources, between};
-use mcp_revisions_schema::shims::{RevisionPair, PairPlan, cover};
+use mcp_revisions_schema::shims::{PairPlan, RevisionPair, cover};
 use mcp_revisions_schema::spec::rules::RuleFile;
-use mcp_revisions_schema::spec::{SpecDirectory, ImportOptions, Spec, RevisionStage, UpstreamFile};
+use mcp_revisions_schema::spec::{ImportOptions, RevisionStage, Spec, SpecDirectory, UpstreamFile};
 use mcp_revisions_schema::{Error, Models, Revision};
 
 use crate::workspace::repository;
 
-static DIRECTORY: LazyLock<SpecDirectory> = LazyLock::new(|| SpecDirectory::read(&spec_dir()).unwrap());
+static DIRECTORY: LazyLock<SpecDirectory> =
+    LazyLock::new(|| SpecDirectory::read(&spec_dir()).unwrap());
 static SPEC: LazyLock<Spec> = LazyLock::new(|| DIRECTORY.spec().unwrap());
 static TWIN: LazyLock<Spec> = LazyLock::new(|| twin_directory().spec().unwrap());
 static PLANS: LazyLock<Vec<PairPlan>> =

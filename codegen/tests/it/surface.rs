@@ -3,7 +3,9 @@
 use mcp_codegen::generate::{Generated, generate};
 use mcp_codegen::surface;
 use mcp_revisions_schema::sorted::SortedMap;
-use mcp_revisions_schema::spec::{SpecDirectory, ImportOptions, Lifecycle, RevisionStage, UpstreamFile};
+use mcp_revisions_schema::spec::{
+    ImportOptions, Lifecycle, RevisionStage, SpecDirectory, UpstreamFile,
+};
 
 use crate::says;
 use crate::specs::{directory, spec};

@@ -1,6 +1,6 @@
 //! Every way to break a value in one place, from what the model says about its parts.
 
-use mcp_revisions_schema::model::{Model, UnionPlan, Shape};
+use mcp_revisions_schema::model::{Model, Shape, UnionPlan};
 
 use super::{Break, Harm, Within};
 use crate::tree::{Kind, Member, Node, Standing, Value};

@@ -133,7 +133,7 @@ impl<'s, 'm> Draw<'s, 'm> {
             return opaque::any(&mut self.random);
         };
         let mut node = match &def.shape {
-            Shape::ObjectShape(object) => self.object(def, object, way),
+            Shape::Object(object) => self.object(def, object, way),
             Shape::Union(union) => self.union(union, way),
             Shape::StringEnum(choices) => self.choice(choices, way),
             Shape::Newtype(ty) | Shape::Alias(ty) => self.value(ty, limits, way),

@@ -28,7 +28,7 @@ pub(super) fn heights(model: &Model) -> BTreeMap<&str, u32> {
 
 fn of_shape(heights: &BTreeMap<&str, u32>, shape: &Shape) -> u32 {
     match shape {
-        Shape::ObjectShape(object) => object
+        Shape::Object(object) => object
             .members
             .iter()
             .filter(|member| member.presence == Presence::Required)

@@ -81,7 +81,7 @@ impl<'m> Sampler<'m> {
     #[must_use]
     pub fn new(model: &'m Model, revision: &'m str) -> Self {
         let objects = model.types.values().filter_map(|def| match &def.shape {
-            Shape::ObjectShape(object) => Some(object),
+            Shape::Object(object) => Some(object),
             _ => None,
         });
         Self {
@@ -150,7 +150,7 @@ impl<'m> Sampler<'m> {
             return Vec::new();
         };
         match &def.shape {
-            Shape::ObjectShape(object) => {
+            Shape::Object(object) => {
                 let optional = |index: &usize| {
                     let member = object.members.get(*index);
                     member.is_some_and(|member| member.presence == Presence::Optional)

@@ -61,7 +61,7 @@ impl<'w, 'm> Search<'w, 'm> {
             return;
         };
         match &def.shape {
-            Shape::ObjectShape(object) => {
+            Shape::Object(object) => {
                 for (key, value) in value.as_object().into_iter().flatten() {
                     path.push(key.clone());
                     match object.members.iter().find(|member| member.wire == *key) {

@@ -112,7 +112,7 @@ impl<'m> World<'m> {
 
 fn names(model: &Model) -> BTreeSet<&str> {
     let objects = model.types.values().filter_map(|def| match &def.shape {
-        Shape::ObjectShape(object) => Some(object),
+        Shape::Object(object) => Some(object),
         _ => None,
     });
     objects

@@ -183,7 +183,7 @@ fn members_that_stay_keep_their_fields_and_their_order() {
     for pair in models.revisions.windows(2) {
         let [old, new] = pair else { continue };
         for (a, b) in shared(old, new) {
-            let (Shape::ObjectShape(left), Shape::ObjectShape(right)) = (&a.shape, &b.shape) else {
+            let (Shape::Object(left), Shape::Object(right)) = (&a.shape, &b.shape) else {
                 continue;
             };
             let between = format!("{} of {} and {}", a.name, old.revision.id, new.revision.id);

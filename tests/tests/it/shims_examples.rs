@@ -9,7 +9,9 @@ use mcp_revisions_core::{Context, Failure, Loss, Outcome, Part, Session, Subject
 use mcp_revisions_schema::Models;
 use mcp_revisions_schema::Spec;
 use mcp_revisions_schema::model::Ty;
-use mcp_revisions_schema::shims::rules::{ExampleEnding, SessionFacts, SampleSubject, PairRules, Sample};
+use mcp_revisions_schema::shims::rules::{
+    ExampleEnding, PairRules, Sample, SampleSubject, SessionFacts,
+};
 use mcp_revisions_schema::shims::{MethodSender, UNDECIDED};
 use mcp_tests::root;
 use mcp_tests::shims::steps;

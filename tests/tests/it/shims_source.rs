@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use mcp_revisions_schema::Models;
 use mcp_revisions_schema::Spec;
 use mcp_revisions_schema::shims::RevisionPair;
-use mcp_revisions_schema::shims::plan::{ConversionBody, Conversion, Effect, PairEnd};
+use mcp_revisions_schema::shims::plan::{Conversion, ConversionBody, Effect, PairEnd};
 use mcp_tests::root;
 use quote::ToTokens;
 use syn::parse::Parser;
@@ -89,7 +89,10 @@ fn every_member_of_a_source_is_named() {
 }
 
 fn from_object(one: &Conversion) -> bool {
-    matches!((&one.body, &one.from), (ConversionBody::Object { .. }, PairEnd::Type(_)))
+    matches!(
+        (&one.body, &one.from),
+        (ConversionBody::Object { .. }, PairEnd::Type(_))
+    )
 }
 
 #[test]

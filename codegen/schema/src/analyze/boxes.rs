@@ -31,7 +31,7 @@ pub(crate) fn boxes(model: &Model, opaque: &SortedSet<String>) -> Boxes {
             continue;
         };
         let types: Vec<&Ty> = match &def.shape {
-            Shape::ObjectShape(object) => object.members.iter().map(|member| &member.ty).collect(),
+            Shape::Object(object) => object.members.iter().map(|member| &member.ty).collect(),
             Shape::Union(union) => union.types().collect(),
             _ => continue,
         };

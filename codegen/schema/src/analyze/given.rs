@@ -22,17 +22,17 @@ pub(super) fn given(
             Presence::Required => {
                 let start = start(model, rules, key, &member.wire, &member.ty, 0);
                 start.map_or_else(
-                    || Given::ConstructorArgument(ConstructorArgument::default()),
+                    || Given::Taken(ConstructorArgument::default()),
                     Given::Start,
                 )
             }
             _ => Given::Later,
         })
         .collect();
-    let is_taken = |given: &&Given| matches!(given, Given::ConstructorArgument(_));
+    let is_taken = |given: &&Given| matches!(given, Given::Taken(_));
     let decides = given.iter().filter(is_taken).count() > 1;
     for (given, member) in given.iter_mut().zip(&object.members) {
-        if let Given::ConstructorArgument(taken) = given {
+        if let Given::Taken(taken) = given {
             taken.rank = rules.rank(&member.wire, decides);
         }
     }
@@ -44,7 +44,7 @@ pub(super) fn given(
 fn tell_apart(model: &Model, rules: &HeldRules<'_>, object: &ObjectShape, given: &mut [Given]) {
     let mut taken: Vec<(&Member, &mut ConstructorArgument)> = (object.members.iter().zip(given))
         .filter_map(|(member, given)| match given {
-            Given::ConstructorArgument(taken) => Some((member, taken)),
+            Given::Taken(taken) => Some((member, taken)),
             _ => None,
         })
         .collect();
@@ -88,7 +88,7 @@ fn fits(model: &Model, rules: &HeldRules<'_>, ty: &Ty, value: &Value, depth: usi
             (Some((_, Shape::StringEnum(choices))), Value::String(choice)) => {
                 choices.contains(choice)
             }
-            (Some((def, Shape::ObjectShape(object))), Value::Object(members)) => {
+            (Some((def, Shape::Object(object))), Value::Object(members)) => {
                 members.is_empty() && depth < DEEPEST && {
                     let mut required = (object.members.iter())
                         .filter(|member| member.presence == Presence::Required);

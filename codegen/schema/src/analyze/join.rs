@@ -35,7 +35,7 @@ pub(crate) fn decide(
         .types
         .iter()
         .filter_map(|(name, def)| match &def.shape {
-            Shape::ObjectShape(object) => {
+            Shape::Object(object) => {
                 Some((name.clone(), given(model, rules, &def.doc_key, object)))
             }
             _ => None,
@@ -46,7 +46,7 @@ pub(crate) fn decide(
         let boxed = boxes.remove(name).unwrap_or_default();
         let place = def.at();
         match &mut def.shape {
-            Shape::ObjectShape(object) => {
+            Shape::Object(object) => {
                 let given = givens.remove(name).unwrap_or_default();
                 for ((at, member), given) in object.members.iter_mut().enumerate().zip(given) {
                     member.boxed = boxed.contains(&at);

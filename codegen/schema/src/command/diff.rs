@@ -8,7 +8,9 @@ use clap::{Args, ValueEnum};
 use mcp_wire::harmless;
 
 use super::{CommandOutcome, UnreadOption, is_colour};
-use crate::diff::{self, Baseline, Diff, RowFilter, SchemaHistory, ChangeKind, ChangeLevel, SideSources};
+use crate::diff::{
+    self, Baseline, ChangeKind, ChangeLevel, Diff, RowFilter, SchemaHistory, SideSources,
+};
 use crate::render::text::TextOptions;
 use crate::render::{github, html, json, markdown, text};
 use crate::spec::RevisionStage;
@@ -107,7 +109,8 @@ fn kinds() -> impl TypedValueParser<Value = ChangeKind> {
 }
 
 fn levels() -> impl TypedValueParser<Value = ChangeLevel> {
-    PossibleValuesParser::new(ChangeLevel::ALL.map(ChangeLevel::as_str)).try_map(|id| id.parse::<ChangeLevel>())
+    PossibleValuesParser::new(ChangeLevel::ALL.map(ChangeLevel::as_str))
+        .try_map(|id| id.parse::<ChangeLevel>())
 }
 
 /// Compares two revisions and renders the changes; `own` reads the spec of the program, `colour` is for text.

@@ -35,7 +35,9 @@ pub fn run(
 ) -> anyhow::Result<CommandOutcome> {
     let Some(name) = &arguments.name else {
         let line = |kind: &ChangeKind| format!("{:<22}  {}\n", kind.id(), kind.explain().means);
-        return Ok(CommandOutcome::passed(ChangeKind::ALL.iter().map(line).collect()));
+        return Ok(CommandOutcome::passed(
+            ChangeKind::ALL.iter().map(line).collect(),
+        ));
     };
     if let Some(kind) = ChangeKind::ALL.iter().find(|kind| kind.id() == name) {
         let told = kind.explain();

@@ -64,7 +64,7 @@ impl<'g> ChoiceMarks<'g> {
         let shape = model.shape_of(ty);
         let kind = match (ty, shape) {
             (Ty::Array(_) | Ty::JsonArray, _) => "array",
-            (Ty::Map(_) | Ty::JsonObject, _) | (_, Some(Typed::ObjectShape(_))) => "object",
+            (Ty::Map(_) | Ty::JsonObject, _) | (_, Some(Typed::Object(_))) => "object",
             (_, Some(Typed::Union(_))) => "union",
             (Ty::Json, _) => "any",
             _ => "scalar",

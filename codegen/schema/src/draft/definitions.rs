@@ -226,7 +226,7 @@ impl<'s> DraftBuilder<'s> {
             return Ok(self.union_of(scalars(node)?, place));
         }
         if node.is_object() && has_members(node) {
-            return self.object(node, place).map(Shape::ObjectShape);
+            return self.object(node, place).map(Shape::Object);
         }
         let ty = self.ty(node, place);
         Ok(match ty {

@@ -52,7 +52,7 @@ pub(crate) fn ranks(model: &Model) -> SortedMap<&str, usize> {
 /// Returns the types of which a shape needs values, and of how many of them.
 fn needs(shape: &Shape) -> (SortedSet<&str>, usize) {
     let needed: SortedSet<&str> = match shape {
-        Shape::ObjectShape(object) => (object.members.iter())
+        Shape::Object(object) => (object.members.iter())
             .filter(|member| member.presence == Presence::Required)
             .filter_map(|member| member.ty.name())
             .collect(),

@@ -312,7 +312,7 @@ fn messages(model: &Model, role: &str) -> (SortedSet<String>, Vec<Ty>) {
                 seen.insert(name);
                 open.extend(union.types());
             }
-            Some(Shape::ObjectShape(_)) => {
+            Some(Shape::Object(_)) => {
                 messages.insert(name.clone());
             }
             _ => others.push(ty.clone()),

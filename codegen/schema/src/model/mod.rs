@@ -142,7 +142,7 @@ impl TypeDef {
 #[serde(rename_all = "kebab-case")]
 pub enum Shape {
     /// A struct: named members and, where the schema is open, the rest.
-    ObjectShape(ObjectShape),
+    Object(ObjectShape),
     /// One of several types, decided by a plan.
     Union(Union),
     /// One of a fixed set of strings.
@@ -158,7 +158,7 @@ impl Shape {
     #[must_use]
     pub fn object(&self) -> Option<&ObjectShape> {
         match self {
-            Self::ObjectShape(object) => Some(object),
+            Self::Object(object) => Some(object),
             _ => None,
         }
     }
@@ -166,7 +166,7 @@ impl Shape {
     /// Returns the types that a value of this shape may hold.
     pub(crate) fn holds(&self) -> Vec<&Ty> {
         match self {
-            Self::ObjectShape(object) => {
+            Self::Object(object) => {
                 let rest = match &object.rest {
                     Rest::Typed(ty) => Some(ty),
                     Rest::Open | Rest::Closed => None,
@@ -230,7 +230,7 @@ pub enum Given {
     /// Not at all: the member need not be there, or is a constant.
     Later,
     /// It takes it.
-    ConstructorArgument(ConstructorArgument),
+    Taken(ConstructorArgument),
     /// It knows one to start from.
     Start(InitialValue),
 }

@@ -190,7 +190,7 @@ fn is_within(place: &str, ty: &str) -> bool {
 /// Returns whether an object, or a variant of a union, has a member of this name.
 fn has_member(model: &Model, def: &TypeDef, member: &str) -> bool {
     match &def.shape {
-        Shape::ObjectShape(object) => object.member(member).is_some(),
+        Shape::Object(object) => object.member(member).is_some(),
         Shape::Union(union) => union.variants.iter().any(|variant| {
             let object = model.object(&variant.ty);
             object.is_some_and(|object| object.member(member).is_some())

@@ -36,8 +36,7 @@ fn alike(old: &Model, new: &Model) -> SortedSet<String> {
     let same = |(name, def): &(String, TypeDef)| {
         let other = new.get(name)?;
         let decided = |it: &Member| DECIDING.contains(&it.wire.as_str());
-        let by_method =
-            matches!(&def.shape, Shape::ObjectShape(it) if it.members.iter().any(decided));
+        let by_method = matches!(&def.shape, Shape::Object(it) if it.members.iter().any(decided));
         (!by_method && is_same(&def.shape, &other.shape)).then(|| name.clone())
     };
     let alike = old.types.iter().filter_map(same).collect();
@@ -51,7 +50,7 @@ fn alike(old: &Model, new: &Model) -> SortedSet<String> {
 
 /// Returns whether two shapes are the same, by the names of the types that they hold.
 fn is_same(one: &Shape, other: &Shape) -> bool {
-    let (Shape::ObjectShape(one), Shape::ObjectShape(other)) = (one, other) else {
+    let (Shape::Object(one), Shape::Object(other)) = (one, other) else {
         return one == other;
     };
     let same = |(one, other): (&Member, &Member)| {

@@ -8,7 +8,7 @@ use crate::shims::same::reduced;
 use mcp_revisions_schema::naming::snake_case;
 use mcp_revisions_schema::shims::UNDECIDED;
 use mcp_revisions_schema::shims::plan::{
-    Adoption, FieldPlan, HookCall, Missing, Recast, SameMember, ValueSource, Transfer,
+    Adoption, FieldPlan, HookCall, Missing, Recast, SameMember, Transfer, ValueSource,
 };
 use mcp_revisions_schema::shims::rules::{Action, SessionFact};
 use proc_macro2::{Ident, TokenStream};

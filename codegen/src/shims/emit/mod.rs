@@ -21,7 +21,7 @@ use mcp_revisions_schema::naming::{pascal_case, snake_case};
 use mcp_revisions_schema::shims::UNDECIDED;
 use mcp_revisions_schema::shims::pair::StepDirection;
 use mcp_revisions_schema::shims::plan::{
-    Arm, ArmPlan, Becomes, ConversionBody, Conversion, Effect, PairEnd, PairPlan,
+    Arm, ArmPlan, Becomes, Conversion, ConversionBody, Effect, PairEnd, PairPlan,
 };
 
 /// Returns the files of the crate of all pairs.
@@ -115,7 +115,8 @@ impl Emitter {
             let (from, to) = (&one.from, &one.to);
             let same = from.name() == to.name();
             let name = if same
-                || (by_source[from] == 1 && matches!((from, to), (PairEnd::Type(_), PairEnd::Type(_))))
+                || (by_source[from] == 1
+                    && matches!((from, to), (PairEnd::Type(_), PairEnd::Type(_))))
             {
                 snake_case(from.name())
             } else {
@@ -194,7 +195,12 @@ impl Emitter {
         }
     }
 
-    fn body(&self, one: &Conversion, body: &ConversionBody, ends: [&TokenStream; 2]) -> TokenStream {
+    fn body(
+        &self,
+        one: &Conversion,
+        body: &ConversionBody,
+        ends: [&TokenStream; 2],
+    ) -> TokenStream {
         let [from, to] = ends;
         let done = |value: TokenStream| done(one.effect, value);
         match body {

@@ -5,8 +5,8 @@ use super::{Emitter, adapter, called, done, path, reduced, reject, rule};
 use mcp_revisions_schema::model::Rest;
 use mcp_revisions_schema::shims::UNDECIDED;
 use mcp_revisions_schema::shims::plan::{
-    Conversion, DroppedPlan, PairEnd, FieldPlan, SourceValue, HookCall, ObjectPlan, Recast, SameMember,
-    SettledPlan, ValueSource, Transfer,
+    Conversion, DroppedPlan, FieldPlan, HookCall, ObjectPlan, PairEnd, Recast, SameMember,
+    SettledPlan, SourceValue, Transfer, ValueSource,
 };
 use mcp_revisions_schema::shims::rules::Action;
 use mcp_revisions_schema::sorted::SortedSet;
@@ -256,7 +256,9 @@ fn settles(plan: &SettledPlan) -> TokenStream {
             let was = constant.to_string();
             quote!(Some(cx.fill::<mcp_wire::Json>(#rule, #was)?))
         }
-        SourceValue::Field { field, optional } => option(&format_ident!("{field}"), *optional, false),
+        SourceValue::Field { field, optional } => {
+            option(&format_ident!("{field}"), *optional, false)
+        }
     };
     quote! {
         let was = #value;

@@ -3,7 +3,7 @@
 use mcp_convert::Adapter;
 use mcp_revisions_schema::shims::UNDECIDED;
 use mcp_revisions_schema::shims::plan::{HookCall, may_stop};
-use mcp_revisions_schema::shims::rules::{RuleLossKind, Reject};
+use mcp_revisions_schema::shims::rules::{Reject, RuleLossKind};
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 

@@ -1,6 +1,6 @@
 //! What is compared of messages and results, and what a diff says where it cannot compare.
 
-use mcp_revisions_schema::diff::{Diff, ChangeKind, ChangeLevel};
+use mcp_revisions_schema::diff::{ChangeKind, ChangeLevel, Diff};
 use mcp_revisions_schema::render::change_line;
 use serde_json::json;
 
@@ -19,7 +19,10 @@ fn a_result_that_is_gone_is_a_row_and_a_gap() {
     let gone = "rename CompleteResult CompletionResult\nput CompletionResult/properties/more {\"type\": \"string\"}\nrequire CompletionResult more";
     let diff = diff_of(&old, &changed(&old, gone));
     let row = row_at(&diff, "S2C completion/complete result $");
-    assert_eq!((row.kind, row.level), (ChangeKind::ResultRemoved, ChangeLevel::Risky));
+    assert_eq!(
+        (row.kind, row.level),
+        (ChangeKind::ResultRemoved, ChangeLevel::Risky)
+    );
     let [gap] = diff.uncompared.as_slice() else {
         panic!("{:?}", diff.uncompared)
     };
@@ -137,7 +140,10 @@ fn schemas_without_a_common_kind_admit_no_value() {
         "put Tool/properties/title {\"allOf\": [{\"type\": \"string\"}, {\"type\": \"number\"}]}",
     );
     let row = row_at(&diff, "S2C tools/list result $.tools[].title");
-    assert_eq!((row.kind, row.level), (ChangeKind::TypeNarrowed, ChangeLevel::Breaking));
+    assert_eq!(
+        (row.kind, row.level),
+        (ChangeKind::TypeNarrowed, ChangeLevel::Breaking)
+    );
     assert_eq!(diff.rows.len(), 1, "{:?}", diff.rows);
     assert!(change_line(row).ends_with("-> never"), "{row:?}");
 }

@@ -1,6 +1,6 @@
 //! What a new receiver may refuse is never told as compatible: every keyword that can refuse, judged by another validator.
 
-use mcp_revisions_schema::diff::{ChangeLevel, DiffRow, ComparedSide, compare};
+use mcp_revisions_schema::diff::{ChangeLevel, ComparedSide, DiffRow, compare};
 use mcp_revisions_schema::render::{change_line, verdict_word};
 use serde::Deserialize;
 use serde_json::{Value, json};

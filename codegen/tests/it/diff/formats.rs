@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use mcp_revisions_schema::diff::{Diff, RowFilter, ChangeKind, ChangeLevel, between, history};
+use mcp_revisions_schema::diff::{ChangeKind, ChangeLevel, Diff, RowFilter, between, history};
 use mcp_revisions_schema::render::brief::brief;
 use mcp_revisions_schema::render::text::TextOptions;
 use mcp_revisions_schema::render::themes::themes;

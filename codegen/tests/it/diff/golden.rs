@@ -6,7 +6,9 @@ use mcp_revisions_schema::sorted::SortedMap;
 use std::fs;
 use std::path::Path;
 
-use mcp_revisions_schema::diff::{Diff, ChangeKind, ChangeLevel, DiffRow, RefusingTransport, View, WirePath};
+use mcp_revisions_schema::diff::{
+    ChangeKind, ChangeLevel, Diff, DiffRow, RefusingTransport, View, WirePath,
+};
 use mcp_revisions_schema::render::brief::brief;
 use mcp_revisions_schema::render::change_line;
 use mcp_revisions_schema::spec::RevisionStage;
@@ -17,7 +19,8 @@ use crate::changes::{changed, read};
 
 fn pairs() -> Vec<(&'static str, &'static str)> {
     // The draft changes any day; what it says is reviewed when it is released.
-    let settled = (spec().revisions.iter()).filter(|revision| revision.status != RevisionStage::Draft);
+    let settled =
+        (spec().revisions.iter()).filter(|revision| revision.status != RevisionStage::Draft);
     let ids: Vec<&str> = settled.map(|revision| revision.id.as_str()).collect();
     let mut pairs: Vec<(&str, &str)> = ids.windows(2).map(|pair| (pair[0], pair[1])).collect();
     // The candidate is never negotiated: the released revisions are adjacent too.

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use mcp_revisions_schema::diff::{Diff, ComparedEnd, ChangeKind, DiffRow, ComparedSide, Verdicts, compare};
+use mcp_revisions_schema::diff::{
+    ChangeKind, ComparedEnd, ComparedSide, Diff, DiffRow, Verdicts, compare,
+};
 use serde_json::Value;
 
 use super::{diff_of, opened, schema, sides, sources, spec, undoes};
@@ -44,7 +46,11 @@ fn told(row: &DiffRow, mirrored: bool) -> String {
     if mirrored {
         facts.reverse();
         for end in &mut ends {
-            *end = if *end == ComparedEnd::Old { ComparedEnd::New } else { ComparedEnd::Old };
+            *end = if *end == ComparedEnd::Old {
+                ComparedEnd::New
+            } else {
+                ComparedEnd::Old
+            };
         }
         ends.sort_unstable();
     }

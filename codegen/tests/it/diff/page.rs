@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use mcp_revisions_schema::diff::{SchemaHistory, ChangeLevel, DiffRow, history};
+use mcp_revisions_schema::diff::{ChangeLevel, DiffRow, SchemaHistory, history};
 use mcp_revisions_schema::render::html;
 use mcp_revisions_schema::render::themes::themes;
 

@@ -22,7 +22,11 @@ fn a_place_holds_another_if_it_is_one_of_its_holders_and_no_others() {
     let all = places();
     // Of every kind that decides: either direction, any method and a named one, the parts, and ways of some length.
     for direction in Direction::ALL {
-        for part in [ExchangePart::Message, ExchangePart::Params, ExchangePart::Result] {
+        for part in [
+            ExchangePart::Message,
+            ExchangePart::Params,
+            ExchangePart::Result,
+        ] {
             let is = |path: &&WirePath| path.direction == direction && path.part == part;
             let found = all.values().filter(is).count();
             assert!(found > 1, "{direction:?} {part:?}: {found}");

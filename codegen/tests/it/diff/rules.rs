@@ -1,7 +1,7 @@
 //! Each kind that `errors.toml` can provoke, by one small change of it.
 
 use mcp_revisions_schema::Spec;
-use mcp_revisions_schema::diff::{Diff, ChangeKind, SideSources, compare};
+use mcp_revisions_schema::diff::{ChangeKind, Diff, SideSources, compare};
 use mcp_revisions_schema::render::brief::brief;
 
 use super::{TWIN, only_row, spec_files};

@@ -1,6 +1,8 @@
 //! `diff.toml`: levels that are set, rows that are set aside, and rules that match nothing.
 
-use mcp_revisions_schema::diff::{Baseline, RowFilter, ChangeKind, ChangeLevel, DiffRow, SideSources, between, compare};
+use mcp_revisions_schema::diff::{
+    Baseline, ChangeKind, ChangeLevel, DiffRow, RowFilter, SideSources, between, compare,
+};
 use mcp_revisions_schema::render::text::TextOptions;
 use mcp_revisions_schema::render::{github, json, text};
 use mcp_revisions_schema::{Error, Spec};

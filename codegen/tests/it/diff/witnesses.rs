@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use jsonschema::Validator;
-use mcp_revisions_schema::diff::{Diff, ComparedEnd, ChangeLevel, ExchangePart, ComparedSide, compare};
+use mcp_revisions_schema::diff::{
+    ChangeLevel, ComparedEnd, ComparedSide, Diff, ExchangePart, compare,
+};
 use serde_json::{Value, json};
 
 use super::{row_at, sides, sources, spec};
@@ -45,7 +47,12 @@ fn escaped(pointer: &str) -> String {
         .replace('"', "%22")
 }
 
-pub(super) fn check(judge: &mut Judge, diff: &Diff, old: &ComparedSide, new: &ComparedSide) -> usize {
+pub(super) fn check(
+    judge: &mut Judge,
+    diff: &Diff,
+    old: &ComparedSide,
+    new: &ComparedSide,
+) -> usize {
     let mut checked = 0;
     for row in &diff.rows {
         let (from, to, first) = (&old.label, &new.label, row.paths.first());

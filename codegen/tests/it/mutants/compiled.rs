@@ -122,9 +122,11 @@ fn laws(plan: &PairPlan, models: &Models<'_>, random: &mut Random) -> String {
         let steps = way.of("[pair.up, pair.down]", "[pair.down, pair.up]");
         let [from, to] = plan.pair.ends(way);
         let model = &models.get(from).unwrap().model;
-        let back: SortedSet<(&PairEnd, &PairEnd)> = (plan.way(way.of(StepDirection::Down, StepDirection::Up)).iter())
-            .map(|one| (&one.from, &one.to))
-            .collect();
+        let back: SortedSet<(&PairEnd, &PairEnd)> = (plan
+            .way(way.of(StepDirection::Down, StepDirection::Up))
+            .iter())
+        .map(|one| (&one.from, &one.to))
+        .collect();
         let mut names: Vec<[&str; 2]> = (plan.way(way).iter())
             .filter(|one| back.contains(&(&one.to, &one.from)))
             .filter_map(|one| match (&one.from, &one.to) {

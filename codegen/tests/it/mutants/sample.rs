@@ -11,7 +11,7 @@ const DEPTH: usize = 5;
 /// A value of a named type.
 pub(crate) fn named(model: &Model, name: &str, random: &mut Random, depth: usize) -> Value {
     match &model.get(name).unwrap().shape {
-        Shape::ObjectShape(object) => {
+        Shape::Object(object) => {
             let mut members = Map::new();
             for member in &object.members {
                 let value = match &member.presence {

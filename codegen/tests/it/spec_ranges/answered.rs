@@ -106,7 +106,9 @@ fn changes_are_open_as_removed(id: &str, anew: &Removed, [ever, open]: [&SpecGap
             spoken.insert(row);
         };
         for rule in rules.rules() {
-            let actions = StepDirection::BOTH.into_iter().filter_map(|way| rule.action(way));
+            let actions = StepDirection::BOTH
+                .into_iter()
+                .filter_map(|way| rule.action(way));
             // A function may do more than a difference of types asks for.
             let asked = |action: &Action| !action.is_hook() && !matches!(action, Action::Custom(_));
             let answers = actions.clone().any(asked);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use mcp_revisions_core::Revision;
 use mcp_revisions_schema::Spec;
 use mcp_revisions_schema::decision::Scope;
-use mcp_revisions_schema::model::{Model, UnionPlan, Rest, Shape, Ty};
+use mcp_revisions_schema::model::{Model, Rest, Shape, Ty, UnionPlan};
 use mcp_revisions_schema::rules::Rules;
 use mcp_revisions_schema::schema::JsonType;
 use mcp_revisions_schema::sorted::SortedMap;
@@ -115,7 +115,7 @@ impl Walk<'_> {
                     self.ty(&variant.ty, value);
                 }
             }
-            Some(Shape::ObjectShape(object)) => {
+            Some(Shape::Object(object)) => {
                 let Value::Object(members) = value else {
                     return;
                 };

@@ -62,7 +62,7 @@ fn unknown_members_may_be_as_deep_as_the_reader_goes_and_no_deeper() {
         let sampler = Sampler::new(&of.model, &of.revision.id);
         let generated: Revision = of.revision.id.parse().unwrap();
         for def in of.model.types.values() {
-            if !matches!(&def.shape, Shape::ObjectShape(object) if object.rest == Rest::Open) {
+            if !matches!(&def.shape, Shape::Object(object) if object.rest == Rest::Open) {
                 continue;
             }
             let row = generated.type_named(&def.name).unwrap();

@@ -73,7 +73,7 @@ fn open(model: &Model, scope: &Scope, def: &TypeDef, union: &Union, problem: &st
     // Members decide where every variant has some; what else could tell the variants apart was tried.
     let row = |ty: &Ty| {
         let def = ty.name().and_then(|name| model.get(name));
-        def.filter(|def| matches!(def.shape, Shape::ObjectShape(_)))
+        def.filter(|def| matches!(def.shape, Shape::Object(_)))
             .map(|def| format!("{{ variant = {:?}, member = \"\" }}", def.doc_key))
     };
     let rows: Option<Vec<String>> = union.types().map(row).collect();

@@ -295,10 +295,7 @@ impl<'m> Planner<'m> {
         };
         share
             || self.is_one(from, to)
-            || matches!(
-                shapes,
-                (Some(Shape::ObjectShape(_)), Some(Shape::ObjectShape(_)))
-            )
+            || matches!(shapes, (Some(Shape::Object(_)), Some(Shape::Object(_))))
             || matches!(shapes.1, Some(Shape::Union(union)) if self.holding(union, from).next().is_some())
             || matches!(shapes.0, Some(Shape::Union(union)) if self.holds(union, to))
     }
@@ -335,7 +332,7 @@ impl<'m> Planner<'m> {
                 }
                 (_, Shape::Union(of)) => self.variant_that_holds(a, of, &b.name),
                 (Shape::StringEnum(of), Shape::StringEnum(target)) => self.strings(a, of, target),
-                (Shape::ObjectShape(of), Shape::ObjectShape(target)) => {
+                (Shape::Object(of), Shape::Object(target)) => {
                     self.object(Some(a), of, Some(b), target)
                 }
                 _ => self.recast(a, &b.name),
