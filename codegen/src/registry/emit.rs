@@ -154,6 +154,10 @@ fn mistake(row: &Mistake) -> String {
         MistakeFate::Beside(member, value) => format!("Beside({member:?}, {value:?})"),
         MistakeFate::Means(text, value) => format!("Means({text:?}, {value:?})"),
         MistakeFate::Within(name) => format!("Within({name:?})"),
+        MistakeFate::Reads(kind, text) => format!("Reads(ValueKind::{kind:?}, {text:?})"),
+        MistakeFate::EntryReads(kind, text) => {
+            format!("EntryReads(ValueKind::{kind:?}, {text:?})")
+        }
         MistakeFate::Only(but) => format!("Only({but:?})"),
         MistakeFate::Kept => "Kept".to_owned(),
         MistakeFate::KeptSome => "KeptSome".to_owned(),

@@ -27,7 +27,7 @@ use constructors::Constructors;
 pub use constructors::Start;
 pub(crate) use held::HeldRules;
 use mistakes::MistakeRules;
-pub use mistakes::{Mistake, MistakeFate};
+pub use mistakes::{Mistake, MistakeFate, ValueKind};
 pub use pattern::matches;
 use source::Source;
 

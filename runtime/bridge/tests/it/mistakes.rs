@@ -228,23 +228,29 @@ async fn a_server_without_cache_hints_gives_its_lists_to_older_clients() {
 #[tokio::test]
 async fn capabilities_that_are_true_or_an_empty_array_stay_declared() {
     let mut sends = Sends::new(OLD, Vec::new());
-    sends.capabilities = json!({ "tools": true, "prompts": [], "logging": false, "resources": { "subscribe": "yes" } });
+    sends.capabilities = json!({ "tools": true, "prompts": [], "logging": false, "resources": { "subscribe": "yes" }, "experimental": { "x": true, "y": 1 } });
     for revision in others(OLD) {
         let (service, told) = sends.bridged();
         let client = client(revision).http(Http::in_process(service.clone()));
-        let r = client.request("tools/list", None).await;
-        eprintln!("DBG {revision} {r:?}");
+        let _ = client.request("tools/list", None).await;
         let facts = client.server().unwrap();
-        eprintln!("DBG {revision} {facts:?}");
         let facts = facts.capabilities.unwrap();
         let declared: Value = facts.parse().unwrap();
         for name in ["tools", "prompts", "resources"] {
             assert!(declared[name].is_object(), "{revision}: {declared}");
         }
         assert!(declared["logging"].is_null(), "{revision}: {declared}");
+        assert_eq!(declared["experimental"], json!({ "x": {} }), "{revision}");
         client.close().await.unwrap();
         let told = told.lock().unwrap().clone();
-        for place in ["tools", "prompts", "logging", "resources/subscribe"] {
+        for place in [
+            "tools",
+            "prompts",
+            "logging",
+            "resources/subscribe",
+            "experimental/x",
+            "experimental/y",
+        ] {
             let place = format!("/capabilities/{place}");
             let is_it = |(pointer, ..): &&(String, String, Change)| *pointer == place;
             assert!(
@@ -272,6 +278,51 @@ async fn structured_content_of_another_kind_does_not_cost_the_result() {
                 2,
                 "content and structuredContent"
             );
+            service.shutdown().await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_text_or_a_single_block_in_place_of_a_list_arrives_as_the_block() {
+    let (text, block) = (
+        "hello \"_\"",
+        json!({ "type": "text", "text": "hello \"_\"" }),
+    );
+    let contents = json!({ "uri": "a:b", "text": text });
+    let message = json!({ "role": "user", "content": text });
+    for (method, result, whole) in [
+        ("tools/call", json!({ "content": text }), "/content"),
+        ("tools/call", json!({ "content": block }), "/content"),
+        ("tools/call", json!({ "content": [text] }), "/content/0"),
+        (
+            "resources/read",
+            json!({ "contents": contents }),
+            "/contents",
+        ),
+        (
+            "prompts/get",
+            json!({ "messages": [message] }),
+            "/messages/0/content",
+        ),
+        ("prompts/get", json!({ "messages": message }), "/messages"),
+    ] {
+        let sends = Sends::new(OLD, vec![(method, result.clone())]);
+        for revision in others(OLD) {
+            let (service, told) = sends.bridged();
+            let params = json!({ "name": "x", "uri": "a:b" });
+            let answer = asked(&service, revision, method, params).await.unwrap();
+            let found = match method {
+                "tools/call" => &answer["content"][0]["text"],
+                "prompts/get" => &answer["messages"][0]["content"]["text"],
+                _ => &answer["contents"][0]["text"],
+            };
+            assert_eq!(*found, text, "{revision}, {result}: {answer}");
+            let told = told.lock().unwrap().clone();
+            let is_told = told
+                .iter()
+                .any(|(place, _, change)| place == whole && *change == Change::Replaced);
+            assert!(is_told, "{revision}, {result}: {told:?}");
             service.shutdown().await;
         }
     }
