@@ -54,8 +54,8 @@ mod unasked;
 
 use std::time::Duration;
 
-use mcp_revisions_core::{Lifecycle, Revision, UnknownFields};
-use mcp_wire::Direction;
+use mcp_revisions_core::{Lifecycle, Loss, Revision, UnknownFields};
+use mcp_wire::{Direction, RequestId};
 
 #[cfg(feature = "ext-tasks")]
 pub use super::tasks::server::{
@@ -204,6 +204,22 @@ impl Server {
     pub fn with_loss_counter(mut self, count: impl Fn(&Lost<'_>) + Send + Sync + 'static) -> Self {
         self.translator.on_loss = self.translator.on_loss.behind(count);
         self
+    }
+
+    /// Reports what a message of a client lost that its handler has read as it was meant; `request` is its id.
+    pub fn tell_losses(
+        &self,
+        method: &str,
+        peer: Revision,
+        request: Option<&RequestId>,
+        losses: &[Loss],
+    ) {
+        (self.translator.on_loss).tell_losses(method, peer, request, losses);
+    }
+
+    /// Reports a message of a client that its handler cannot read.
+    pub fn leave_out(&self, ignored: Ignored) {
+        self.on_mistake.report(&Event::Ignored(ignored));
     }
 
     /// Returns whether the application declares a capability such as `["tools", "listChanged"]`.
