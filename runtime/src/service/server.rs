@@ -273,6 +273,16 @@ impl<App: Spoken> McpServer<App> {
         self
     }
 
+    /// Makes each `requestState` of a [`stateless`](RequestContext::stateless) handler good for one retry [default: a client can send it
+    /// again for [`Limits::client_response_timeout`], and the handler runs again].
+    ///
+    /// The process remembers what was used. Of several replicas, the one that asked goes on.
+    #[must_use]
+    pub fn with_one_time_state(mut self) -> Self {
+        self.server = self.server.with_one_time_state();
+        self
+    }
+
     /// Handles requests of a method that no revision has, such as one of an extension. Nothing of them is converted; a
     /// method without a handler is answered with an error.
     ///

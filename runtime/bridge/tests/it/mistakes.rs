@@ -16,6 +16,7 @@ use crate::client;
 #[derive(Clone)]
 pub(crate) struct Sends {
     revision: Revision,
+    info: Value,
     pub(crate) capabilities: Value,
     results: Vec<(&'static str, Value)>,
     /// The params of each call that it got.
@@ -28,6 +29,7 @@ impl Sends {
     pub(crate) fn new(revision: Revision, results: Vec<(&'static str, Value)>) -> Self {
         Self {
             revision,
+            info: json!({ "name": "odd", "version": "1" }),
             capabilities: json!({ "tools": {}, "prompts": {}, "resources": {} }),
             results,
             calls: Arc::default(),
@@ -53,7 +55,7 @@ impl Sends {
             "initialize" if is_handshake => Some(json!({
                 "protocolVersion": version,
                 "capabilities": self.capabilities,
-                "serverInfo": { "name": "odd", "version": "1" },
+                "serverInfo": self.info,
             })),
             "server/discover" if !is_handshake => Some(json!({
                 "resultType": "complete",
@@ -258,6 +260,47 @@ async fn capabilities_that_are_true_or_an_empty_array_stay_declared() {
                 "{revision}, {place}: {told:?}"
             );
         }
+        service.shutdown().await;
+    }
+}
+
+/// Nothing of a server is made up where nobody needs it, and what it says stays.
+#[tokio::test]
+async fn a_server_is_introduced_by_its_own_name_or_by_none_where_none_is_needed() {
+    let name = json!({ "name": "odd", "version": 7 });
+    for (info, expected) in [
+        (json!({ "name": "odd" }), ""),
+        (name, "7"),
+        (json!({ "name": "odd", "version": null }), ""),
+    ] {
+        let mut sends = Sends::new(OLD, vec![("tools/list", json!({ "tools": [] }))]);
+        sends.info = info.clone();
+        for revision in others(OLD) {
+            let (service, told) = sends.bridged();
+            let client = client(revision).http(Http::in_process(service.clone()));
+            client.request("tools/list", None).await.unwrap();
+            let found: Value = client.server().unwrap().info.unwrap().parse().unwrap();
+            assert_eq!(found["name"], "odd", "{revision}, {info}: {found}");
+            assert_eq!(found["version"], expected, "{revision}, {info}: {found}");
+            client.close().await.unwrap();
+            assert!(!told.lock().unwrap().is_empty(), "{revision}, {info}");
+            service.shutdown().await;
+        }
+    }
+    let list =
+        json!({ "resultType": "complete", "tools": [], "ttlMs": 0, "cacheScope": "private" });
+    let sends = Sends::new(Revision::LATEST, vec![("tools/list", list)]);
+    for revision in Revision::NEGOTIATED {
+        let (service, _) = sends.bridged();
+        let client = client(*revision).http(Http::in_process(service.clone()));
+        client.request("tools/list", None).await.unwrap();
+        let info = client.server().unwrap().info.map(|info| info.to_string());
+        let is_named = revision.lifecycle() == Lifecycle::Handshake;
+        assert_eq!(info.is_some(), is_named, "{revision}: {info:?}");
+        let result = client.server().unwrap().result.unwrap();
+        let meta = result.get("_meta").map(|meta| meta.to_string());
+        assert_eq!(meta, None, "{revision}");
+        client.close().await.unwrap();
         service.shutdown().await;
     }
 }

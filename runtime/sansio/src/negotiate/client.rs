@@ -588,8 +588,13 @@ impl Connection<Client> {
             Lifecycle::Handshake => methods::INITIALIZE,
             Lifecycle::PerRequest => methods::SERVER_DISCOVER,
         };
-        let translator = &self.role.translator;
-        let carry = |name, json: Json| translator.facts(method, name, &json, revision);
+        let mut carry = |name, json: Json| {
+            let carried = (self.role.translator).facts(method, name, &json, revision);
+            if let Err(stopped) = &carried {
+                self.tell(Event::stopped(stopped, method, revision));
+            }
+            carried.ok()
+        };
         ServerFacts {
             revision,
             info: info.and_then(|info| carry("Implementation", info)),

@@ -30,7 +30,7 @@
 //! ```
 //!
 //! # Locks
-//! `Server` is shared by reference and never written to, and a connection belongs to its holder. A per-request message
+//! `Server` is shared by reference, and only counts by itself; a connection belongs to its holder. A per-request message
 //! needs nothing of another one, so over HTTP each gets a [`Connection`] of its own: nothing is locked on its path. What
 //! a handshake opened lives in its own connection, and only messages of that session meet there.
 
@@ -169,6 +169,17 @@ impl Server {
     #[must_use]
     pub fn with_state_of_this_process(mut self) -> Self {
         self.seal.keep_own();
+        self
+    }
+
+    /// Makes each `requestState` of the handlers' own good for one retry [default: it can be sent again until it expires, after
+    /// [`Limits::client_response_timeout`]].
+    ///
+    /// The process that gave it out remembers its use, up to 100,000 of them; it holds in no other process, as with
+    /// [`with_state_of_this_process`](Self::with_state_of_this_process). A client that loses the response to a retry begins again.
+    #[must_use]
+    pub fn with_one_time_state(mut self) -> Self {
+        self.seal.spend_own();
         self
     }
 

@@ -34,6 +34,7 @@
 mod agreement;
 mod answers;
 mod body;
+mod connections;
 mod counters;
 mod http_sse;
 mod inner;
@@ -254,14 +255,16 @@ impl Options {
     }
 
     /// Sets how many connections [`serve`] keeps open from one address; a quarter of all by default. Raise it where a
-    /// proxy has one address for all its clients.
+    /// proxy has one address for all its clients. Where an address has as many, its longest idle connection makes room, one
+    /// without a call; a stream that waits for changes is no call. Without one, the new connection gets status 503.
     #[must_use]
     pub fn with_connections_per_address(mut self, connections: usize) -> Self {
         self.connections_per_address = Some(connections);
         self
     }
 
-    /// Sets how many connections [`serve`] keeps open at a time; 10,000 by default.
+    /// Sets how many connections [`serve`] keeps open at a time; 10,000 by default. Where all are taken, the address that has
+    /// most idle ones loses the longest idle one; without one, the new connection waits.
     #[must_use]
     pub fn with_connections(mut self, connections: usize) -> Self {
         self.connections = connections;
