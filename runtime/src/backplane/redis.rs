@@ -386,6 +386,11 @@ impl Shared {
         })
     }
 
+    /// Returns the channel to which every replica listens.
+    fn channel_of_all(&self) -> String {
+        format!("{}:all", self.prefix)
+    }
+
     /// Keeps saying so, and finds out whether the server is there.
     async fn live(self: Arc<Self>) {
         loop {
@@ -403,6 +408,7 @@ impl Shared {
                 observe::backplane(beat.is_ok(), beat.as_ref().err().map_or("", String::as_str));
             }
             let Ok(beat) = beat else { continue };
+            self.divide_event_bytes().await;
             let all = || self.inbox.receivers.of(To::All);
             // First what was lost: else its sessions are taken for ended.
             if beat.is_emptied {
@@ -496,7 +502,7 @@ impl Backplane for Redis {
                 bytes
             };
             let Some(address) = to else {
-                let channel = format!("{}:all", shared.prefix);
+                let channel = shared.channel_of_all();
                 let mut publish = redis::cmd("PUBLISH");
                 publish.arg(channel).arg(addressed(EVERYONE));
                 return Ok(shared.run::<i64>(&publish).await? > 0);
