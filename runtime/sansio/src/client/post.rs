@@ -9,7 +9,7 @@ use super::answer::{Element, MOST_SENDS};
 use super::{Client, Pending, Purpose};
 use crate::mend::MendedText;
 use crate::mistakes::quotable;
-use crate::negotiate::client::Stage;
+use crate::negotiate::stage::Stage;
 use crate::negotiate::lifecycle::{Evidence, Finding, judge};
 use crate::negotiate::statuses::is_session_lost;
 use crate::unread::{unreadable as unreadable_text, why};

@@ -13,7 +13,7 @@ use mcp_wire::{ErrorObject, Json};
 use super::Client;
 use super::requests::Purpose;
 use crate::json::object;
-use crate::negotiate::client::Stage;
+use crate::negotiate::stage::Stage;
 use crate::subscriptions::{Backoff, Filter, about};
 use crate::translate::no_params;
 use crate::{Connection, Event, Ignored, LogLevel, Notification, OutgoingRequest, Reopened};
