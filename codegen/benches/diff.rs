@@ -9,9 +9,9 @@
 use std::path::Path;
 
 use mcp_revisions_schema::Spec;
-use mcp_revisions_schema::diff::{self, Sources};
+use mcp_revisions_schema::diff::{self, SideSources};
 use mcp_revisions_schema::render::{html, text};
-use mcp_revisions_schema::shims::Pair;
+use mcp_revisions_schema::shims::RevisionPair;
 
 fn main() {
     divan::main();
@@ -22,24 +22,26 @@ fn spec() -> Spec {
 }
 
 /// All adjacent revisions, and the first revision with the last.
-fn pairs() -> Vec<Pair> {
+fn pairs() -> Vec<RevisionPair> {
     let spec = spec();
     let ids: Vec<&str> = spec.revisions.iter().map(|one| one.id.as_str()).collect();
     let adjacent = ids.iter().zip(ids.iter().skip(1));
-    let mut pairs: Vec<Pair> = adjacent.map(|(old, new)| Pair::new(*old, *new)).collect();
+    let mut pairs: Vec<RevisionPair> = adjacent
+        .map(|(old, new)| RevisionPair::new(*old, *new))
+        .collect();
     pairs.extend(
         ids.first()
             .zip(ids.last())
-            .map(|(old, new)| Pair::new(*old, *new)),
+            .map(|(old, new)| RevisionPair::new(*old, *new)),
     );
     pairs
 }
 
 /// What the command does for two ids, printing included, once the spec is read.
 #[divan::bench(args = pairs())]
-fn pair(bencher: divan::Bencher<'_, '_>, pair: &Pair) {
+fn pair(bencher: divan::Bencher<'_, '_>, pair: &RevisionPair) {
     let spec = spec();
-    let sources = Sources::read(&spec).unwrap();
+    let sources = SideSources::read(&spec).unwrap();
     bencher.bench(|| {
         let diff = diff::between(&sources, &pair.old, &pair.new, false).unwrap();
         text::render(&diff, text::TextOptions::default())
@@ -50,7 +52,7 @@ fn pair(bencher: divan::Bencher<'_, '_>, pair: &Pair) {
 #[divan::bench]
 fn compare_the_widest_pair(bencher: divan::Bencher<'_, '_>) {
     let spec = spec();
-    let sources = Sources::read(&spec).unwrap();
+    let sources = SideSources::read(&spec).unwrap();
     let old = sources.open("2025-11-25", false).unwrap();
     let new = sources.open("2026-07-28", false).unwrap();
     bencher.bench(|| diff::compare(&old, &new));
@@ -61,7 +63,7 @@ fn compare_the_widest_pair(bencher: divan::Bencher<'_, '_>) {
 fn history_as_html(bencher: divan::Bencher<'_, '_>) {
     bencher.bench(|| {
         let spec = spec();
-        let sources = Sources::read(&spec).unwrap();
+        let sources = SideSources::read(&spec).unwrap();
         let history = diff::history(&sources, &[], false).unwrap();
         html::render(&history).unwrap()
     });
@@ -71,7 +73,7 @@ fn history_as_html(bencher: divan::Bencher<'_, '_>) {
 #[divan::bench(args = [1_000, 2_000, 4_000, 8_000])]
 fn wire_paths(bencher: divan::Bencher<'_, '_>, methods: usize) {
     let spec = spec();
-    let sources = Sources::read(&spec).unwrap();
+    let sources = SideSources::read(&spec).unwrap();
     let old = sources
         .of_text("old.json", &many_methods(methods, "string"), false)
         .unwrap();

@@ -7,14 +7,16 @@ use mcp_revisions_schema::sorted::{SortedMap, SortedSet};
 
 use crate::generate::{Generated, generate};
 use mcp_revisions_schema::Error;
-use mcp_revisions_schema::decision::{Decision, Question};
-use mcp_revisions_schema::diff::{self, Level, Sources};
-use mcp_revisions_schema::spec::{Directory, ImportOptions, Lifecycle, Spec, Status, Upstream};
+use mcp_revisions_schema::decision::{Decision, QuestionKind};
+use mcp_revisions_schema::diff::{self, ChangeLevel, SideSources};
+use mcp_revisions_schema::spec::{
+    ImportOptions, Lifecycle, RevisionStage, Spec, SpecDirectory, UpstreamFile,
+};
 
 /// A spec that drafts are tried on.
 #[derive(Debug)]
 pub struct Replay {
-    spec: Directory,
+    spec: SpecDirectory,
     draft: String,
     before: Option<(String, String)>,
     /// What was open in the step before.
@@ -22,13 +24,13 @@ pub struct Replay {
 }
 
 /// What a decision is about, independent of its wording.
-type Asked = (Question, String);
+type Asked = (QuestionKind, String);
 
 /// What became of one schema.
 #[derive(Debug)]
 pub struct Step {
     /// Rows of the diff to the schema before, by level; `None` for the first one.
-    pub rows: Option<SortedMap<Level, usize>>,
+    pub rows: Option<SortedMap<ChangeLevel, usize>>,
     /// The facts of the release before that do not hold for it.
     pub left: usize,
     /// All that is open, and was given a safe answer.
@@ -67,9 +69,12 @@ impl Replay {
     ///
     /// # Errors
     /// A spec directory that does not hold.
-    pub fn new(spec: Directory) -> Result<Self, Error> {
+    pub fn new(spec: SpecDirectory) -> Result<Self, Error> {
         let read = spec.spec()?;
-        let draft = read.revisions.iter().find(|of| of.status == Status::Draft);
+        let draft = read
+            .revisions
+            .iter()
+            .find(|of| of.status == RevisionStage::Draft);
         let draft = draft.map(|draft| draft.id.clone());
         Ok(Self {
             spec,
@@ -95,7 +100,7 @@ impl Replay {
     /// A schema that is none, and everything for which no safe answer can be taken.
     pub fn make(&self, name: &str, text: &str) -> Result<Made, Refused> {
         let mut directory = self.spec.clone();
-        let upstream = Upstream::of_text(name, text).map_err(Refused::Invalid)?;
+        let upstream = UpstreamFile::of_text(name, text).map_err(Refused::Invalid)?;
         let options = ImportOptions {
             revision: self.draft.clone(),
             lifecycle: Some(if upstream.defines("InitializeRequest") {
@@ -103,7 +108,7 @@ impl Replay {
             } else {
                 Lifecycle::PerRequest
             }),
-            status: Some(Status::Draft),
+            status: Some(RevisionStage::Draft),
             ..ImportOptions::default()
         };
         let imported = directory.import(&upstream, &options)?;
@@ -159,8 +164,8 @@ fn levels(
     spec: &Spec,
     old: &(String, String),
     new: (&str, &str),
-) -> Option<SortedMap<Level, usize>> {
-    let sources = Sources::read(spec).ok()?;
+) -> Option<SortedMap<ChangeLevel, usize>> {
+    let sources = SideSources::read(spec).ok()?;
     let old = sources.of_text(&old.0, &old.1, false).ok()?;
     let new = sources.of_text(new.0, new.1, false).ok()?;
     let mut levels = SortedMap::new();

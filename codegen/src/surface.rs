@@ -4,7 +4,7 @@
 
 use mcp_revisions_schema::names::{extension_package, module, package};
 use mcp_revisions_schema::sorted::SortedMap;
-use mcp_revisions_schema::spec::{Spec, Status};
+use mcp_revisions_schema::spec::{RevisionStage, Spec};
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::ToTokens;
 
@@ -98,14 +98,14 @@ pub fn check(
 /// Returns the ids of released revisions.
 fn released(spec: &Spec) -> impl Iterator<Item = &str> {
     let released = spec.revisions.iter();
-    let released = released.filter(|of| of.status == Status::Released);
+    let released = released.filter(|of| of.status == RevisionStage::Released);
     released.map(|of| of.id.as_str())
 }
 
 /// Returns the packages of released states of extensions.
 fn released_extensions(spec: &Spec) -> impl Iterator<Item = String> {
     let released = spec.extensions.iter();
-    let released = released.filter(|of| of.status() == Status::Released);
+    let released = released.filter(|of| of.status() == RevisionStage::Released);
     released.map(|of| extension_package(&of.name))
 }
 

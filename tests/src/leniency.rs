@@ -2,7 +2,7 @@
 //!
 //! `tests/it/rejection.rs` fails on a disagreement that no entry covers, and on an entry that covers none.
 
-use mcp_revisions_schema::model::{Model, Plan, Presence, Shape, Ty};
+use mcp_revisions_schema::model::{Model, Presence, Shape, Ty, UnionPlan};
 use mcp_wire::{Error, ErrorKind};
 
 use crate::breaks::{Break, Harm, Within};
@@ -163,7 +163,7 @@ fn is_bare_result(case: &Case<'_>) -> bool {
             else {
                 return false;
             };
-            let Plan::Take(index) = union.plan else {
+            let UnionPlan::Take(index) = union.plan else {
                 return false;
             };
             let alone = union.variants.get(index).map(|variant| &variant.ty);
@@ -259,7 +259,7 @@ fn is_open_tag(case: &Case<'_>) -> bool {
         let Some(Shape::Union(union)) = case.model.get(&within.union).map(|def| &def.shape) else {
             return false;
         };
-        let Plan::Tag {
+        let UnionPlan::Tag {
             member,
             other,
             absent,

@@ -12,7 +12,7 @@ use std::process::{Command, Output};
 
 use anyhow::{Context, ensure};
 use clap::{Args, ValueEnum};
-use mcp_revisions_schema::command::Outcome;
+use mcp_revisions_schema::command::CommandOutcome;
 
 use crate::process::{Built, Running, npm_install, output};
 use crate::progress::Progress;
@@ -129,16 +129,16 @@ impl Suite {
     }
 }
 
-pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: Arguments) -> anyhow::Result<CommandOutcome> {
     let Expectations { expected } = expectations()?;
     let folder = root()?.join("target/conformance");
     let node = match install(&folder) {
         Ok(node) => node,
-        Err(why) => return Ok(Outcome::passed(format!("skipped: {why:#}\n"))),
+        Err(why) => return Ok(CommandOutcome::passed(format!("skipped: {why:#}\n"))),
     };
     let suite = Suite { folder, node };
     let only = arguments.scenario.as_deref();
-    let mut outcome = Outcome::passed(String::new());
+    let mut outcome = CommandOutcome::passed(String::new());
     for side in [Side::Server, Side::Client] {
         if arguments.side.is_some_and(|wanted| wanted != side) {
             continue;

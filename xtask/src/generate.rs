@@ -14,7 +14,7 @@ use mcp_revisions_schema::{Decision, Spec};
 
 use crate::tally::columns;
 use crate::workspace::{root, spec_dir};
-use mcp_revisions_schema::command::Outcome;
+use mcp_revisions_schema::command::CommandOutcome;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -47,7 +47,7 @@ pub(crate) struct Arguments {
     spec: Option<PathBuf>,
 }
 
-pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: Arguments) -> anyhow::Result<CommandOutcome> {
     let start = Instant::now();
     let dir = arguments.spec.map_or_else(spec_dir, Ok)?;
     let (strict, spec) = (arguments.strict, Spec::read(&dir)?);
@@ -84,7 +84,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     }
     if arguments.check {
         let comparison = files.compare(&root()?)?;
-        return Ok(Outcome {
+        return Ok(CommandOutcome {
             passed: comparison.is_clean(),
             text: comparison.report("cargo xtask generate"),
         });
@@ -101,7 +101,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         (one, counts)
     });
     let text = table(rows, start) + &taken(&decisions) + &unconfirmed;
-    Ok(Outcome::passed(text))
+    Ok(CommandOutcome::passed(text))
 }
 
 /// Reads the Rust files of a crate, by path below its root.
@@ -154,7 +154,7 @@ fn alone(
     (name, wire): (Option<String>, Option<String>),
     strict: bool,
     start: Instant,
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<CommandOutcome> {
     let text = std::fs::read(schema)
         .map_err(|cause| mcp_revisions_schema::Error::io("read", schema, cause))?;
     let sha256 = mcp_revisions_schema::spec::sha256(&text);
@@ -202,7 +202,7 @@ fn alone(
     let counts = [new, written.unchanged, deleted];
     let text = table([(&one, counts)].into_iter(), start) + &taken(&one.decisions);
     let manifest = out.join("Cargo.toml");
-    Ok(Outcome::passed(format!(
+    Ok(CommandOutcome::passed(format!(
         "{text}try it: cargo build --manifest-path {}\n",
         manifest.display()
     )))

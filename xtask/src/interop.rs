@@ -12,8 +12,8 @@ use std::fmt::Write as _;
 
 use clap::Args;
 use mcp_revisions_schema::Spec;
-use mcp_revisions_schema::command::Outcome;
-use mcp_revisions_schema::spec::Status;
+use mcp_revisions_schema::command::CommandOutcome;
+use mcp_revisions_schema::spec::RevisionStage;
 
 use crate::progress::Progress;
 use crate::replicas::SKIPPED;
@@ -33,17 +33,17 @@ pub(crate) struct Arguments {
     haproxy: bool,
 }
 
-pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: Arguments) -> anyhow::Result<CommandOutcome> {
     let spec = Spec::read(&spec_dir()?)?;
     let all = spec.revisions.iter();
-    let released = all.filter(|one| one.status == Status::Released);
+    let released = all.filter(|one| one.status == RevisionStage::Released);
     let revisions: Vec<&str> = released.map(|one| one.id.as_str()).collect();
     if arguments.bridge {
         return bridge::run(&arguments.peers, &revisions);
     }
     let mut examples = run::Examples::build()?;
     if arguments.haproxy && !examples.share() {
-        return Ok(Outcome::passed(SKIPPED.to_owned()));
+        return Ok(CommandOutcome::passed(SKIPPED.to_owned()));
     }
     let mut table = Tally::new(&["peer", "is the", "opens with", "over"], &revisions);
     let names = &arguments.peers;

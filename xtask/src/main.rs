@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use mcp_revisions_schema::Spec;
-use mcp_revisions_schema::command::{self, Outcome, diff, explain};
+use mcp_revisions_schema::command::{self, CommandOutcome, diff, explain};
 
 mod conformance;
 mod generate;
@@ -72,7 +72,7 @@ fn main() -> ExitCode {
         Command::Conformance(arguments) => conformance::run(arguments),
     };
     let (text, code) = match outcome {
-        Ok(Outcome { text, passed }) => (text, u8::from(!passed)),
+        Ok(CommandOutcome { text, passed }) => (text, u8::from(!passed)),
         Err(error) => {
             eprintln!("error: {error:#}");
             return command::failure_code(&error).into();

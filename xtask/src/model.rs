@@ -7,7 +7,7 @@ use mcp_revisions_schema::Models;
 use mcp_revisions_schema::Spec;
 
 use crate::workspace::spec_dir;
-use mcp_revisions_schema::command::Outcome;
+use mcp_revisions_schema::command::CommandOutcome;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -18,10 +18,10 @@ pub(crate) struct Arguments {
     spec: Option<PathBuf>,
 }
 
-pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: Arguments) -> anyhow::Result<CommandOutcome> {
     let spec = Spec::read(&arguments.spec.map_or_else(spec_dir, Ok)?)?;
     let models = Models::build(&spec)?;
     let mut text = serde_json::to_string_pretty(&models.get(&arguments.revision)?.model)?;
     text.push('\n');
-    Ok(Outcome::passed(text))
+    Ok(CommandOutcome::passed(text))
 }

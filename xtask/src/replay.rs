@@ -12,13 +12,13 @@ use anyhow::Context;
 use clap::Args;
 use mcp_codegen::replay::{Made, Refused, Replay, Step};
 use mcp_revisions_schema::Error;
-use mcp_revisions_schema::decision::Question;
-use mcp_revisions_schema::diff::Level;
-use mcp_revisions_schema::spec::Directory;
+use mcp_revisions_schema::decision::QuestionKind;
+use mcp_revisions_schema::diff::ChangeLevel;
+use mcp_revisions_schema::spec::SpecDirectory;
 
 use crate::progress::Progress;
 use crate::workspace::spec_dir;
-use mcp_revisions_schema::command::Outcome;
+use mcp_revisions_schema::command::CommandOutcome;
 
 mod compile;
 
@@ -39,9 +39,9 @@ pub(crate) struct Arguments {
 /// The columns of the rows of a diff by level, worst first.
 const WIDTHS: [usize; 4] = [9, 7, 12, 16];
 
-pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: Arguments) -> anyhow::Result<CommandOutcome> {
     let schemas = dated(&arguments.dir)?;
-    let directory = Directory::read(&arguments.spec.map_or_else(spec_dir, Ok)?)?;
+    let directory = SpecDirectory::read(&arguments.spec.map_or_else(spec_dir, Ok)?)?;
     let mut replay = Replay::new(directory)?;
     let compile = arguments.compile;
     let workshop = compile.then(Workshop::set_up).transpose()?;
@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
             tell(&history.line(name, step, ms));
         }
     }
-    Ok(Outcome {
+    Ok(CommandOutcome {
         passed: history.refused == 0,
         text: history.summary(),
     })
@@ -156,12 +156,12 @@ struct History {
     invalid: usize,
     refused: usize,
     slowest: u128,
-    asked: SortedMap<Question, SortedMap<String, usize>>,
+    asked: SortedMap<QuestionKind, SortedMap<String, usize>>,
 }
 
 impl History {
     fn heading(&self, compile: bool) -> String {
-        let levels = Level::ALL.iter().zip(WIDTHS);
+        let levels = ChangeLevel::ALL.iter().zip(WIDTHS);
         let levels: String = levels
             .map(|(level, width)| format!("{level:>width$}"))
             .collect();
@@ -191,7 +191,7 @@ impl History {
         };
         self.through += 1;
         let mut line = format!("{name:24}");
-        for (level, width) in Level::ALL.iter().zip(WIDTHS) {
+        for (level, width) in ChangeLevel::ALL.iter().zip(WIDTHS) {
             let rows = step.rows.as_ref().map_or_else(
                 || "-".to_owned(),
                 |rows| rows.get(level).copied().unwrap_or_default().to_string(),

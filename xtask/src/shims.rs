@@ -9,7 +9,7 @@ use mcp_revisions_schema::Spec;
 use mcp_revisions_schema::shims::table;
 
 use crate::workspace::spec_dir;
-use mcp_revisions_schema::command::Outcome;
+use mcp_revisions_schema::command::CommandOutcome;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -23,7 +23,7 @@ pub(crate) struct Arguments {
     spec: Option<PathBuf>,
 }
 
-pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: Arguments) -> anyhow::Result<CommandOutcome> {
     let spec = Spec::read(&arguments.spec.map_or_else(spec_dir, Ok)?)?;
     let models = Models::build(&spec)?;
     let plans = models.plan_shims(&spec)?;
@@ -44,5 +44,5 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
             let _ = writeln!(text, "{}", table::text(plan, &spec)?);
         }
     }
-    Ok(Outcome::passed(text))
+    Ok(CommandOutcome::passed(text))
 }

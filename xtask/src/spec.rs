@@ -4,15 +4,15 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use mcp_revisions_schema::Models;
-use mcp_revisions_schema::open::{Open, Undocumented};
+use mcp_revisions_schema::open::{SpecGaps, Undocumented};
 use mcp_revisions_schema::spec::{
-    self, Directory, Extension, ExtensionOptions, ImportOptions, Lifecycle, Revision, Spec, Status,
-    Upstream, Verified, canonical,
+    self, Extension, ExtensionOptions, ImportOptions, Lifecycle, Revision, RevisionStage, Spec,
+    SpecDirectory, UpstreamFile, Verified, canonical,
 };
 
 use crate::tally::columns;
 use crate::workspace::spec_dir;
-use mcp_revisions_schema::command::Outcome;
+use mcp_revisions_schema::command::CommandOutcome;
 
 mod errata;
 mod told;
@@ -79,7 +79,7 @@ struct Import {
     lifecycle: Option<Lifecycle>,
     /// released, candidate or draft; needed for a new revision [default of an extension's state: draft if it is called so, else released]
     #[arg(long)]
-    status: Option<Status>,
+    status: Option<RevisionStage>,
     /// The draft that a new revision was: what begins with the draft begins with it [default: the draft if it has the same schema]
     #[arg(long, value_name = "ID")]
     from: Option<String>,
@@ -97,15 +97,15 @@ struct Import {
     reference: Option<String>,
 }
 
-pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: Arguments) -> anyhow::Result<CommandOutcome> {
     let dir = arguments.spec.map_or_else(spec_dir, Ok)?;
     match arguments.command {
         Command::Import(import) => {
             let upstream = match import.extension {
-                Some(_) => Upstream::read_extension(&import.file)?,
-                None => Upstream::read(&import.file)?,
+                Some(_) => UpstreamFile::read_extension(&import.file)?,
+                None => UpstreamFile::read(&import.file)?,
             };
-            let mut directory = Directory::read(&dir)?;
+            let mut directory = SpecDirectory::read(&dir)?;
             let name = import.extension.as_ref();
             let folder = name.and_then(|name| name.split('@').next().map(str::to_owned));
             let (text, stands) = match import.extension {
@@ -149,25 +149,27 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
             all,
             drop,
         } => {
-            let mut directory = Directory::read(&dir)?;
+            let mut directory = SpecDirectory::read(&dir)?;
             if facts.is_empty() && !all {
                 let open = directory.unconfirmed(&revision)?;
-                return Ok(Outcome::passed(told::unconfirmed(&revision, &open)));
+                return Ok(CommandOutcome::passed(told::unconfirmed(&revision, &open)));
             }
             let settled = directory.confirm(&revision, &facts, !drop)?;
             directory.write(&dir)?;
             let left = directory.unconfirmed(&revision)?.len();
-            Ok(Outcome::passed(told::confirmed(&settled, drop, left)))
+            Ok(CommandOutcome::passed(told::confirmed(
+                &settled, drop, left,
+            )))
         }
         Command::Verify { upstream } => {
             let verified = spec::verify(&dir, upstream.as_deref())?;
             // Whether rules match is what the generator finds out.
             mcp_codegen::generate::generate(&Spec::read(&dir)?)?;
-            Ok(Outcome::passed(verify_text(&verified)))
+            Ok(CommandOutcome::passed(verify_text(&verified)))
         }
         Command::Docs => docs(&Spec::read(&dir)?),
         Command::Errata(of) => errata::run(&of, &Spec::read(&dir)?),
-        Command::List => Ok(Outcome::passed(list_text(&Spec::read(&dir)?))),
+        Command::List => Ok(CommandOutcome::passed(list_text(&Spec::read(&dir)?))),
     }
 }
 
@@ -180,15 +182,15 @@ struct Stubs {
 
 /// Says what an import leaves open, writes stubs for it where that is asked for, and writes the directory.
 fn ends(
-    directory: &mut Directory,
+    directory: &mut SpecDirectory,
     dir: &Path,
     mut text: String,
     stands: bool,
     stubs: &Stubs,
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<CommandOutcome> {
     // With errata or facts that do not hold, nothing more can be said of it.
     if stands {
-        let open = Open::of(&directory.spec()?);
+        let open = SpecGaps::of(&directory.spec()?);
         let open = match &stubs.extension {
             Some(name) => open.of_extension(name),
             None => open,
@@ -199,13 +201,13 @@ fn ends(
         }
     }
     directory.write(dir)?;
-    Ok(Outcome {
+    Ok(CommandOutcome {
         passed: stands,
         text,
     })
 }
 
-fn docs(spec: &Spec) -> anyhow::Result<Outcome> {
+fn docs(spec: &Spec) -> anyhow::Result<CommandOutcome> {
     let models = Models::build(spec)?;
     let undocumented = models.undocumented();
     mcp_revisions_schema::Error::check(models.unused_docs())?;
@@ -215,7 +217,7 @@ fn docs(spec: &Spec) -> anyhow::Result<Outcome> {
         let Undocumented { of, file, missing } = &one;
         // What a draft adds may go again: its lines are asked for, and insisted on once it is released.
         match spec.revision(of).map(|revision| revision.status) {
-            Ok(Status::Draft) => of_drafts += missing.len(),
+            Ok(RevisionStage::Draft) => of_drafts += missing.len(),
             _ => of_others += missing.len(),
         }
         for name in one.names() {
@@ -230,7 +232,7 @@ fn docs(spec: &Spec) -> anyhow::Result<Outcome> {
             .to_owned(),
         _ => format!("{of_others} missing\n"),
     };
-    Ok(Outcome {
+    Ok(CommandOutcome {
         passed: of_others == 0,
         text,
     })
@@ -238,7 +240,7 @@ fn docs(spec: &Spec) -> anyhow::Result<Outcome> {
 
 /// Lists the revisions with facts that are not confirmed, one per line.
 pub(crate) fn unconfirmed(dir: &Path, spec: &Spec) -> anyhow::Result<String> {
-    let directory = Directory::read(dir)?;
+    let directory = SpecDirectory::read(dir)?;
     let mut text = String::new();
     for Revision { id, .. } in &spec.revisions {
         let open = directory.unconfirmed(id)?.len();

@@ -3,7 +3,7 @@
 use mcp_revisions_schema::sorted::SortedSet;
 use std::fmt::Write as _;
 
-use mcp_revisions_schema::command::Outcome;
+use mcp_revisions_schema::command::CommandOutcome;
 
 /// The rows so far, what is to be noted of them, and whether all is as it was expected.
 pub(crate) struct Tally {
@@ -31,12 +31,12 @@ impl Tally {
     }
 
     /// Returns the table with its notes.
-    pub(crate) fn outcome(mut self) -> Outcome {
+    pub(crate) fn outcome(mut self) -> CommandOutcome {
         self.text.push('\n');
         for note in self.notes {
             let _ = writeln!(self.text, "- {note}");
         }
-        Outcome {
+        CommandOutcome {
             text: self.text,
             passed: self.passed,
         }

@@ -1,32 +1,32 @@
 //! Decisions: what the input leaves open, the safe answer that stands in, and the line of `spec/` that would settle it.
 //!
 //! A stage that meets an open question lists it and goes on with the default, so that one run names all open questions.
-//! Whether that was allowed is settled in one place, `mcp_codegen::generate`: a draft and a schema that stands alone take
+//! One place decides if that was allowed, `mcp_codegen::generate`: a draft and a schema that stands alone take
 //! the answer and list it, for a released revision or a candidate each is a problem.
 
 use std::fmt;
 
-use crate::shims::Pair;
-use crate::{Diagnostic, Error, Place};
+use crate::shims::RevisionPair;
+use crate::{Error, FileLocation, SpecDiagnostic};
 
 /// Something that the input leaves open.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Decision {
-    /// Whose decision it is.
+    /// The input that the decision belongs to.
     pub scope: Scope,
     /// JSON pointer in the schema, or the place in a pair (`Tool.inputSchema`); empty for the whole.
     pub place: String,
-    /// Which kind of question it is.
-    pub question: Question,
-    /// What is open, as a sentence without its full stop.
+    /// The kind of the question.
+    pub question: QuestionKind,
+    /// The open question, as a sentence without its full stop.
     pub open: String,
     /// The safe answer that stands in: nothing is lost by it on reading and writing, and a shim records what it loses.
     pub answer: String,
-    /// What would settle it.
+    /// The lines that would settle it.
     pub settle: Settle,
 }
 
-/// What a decision is about.
+/// The subject of a decision.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scope {
     /// A revision of the spec, by id.
@@ -39,18 +39,18 @@ pub enum Scope {
         state: String,
         /// The id of the revision that it rests on: the rules of that one hold for it.
         revision: String,
-        /// Whether rows that it needs begin with the state: older ones do without.
+        /// Set if rows begin with the state: older states do without the row.
         has_older: bool,
     },
     /// A schema that is no revision, by the name of its file.
     Schema(String),
     /// The conversions between two adjacent revisions.
-    Pair(Pair),
+    Pair(RevisionPair),
 }
 
 /// The kinds of questions that the input can leave open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Question {
+pub enum QuestionKind {
     /// Nothing says what answers a request.
     Result,
     /// No union lists a message, so nothing says who sends it.
@@ -67,7 +67,7 @@ pub enum Question {
     Change,
 }
 
-/// What would settle a decision: lines for a file of `spec/`.
+/// The lines for a file of `spec/` that would settle a decision.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Settle {
     /// The file, below the spec directory: `methods.toml`.
@@ -79,14 +79,14 @@ pub struct Settle {
 impl Decision {
     /// Returns what is open as something that is wrong: with the answer that was taken, if it was, and the lines that would
     /// settle it.
-    pub(crate) fn told(&self, taken: &str) -> Diagnostic {
+    pub(crate) fn told(&self, taken: &str) -> SpecDiagnostic {
         let file = self.scope.to_string();
-        let of = |place| Diagnostic::of(file, place, self.open.as_str());
+        let of = |place| SpecDiagnostic::of(file, place, self.open.as_str());
         let told = match self.place.as_str() {
-            pointer if pointer.starts_with('/') => of(Place::Pointer(pointer.into())),
-            place => Diagnostic {
+            pointer if pointer.starts_with('/') => of(FileLocation::Pointer(pointer.into())),
+            place => SpecDiagnostic {
                 rule: place.into(),
-                ..of(Place::Whole)
+                ..of(FileLocation::Whole)
             },
         };
         let Settle { file, stub } = &self.settle;
@@ -107,7 +107,7 @@ impl Scope {
     /// Returns a question about a place in its schema, with the answer that stands in.
     pub(crate) fn asks(
         &self,
-        question: Question,
+        question: QuestionKind,
         place: String,
         open: String,
         answer: String,
@@ -132,7 +132,7 @@ impl Settle {
 }
 
 mcp_wire::strings! {
-    Question {
+    QuestionKind {
         Result "result";
         Direction "direction";
         Union "union";
@@ -157,7 +157,7 @@ impl fmt::Display for Scope {
     }
 }
 
-/// What is open, what was taken, and the lines that would settle it.
+/// Writes the open question, the answer taken, and the lines that would settle it.
 impl fmt::Display for Decision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.told(&self.answer).fmt(f)

@@ -1,4 +1,4 @@
-//! What changed between two states of the protocol, by wire path.
+//! The changes between two states of the protocol, by wire path.
 //!
 //! [`compare`] takes two [`Side`]s and gives back rows: what happened, where on the wire, who breaks,
 //! and a text that shows it. [`Settings`] then applies what `spec/diff.toml` decides, and [`marked`]
@@ -47,55 +47,57 @@ pub(crate) use compare::Comparer;
 pub use errata::marked;
 pub use extension::Extracted;
 use extension::extracted;
-pub use filter::Filter;
-pub(crate) use graph::{Graph, NodeId as Node, Rest, Shape};
-pub use history::{History, MethodLine, history};
+pub use filter::RowFilter;
+pub(crate) use graph::{Graph, GraphRest, NodeId as Node, NodeShape};
+pub use history::{MethodLine, SchemaHistory, history};
 pub(crate) use judge::refused_by;
-pub use kind::{Explanation, Kind};
-use lines::Lines;
+pub use kind::{ChangeKind, Explanation};
+use lines::SourceLines;
 pub(crate) use messages::channel;
-pub use path::{Part, WirePath, WirePlace, direction_id};
-pub(crate) use path::{Segment, Trail, bare};
+pub use path::{ExchangePart, WirePath, WirePlace, direction_id};
+pub(crate) use path::{PathSegment, Trail, bare};
 pub use patterns::texts as pattern_texts;
 pub(crate) use row::refuses_more;
-pub use row::{Met, Prose, Row};
-use rows::Rows;
-pub use settings::{Ignored, Settings};
+pub use row::{DiffRow, MetRule, Prose};
+use rows::DiffRows;
+pub use settings::{DiffSettings, IgnoredChange};
 pub use show::View;
 pub(crate) use show::{joined, line};
-pub use side::{Side, Sources};
-pub use site::Place;
-pub(crate) use site::{Detail, Finding, place};
-pub use summary::{Count, Summary};
-pub(crate) use variants::{Profile, pair};
-pub use verdict::{CrateChange, End, Level, Meaning, Transport, Verdict, Verdicts};
+pub use side::{ComparedSide, SideSources};
+pub use site::DiffLocation;
+pub(crate) use site::{DifferenceDetail, SchemaDifference, place};
+pub use summary::{KindCount, Summary};
+pub(crate) use variants::{ChoiceMarks, pair};
+pub use verdict::{
+    ChangeLevel, ComparedEnd, CrateChange, DirectionVerdict, Meaning, RefusingTransport, Verdicts,
+};
 pub use witness::Witness;
 
 use crate::Error;
 
-/// What changed between two sides.
+/// The changes between two sides.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Diff {
     /// The name of the old side.
     pub old: String,
     /// The name of the new side.
     pub new: String,
-    /// Whether errata were left out.
+    /// Set if errata were left out.
     pub raw: bool,
     /// The changes, in the order of their wire paths.
-    pub rows: Vec<Row>,
+    pub rows: Vec<DiffRow>,
     /// Rows that `spec/diff.toml` sets aside.
-    pub ignored: Vec<Ignored>,
-    /// How many rows a filter has left out.
+    pub ignored: Vec<IgnoredChange>,
+    /// Number of rows that a filter left out.
     pub hidden: usize,
-    /// What the reader should know about the inputs.
+    /// Notes on the inputs, for the reader.
     pub notes: Vec<String>,
-    /// What could not be compared, and why: a diff that has any is not the whole of what changed.
+    /// The parts that could not be compared, and why: with any, the diff is not the whole of the change.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub uncompared: Vec<String>,
-    /// What the prose changes and no row shows, step by step; empty if only some rows are asked for.
+    /// Changes of the prose without a row, step by step; empty if only some rows are asked for.
     pub prose: Vec<Prose>,
-    /// What left the core for an extension.
+    /// The methods that left the core for an extension.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub extensions: Vec<Extracted>,
     /// The area of each method of either side.
@@ -103,7 +105,7 @@ pub struct Diff {
     pub areas: SortedMap<String, String>,
     /// Of the sides that are files: where their parts stand.
     #[serde(skip)]
-    pub(crate) lines: [Option<Lines>; 2],
+    pub(crate) lines: [Option<SourceLines>; 2],
 }
 
 impl Diff {
@@ -115,7 +117,7 @@ impl Diff {
 
     /// Returns file and line of a row: in the new file, else in the old one; `None` if neither is a file.
     #[must_use]
-    pub fn location(&self, row: &Row) -> Option<(&str, usize)> {
+    pub fn location(&self, row: &DiffRow) -> Option<(&str, usize)> {
         let views = [&row.after, &row.before].into_iter().flatten();
         let pointer = views
             .map(|view| view.pointer.as_str())
@@ -126,11 +128,11 @@ impl Diff {
     }
 
     /// Sets aside the rows that fit, each with the reason that is given for it; returns whether there was one.
-    fn set_aside(&mut self, reason: impl Fn(&Row) -> Option<String>) -> bool {
+    fn set_aside(&mut self, reason: impl Fn(&DiffRow) -> Option<String>) -> bool {
         let before = self.ignored.len();
         for row in std::mem::take(&mut self.rows) {
             match reason(&row) {
-                Some(reason) => self.ignored.push(Ignored { row, reason }),
+                Some(reason) => self.ignored.push(IgnoredChange { row, reason }),
                 None => self.rows.push(row),
             }
         }
@@ -138,7 +140,7 @@ impl Diff {
     }
 
     /// Fills in the rules that each row meets.
-    pub fn cover(&mut self, rules_of: impl Fn(&Row) -> Vec<Met>) {
+    pub fn cover(&mut self, rules_of: impl Fn(&DiffRow) -> Vec<MetRule>) {
         for row in &mut self.rows {
             row.rules = rules_of(row);
         }
@@ -149,19 +151,19 @@ impl Diff {
 ///
 /// # Errors
 /// An input that cannot be read, and an ignore that matches nothing.
-pub fn between(sources: &Sources<'_>, old: &str, new: &str, raw: bool) -> Result<Diff, Error> {
-    let settings = Settings::read(sources.spec)?;
+pub fn between(sources: &SideSources<'_>, old: &str, new: &str, raw: bool) -> Result<Diff, Error> {
+    let settings = DiffSettings::read(sources.spec)?;
     let sides = sources.open_both([old, new], raw)?;
     settled(sources, [old, new], sides.each_ref(), raw, &settings)
 }
 
 /// Compares the sides of two names, marks what errata do by the same sides without them, and applies `spec/diff.toml`.
 fn settled(
-    sources: &Sources<'_>,
+    sources: &SideSources<'_>,
     names: [&str; 2],
-    [old, new]: [&Side; 2],
+    [old, new]: [&ComparedSide; 2],
     raw: bool,
-    settings: &Settings,
+    settings: &DiffSettings,
 ) -> Result<Diff, Error> {
     let mut diff = compare(old, new);
     diff.raw = raw;
@@ -176,16 +178,16 @@ fn settled(
 
 /// Compares two sides.
 #[must_use]
-pub fn compare(old: &Side, new: &Side) -> Diff {
+pub fn compare(old: &ComparedSide, new: &ComparedSide) -> Diff {
     let mut comparer = Comparer::new(&old.graph, &new.graph);
     let pairs = methods::pair(old, new);
     let roots = walk::roots(&pairs, &mut comparer);
-    let mut rows = Rows::default();
+    let mut rows = DiffRows::default();
     let mut cut = rows.add(&comparer, &roots, [old, new]);
     rows.list.extend(methods::rows(&pairs));
     rows.list.extend(facts::rows(old, new));
     let moves = moved::find(&rows.list, &pairs, &comparer);
-    // What changed inside a value on its way is told as well.
+    // Changes inside a value that moved are rows as well.
     let roots = moved::roots(&moves, &mut comparer);
     cut |= rows.add(&comparer, &roots, [old, new]);
     let mut rows = rows.list;
@@ -204,7 +206,9 @@ pub fn compare(old: &Side, new: &Side) -> Diff {
     notes.extend(unreached::note([old, new], &pairs, &comparer, &rows));
     let mut uncompared: Vec<String> = old.unlisted.iter().chain(&new.unlisted).cloned().collect();
     uncompared.extend(methods::uncompared(&pairs));
-    let gone = rows.iter().filter(|row| row.kind == Kind::MethodRemoved);
+    let gone = rows
+        .iter()
+        .filter(|row| row.kind == ChangeKind::MethodRemoved);
     let gone = gone.flat_map(|row| row.paths.iter().map(|path| &path.method));
     let extensions = extracted(&new.cores, &gone.collect());
     Diff {

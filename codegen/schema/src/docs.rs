@@ -1,7 +1,7 @@
 //! Doc lines in our own words, from `spec/docs.toml`.
 //!
 //! A section is named after a definition, or after the name of an inline schema before renames.
-//! What means the same in every type stands once, under `[everywhere]`; what differs from a
+//! A doc line that is the same in every type stands once, under `[everywhere]`; one that differs from a
 //! revision on stands under `[Type.since."ID"]`, up to `until` where that is given.
 
 use crate::sorted::SortedMap;
@@ -11,7 +11,7 @@ use toml::Spanned;
 
 use crate::Error;
 use crate::model::{Model, Shape, TypeDef};
-use crate::rules::source::Source;
+use crate::rules::source::RuleSource;
 use crate::spec::DOCS;
 use crate::spec::range::Order;
 use crate::spec::rules::{RuleFile, RuleTexts};
@@ -21,11 +21,11 @@ const EVERYWHERE: &str = "everywhere";
 
 /// All doc lines.
 #[derive(Debug, Default)]
-pub struct Docs(Source<SortedMap<String, Section>>);
+pub struct Docs(RuleSource<SortedMap<String, DocSection>>);
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Section {
+struct DocSection {
     doc: Option<Spanned<String>>,
     /// The section that has the lines of members that this type takes over.
     like: Option<Spanned<String>>,
@@ -48,7 +48,7 @@ struct Override {
     members: SortedMap<String, Spanned<String>>,
 }
 
-impl Section {
+impl DocSection {
     /// Returns a line that holds for a revision by a range: of several, that of the range which begins last.
     fn latest<'s>(
         &'s self,
@@ -67,7 +67,7 @@ impl Docs {
     /// Reads `docs.toml`.
     ///
     /// # Errors
-    /// What is not TOML, or no doc line, with its line.
+    /// Returns an error for a text that is not TOML, or no doc line, with its line.
     pub fn read(texts: &RuleTexts) -> Result<Self, Error> {
         Self::from_file(texts.get(DOCS), &texts.order)
     }
@@ -75,9 +75,9 @@ impl Docs {
     /// Reads the lines of a file, with ranges in an order of revisions.
     ///
     /// # Errors
-    /// What is not TOML, or no doc line, with its line.
+    /// Returns an error for a text that is not TOML, or no doc line, with its line.
     pub(crate) fn from_file(file: RuleFile, order: &Order) -> Result<Self, Error> {
-        let mut source: Source<SortedMap<String, Section>> = Source::of(file)?;
+        let mut source: RuleSource<SortedMap<String, DocSection>> = RuleSource::of(file)?;
         let mut errors = Vec::new();
         for (name, section) in source.rules.iter_mut() {
             for (since, lines) in section.since.iter_mut() {
@@ -155,7 +155,7 @@ impl Docs {
     }
 }
 
-/// What is wrong with a line that no revision used.
+/// The reasons for which no revision uses a line.
 const NO_USE: [&str; 3] = [
     "no revision has use for it",
     "a line about nothing hides that the schema changed",

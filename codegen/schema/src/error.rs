@@ -15,15 +15,15 @@ pub enum Error {
     Io {
         /// The file or directory.
         path: PathBuf,
-        /// What was tried, as a verb: `read`, `write`.
+        /// The failed action, as a verb: `read`, `write`.
         action: &'static str,
-        /// What the system said; part of the message, and so no `source` of it.
+        /// The error of the system; part of the message, and so no `source` of it.
         cause: std::io::Error,
     },
     /// Something is wrong with what a file says, with the request, or with the generator.
     #[error("{0}")]
-    Wrong(Box<Diagnostic>),
-    /// What the input leaves open, where no safe answer may be taken.
+    Wrong(Box<SpecDiagnostic>),
+    /// An open question of the input, where no safe answer may be taken.
     #[error("{}", .0.told(""))]
     Open(Box<Decision>),
     /// Several failures: no two of the same text, ordered by file and line.
@@ -35,29 +35,29 @@ pub enum Error {
 ///
 /// Text members are `Box<str>`; `.into()` makes one from `&str` and `String`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Diagnostic {
-    /// What is at fault.
-    pub fault: Fault,
+pub struct SpecDiagnostic {
+    /// The part at fault.
+    pub fault: FaultKind,
     /// The file, as it is printed; empty for what stands in none.
     pub file: Box<str>,
-    /// Where in the file.
-    pub place: Place,
-    /// Which rule it is about, by its kind and its id; empty for what is about none.
+    /// The place in the file.
+    pub place: FileLocation,
+    /// The kind and the id of the rule; empty for an error without one.
     pub rule: Box<str>,
     /// The revision of which the rule does not hold, where it may hold of others that it names.
     pub revision: Option<Box<str>>,
-    /// What is wrong, with what was expected and found.
+    /// The problem, with the expected and the found value.
     pub problem: Box<str>,
     /// The lines below, each with its label, which may be empty: the reason of a rule, differing lines, the help.
     pub notes: Vec<(&'static str, Box<str>)>,
 }
 
-/// What is at fault.
+/// The part at fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum FaultKind {
     /// A text that is not JSON or TOML, or not the TOML that its file holds.
     Text,
-    /// What a file says.
+    /// The content of a file.
     Input,
     /// A request that cannot be carried out as it was put.
     Request,
@@ -67,7 +67,7 @@ pub enum Fault {
 
 /// A place in a file. Lines and columns count from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum FileLocation {
     /// The whole file.
     Whole,
     /// A line.
@@ -81,15 +81,15 @@ pub enum Place {
 /// The label of what says how to mend it.
 const HELP: &str = "help";
 
-impl Diagnostic {
+impl SpecDiagnostic {
     /// Returns a problem of a file.
     pub(crate) fn of(
         file: impl Into<Box<str>>,
-        place: Place,
+        place: FileLocation,
         problem: impl Into<Box<str>>,
     ) -> Self {
         Self {
-            fault: Fault::Input,
+            fault: FaultKind::Input,
             file: file.into(),
             place,
             rule: "".into(),
@@ -119,8 +119,8 @@ impl Diagnostic {
     #[must_use]
     pub fn line(&self) -> Option<usize> {
         match self.place {
-            Place::Line(line) | Place::Column(line, _) => Some(line),
-            Place::Whole | Place::Pointer(_) => None,
+            FileLocation::Line(line) | FileLocation::Column(line, _) => Some(line),
+            FileLocation::Whole | FileLocation::Pointer(_) => None,
         }
     }
 
@@ -145,21 +145,21 @@ impl IntoIterator for Error {
     }
 }
 
-impl From<Diagnostic> for Error {
-    fn from(diagnostic: Diagnostic) -> Self {
+impl From<SpecDiagnostic> for Error {
+    fn from(diagnostic: SpecDiagnostic) -> Self {
         Self::Wrong(Box::new(diagnostic))
     }
 }
 
 /// The place and the problem, then a line for each note.
-impl fmt::Display for Diagnostic {
+impl fmt::Display for SpecDiagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.file)?;
         match &self.place {
-            Place::Whole => {}
-            Place::Line(line) => write!(f, ":{line}")?,
-            Place::Column(line, column) => write!(f, ":{line}:{column}")?,
-            Place::Pointer(pointer) => write!(f, "#{pointer}")?,
+            FileLocation::Whole => {}
+            FileLocation::Line(line) => write!(f, ":{line}")?,
+            FileLocation::Column(line, column) => write!(f, ":{line}:{column}")?,
+            FileLocation::Pointer(pointer) => write!(f, "#{pointer}")?,
         }
         if !self.file.is_empty() {
             f.write_str(": ")?;
@@ -201,9 +201,9 @@ impl Error {
     }
 
     /// Returns a text that is not what its file holds.
-    pub(crate) fn text(file: &str, place: Place, problem: impl Into<Box<str>>) -> Self {
-        let mut diagnostic = Diagnostic::of(file, place, problem);
-        diagnostic.fault = Fault::Text;
+    pub(crate) fn text(file: &str, place: FileLocation, problem: impl Into<Box<str>>) -> Self {
+        let mut diagnostic = SpecDiagnostic::of(file, place, problem);
+        diagnostic.fault = FaultKind::Text;
         diagnostic.into()
     }
 
@@ -214,7 +214,7 @@ impl Error {
         detail: impl Into<Box<str>>,
         help: impl Into<Box<str>>,
     ) -> Self {
-        let diagnostic = Diagnostic::of(file, Place::Whole, problem);
+        let diagnostic = SpecDiagnostic::of(file, FileLocation::Whole, problem);
         diagnostic.note("", detail).help(help).into()
     }
 
@@ -227,7 +227,7 @@ impl Error {
         help: impl Into<Box<str>>,
     ) -> Self {
         let problem = format!("expected {expected}, found {found}");
-        let diagnostic = Diagnostic::of(file, Place::Pointer(pointer.into()), problem);
+        let diagnostic = SpecDiagnostic::of(file, FileLocation::Pointer(pointer.into()), problem);
         diagnostic.help(help).into()
     }
 
@@ -263,16 +263,16 @@ impl Error {
         label: &'static str,
         note: impl Into<Box<str>>,
     ) -> Self {
-        let mut diagnostic = Diagnostic::of("", Place::Whole, problem);
-        diagnostic.fault = Fault::Request;
+        let mut diagnostic = SpecDiagnostic::of("", FileLocation::Whole, problem);
+        diagnostic.fault = FaultKind::Request;
         diagnostic.note(label, note).into()
     }
 
     /// Returns the error of a step of emission that failed: a defect of the generator, not of the input.
     pub fn defect(step: &str, problem: impl fmt::Display) -> Self {
         let problem = format!("{step} failed: {problem}");
-        let mut diagnostic = Diagnostic::of("", Place::Whole, problem);
-        diagnostic.fault = Fault::Generator;
+        let mut diagnostic = SpecDiagnostic::of("", FileLocation::Whole, problem);
+        diagnostic.fault = FaultKind::Generator;
         let help = "this is a defect of the generator; report it with the schema";
         diagnostic.help(help).into()
     }
@@ -294,7 +294,7 @@ impl Error {
     /// Returns `Ok` for no failure.
     ///
     /// # Errors
-    /// What [`Error::of`] makes of `errors`.
+    /// Returns [`Error::of`] of `errors`, if there are any.
     pub fn check(errors: Vec<Self>) -> Result<(), Self> {
         Self::of(errors).map_or(Ok(()), Err)
     }
@@ -327,7 +327,7 @@ impl Error {
 
     /// Returns the diagnostic that it is.
     #[must_use]
-    pub fn diagnostic(&self) -> Option<&Diagnostic> {
+    pub fn diagnostic(&self) -> Option<&SpecDiagnostic> {
         match self {
             Self::Wrong(diagnostic) => Some(diagnostic),
             _ => None,
@@ -346,7 +346,7 @@ impl Error {
     /// Returns whether the request cannot be carried out as it was put.
     #[must_use]
     pub fn is_of_the_request(&self) -> bool {
-        (self.diagnostic()).is_some_and(|of| of.fault == Fault::Request)
+        (self.diagnostic()).is_some_and(|of| of.fault == FaultKind::Request)
     }
 
     /// Returns whether the input could not be read at all, as against read and found wrong.
@@ -354,7 +354,7 @@ impl Error {
     pub fn is_unreadable(&self) -> bool {
         match self {
             Self::Io { .. } => true,
-            Self::Wrong(of) => of.fault == Fault::Text,
+            Self::Wrong(of) => of.fault == FaultKind::Text,
             Self::Many(errors) => errors.iter().any(Self::is_unreadable),
             Self::Open(_) => false,
         }

@@ -12,7 +12,7 @@ mod section;
 
 pub use section::Section;
 
-/// How many differing lines a report shows of each changed file.
+/// Maximum number of differing lines that a report shows of each changed file.
 const SHOWN_LINES: usize = 10;
 
 /// Files by their path relative to a root, with `/` between the segments.
@@ -158,7 +158,7 @@ impl FileSet {
     }
 }
 
-/// How a set and the disk differ.
+/// The differences between a set and the disk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Comparison {
     /// Files whose bytes differ.
@@ -167,7 +167,7 @@ pub struct Comparison {
     pub missing: Vec<String>,
     /// Files on disk, in directories of the set, that the set does not have.
     pub orphan: Vec<String>,
-    /// How many files are equal.
+    /// Number of equal files.
     pub unchanged: usize,
 }
 
@@ -211,14 +211,14 @@ impl Comparison {
     }
 }
 
-/// What writing a set did.
+/// The result of writing a set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Written {
     /// Files that were written.
     pub written: Vec<String>,
     /// Orphans that were deleted.
     pub deleted: Vec<String>,
-    /// How many files were right already.
+    /// Number of files that were right already.
     pub unchanged: usize,
 }
 

@@ -1,4 +1,4 @@
-//! What `spec/` says of each revision, as one model, and what changes between revisions: the spec goes in, models, diffs
+//! The reader of `spec/`: one model of each revision, and the changes between revisions: the spec goes in, models, diffs
 //! and plans of conversions come out.
 //!
 //! A pure library without syn or typify: no clock, no network, no environment.
@@ -29,6 +29,6 @@ pub mod sorted;
 pub mod spec;
 
 pub use decision::Decision;
-pub use error::{Diagnostic, Error, Fault, Place};
+pub use error::{Error, FaultKind, FileLocation, SpecDiagnostic};
 pub use models::{ExtensionModel, Models, RevisionModel};
-pub use spec::{Extension, Revision, Spec, Status};
+pub use spec::{Extension, Revision, RevisionStage, Spec};

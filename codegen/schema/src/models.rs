@@ -9,18 +9,18 @@ use serde_json::Value;
 use crate::Error;
 use crate::analyze::areas::Areas;
 use crate::analyze::join;
-use crate::decision::{Decision, Question, Scope};
+use crate::decision::{Decision, QuestionKind, Scope};
 use crate::docs::{Docs, TypeDocs};
 use crate::draft::{draft, missing_definition};
-use crate::model::{Built, Model};
+use crate::model::{BuiltModel, Model};
 use crate::open::Undocumented;
-use crate::rules::{Mistake, Rules};
+use crate::rules::{MistakeRow, Rules};
 use crate::schema::Schema;
-use crate::shims::changes::Changes;
+use crate::shims::changes::ProseChanges;
 use crate::spec::errors::ErrorRules;
 use crate::spec::extensions::Dangling;
 use crate::spec::methods::{MethodRules, module};
-use crate::spec::{DOCS, Extension, Revision, Spec, Status};
+use crate::spec::{DOCS, Extension, Revision, RevisionStage, Spec};
 
 /// The model of one revision, with the revision it is of.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub struct RevisionModel<'s> {
     pub revision: &'s Revision,
     /// Its model.
     pub model: Model,
-    /// What its schema leaves open, and the model has a safe answer for.
+    /// The open questions of the schema, each with a safe answer.
     pub decisions: Vec<Decision>,
 }
 
@@ -40,9 +40,9 @@ pub struct ExtensionModel<'s> {
     pub extension: &'s Extension,
     /// Its model: its own types, and those of the revision that its schema repeats.
     pub model: Model,
-    /// What its schema leaves open, and the model has a safe answer for.
+    /// The open questions of the schema, each with a safe answer.
     pub decisions: Vec<Decision>,
-    /// What its schema says in words, by `Type` or `Type.member`, where the extension is none of the spec.
+    /// The prose of the schema, by `Type` or `Type.member`, where the extension is none of the spec.
     pub prose: SortedMap<String, String>,
 }
 
@@ -57,12 +57,12 @@ pub struct Models<'s> {
     pub docs: Docs,
     /// The doc lines of what extensions add, by folder.
     pub extension_docs: SortedMap<String, Docs>,
-    /// What the schemas do not say.
+    /// Facts of the protocol outside the schemas.
     pub stated: ErrorRules,
-    /// What the prose changes between adjacent revisions.
-    pub changes: Changes,
-    /// What stands for mistakes of peers.
-    pub mistakes: Vec<Mistake>,
+    /// Changes of the prose between adjacent revisions.
+    pub changes: ProseChanges,
+    /// The values that stand for mistakes of peers.
+    pub mistakes: Vec<MistakeRow>,
 }
 
 impl Model {
@@ -72,14 +72,14 @@ impl Model {
     /// schema's own, by JSON pointer.
     ///
     /// # Errors
-    /// What cannot be typed, each with its place and the rule that would settle it.
+    /// Returns an error for each definition without a type, with its place and the rule that would settle it.
     pub fn build(
         schema: &Value,
         scope: &Scope,
         rules: &Rules,
         methods: &MethodRules,
         prose: &SortedMap<String, String>,
-    ) -> Result<Built, Error> {
+    ) -> Result<BuiltModel, Error> {
         built(schema, scope, rules, methods, prose, &Areas::default())
     }
 }
@@ -92,7 +92,7 @@ fn built(
     methods: &MethodRules,
     prose: &SortedMap<String, String>,
     known: &Areas,
-) -> Result<Built, Error> {
+) -> Result<BuiltModel, Error> {
     let schema = Schema::parse(schema, &scope.to_string())?;
     let held = &rules.of(scope);
     let built = draft(&schema, scope, held, methods, prose)?;
@@ -114,7 +114,7 @@ impl<'s> Models<'s> {
     /// Works out the models of all revisions, with a safe answer for what is left open in any of them.
     ///
     /// # Errors
-    /// What cannot be typed, and every rule that matches nothing.
+    /// Returns an error for each definition without a type, and for every rule that matches nothing.
     pub fn open(spec: &'s Spec) -> Result<Self, Error> {
         let (models, idle) = Self::and_idle(spec)?;
         Error::check(idle)?;
@@ -124,7 +124,7 @@ impl<'s> Models<'s> {
     /// Opens the models as [`Models::open`] does, and returns every rule that matches nothing beside them.
     ///
     /// # Errors
-    /// What cannot be typed.
+    /// Returns an error for each definition without a type.
     pub fn and_idle(spec: &'s Spec) -> Result<(Self, Vec<Error>), Error> {
         let rules = &Rules::read(&spec.rules)?;
         let methods = MethodRules::read(spec)?;
@@ -142,7 +142,7 @@ impl<'s> Models<'s> {
             }
         }
         let stated = ErrorRules::read(spec)?;
-        let changes = Changes::of(spec)?;
+        let changes = ProseChanges::of(spec)?;
         let mut errors = Vec::new();
         let nothing = SortedMap::new();
         let undecided = spec.revisions.iter().map(|revision| {
@@ -152,11 +152,11 @@ impl<'s> Models<'s> {
             Ok((revision, scope, built))
         });
         let undecided = Error::apart(undecided, &mut errors);
-        // Where a type lives is settled by looking at all revisions together.
+        // The file of a type is settled by looking at all revisions together.
         let all = undecided.iter().map(|(_, _, built)| &built.model);
         let areas = Areas::of(all, |method| module(methods.area(method)));
         let revisions = undecided.into_iter().map(|(revision, scope, built)| {
-            let Built {
+            let BuiltModel {
                 model,
                 mut decisions,
                 ..
@@ -192,7 +192,7 @@ impl<'s> Models<'s> {
     /// Rules and doc lines that none of the revisions has use for, each an error with its line.
     ///
     /// # Errors
-    /// What cannot be typed.
+    /// Returns an error for each definition without a type.
     pub fn needless(spec: &'s Spec) -> Result<Vec<Error>, Error> {
         let (models, mut errors) = Self::and_idle(spec)?;
         errors.extend(models.unused_docs());
@@ -202,10 +202,10 @@ impl<'s> Models<'s> {
     /// Returns what is left open for revisions that may leave nothing open, and for extensions.
     #[must_use]
     pub fn refused(&self) -> Vec<Error> {
-        let is_firm = |of: &&RevisionModel<'_>| of.revision.status != Status::Draft;
+        let is_firm = |of: &&RevisionModel<'_>| of.revision.status != RevisionStage::Draft;
         let firm = self.revisions.iter().filter(is_firm);
         let firm = firm.flat_map(|of| &of.decisions);
-        let is_firm = |of: &&ExtensionModel<'_>| of.extension.status() != Status::Draft;
+        let is_firm = |of: &&ExtensionModel<'_>| of.extension.status() != RevisionStage::Draft;
         let extensions = self.extensions.iter().filter(is_firm);
         let all = firm.chain(extensions.flat_map(|of| &of.decisions));
         all.cloned().map(Decision::refused).collect()
@@ -265,7 +265,7 @@ impl<'s> Models<'s> {
     #[must_use]
     pub fn chain(&self) -> Vec<&RevisionModel<'s>> {
         let converted = |of: &&RevisionModel<'_>| {
-            of.revision.status != Status::Candidate && self.twin(of).is_none()
+            of.revision.status != RevisionStage::Candidate && self.twin(of).is_none()
         };
         self.revisions.iter().filter(converted).collect()
     }
@@ -274,8 +274,8 @@ impl<'s> Models<'s> {
     #[must_use]
     pub fn twin(&self, of: &RevisionModel<'_>) -> Option<&RevisionModel<'s>> {
         self.revisions.iter().find(|other| {
-            of.revision.status == Status::Draft
-                && other.revision.status != Status::Draft
+            of.revision.status == RevisionStage::Draft
+                && other.revision.status != RevisionStage::Draft
                 && other.model == of.model
         })
     }
@@ -295,7 +295,7 @@ impl<'s> ExtensionModel<'s> {
             has_older: extension.has_older,
         };
         let (methods, Extension { schema, prose, .. }) = (methods.with(extension), extension);
-        let Built {
+        let BuiltModel {
             model,
             mut decisions,
             prose,
@@ -321,7 +321,7 @@ fn dangling(extension: &Extension, scope: &Scope) -> Vec<Decision> {
         let answer = "any JSON is valid there, kept as text".to_owned();
         let settle = missing_definition(scope, one);
         let place = one.at.first().cloned().unwrap_or_default();
-        scope.asks(Question::Shape, place, open, answer, settle)
+        scope.asks(QuestionKind::Shape, place, open, answer, settle)
     };
     extension.dangling.iter().map(asks).collect()
 }

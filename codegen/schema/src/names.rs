@@ -1,4 +1,4 @@
-//! What a revision or an extension is called in Rust and by cargo.
+//! The names of a revision or an extension in Rust and for cargo.
 
 use crate::naming::pascal_case;
 

@@ -5,14 +5,14 @@ use crate::decision::Decision;
 use crate::spec::extensions::FOLDER;
 use crate::{Error, Spec};
 
-/// What has to be decided, written or mended before a spec stands.
+/// The decisions, lines and mends that a spec lacks.
 #[derive(Debug, Default)]
-pub struct Open {
+pub struct SpecGaps {
     /// Decisions, each once; a draft takes a safe answer for its own until they are made.
     pub decisions: Vec<Decision>,
-    /// What has no doc line, by revision and extension.
+    /// Definitions without a doc line, by revision and extension.
     pub undocumented: Vec<Undocumented>,
-    /// What stands in the way besides, each once.
+    /// The other problems, each once.
     pub problems: Vec<Error>,
 }
 
@@ -37,7 +37,7 @@ impl Undocumented {
     }
 }
 
-impl Open {
+impl SpecGaps {
     /// Returns what is open in a spec.
     #[must_use]
     pub fn of(spec: &Spec) -> Self {

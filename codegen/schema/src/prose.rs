@@ -1,4 +1,4 @@
-//! What an upstream schema says of itself: its descriptions, by JSON pointer of the canonical form.
+//! The prose of an upstream schema: its descriptions, by JSON pointer of the canonical form.
 
 use crate::sorted::SortedMap;
 

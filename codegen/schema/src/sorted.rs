@@ -22,7 +22,7 @@ pub struct SortedMap<K, V>(Vec<(K, V)>);
 #[serde(transparent)]
 pub struct SortedSet<T>(Vec<T>);
 
-/// What a map and a set have in common: they take entries one by one, and are read and given back in order.
+/// The common part of a map and a set: they take entries one by one, and are read and given back in order.
 macro_rules! collection {
     ($of:ident<$first:ident $(, $second:ident)?> of $entry:ty) => {
         impl<$first $(, $second)?> $of<$first $(, $second)?> {

@@ -25,13 +25,15 @@ mod scaffold;
 pub(crate) mod sheet;
 mod verify;
 
-pub use directory::Directory;
+pub use directory::SpecDirectory;
 pub use errata::Erratum;
 pub use extensions::Extension;
 pub use facts::{Fact, Left};
-pub use import::{ExtensionOptions, ImportOptions, Imported, ImportedExtension, Upstream, sha256};
-use revisions::Row;
-pub use revisions::{Lifecycle, Status};
+pub use import::{
+    ExtensionOptions, ImportOptions, Imported, ImportedExtension, UpstreamFile, sha256,
+};
+use revisions::RevisionRow;
+pub use revisions::{Lifecycle, RevisionStage};
 pub use rules::{RuleFile, RuleTexts};
 pub use verify::{Verified, verify};
 
@@ -62,13 +64,13 @@ pub struct Revision {
     pub id: String,
     /// The version string that it goes by on the wire.
     pub wire: String,
-    /// How it settles which version is spoken.
+    /// The lifecycle: how it settles the version to speak.
     pub lifecycle: Lifecycle,
-    /// How far it has come.
-    pub status: Status,
-    /// Whether its row says that handlers are written in it; see [`Revision::of_handlers`].
+    /// The stage: draft, candidate or release.
+    pub status: RevisionStage,
+    /// Set if its row says that handlers are written in it; see [`Revision::of_handlers`].
     pub handlers: bool,
-    /// Where the schema stands in the specification's repository.
+    /// The path of the schema in the specification's repository.
     pub source: String,
     /// SHA-256 of the upstream schema, in lower-case hex; empty where none was recorded.
     pub sha256: String,
@@ -88,7 +90,7 @@ impl Spec {
     /// # Errors
     /// Every file that cannot be read or is not a schema, and every erratum that does not apply, not only the first.
     pub fn read(dir: &Path) -> Result<Self, Error> {
-        Directory::there(dir)?.spec()
+        SpecDirectory::there(dir)?.spec()
     }
 
     /// Reads texts from memory, by their path below the spec directory, which errors print as `spec`.
@@ -96,10 +98,10 @@ impl Spec {
     /// # Errors
     /// As [`Spec::read`].
     pub fn from_files(files: SortedMap<String, String>) -> Result<Self, Error> {
-        Directory::from_files(files).spec()
+        SpecDirectory::from_files(files).spec()
     }
 
-    fn load(directory: &Directory) -> Result<Self, Error> {
+    fn load(directory: &SpecDirectory) -> Result<Self, Error> {
         let list = directory.list()?;
         let (order, rows) = directory.order()?;
         let errata = directory.errata(&order)?;
@@ -145,10 +147,10 @@ impl Spec {
 
 impl Revision {
     fn load(
-        directory: &Directory,
+        directory: &SpecDirectory,
         list: &RuleFile,
-        rows: &[Row],
-        row: &Row,
+        rows: &[RevisionRow],
+        row: &RevisionRow,
         errata: &[Erratum],
     ) -> Result<Self, Error> {
         let id = row.id();
@@ -185,7 +187,7 @@ impl Revision {
     pub fn of_handlers<'r>(
         revisions: impl DoubleEndedIterator<Item = &'r Self> + Clone,
     ) -> Option<&'r Self> {
-        let released = |of: &&Self| of.status == Status::Released;
+        let released = |of: &&Self| of.status == RevisionStage::Released;
         let mut said = revisions.clone();
         said.find(|of| of.handlers)
             .or_else(|| revisions.rev().find(released))
@@ -208,9 +210,13 @@ fn schema_name(id: &str) -> String {
 }
 
 /// Returns the release that a draft is the same as, though others came after that: the errata of that one are the draft's.
-fn outlived<'r>(directory: &Directory, rows: &'r [Row], row: &Row) -> Option<&'r Row> {
-    let text = |row: &Row| directory.files.get(&schema_name(row.id()));
-    let firm = |row: &&Row| !row.is_draft();
+fn outlived<'r>(
+    directory: &SpecDirectory,
+    rows: &'r [RevisionRow],
+    row: &RevisionRow,
+) -> Option<&'r RevisionRow> {
+    let text = |row: &RevisionRow| directory.files.get(&schema_name(row.id()));
+    let firm = |row: &&RevisionRow| !row.is_draft();
     let mut earlier = rows.iter().filter(firm).rev();
     let latest = earlier.next().filter(|_| row.is_draft())?;
     let other = earlier.find(|other| text(other) == text(row));

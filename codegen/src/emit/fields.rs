@@ -1,9 +1,9 @@
 //! Which members of an object are fields of its struct.
 
-use mcp_revisions_schema::model::{Member, Object, Presence};
+use mcp_revisions_schema::model::{Member, ObjectShape, Presence};
 
 /// Returns the members that are fields, in order of the fields.
-pub(super) fn fields_of(object: &Object) -> impl Iterator<Item = &Member> {
+pub(super) fn fields_of(object: &ObjectShape) -> impl Iterator<Item = &Member> {
     let constant = |member: &&Member| matches!(member.presence, Presence::Constant(_));
     let mut fields: Vec<&Member> = object
         .members
@@ -15,7 +15,7 @@ pub(super) fn fields_of(object: &Object) -> impl Iterator<Item = &Member> {
 }
 
 /// Returns whether a struct can be made without any value.
-pub(super) fn is_default(object: &Object) -> bool {
+pub(super) fn is_default(object: &ObjectShape) -> bool {
     object
         .members
         .iter()

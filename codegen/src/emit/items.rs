@@ -19,7 +19,7 @@ use super::messages::Messages;
 use super::ty::{field_type, ident};
 use mcp_revisions_schema::Error;
 use mcp_revisions_schema::docs::TypeDocs;
-use mcp_revisions_schema::model::{Model, Object, Presence, Rest, Shape, Ty, TypeDef};
+use mcp_revisions_schema::model::{Model, ObjectShape, Presence, Rest, Shape, Ty, TypeDef};
 use mcp_revisions_schema::naming::pascal_case;
 
 /// Emits the item of every struct, newtype and string enum, by Rust name; messages that are aliases have none.
@@ -71,7 +71,7 @@ struct Lowered {
 }
 
 impl Lowered {
-    fn object(&mut self, object: &Object) -> Value {
+    fn object(&mut self, object: &ObjectShape) -> Value {
         let mut properties = Map::new();
         let mut required = Vec::new();
         for (at, member) in fields_of(object).enumerate() {

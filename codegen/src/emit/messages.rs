@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::ty::{ident, runtime_path, rust_type};
 use mcp_revisions_schema::model::{
-    Member, Method, Model, Object, Presence, Rest, Shape, Ty, TypeDef,
+    Member, Model, ModelMethod, ObjectShape, Presence, Rest, Shape, Ty, TypeDef,
 };
 use mcp_revisions_schema::naming::taken::{TAKEN, WIRE};
 use mcp_revisions_schema::spec::roles;
@@ -57,7 +57,7 @@ impl Messages {
 }
 
 /// Returns the generic type that reads and writes the object, if there is one.
-fn generic(model: &Model, object: &Object) -> Option<&'static str> {
+fn generic(model: &Model, object: &ObjectShape) -> Option<&'static str> {
     match &names(model, object)?[..] {
         ["id", "jsonrpc", "method", "params"] => Some("RequestOf"),
         ["jsonrpc", "method", "params"] => Some("NotificationOf"),
@@ -67,7 +67,7 @@ fn generic(model: &Model, object: &Object) -> Option<&'static str> {
 }
 
 /// Returns the names of the members, where `jsonrpc` and `id` are what they are in JSON-RPC, and others may follow.
-fn names<'m>(model: &Model, object: &'m Object) -> Option<Vec<&'m str>> {
+fn names<'m>(model: &Model, object: &'m ObjectShape) -> Option<Vec<&'m str>> {
     let fits = |member: &Member| match member.wire.as_str() {
         "jsonrpc" => member.presence == Presence::Constant(Value::from("2.0")),
         "id" => {
@@ -97,7 +97,7 @@ fn need(member: &Member) -> TokenStream {
 }
 
 /// Returns the Rust name of the whole response to a request, if it holds the result of the method and nothing else.
-fn response(model: &Model, method: &Method) -> Option<String> {
+fn response(model: &Model, method: &ModelMethod) -> Option<String> {
     let request = model.get(&method.message)?.definition.as_deref()?;
     let def = model.definition(&roles::response(roles::stem(request)))?;
     let object = def.shape.object()?;

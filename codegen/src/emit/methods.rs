@@ -7,13 +7,13 @@ use quote::quote;
 
 use super::messages::Messages;
 use super::ty::{ident, optional, params_type, rust_type};
-use mcp_revisions_schema::model::{Method, Model, Shape, Ty};
-use mcp_revisions_schema::spec::methods::CapabilityPart;
+use mcp_revisions_schema::model::{Model, ModelMethod, Shape, Ty};
+use mcp_revisions_schema::spec::methods::CapabilityPartRow;
 
 /// `impl Request` and `impl Notification` for each message that is a type of its own, by its name.
 pub(super) fn ties(model: &Model, messages: &Messages) -> SortedMap<String, TokenStream> {
     // `ping` goes both ways, but it is one type.
-    let own = |method: &&Method| {
+    let own = |method: &&ModelMethod| {
         model
             .get(&method.message)
             .is_some_and(|def| messages.get(def).is_none())
@@ -64,8 +64,8 @@ pub(super) fn tables(model: &Model, listed: impl Fn(&str) -> bool) -> TokenStrea
     }
 }
 
-fn row(model: &Model, method: &Method) -> TokenStream {
-    let Method {
+fn row(model: &Model, method: &ModelMethod) -> TokenStream {
+    let ModelMethod {
         name,
         direction,
         kind,
@@ -92,7 +92,7 @@ fn row(model: &Model, method: &Method) -> TokenStream {
     let named_by = (named_by.as_ref()).map(|member| quote!(, named_by: Some(#member)));
     let capability = (capability.as_ref()).map(|name| quote!(, capability: Some(#name)));
     let parts = capability_parts.iter().map(|part| {
-        let CapabilityPart {
+        let CapabilityPartRow {
             name,
             member,
             value,

@@ -11,7 +11,7 @@ use super::CrateFacts;
 use super::items::doc;
 use super::ty::{ident, params_type, rust_type};
 use mcp_revisions_schema::docs::TypeDocs;
-use mcp_revisions_schema::model::{Direction, Given, Member, Method, MethodKind, Model};
+use mcp_revisions_schema::model::{Direction, Given, Member, MethodKind, Model, ModelMethod};
 use mcp_revisions_schema::names;
 use mcp_revisions_schema::naming::{pascal_case, snake_case};
 use mcp_revisions_schema::spec::extensions::Roles;
@@ -50,7 +50,7 @@ const OWN: [&str; 2] = ["notification", "request"];
 /// A method as a function.
 struct Function<'m> {
     name: Ident,
-    method: &'m Method,
+    method: &'m ModelMethod,
     params: TokenStream,
     docs: String,
     /// That it goes away.
@@ -81,13 +81,14 @@ fn functions<'m>(
 ) -> Vec<Function<'m>> {
     let mut functions = Vec::new();
     let mut taken: SortedSet<String> = SortedSet::new();
-    let of_side = |method: &&Method| method.direction == side.direction;
+    let of_side = |method: &&ModelMethod| method.direction == side.direction;
     let asked: SortedSet<&str> = (model.methods.iter().filter(of_side))
         .filter(|method| method.kind == MethodKind::Request)
         .map(|method| method.name.as_str())
         .collect();
     // What is asked by a request and in a result, too, is answered by one function.
-    let again = |method: &Method| method.kind == MethodKind::Input && asked.contains(&*method.name);
+    let again =
+        |method: &ModelMethod| method.kind == MethodKind::Input && asked.contains(&*method.name);
     for method in model.methods.iter().filter(of_side) {
         if again(method) {
             continue;
@@ -123,7 +124,7 @@ fn functions<'m>(
 }
 
 /// `CallToolRequest` becomes `call_tool`, `ProgressNotification` becomes `progress`.
-fn function_name(method: &Method) -> String {
+fn function_name(method: &ModelMethod) -> String {
     let suffix = match method.kind {
         MethodKind::Request | MethodKind::Input => "Request",
         MethodKind::Notification => "Notification",
@@ -311,7 +312,7 @@ fn calls(
 }
 
 /// Returns whether the params of a method can be made without arguments.
-fn made_of_nothing(model: &Model, method: &Method) -> bool {
+fn made_of_nothing(model: &Model, method: &ModelMethod) -> bool {
     let object = method.params.as_ref().and_then(|ty| model.object(ty));
     let taken = |member: &Member| matches!(member.given, Given::Taken(_));
     object.is_some_and(|object| !object.members.iter().any(taken))

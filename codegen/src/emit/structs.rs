@@ -8,12 +8,13 @@ use super::fields::{fields_of, is_default};
 use super::items::doc;
 use super::ty::{argument, assign, ident, in_box, rust_type};
 use mcp_revisions_schema::model::{
-    Given, Member, Model, Object, Presence, Rest, Start, Taken, Ty, TypeDef,
+    ConstructorArgument, Given, InitialValue, Member, Model, ObjectShape, Presence, Rest, Ty,
+    TypeDef,
 };
 use mcp_revisions_schema::naming::pascal_case;
 
 /// `new` with what must be there and has no value to start from, `with_*` for the rest.
-pub(super) fn constructor(model: &Model, def: &TypeDef, object: &Object) -> TokenStream {
+pub(super) fn constructor(model: &Model, def: &TypeDef, object: &ObjectShape) -> TokenStream {
     let name = ident(&def.name);
     let mut arguments = Vec::new();
     let mut fields = Vec::new();
@@ -22,12 +23,12 @@ pub(super) fn constructor(model: &Model, def: &TypeDef, object: &Object) -> Toke
         let field = ident(&member.field);
         let (taken, value) = argument(&field, &member.ty, member.boxed);
         let set = match &member.given {
-            Given::Taken(Taken { rank, word: None }) => {
+            Given::Taken(ConstructorArgument { rank, word: None }) => {
                 arguments.push((*rank, quote!(#field: #taken)));
                 fields.push(assign(&field, &value));
                 continue;
             }
-            Given::Taken(Taken {
+            Given::Taken(ConstructorArgument {
                 rank,
                 word: Some(word),
             }) => {
@@ -93,20 +94,20 @@ pub(super) fn constructor(model: &Model, def: &TypeDef, object: &Object) -> Toke
 }
 
 /// Returns the value that a member starts from, which is one of its type.
-fn started(model: &Model, ty: &Ty, start: &Start, boxed: bool) -> TokenStream {
+fn started(model: &Model, ty: &Ty, start: &InitialValue, boxed: bool) -> TokenStream {
     let value = match (start, model.resolve(ty)) {
-        (Start::ProtocolVersion, _) => quote!(crate::PROTOCOL_VERSION.to_owned()),
-        (Start::Value(Value::String(choice)), Ty::Named(name)) => {
+        (InitialValue::ProtocolVersion, _) => quote!(crate::PROTOCOL_VERSION.to_owned()),
+        (InitialValue::Value(Value::String(choice)), Ty::Named(name)) => {
             let (name, choice) = (ident(name), ident(&pascal_case(choice)));
             quote!(#name::#choice)
         }
-        (Start::Value(Value::String(text)), _) => quote!(#text.to_owned()),
-        (Start::Value(Value::Bool(value)), _) => quote!(#value),
-        (Start::Value(Value::Number(number)), _) => {
+        (InitialValue::Value(Value::String(text)), _) => quote!(#text.to_owned()),
+        (InitialValue::Value(Value::Bool(value)), _) => quote!(#value),
+        (InitialValue::Value(Value::Number(number)), _) => {
             let number = Literal::i64_unsuffixed(number.as_i64().unwrap_or_default());
             quote!(#number.into())
         }
-        (Start::Value(_), _) => {
+        (InitialValue::Value(_), _) => {
             let ty = rust_type(ty);
             quote!(#ty::new())
         }
@@ -115,7 +116,7 @@ fn started(model: &Model, ty: &Ty, start: &Start, boxed: bool) -> TokenStream {
 }
 
 /// Reading and writing of a struct, as a table of its members.
-pub(super) fn wire(model: &Model, def: &TypeDef, object: &Object) -> TokenStream {
+pub(super) fn wire(model: &Model, def: &TypeDef, object: &ObjectShape) -> TokenStream {
     let name = ident(&def.name);
     let rest = match object.rest {
         Rest::Open => quote!(open),
@@ -197,7 +198,7 @@ pub(super) fn newtype(def: &TypeDef, ty: &Ty) -> (TokenStream, TokenStream) {
 }
 
 /// Returns the members as they are written: constants first, so that a reader that has to decide can do so at once.
-fn wire_order(object: &Object) -> Vec<&Member> {
+fn wire_order(object: &ObjectShape) -> Vec<&Member> {
     let mut members: Vec<&Member> = object.members.iter().collect();
     members.sort_by_key(|member| match &member.presence {
         Presence::Constant(_) => (0, member.wire.as_str()),
@@ -208,7 +209,7 @@ fn wire_order(object: &Object) -> Vec<&Member> {
 
 /// Returns the members as they are looked for: what must be there before what is mostly left out, as a reader tries the next
 /// one first.
-fn read_order(object: &Object) -> Vec<&Member> {
+fn read_order(object: &ObjectShape) -> Vec<&Member> {
     let mut members = wire_order(object);
     members.sort_by_key(|member| member.presence == Presence::Optional);
     members

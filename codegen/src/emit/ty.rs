@@ -4,7 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::parse_str;
 
-use mcp_revisions_schema::model::{Method, Ty};
+use mcp_revisions_schema::model::{ModelMethod, Ty};
 
 /// Returns an identifier that is known to be one: a model has no other names.
 pub(super) fn ident(name: &str) -> Ident {
@@ -59,7 +59,7 @@ pub(crate) fn rust_type(ty: &Ty) -> TokenStream {
 }
 
 /// Returns the Rust type of the params of a method.
-pub(super) fn params_type(method: &Method) -> TokenStream {
+pub(super) fn params_type(method: &ModelMethod) -> TokenStream {
     match &method.params {
         Some(ty) => rust_type(ty),
         None => quote!(NoParams),

@@ -7,7 +7,7 @@ use super::items::doc;
 use super::structs::number;
 use super::ty::{field_type, ident, rust_type};
 use mcp_revisions_schema::docs::TypeDocs;
-use mcp_revisions_schema::model::{Case, KindCase, Model, Plan, Ty, TypeDef, Union};
+use mcp_revisions_schema::model::{Case, KindCase, Model, Ty, TypeDef, Union, UnionPlan};
 use mcp_revisions_schema::schema::JsonType;
 
 /// Returns the enum.
@@ -74,8 +74,8 @@ pub(super) fn wire(def: &TypeDef, union: &Union) -> TokenStream {
     let unknown = union.open.then(|| quote!(#unknown;));
     let decide = match union.plan {
         // There is nothing to decide where a blank is of that variant.
-        Plan::Take(index) if union.start == Some(index) => None,
-        Plan::Take(index) => {
+        UnionPlan::Take(index) if union.start == Some(index) => None,
+        UnionPlan::Take(index) => {
             let take = emitter.take(index);
             Some(quote!(#take;))
         }
@@ -110,11 +110,11 @@ impl Emitter<'_> {
         quote!(*self = Self::#variant(Decode::blank()))
     }
 
-    fn plan(&self, plan: &Plan, open: bool) -> TokenStream {
+    fn plan(&self, plan: &UnionPlan, open: bool) -> TokenStream {
         match plan {
-            Plan::Take(index) => self.take(*index),
-            Plan::Kind(cases) => self.kinds(cases),
-            Plan::Tag {
+            UnionPlan::Take(index) => self.take(*index),
+            UnionPlan::Kind(cases) => self.kinds(cases),
+            UnionPlan::Tag {
                 member,
                 cases,
                 other,
@@ -128,17 +128,17 @@ impl Emitter<'_> {
                 let absent = absent.as_deref().map(|plan| self.plan(plan, false));
                 self.tag(member, cases, other, absent)
             }
-            Plan::First(cases) => self.first(cases),
-            Plan::Present { cases, otherwise } => {
+            UnionPlan::First(cases) => self.first(cases),
+            UnionPlan::Present { cases, otherwise } => {
                 let otherwise = otherwise.as_deref().map(|plan| self.plan(plan, false));
                 self.present(cases, otherwise)
             }
-            Plan::Element { plan, empty } => self.element(plan, *empty),
+            UnionPlan::Element { plan, empty } => self.element(plan, *empty),
         }
     }
 
     /// Decides by a look at the first element.
-    fn element(&self, plan: &Plan, empty: usize) -> TokenStream {
+    fn element(&self, plan: &UnionPlan, empty: usize) -> TokenStream {
         let decide = self.plan(plan, false);
         let empty = self.take(empty);
         quote! {
@@ -169,7 +169,7 @@ impl Emitter<'_> {
         let kinds: Vec<JsonType> = cases.iter().flat_map(|case| case.kinds.clone()).collect();
         // Where every number goes to an integer's reader, that is what is expected.
         let whole = cases.iter().any(|case| match case.plan {
-            Plan::Take(index) => {
+            UnionPlan::Take(index) => {
                 case.kinds.contains(&JsonType::Number)
                     && self.union.variants[index].ty == Ty::Integer
             }
@@ -261,7 +261,7 @@ impl Emitter<'_> {
         let table = self.paths(cases);
         let otherwise = otherwise.unwrap_or_else(|| quote!(return Err(reader.undecided(&PATHS))));
         // Rows that lead to the same variant share a branch.
-        let mut rows: Vec<(Vec<usize>, &Plan)> = Vec::new();
+        let mut rows: Vec<(Vec<usize>, &UnionPlan)> = Vec::new();
         for (index, case) in cases.iter().enumerate() {
             match rows.last_mut() {
                 Some((indices, plan)) if **plan == case.plan => indices.push(index),

@@ -8,7 +8,7 @@ use super::{Crate, GENERATED};
 use crate::emit::{COMMAND, CrateFacts, crate_files, pieces};
 use mcp_revisions_schema::decision::Scope;
 use mcp_revisions_schema::docs::{Docs, TypeDocs};
-use mcp_revisions_schema::model::{Built, Model};
+use mcp_revisions_schema::model::{BuiltModel, Model};
 use mcp_revisions_schema::names::package;
 use mcp_revisions_schema::rules::Rules;
 use mcp_revisions_schema::spec::methods::MethodRules;
@@ -136,7 +136,7 @@ pub fn alone(spec: &Spec, alone: &Alone<'_>) -> Result<Crate, Error> {
     }
     let schema = canonical::canonicalize(&upstream, alone.file)?;
     let scope = Scope::Schema(alone.file.to_owned());
-    let Built {
+    let BuiltModel {
         model,
         prose,
         decisions,

@@ -7,7 +7,7 @@ use mcp_revisions_schema::files::Section;
 use mcp_revisions_schema::names::{extension_package, package};
 use mcp_revisions_schema::shims::PairPlan;
 use mcp_revisions_schema::spec::errors::ErrorRules;
-use mcp_revisions_schema::{Error, ExtensionModel, Models, Revision, RevisionModel, Status};
+use mcp_revisions_schema::{Error, ExtensionModel, Models, Revision, RevisionModel, RevisionStage};
 
 use super::Crate;
 use mcp_revisions_schema::spec::Extension;
@@ -38,7 +38,7 @@ pub fn type_crates(models: &Models<'_>) -> (Vec<Result<Crate, Error>>, Once) {
     let all = Error::apart(all, &mut errors);
     let mut made: Vec<Result<Crate, Error>> = errors.into_iter().map(Err).collect();
     // A draft moves: what it has in common with a release is not fixed.
-    let firm = |(of, _): &&(&RevisionModel<'_>, Pieces)| of.revision.status != Status::Draft;
+    let firm = |(of, _): &&(&RevisionModel<'_>, Pieces)| of.revision.status != RevisionStage::Draft;
     let firm: Vec<(&str, &str, &Pieces)> = (all.iter().filter(firm))
         .map(|(of, pieces)| (of.revision.id.as_str(), of.revision.wire.as_str(), pieces))
         .collect();
@@ -115,7 +115,7 @@ fn extension_crate(
     let shared = once.of(&extension.name);
     let shared: SortedSet<&str> = shared.keys().copied().collect();
     // A draft moves: what it has in common with a release is not fixed.
-    let is_firm = |one: &Extension| one.status() == Status::Released;
+    let is_firm = |one: &Extension| one.status() == RevisionStage::Released;
     let firm = older.iter().filter(|(other, _)| {
         let rests_on_it = other.extension.revision == extension.revision;
         is_firm(other.extension) && is_firm(extension) && rests_on_it
@@ -355,7 +355,7 @@ fn links<'m>(models: &'m Models<'_>) -> Vec<Link<'m>> {
     let chain = models.chain();
     let handlers = Revision::of_handlers(chain.iter().map(|of| of.revision));
     let handlers = handlers.map(|of| of.id.as_str());
-    let part = |of: &&RevisionModel<'_>| of.revision.status != Status::Candidate;
+    let part = |of: &&RevisionModel<'_>| of.revision.status != RevisionStage::Candidate;
     let links = models.revisions.iter().filter(part).map(|of| Link {
         id: &of.revision.id,
         handlers: handlers == Some(&of.revision.id),

@@ -10,8 +10,8 @@ use super::methods;
 use crate::emit::{COMMAND, CrateFiles, Once, Set, header_of, lines, rendered};
 use mcp_revisions_schema::names;
 use mcp_revisions_schema::naming::pascal_case;
-use mcp_revisions_schema::rules::{Mistake, MistakeFate};
-use mcp_revisions_schema::spec::{Extension, Revision, Status};
+use mcp_revisions_schema::rules::{MistakeRow, MistakeTreatment};
+use mcp_revisions_schema::spec::{Extension, Revision, RevisionStage};
 use mcp_revisions_schema::{Error, Models, RevisionModel};
 
 /// Returns the files of the crate; `used` are the types of each revision that take part in conversions.
@@ -135,7 +135,7 @@ fn row(
         variant => names::variant(id),
         // Types of a candidate are for whoever asks for them: nobody speaks it. That of handlers is always there.
         feature => feature(id, features),
-        candidate => revision.status == Status::Candidate,
+        candidate => revision.status == RevisionStage::Candidate,
         before,
         negotiated => negotiated(revision, models),
         place,
@@ -147,20 +147,20 @@ fn row(
 }
 
 /// Returns a row of the table of mistakes, in Rust.
-fn mistake(row: &Mistake) -> String {
+fn mistake(row: &MistakeRow) -> String {
     let of: Vec<&str> = row.of.iter().map(String::as_str).collect();
     let fate = match &row.fate {
-        MistakeFate::Value(value) => format!("Value({value:?})"),
-        MistakeFate::Beside(member, value) => format!("Beside({member:?}, {value:?})"),
-        MistakeFate::Means(text, value) => format!("Means({text:?}, {value:?})"),
-        MistakeFate::Within(name) => format!("Within({name:?})"),
-        MistakeFate::Reads(kind, text) => format!("Reads(ValueKind::{kind:?}, {text:?})"),
-        MistakeFate::EntryReads(kind, text) => {
+        MistakeTreatment::Value(value) => format!("Value({value:?})"),
+        MistakeTreatment::Beside(member, value) => format!("Beside({member:?}, {value:?})"),
+        MistakeTreatment::Means(text, value) => format!("Means({text:?}, {value:?})"),
+        MistakeTreatment::Within(name) => format!("Within({name:?})"),
+        MistakeTreatment::Reads(kind, text) => format!("Reads(ValueKind::{kind:?}, {text:?})"),
+        MistakeTreatment::EntryReads(kind, text) => {
             format!("EntryReads(ValueKind::{kind:?}, {text:?})")
         }
-        MistakeFate::Only(but) => format!("Only({but:?})"),
-        MistakeFate::Kept => "Kept".to_owned(),
-        MistakeFate::KeptSome => "KeptSome".to_owned(),
+        MistakeTreatment::Only(but) => format!("Only({but:?})"),
+        MistakeTreatment::Kept => "Kept".to_owned(),
+        MistakeTreatment::KeptSome => "KeptSome".to_owned(),
     };
     let member = &row.member;
     format!("MistakeRow {{ of: &{of:?}, member: {member:?}, fate: MistakeFate::{fate} }}")
@@ -169,7 +169,7 @@ fn mistake(row: &Mistake) -> String {
 /// Returns a state of an extension, among all.
 fn extension(of: &Extension, all: &[&Extension], features: &[Feature]) -> Value {
     let package = names::extension_package(&of.name);
-    let is_released = |one: &Extension| one.status() == Status::Released;
+    let is_released = |one: &Extension| one.status() == RevisionStage::Released;
     let same: Vec<&Extension> = (all.iter().copied())
         .filter(|one| one.folder == of.folder)
         .collect();
@@ -252,10 +252,10 @@ fn named<'n>(names: impl Iterator<Item = &'n str>) -> Vec<Value> {
 /// Releases are; candidates never; a draft where no release has its string on the wire.
 fn negotiated(revision: &Revision, models: &Models<'_>) -> bool {
     match revision.status {
-        Status::Released => true,
-        Status::Candidate => false,
-        Status::Draft => !models.revisions.iter().any(|other| {
-            other.revision.status == Status::Released && other.revision.wire == revision.wire
+        RevisionStage::Released => true,
+        RevisionStage::Candidate => false,
+        RevisionStage::Draft => !models.revisions.iter().any(|other| {
+            other.revision.status == RevisionStage::Released && other.revision.wire == revision.wire
         }),
     }
 }

@@ -4,7 +4,7 @@
 //! They add up, as cargo wants it: nothing that is there without a feature is gone with it.
 
 use mcp_revisions_schema::names;
-use mcp_revisions_schema::spec::{Extension, Status};
+use mcp_revisions_schema::spec::{Extension, RevisionStage};
 
 /// A revision that is converted, as the list of features knows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,7 +86,7 @@ pub fn features(chain: &[Link<'_>], extensions: &[&Extension]) -> Vec<Feature> {
             extension: true,
             implies: brings(&of.revision).into_iter().chain(before).collect(),
             // A draft promises nothing: it is there for those who ask.
-            outermost: of.name == of.folder || of.status() == Status::Released,
+            outermost: of.name == of.folder || of.status() == RevisionStage::Released,
         }
     });
     let added: Vec<Feature> = added.collect();

@@ -3,7 +3,9 @@
 use mcp_revisions_schema::sorted::{SortedMap, SortedSet};
 
 use mcp_revisions_schema::shims::effect::{largest, target};
-use mcp_revisions_schema::shims::plan::{Arm, Body, Conversion, Effect, End, Source, Transfer};
+use mcp_revisions_schema::shims::plan::{
+    Arm, Conversion, ConversionBody, Effect, PairEnd, Transfer, ValueSource,
+};
 
 /// Returns the types, by Rust name, that both ends of a way have as one and that are moved as a whole; `shared` are those
 /// that both ends have as one.
@@ -13,9 +15,9 @@ pub(super) fn moved(conversions: &[Conversion], shared: &SortedSet<&str>) -> Sor
     let same = |one: &&Conversion| one.from == one.to;
     let own = (conversions.iter().filter(same))
         .filter(|one| one.effect == Effect::Exact && is_identity(&one.body))
-        .filter(|one| shared.contains(one.from.name()) && matches!(one.from, End::Type(_)))
+        .filter(|one| shared.contains(one.from.name()) && matches!(one.from, PairEnd::Type(_)))
         .map(|one| one.from.name().to_owned());
-    let bodies: SortedMap<&str, &Body> = (conversions.iter().filter(same))
+    let bodies: SortedMap<&str, &ConversionBody> = (conversions.iter().filter(same))
         .map(|one| (one.from.name(), &one.body))
         .collect();
     // What holds a type that something is done to is not moved as a whole.
@@ -27,24 +29,24 @@ pub(super) fn moved(conversions: &[Conversion], shared: &SortedSet<&str>) -> Sor
 }
 
 /// Returns whether nothing is done by the conversion between two ends.
-pub(super) fn is_moved(from: &End, to: &End, moved: &SortedSet<String>) -> bool {
-    from == to && matches!(from, End::Type(name) if moved.contains(name))
+pub(super) fn is_moved(from: &PairEnd, to: &PairEnd, moved: &SortedSet<String>) -> bool {
+    from == to && matches!(from, PairEnd::Type(name) if moved.contains(name))
 }
 
 /// Returns whether a conversion of a shared type puts each member and variant where it was.
-fn is_identity(body: &Body) -> bool {
+fn is_identity(body: &ConversionBody) -> bool {
     match body {
-        Body::Object(plan) => plan.fields.iter().all(|target| match &target.source {
-            Source::Same(same) => {
+        ConversionBody::Object(plan) => plan.fields.iter().all(|target| match &target.source {
+            ValueSource::Same(same) => {
                 same.field == target.field && same.summon.is_none() && !same.prune
             }
             _ => false,
         }),
-        Body::Union(arms) => arms.iter().all(|plan| match &plan.arm {
+        ConversionBody::Union(arms) => arms.iter().all(|plan| match &plan.arm {
             Arm::Same(becomes) => becomes.variant.as_ref() == Some(&plan.variant),
             _ => false,
         }),
-        Body::Strings(_) => true,
+        ConversionBody::Strings(_) => true,
         _ => false,
     }
 }

@@ -14,12 +14,12 @@ use mcp_convert::Adapter;
 use mcp_revisions_schema::model::Ty;
 use mcp_revisions_schema::names::{constant, extension, extension_package, package};
 use mcp_revisions_schema::shims::OneOrMany;
-use mcp_revisions_schema::shims::pair::Sender;
-use mcp_revisions_schema::shims::pair::{Pair, Way};
+use mcp_revisions_schema::shims::pair::MethodSender;
+use mcp_revisions_schema::shims::pair::{RevisionPair, StepDirection};
 use mcp_revisions_schema::shims::plan::{
-    Apart, Arm, Body, Conversion, End, MethodPlan, PairPlan, RuleFacts,
+    Apart, Arm, Conversion, ConversionBody, MethodPlan, PairEnd, PairPlan, RuleFacts,
 };
-use mcp_revisions_schema::shims::rules::{Action, ErrorFate, ErrorRule, MethodAction};
+use mcp_revisions_schema::shims::rules::{Action, ErrorRule, ErrorRuleFate, MethodAction};
 use mcp_revisions_schema::spec::Extension;
 use mcp_revisions_schema::{Error, RevisionModel};
 
@@ -38,7 +38,7 @@ pub struct ShimFacts<'m> {
 
 impl ShimFacts<'_> {
     /// Returns the extension that a pair leads to, if it does not lead to a revision.
-    fn extension(&self, pair: &Pair) -> Option<&Extension> {
+    fn extension(&self, pair: &RevisionPair) -> Option<&Extension> {
         let mut all = self.extensions.iter().copied();
         all.find(|extension| extension.name == pair.new)
     }
@@ -53,7 +53,7 @@ impl ShimFacts<'_> {
     }
 
     /// Returns the ids of a pair as those of features.
-    fn feature_ids(&self, pair: &Pair) -> [String; 2] {
+    fn feature_ids(&self, pair: &RevisionPair) -> [String; 2] {
         [&pair.old, &pair.new].map(|end| {
             if self.extensions.iter().any(|one| one.name == *end) {
                 extension(end)
@@ -64,7 +64,7 @@ impl ShimFacts<'_> {
     }
 
     /// Returns the condition under which both ends of a pair are there.
-    fn gate(&self, pair: &Pair) -> Option<String> {
+    fn gate(&self, pair: &RevisionPair) -> Option<String> {
         let added = self.extension(pair);
         // Of two adjacent revisions, the one farther from the revision of handlers brings the other.
         let adjacent = || {
@@ -81,7 +81,7 @@ impl ShimFacts<'_> {
     }
 
     /// Returns the types that both revisions of a pair share.
-    pub(super) fn shared(&self, pair: &Pair) -> SortedSet<&str> {
+    pub(super) fn shared(&self, pair: &RevisionPair) -> SortedSet<&str> {
         let has = |set: &Set<'_>| {
             [&pair.old, &pair.new]
                 .iter()
@@ -139,7 +139,7 @@ fn uses(from: TokenStream, all: &[&str], is_used: impl Fn(&str) -> bool) -> Opti
 /// Returns the module of one direction.
 pub(super) fn way(
     plan: &PairPlan,
-    way: Way,
+    way: StepDirection,
     areas: &SortedSet<&str>,
     types: &TokenStream,
 ) -> TokenStream {
@@ -156,7 +156,7 @@ pub(super) fn way(
 /// Returns the module of a pair.
 pub(super) fn pair(plan: &PairPlan) -> TokenStream {
     let about = format!(" Between {} and {}.", plan.pair.old, plan.pair.new);
-    let [up, down] = Way::BOTH.map(|way| plan.pair.step(way));
+    let [up, down] = StepDirection::BOTH.map(|way| plan.pair.step(way));
     let (old, new) = (&plan.pair.old, &plan.pair.new);
     let methods = plan.methods.iter().filter_map(|method| {
         let Apart { rule, up, down } = method.apart.as_ref()?;
@@ -179,7 +179,7 @@ pub(super) fn pair(plan: &PairPlan) -> TokenStream {
         (row.method.is_none(), width, row.code.from)
     });
     let errors: Vec<_> = errors.into_iter().map(error_row).collect();
-    let open = plan.way(Way::Down).iter().find_map(open_results);
+    let open = plan.way(StepDirection::Down).iter().find_map(open_results);
     let instead = instead(plan);
     // `Pair` itself is always named.
     let rows = quote!(Pair #(#methods)* #(#renamed)* #(#errors)* #(#instead)* #open).to_string();
@@ -267,9 +267,11 @@ pub(super) fn rules(plan: &PairPlan) -> TokenStream {
 
 /// Returns the adapters that take results in the place of those of methods, each with the rule about the most of them.
 fn instead(plan: &PairPlan) -> Vec<TokenStream> {
-    let bodies = Way::BOTH.into_iter().flat_map(|way| plan.way(way));
+    let bodies = StepDirection::BOTH
+        .into_iter()
+        .flat_map(|way| plan.way(way));
     let arms = bodies.filter_map(|one| match &one.body {
-        Body::Union(arms) => Some(arms),
+        ConversionBody::Union(arms) => Some(arms),
         _ => None,
     });
     let mut counts: SortedMap<Adapter, SortedMap<&str, usize>> = SortedMap::new();
@@ -292,7 +294,7 @@ fn instead(plan: &PairPlan) -> Vec<TokenStream> {
 
 /// Results of types that the older revision cannot know, where the newer one reads them by their type.
 fn open_results(one: &Conversion) -> Option<TokenStream> {
-    let Body::Object(plan) = &one.body else {
+    let ConversionBody::Object(plan) = &one.body else {
         return None;
     };
     plan.dropped.iter().find_map(|plan| {
@@ -313,7 +315,7 @@ fn renamed(method: &MethodPlan) -> Option<TokenStream> {
     Some(quote!(RenamedMethod { direction: #direction, old: #old, new: #new },))
 }
 
-fn direction(sender: Sender) -> TokenStream {
+fn direction(sender: MethodSender) -> TokenStream {
     let direction = sender.direction();
     let direction = format_ident!("{direction:?}");
     quote!(Direction::#direction)
@@ -338,12 +340,12 @@ fn fate(action: Option<&MethodAction>) -> TokenStream {
 fn error_row(row: &ErrorRule) -> TokenStream {
     let [from, to] = [row.code.from, row.code.to].map(code);
     let methods = row.method.iter().flat_map(OneOrMany::all);
-    let fate = |fate: &ErrorFate| match fate {
-        ErrorFate::Code(new) => {
+    let fate = |fate: &ErrorRuleFate| match fate {
+        ErrorRuleFate::Code(new) => {
             let new = code(*new);
             quote!(ErrorFate::Code(#new))
         }
-        ErrorFate::RequiresState(name) => {
+        ErrorRuleFate::RequiresState(name) => {
             let adapter = adapter(*name);
             quote!(ErrorFate::RequiresState(#adapter))
         }
@@ -374,10 +376,10 @@ pub fn used<'p>(
         }
     }
     for plan in plans {
-        for way in Way::BOTH {
+        for way in StepDirection::BOTH {
             for one in plan.way(way) {
                 for (end, revision) in [&one.from, &one.to].into_iter().zip(plan.pair.ends(way)) {
-                    if let End::Type(name) = end {
+                    if let PairEnd::Type(name) = end {
                         used.entry(revision).or_default().insert(name);
                     }
                 }

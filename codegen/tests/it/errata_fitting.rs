@@ -1,7 +1,7 @@
 //! Errata of a revision in a file that is near to it: those that still fit are applied, and no others.
 
 use mcp_revisions_schema::Spec;
-use mcp_revisions_schema::diff::Sources;
+use mcp_revisions_schema::diff::SideSources;
 use serde_json::{Value, json};
 
 use crate::specs::{files, released};
@@ -19,7 +19,7 @@ fn fitting(of: &Value, errata: &str, file: &Value) -> (Value, Vec<String>) {
         ("errata.toml", errata),
     ]));
     let spec = spec.unwrap();
-    let sources = Sources::read(&spec).unwrap();
+    let sources = SideSources::read(&spec).unwrap();
     let side = sources.of_text("draft.json", &file.to_string(), false);
     let side = side.unwrap();
     let ids = side.errata.iter().map(|erratum| erratum.id.clone());

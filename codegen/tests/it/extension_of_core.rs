@@ -5,8 +5,8 @@ use mcp_revisions_schema::sorted::SortedMap;
 
 use mcp_codegen::generate::{registry_crate, shims_crate, type_crates};
 use mcp_revisions_schema::decision::Scope;
-use mcp_revisions_schema::open::Open;
-use mcp_revisions_schema::spec::Directory;
+use mcp_revisions_schema::open::SpecGaps;
+use mcp_revisions_schema::spec::SpecDirectory;
 use mcp_revisions_schema::{Models, Spec};
 
 use crate::mutants::compiled::placed;
@@ -205,7 +205,7 @@ fn a_difference_from_the_core_that_no_rule_answers_stops_the_generator_and_is_as
     let mut files = files();
     let file = "extensions/dice/core..2027-01-01.toml";
     files.remove(file);
-    let mut directory = Directory::from_files(files);
+    let mut directory = SpecDirectory::from_files(files);
     let spec = directory.spec().unwrap();
     let models = Models::build(&spec).unwrap();
     let refused = models.plan_shims(&spec).unwrap_err().to_string();
@@ -216,7 +216,7 @@ fn a_difference_from_the_core_that_no_rule_answers_stops_the_generator_and_is_as
     ] {
         assert!(refused.contains(told), "{told}: {refused}");
     }
-    let open = Open::of(&spec);
+    let open = SpecGaps::of(&spec);
     let pair = Scope::Pair(models.extension_pairs()[0].clone());
     let asked = open.decisions.iter().filter(|one| one.scope == pair);
     assert!(asked.clone().count() > 0, "{:?}", open.decisions);

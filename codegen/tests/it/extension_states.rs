@@ -5,9 +5,11 @@ use crate::says;
 use mcp_revisions_schema::sorted::SortedMap;
 
 use mcp_codegen::generate::{Crate, registry_crate, shims_crate, type_crates};
-use mcp_revisions_schema::diff::{self, Sources};
-use mcp_revisions_schema::open::Open;
-use mcp_revisions_schema::spec::{Directory, ExtensionOptions, ImportedExtension, Upstream};
+use mcp_revisions_schema::diff::{self, SideSources};
+use mcp_revisions_schema::open::SpecGaps;
+use mcp_revisions_schema::spec::{
+    ExtensionOptions, ImportedExtension, SpecDirectory, UpstreamFile,
+};
 use mcp_revisions_schema::{Models, Spec};
 
 use crate::mutants::compiled::placed;
@@ -113,8 +115,8 @@ fn files() -> SortedMap<String, String> {
     ])
 }
 
-fn imported(directory: &mut Directory, name: &str, schema: &str) -> ImportedExtension {
-    let upstream = Upstream::of_extension_text("dice.json", schema).unwrap();
+fn imported(directory: &mut SpecDirectory, name: &str, schema: &str) -> ImportedExtension {
+    let upstream = UpstreamFile::of_extension_text("dice.json", schema).unwrap();
     let options = ExtensionOptions {
         name: name.to_owned(),
         ..ExtensionOptions::default()
@@ -124,7 +126,7 @@ fn imported(directory: &mut Directory, name: &str, schema: &str) -> ImportedExte
 
 /// The spec with two released states and a draft that is the second one with one definition more.
 fn three_states() -> SortedMap<String, String> {
-    let mut directory = Directory::from_files(files());
+    let mut directory = SpecDirectory::from_files(files());
     let told = imported(&mut directory, "dice@2028-02-02", &next());
     assert!(told.added && told.stale.is_none(), "{:?}", told.stale);
     assert_eq!(told.ended, ["dice/notifications/fell"]);
@@ -305,7 +307,7 @@ fn messages_of_the_states_of_an_extension_are_converted_step_by_step() {
 #[test]
 fn two_states_of_an_extension_are_compared_by_their_ids() {
     let spec = Spec::from_files(three_states()).unwrap();
-    let sources = Sources::read(&spec).unwrap();
+    let sources = SideSources::read(&spec).unwrap();
     let diff = diff::between(&sources, "dice@2027-01-01", "dice@2028-02-02", false).unwrap();
     let paths: Vec<String> = (diff.rows.iter().flat_map(|row| &row.paths))
         .map(ToString::to_string)
@@ -337,9 +339,9 @@ const VIEWS: &str = r##"{
 fn an_import_proposes_errata_for_references_to_nothing_and_knows_notifications() {
     let mut files = files();
     files.retain(|name, _| !name.starts_with("extensions/"));
-    let mut directory = Directory::from_files(files);
+    let mut directory = SpecDirectory::from_files(files);
     let before = directory.files().clone();
-    let upstream = Upstream::of_extension_text("views.json", VIEWS).unwrap();
+    let upstream = UpstreamFile::of_extension_text("views.json", VIEWS).unwrap();
     let options = ExtensionOptions {
         name: "views@2027-05-05".to_owned(),
         identifier: Some("com.example/views".to_owned()),
@@ -357,7 +359,7 @@ fn an_import_proposes_errata_for_references_to_nothing_and_knows_notifications()
         "name = \"mod/listening\"\nsender = \"\"\nkind = \"notification\"",
     );
     says(&facts, "name = \"ui/dice/show\"\nsender = \"\"\n\n");
-    let open = Open::of(&directory.spec().unwrap());
+    let open = SpecGaps::of(&directory.spec().unwrap());
     for decision in &open.decisions {
         let file = &decision.settle.file;
         assert!(
@@ -397,8 +399,8 @@ fn an_import_proposes_errata_for_references_to_nothing_and_knows_notifications()
         1,
     );
     // The module of `mod/listening` cannot be called `mod`: that is asked once its side is known.
-    let mut directory = Directory::from_files(files);
-    let open = Open::of(&directory.spec().unwrap()).of_extension("views");
+    let mut directory = SpecDirectory::from_files(files);
+    let open = SpecGaps::of(&directory.spec().unwrap()).of_extension("views");
     let asked: Vec<&str> = open
         .decisions
         .iter()
@@ -407,7 +409,7 @@ fn an_import_proposes_errata_for_references_to_nothing_and_knows_notifications()
     assert_eq!(asked, ["name = \"mod/listening\"\narea = \"mod_\"\n"]);
     directory.scaffold(&open).unwrap();
     let spec = directory.spec().unwrap();
-    let open = Open::of(&spec);
+    let open = SpecGaps::of(&spec);
     assert!(open.decisions.is_empty(), "{:?}", open.decisions);
     let crates = made(&spec);
     let views = crates

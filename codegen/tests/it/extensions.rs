@@ -4,10 +4,12 @@ use crate::says;
 use mcp_revisions_schema::sorted::SortedMap;
 
 use mcp_codegen::generate::{Alone, Crate, WireSource, alone, type_crates};
-use mcp_revisions_schema::diff::{self, Sources};
-use mcp_revisions_schema::open::Open;
+use mcp_revisions_schema::diff::{self, SideSources};
+use mcp_revisions_schema::open::SpecGaps;
 use mcp_revisions_schema::render::text::{self, TextOptions};
-use mcp_revisions_schema::spec::{Directory, ExtensionOptions, ImportedExtension, Upstream};
+use mcp_revisions_schema::spec::{
+    ExtensionOptions, ImportedExtension, SpecDirectory, UpstreamFile,
+};
 use mcp_revisions_schema::{Models, Spec};
 
 use crate::specs;
@@ -150,11 +152,11 @@ fn what_an_extension_repeats_of_its_revision_is_that_revisions_type() {
 
 /// Imports the schema as an extension into a spec that has the core alone.
 fn imported(
-    directory: &mut Directory,
+    directory: &mut SpecDirectory,
     schema: &str,
     identifier: Option<&str>,
 ) -> ImportedExtension {
-    let upstream = Upstream::of_text("dice.json", schema).unwrap();
+    let upstream = UpstreamFile::of_text("dice.json", schema).unwrap();
     let options = ExtensionOptions {
         name: "dice".to_owned(),
         identifier: identifier.map(str::to_owned),
@@ -163,10 +165,10 @@ fn imported(
     directory.import_extension(&upstream, &options).unwrap()
 }
 
-fn core() -> Directory {
+fn core() -> SpecDirectory {
     let mut files = files();
     files.retain(|name, _| !name.starts_with("extensions/"));
-    Directory::from_files(files)
+    SpecDirectory::from_files(files)
 }
 
 #[test]
@@ -189,7 +191,7 @@ fn an_import_asks_who_sends_what_and_names_a_copy_that_differs() {
     ] {
         assert!(facts.contains(line), "{line}: {facts}");
     }
-    let open = Open::of(&directory.spec().unwrap());
+    let open = SpecGaps::of(&directory.spec().unwrap());
     let asked: Vec<&str> = open
         .decisions
         .iter()
@@ -214,7 +216,7 @@ fn an_import_asks_who_sends_what_and_names_a_copy_that_differs() {
         "extensions/dice/extension.toml".to_owned(),
         answered.clone(),
     );
-    let mut directory = Directory::from_files(files);
+    let mut directory = SpecDirectory::from_files(files);
     imported(&mut directory, DICE, None);
     assert_eq!(facts(directory.files()), answered);
     // The digest is written, too, where none was recorded.
@@ -225,7 +227,7 @@ fn an_import_asks_who_sends_what_and_names_a_copy_that_differs() {
         .unwrap();
     let without = answered.replace(&format!("{digest}\n"), "");
     files.insert("extensions/dice/extension.toml".to_owned(), without);
-    let mut directory = Directory::from_files(files);
+    let mut directory = SpecDirectory::from_files(files);
     imported(&mut directory, DICE, None);
     says(&facts(directory.files()), digest);
 }
@@ -233,7 +235,7 @@ fn an_import_asks_who_sends_what_and_names_a_copy_that_differs() {
 #[test]
 fn a_new_extension_has_to_be_called_by_its_identifier() {
     let mut directory = core();
-    let upstream = Upstream::of_text("dice.json", DICE).unwrap();
+    let upstream = UpstreamFile::of_text("dice.json", DICE).unwrap();
     for (identifier, says) in [(None, "--identifier"), (Some("dice"), "not the identifier")] {
         let options = ExtensionOptions {
             name: "dice".to_owned(),
@@ -247,7 +249,7 @@ fn a_new_extension_has_to_be_called_by_its_identifier() {
 
 #[test]
 fn an_extension_that_is_there_keeps_its_facts() {
-    let upstream = Upstream::of_text("dice.json", DICE).unwrap();
+    let upstream = UpstreamFile::of_text("dice.json", DICE).unwrap();
     let other = || Some("https://example.com/other".to_owned());
     let mut all: [ExtensionOptions; 4] = Default::default();
     all[0].identifier = other();
@@ -256,7 +258,7 @@ fn an_extension_that_is_there_keeps_its_facts() {
     all[3].reference = other();
     let names = ["--identifier", "--revision", "--source", "--reference"];
     for (option, options) in names.into_iter().zip(all) {
-        let mut directory = Directory::from_files(files());
+        let mut directory = SpecDirectory::from_files(files());
         let options = ExtensionOptions {
             name: "dice".to_owned(),
             ..options
@@ -270,7 +272,7 @@ fn an_extension_that_is_there_keeps_its_facts() {
 
 #[test]
 fn a_message_that_the_schema_has_no_more_is_told_by_the_import() {
-    let mut directory = Directory::from_files(files());
+    let mut directory = SpecDirectory::from_files(files());
     let schema = DICE.replace("dice/roll", "dice/throw");
     let imported = imported(&mut directory, &schema, None);
     let stale = imported.stale.unwrap().to_string();
@@ -298,7 +300,7 @@ fn a_message_whose_method_another_one_has_is_refused_by_its_place() {
         let mut files = self::core().files().clone();
         let mended = CORE.replace("\"Level\"", core);
         files.insert("2027-01-01/schema.json".to_owned(), mended);
-        let mut directory = Directory::from_files(files);
+        let mut directory = SpecDirectory::from_files(files);
         let imported = imported(&mut directory, &schema, Some("com.example/dice"));
         let stale = imported.stale.unwrap().to_string();
         let start = "spec/extensions/dice/2027-01-01/schema.json#/$defs/RollRequest: expected a method that no other message has, ";
@@ -318,9 +320,9 @@ fn a_request_without_a_result_of_its_name_gets_one_in_its_row() {
         .get_mut("extensions/dice/2027-01-01/schema.json")
         .unwrap();
     *schema = schema.replace("RollResult", "Rolled");
-    let mut directory = Directory::from_files(files);
-    let asked = |directory: &Directory| {
-        let open = Open::of(&directory.spec().unwrap());
+    let mut directory = SpecDirectory::from_files(files);
+    let asked = |directory: &SpecDirectory| {
+        let open = SpecGaps::of(&directory.spec().unwrap());
         let problems = open.problems.iter().map(ToString::to_string);
         let all = open.decisions.iter().map(|one| one.open.clone());
         (all.chain(problems).collect::<Vec<String>>(), open)
@@ -371,7 +373,7 @@ fn with_dice_in_the_core() -> SortedMap<String, String> {
 #[test]
 fn what_left_the_core_for_an_extension_is_told_to_have_moved_there() {
     let spec = Spec::from_files(with_dice_in_the_core()).unwrap();
-    let sources = Sources::read(&spec).unwrap();
+    let sources = SideSources::read(&spec).unwrap();
     let diff = diff::between(&sources, "2026-12-12", "2027-01-01", false).unwrap();
     let [moved] = &diff.extensions[..] else {
         panic!("{:?}", diff.extensions);
@@ -402,7 +404,7 @@ fn a_core_that_the_extension_was_never_in_is_an_error() {
 #[test]
 fn another_state_of_an_extension_is_compared_with_it() {
     let spec = Spec::from_files(files()).unwrap();
-    let sources = Sources::read(&spec).unwrap();
+    let sources = SideSources::read(&spec).unwrap();
     let path = std::env::temp_dir().join(format!("mcp-dice-{}.json", std::process::id()));
     let compared = |schema: &str| {
         std::fs::write(&path, schema).unwrap();

@@ -10,7 +10,7 @@ use mcp_revisions_schema::decision::{Decision, Scope};
 use mcp_revisions_schema::model::Model;
 use mcp_revisions_schema::rules::Rules;
 use mcp_revisions_schema::shims::rules::PairRules;
-use mcp_revisions_schema::shims::{Planned, Side, plan};
+use mcp_revisions_schema::shims::{PairSide, Planned, plan};
 use mcp_revisions_schema::spec::methods::MethodRules;
 use mcp_revisions_schema::spec::rules::RuleFile;
 use serde_json::Value;
@@ -51,7 +51,7 @@ impl Maker {
 }
 
 fn planned(old: &Model, new: &Model, rules: &str) -> Planned {
-    let side = |id, model| Side {
+    let side = |id, model| PairSide {
         id,
         wire: id,
         model,

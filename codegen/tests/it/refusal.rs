@@ -1,6 +1,6 @@
 //! What every refusal of the generator owes its reader: the place, and what to do.
 
-use mcp_revisions_schema::{Decision, Diagnostic, Error, Fault, Place};
+use mcp_revisions_schema::{Decision, Error, FaultKind, FileLocation, SpecDiagnostic};
 
 /// The text of a refusal, after a look at whether it helps.
 #[track_caller]
@@ -26,14 +26,20 @@ pub(crate) fn helpful(error: &Error) -> String {
 }
 
 #[track_caller]
-fn diagnostic(of: &Diagnostic, text: &str) {
+fn diagnostic(of: &SpecDiagnostic, text: &str) {
     let is_said = |part: &str, what: &str| assert!(!part.trim().is_empty(), "no {what}: {text}");
     is_said(&of.problem, "problem");
     match (of.fault, &of.place) {
-        (Fault::Generator, _) => panic!("an input is refused as a defect of the generator: {text}"),
-        (Fault::Text, Place::Column(line, column)) => assert!(*line > 0 && *column > 0, "{text}"),
-        (Fault::Input, Place::Line(line)) => assert!(*line > 0 && !of.rule.is_empty(), "{text}"),
-        (Fault::Input, Place::Pointer(_)) => {
+        (FaultKind::Generator, _) => {
+            panic!("an input is refused as a defect of the generator: {text}")
+        }
+        (FaultKind::Text, FileLocation::Column(line, column)) => {
+            assert!(*line > 0 && *column > 0, "{text}")
+        }
+        (FaultKind::Input, FileLocation::Line(line)) => {
+            assert!(*line > 0 && !of.rule.is_empty(), "{text}")
+        }
+        (FaultKind::Input, FileLocation::Pointer(_)) => {
             let expected = of.problem.strip_prefix("expected ").unwrap_or_default();
             let (expected, found) = expected.split_once(", found ").unwrap_or_default();
             is_said(&of.file, "file");
@@ -41,7 +47,9 @@ fn diagnostic(of: &Diagnostic, text: &str) {
             is_said(found, "word of what was found");
             is_said(of.cure(), "help");
         }
-        (Fault::Input, Place::Whole) | (Fault::Request, _) => is_said(of.cure(), "help"),
+        (FaultKind::Input, FileLocation::Whole) | (FaultKind::Request, _) => {
+            is_said(of.cure(), "help")
+        }
         _ => panic!("an odd kind of refusal: {of:?}"),
     }
 }

@@ -6,8 +6,10 @@ use std::fs;
 use std::path::Path;
 
 use mcp_codegen::replay::{Refused, Replay};
-use mcp_revisions_schema::diff::Level;
-use mcp_revisions_schema::spec::{Directory, ImportOptions, Lifecycle, Status, Upstream};
+use mcp_revisions_schema::diff::ChangeLevel;
+use mcp_revisions_schema::spec::{
+    ImportOptions, Lifecycle, RevisionStage, SpecDirectory, UpstreamFile,
+};
 
 fn draft(name: &str) -> String {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/replay");
@@ -15,17 +17,20 @@ fn draft(name: &str) -> String {
 }
 
 /// A spec with one release, which the first draft is.
-fn spec() -> Directory {
+fn spec() -> SpecDirectory {
     let methods = "[[result]]\nmethod = \"wall/paint\"\nresult = \"Wall\"\nsince = \"old\"\n";
-    let mut directory = Directory::from_files(SortedMap::from_iter([
+    let mut directory = SpecDirectory::from_files(SortedMap::from_iter([
         ("methods.toml".to_owned(), methods.to_owned()),
         (
             "docs.toml".to_owned(),
             "[Wall]\ndoc = \"A wall.\"\n".to_owned(),
         ),
     ]));
-    let first = Upstream::of_text("first", &draft("2027-01-01-release")).unwrap();
-    for (id, status) in [("old", Status::Released), ("draft", Status::Draft)] {
+    let first = UpstreamFile::of_text("first", &draft("2027-01-01-release")).unwrap();
+    for (id, status) in [
+        ("old", RevisionStage::Released),
+        ("draft", RevisionStage::Draft),
+    ] {
         let options = ImportOptions {
             revision: id.to_owned(),
             lifecycle: Some(Lifecycle::PerRequest),
@@ -49,7 +54,7 @@ fn the_history_of_a_draft() {
     let shine = step("2027-01-08-shine").unwrap();
     assert_eq!(
         shine.rows.unwrap(),
-        SortedMap::from_iter([(Level::Compatible, 1)])
+        SortedMap::from_iter([(ChangeLevel::Compatible, 1)])
     );
     let places: Vec<&str> = shine.open.iter().map(|one| one.place.as_str()).collect();
     assert_eq!((places, shine.new), (vec!["Wall.shine"], 1));

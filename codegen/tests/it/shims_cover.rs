@@ -4,15 +4,15 @@ use mcp_revisions_schema::sorted::SortedSet;
 
 use mcp_revisions_schema::Models;
 use mcp_revisions_schema::Spec;
-use mcp_revisions_schema::diff::{self, Kind, Sources};
+use mcp_revisions_schema::diff::{self, ChangeKind, SideSources};
 use mcp_revisions_schema::render::text::TextOptions;
 use mcp_revisions_schema::render::{markdown, text};
-use mcp_revisions_schema::shims::changes::Changes;
+use mcp_revisions_schema::shims::changes::ProseChanges;
 use mcp_revisions_schema::shims::open::UNDECIDED;
 use mcp_revisions_schema::shims::plan::MethodPlan;
 use mcp_revisions_schema::shims::rules::PairRules;
-use mcp_revisions_schema::shims::{Pair, cover, cover_all, places};
-use mcp_revisions_schema::spec::Status;
+use mcp_revisions_schema::shims::{RevisionPair, cover, cover_all, places};
+use mcp_revisions_schema::spec::RevisionStage;
 
 use crate::diff::{row_at, sources};
 use crate::specs::{covered, last_pair, planned, plans, spec};
@@ -70,26 +70,42 @@ fn rows_name_the_rule_that_was_written_for_them() {
     for (pair, kind, subject, expected) in [
         (
             0,
-            Kind::MemberAddedOptional,
+            ChangeKind::MemberAddedOptional,
             "annotations",
             "tool-annotations",
         ),
-        (0, Kind::UnionMemberAdded, "type=audio", "audio-block"),
-        (2, Kind::MemberAddedOptional, "execution", "tool-execution"),
-        (3, Kind::MemberAddedRequired, "ttlMs", "ttl"),
-        (3, Kind::ConstraintChanged, "maxItems", "completion-limit"),
-        (3, Kind::MemberRemoved, "elicitationId", "elicitation-id"),
-        (3, Kind::MemberRemoved, "type", "output-schema-root"),
+        (0, ChangeKind::UnionMemberAdded, "type=audio", "audio-block"),
+        (
+            2,
+            ChangeKind::MemberAddedOptional,
+            "execution",
+            "tool-execution",
+        ),
+        (3, ChangeKind::MemberAddedRequired, "ttlMs", "ttl"),
         (
             3,
-            Kind::ErrorCodeRenumbered,
+            ChangeKind::ConstraintChanged,
+            "maxItems",
+            "completion-limit",
+        ),
+        (
+            3,
+            ChangeKind::MemberRemoved,
+            "elicitationId",
+            "elicitation-id",
+        ),
+        (3, ChangeKind::MemberRemoved, "type", "output-schema-root"),
+        (
+            3,
+            ChangeKind::ErrorCodeRenumbered,
             "ResourceNotFound",
             "resource-not-found",
         ),
     ] {
         let plan = &plans()[pair];
         let diff = diff::between(sources(), &plan.pair.old, &plan.pair.new, false).unwrap();
-        let is_it = |row: &&diff::Row| row.kind == kind && row.subject.as_deref() == Some(subject);
+        let is_it =
+            |row: &&diff::DiffRow| row.kind == kind && row.subject.as_deref() == Some(subject);
         let met = diff.rows.iter().filter(is_it).map(|row| cover(row, plan));
         let met: Vec<SortedSet<String>> = met.collect();
         assert!(
@@ -131,8 +147,8 @@ fn a_diff_of_a_core_and_its_extension_is_about_the_feature_and_names_its_rules()
     }
     // Between these two nothing is converted: the extension stands beside the revision.
     let beside = compared("2026-07-28", "tasks");
-    let kinds: SortedSet<Kind> = beside.rows.iter().map(|row| row.kind).collect();
-    assert_eq!(kinds, SortedSet::from_iter([Kind::MethodAdded]));
+    let kinds: SortedSet<ChangeKind> = beside.rows.iter().map(|row| row.kind).collect();
+    assert_eq!(kinds, SortedSet::from_iter([ChangeKind::MethodAdded]));
 }
 
 #[test]
@@ -157,12 +173,12 @@ fn a_member_that_the_plan_has_never_seen_is_not_covered() {
     let tool = &mut draft.unwrap().schema["$defs"]["Tool"];
     tool["properties"]["shelf"] = serde_json::json!({ "type": "string" });
     let pair = last_pair(&spec);
-    let sources = Sources::read(&grown).unwrap();
+    let sources = SideSources::read(&grown).unwrap();
     let diff = diff::between(&sources, &pair.old, &pair.new, false).unwrap();
     let [row] = diff.rows.as_slice() else {
         panic!("{:?}", diff.rows);
     };
-    assert_eq!(row.kind, Kind::MemberAddedOptional);
+    assert_eq!(row.kind, ChangeKind::MemberAddedOptional);
     let met = |spec: &Spec| cover(row, &planned(spec));
     assert_eq!(met(&grown), SortedSet::from_iter([UNDECIDED.to_owned()]));
     assert_eq!(met(&spec), SortedSet::new());
@@ -176,7 +192,7 @@ fn a_message_that_one_of_two_sides_sends_no_more_is_not_covered_by_the_other() {
     let sent = &mut draft.unwrap().schema["$defs"]["ServerNotification"]["anyOf"];
     let cancelled = crate::changes::reference("CancelledNotification");
     sent.as_array_mut().unwrap().retain(|one| *one != cancelled);
-    let removed = covered(&fewer, &planned(&fewer), Kind::MethodRemoved);
+    let removed = covered(&fewer, &planned(&fewer), ChangeKind::MethodRemoved);
     assert_eq!(removed, [UNDECIDED]);
 }
 
@@ -207,12 +223,13 @@ fn of(diff: &diff::Diff, path: &str) -> Vec<String> {
 #[test]
 fn changes_of_a_candidate_meet_the_rules_of_the_hop_over_it() {
     let spec = spec();
-    let is_candidate = |row: &mcp_revisions_schema::Revision| row.status == Status::Candidate;
+    let is_candidate =
+        |row: &mcp_revisions_schema::Revision| row.status == RevisionStage::Candidate;
     let at = spec.revisions.iter().position(is_candidate).unwrap();
     let candidate = &spec.revisions[at].id;
     let models = Models::build(spec).unwrap();
     let pairs = models.shim_pairs();
-    let before = |pair: &&Pair| spec.revisions[..at].iter().any(|row| row.id == pair.old);
+    let before = |pair: &&RevisionPair| spec.revisions[..at].iter().any(|row| row.id == pair.old);
     let step = pairs.iter().rfind(before).unwrap();
     let ends = [
         (&step.old, candidate),
@@ -291,9 +308,9 @@ fn revisions_that_are_not_adjacent_meet_the_rules_of_every_step() {
     let heads = ["  clients, over stdio\n", "  servers, over HTTP\n"];
     assert!(heads.iter().all(|head| said.contains(head)), "{said}");
     let mut some = far.clone();
-    let filter = diff::Filter {
-        kinds: vec![Kind::Moved],
-        ..diff::Filter::default()
+    let filter = diff::RowFilter {
+        kinds: vec![ChangeKind::Moved],
+        ..diff::RowFilter::default()
     };
     filter.apply(&mut some);
     assert_eq!(some.prose, []);
@@ -311,7 +328,7 @@ fn revisions_that_are_not_adjacent_meet_the_rules_of_every_step() {
 #[test]
 fn what_only_the_changelogs_tell_is_told() {
     let spec = spec();
-    let changes = Changes::of(spec).unwrap();
+    let changes = ProseChanges::of(spec).unwrap();
     for (between, words) in [
         ("2025-03-26..2025-06-18", "protected resource metadata"),
         ("2025-03-26..2025-06-18", "never passed on"),

@@ -9,12 +9,14 @@ use mcp_codegen::emit::Once;
 use mcp_codegen::generate::{registry_crate, shims_crate};
 use mcp_revisions_schema::Models;
 use mcp_revisions_schema::Spec;
-use mcp_revisions_schema::decision::{Decision, Question};
-use mcp_revisions_schema::diff::{self, Kind, Sources};
+use mcp_revisions_schema::decision::{Decision, QuestionKind};
+use mcp_revisions_schema::diff::{self, ChangeKind, SideSources};
 use mcp_revisions_schema::model::{Shape, Union};
-use mcp_revisions_schema::shims::Way;
+use mcp_revisions_schema::shims::StepDirection;
 use mcp_revisions_schema::shims::open::UNDECIDED;
-use mcp_revisions_schema::shims::plan::{Arm, Body, Effect, End, MethodPlan, ObjectPlan, Source};
+use mcp_revisions_schema::shims::plan::{
+    Arm, ConversionBody, Effect, MethodPlan, ObjectPlan, PairEnd, ValueSource,
+};
 use mcp_revisions_schema::shims::rules::Action;
 use serde_json::json;
 
@@ -26,9 +28,9 @@ fn unions_open_on_both_sides_carry_what_neither_knows() {
     let plan = planned(&spec);
     let model = &models.get("draft").unwrap().model;
     let mut open = 0;
-    for way in Way::BOTH {
+    for way in StepDirection::BOTH {
         for one in plan.way(way) {
-            let (End::Type(name), Body::Union(arms)) = (&one.from, &one.body) else {
+            let (PairEnd::Type(name), ConversionBody::Union(arms)) = (&one.from, &one.body) else {
                 continue;
             };
             let Some(Shape::Union(union)) = model.get(name).map(|def| &def.shape) else {
@@ -195,13 +197,16 @@ fn a_member_that_nothing_fills_is_refused() {
     let mut spec = spec();
     change(schema(&mut spec, "draft"));
     let plan = planned(&spec);
-    let tool = End::Type("Tool".to_owned());
-    let of_tool = plan.way(Way::Up).iter().find(|one| one.from == tool);
-    let Body::Object(ObjectPlan { fields, .. }) = &of_tool.unwrap().body else {
+    let tool = PairEnd::Type("Tool".to_owned());
+    let of_tool = plan
+        .way(StepDirection::Up)
+        .iter()
+        .find(|one| one.from == tool);
+    let ConversionBody::Object(ObjectPlan { fields, .. }) = &of_tool.unwrap().body else {
         panic!("{of_tool:?}");
     };
     let shelf = fields.iter().find(|field| field.wire == "shelf").unwrap();
-    let Source::Fill(missing) = &shelf.source else {
+    let ValueSource::Fill(missing) = &shelf.source else {
         panic!("{:?}", shelf.source);
     };
     let Action::Reject(error) = &missing.action else {
@@ -214,8 +219,11 @@ fn a_member_that_nothing_fills_is_refused() {
         error.message
     );
     // So it travels as an unknown one where that is the policy, and comes back.
-    let of_tool = plan.way(Way::Down).iter().find(|one| one.from == tool);
-    let Body::Object(ObjectPlan { dropped, .. }) = &of_tool.unwrap().body else {
+    let of_tool = plan
+        .way(StepDirection::Down)
+        .iter()
+        .find(|one| one.from == tool);
+    let ConversionBody::Object(ObjectPlan { dropped, .. }) = &of_tool.unwrap().body else {
         panic!("{of_tool:?}");
     };
     let shelf = dropped.iter().find(|plan| plan.wire == "shelf").unwrap();
@@ -230,13 +238,13 @@ fn a_request_claims_the_revision_that_it_was_converted_to() {
     draft.unwrap().wire = "2999-12-31".to_owned();
     let plan = planned(&spec);
     assert_eq!(plan.open, []);
-    for way in Way::BOTH {
-        let meta = End::Type("RequestMetaObject".to_owned());
+    for way in StepDirection::BOTH {
+        let meta = PairEnd::Type("RequestMetaObject".to_owned());
         let one = plan.way(way).iter().find(|one| one.from == meta).unwrap();
-        let Body::Object(ObjectPlan { fields, .. }) = &one.body else {
+        let ConversionBody::Object(ObjectPlan { fields, .. }) = &one.body else {
             panic!("{one:?}");
         };
-        let claims = |source: &Source| matches!(source, Source::Claim { .. });
+        let claims = |source: &ValueSource| matches!(source, ValueSource::Claim { .. });
         let restated: Vec<&str> = (fields.iter())
             .filter(|field| claims(&field.source))
             .map(|field| field.wire.as_str())
@@ -405,9 +413,9 @@ put Tool/properties/l {{"type": "object", "properties": {{"x": {{"type": "string
         ]
     );
     // And a diff leads to what becomes of them.
-    assert_eq!(covered(&spec, &plan, Kind::TypeChanged)[0], UNDECIDED);
+    assert_eq!(covered(&spec, &plan, ChangeKind::TypeChanged)[0], UNDECIDED);
     assert_eq!(
-        covered(&spec, &plan, Kind::MemberAddedOptional),
+        covered(&spec, &plan, ChangeKind::MemberAddedOptional),
         [UNDECIDED]
     );
 }
@@ -474,7 +482,7 @@ fn an_error_code_of_the_schema_is_asked_for_and_not_passed_on() {
 fn codes(spec: &Spec) -> Vec<Decision> {
     let models = Models::build(spec).unwrap();
     let decisions = models.get("draft").unwrap().decisions.iter();
-    let of_codes = decisions.filter(|one| one.question == Question::Code);
+    let of_codes = decisions.filter(|one| one.question == QuestionKind::Code);
     of_codes.cloned().collect()
 }
 
@@ -511,12 +519,14 @@ fn a_value_that_only_one_side_has_is_covered_by_its_rule() {
         json!({ "type": ["integer", "string"] });
     let hook = "[[rule]]\nid = \"prompt-description\"\nat = \"Prompt.description\"\ndown = \"drop\"\nloss = \"semantic\"\nreason = \"x\"\nsource = \"x\"\nexample = [{ type = \"Prompt\", input = '{}', output = '{}' }]\n";
     let plan = planned_by(&spec, hook).unwrap();
-    let sources = Sources::read(&spec).unwrap();
+    let sources = SideSources::read(&spec).unwrap();
     let diff = diff::between(&sources, &plan.pair.old, &plan.pair.new, false).unwrap();
-    let covered = |kind: Kind| covered(&spec, &plan, kind);
-    assert_eq!(covered(Kind::EnumValueAdded), [UNDECIDED]);
+    let covered = |kind: ChangeKind| covered(&spec, &plan, kind);
+    assert_eq!(covered(ChangeKind::EnumValueAdded), [UNDECIDED]);
     // One way is proven, the other has its rule.
-    let kinds: Vec<Kind> = diff.rows.iter().map(|row| row.kind).collect();
-    let widened = kinds.into_iter().find(|kind| *kind != Kind::EnumValueAdded);
+    let kinds: Vec<ChangeKind> = diff.rows.iter().map(|row| row.kind).collect();
+    let widened = kinds
+        .into_iter()
+        .find(|kind| *kind != ChangeKind::EnumValueAdded);
     assert_eq!(covered(widened.unwrap()), ["prompt-description"]);
 }

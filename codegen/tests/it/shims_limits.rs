@@ -6,14 +6,14 @@ use std::collections::BTreeSet;
 
 use mcp_revisions_schema::Models;
 use mcp_revisions_schema::Spec;
-use mcp_revisions_schema::decision::Question;
-use mcp_revisions_schema::diff::Kind;
-use mcp_revisions_schema::open::Open;
+use mcp_revisions_schema::decision::QuestionKind;
+use mcp_revisions_schema::diff::ChangeKind;
+use mcp_revisions_schema::open::SpecGaps;
 use mcp_revisions_schema::shims::open::UNDECIDED;
 use mcp_revisions_schema::shims::plan::Effect;
 use mcp_revisions_schema::shims::rules::PairRules;
-use mcp_revisions_schema::shims::{Pair, PairPlan};
-use mcp_revisions_schema::spec::Directory;
+use mcp_revisions_schema::shims::{PairPlan, RevisionPair};
+use mcp_revisions_schema::spec::SpecDirectory;
 use mcp_revisions_schema::spec::rules::RuleFile;
 use serde_json::{Value, json};
 
@@ -39,35 +39,35 @@ fn spec_with(place: &str, change: impl FnOnce(&mut Value)) -> Spec {
 fn each_difference_in_text_is_a_question_of_the_way_that_it_stands_in() {
     for (kind, place, up, down, change) in [
         (
-            Kind::ConstraintChanged,
+            ChangeKind::ConstraintChanged,
             "$schema",
             Some("it has minLength 1 in the target"),
             None,
             (|input| input["properties"]["$schema"]["minLength"] = json!(1)) as fn(&mut Value),
         ),
         (
-            Kind::ConstChanged,
+            ChangeKind::ConstChanged,
             "type",
             Some("it is \"struct\" in the target"),
             Some("it is \"object\" in the target"),
             |input| input["properties"]["type"]["const"] = json!("struct"),
         ),
         (
-            Kind::BecameRequired,
+            ChangeKind::BecameRequired,
             "$schema",
             Some("it must be there in the target"),
             None,
             |input| input["required"] = json!(["$schema", "type"]),
         ),
         (
-            Kind::TypeChanged,
+            ChangeKind::TypeChanged,
             "$schema",
             Some("it is number in the target"),
             Some("it is string in the target"),
             |input| input["properties"]["$schema"] = json!({ "type": "number" }),
         ),
         (
-            Kind::OpennessChanged,
+            ChangeKind::OpennessChanged,
             "",
             Some("it holds nothing else in the target"),
             None,
@@ -113,7 +113,10 @@ fn the_hook_that_makes_it_fit_is_the_rule_of_the_row() {
     "#;
     let plan = planned_by(&spec, rules).unwrap();
     assert_eq!(plan.open, []);
-    assert_eq!(covered(&spec, &plan, Kind::ConstraintChanged), ["dialect"]);
+    assert_eq!(
+        covered(&spec, &plan, ChangeKind::ConstraintChanged),
+        ["dialect"]
+    );
     // One that may stop says so, and with it stops what holds the value.
     let stopping = rules.replace("say_the_dialect", "say_the_dialect?");
     let stopping = planned_by(&spec, &stopping).unwrap();
@@ -278,7 +281,7 @@ fn a_member_that_may_go_by_another_name_is_said_to() {
     let steps = "put Resource/properties/mediaType {\"type\": \"string\"}\n\
         take Resource/properties/mimeType";
     *schema = changed(&serde_json::from_str(schema).unwrap(), steps).to_string();
-    let open = Open::of(&Directory::from_files(files).spec().unwrap());
+    let open = SpecGaps::of(&SpecDirectory::from_files(files).spec().unwrap());
     let told: Vec<_> = (open.decisions.iter())
         .map(|one| {
             (
@@ -296,7 +299,7 @@ fn a_member_that_may_go_by_another_name_is_said_to() {
 fn a_default_that_its_member_does_not_admit_is_refused() {
     let spec = crate::specs::twin();
     let models = Models::build(&spec).unwrap();
-    let pair = Pair::new("2025-11-25", "2026-07-28");
+    let pair = RevisionPair::new("2025-11-25", "2026-07-28");
     let file = spec.rules.get(&pair.file());
     let with = |value: &str| {
         let text = (file.text).replacen(
@@ -415,15 +418,15 @@ fn a_proposed_row_settles_what_it_is_proposed_for() {
         let schema = files.get_mut("draft/schema.json").unwrap();
         *schema = changed(&serde_json::from_str(schema).unwrap(), steps).to_string();
         let open = |files: &SortedMap<String, String>| {
-            Open::of(&Directory::from_files(files.clone()).spec().unwrap())
+            SpecGaps::of(&SpecDirectory::from_files(files.clone()).spec().unwrap())
         };
         let first = open(&files);
         // One step further is another question, or none; of a change there is one at each place.
-        let asked = |open: &Open| -> BTreeSet<(String, String)> {
+        let asked = |open: &SpecGaps| -> BTreeSet<(String, String)> {
             let all = open.decisions.iter();
             all.map(|one| {
                 let question = match one.question {
-                    Question::Change => String::new(),
+                    QuestionKind::Change => String::new(),
                     _ => one.open.clone(),
                 };
                 (format!("{} {}", one.scope, one.place), question)
@@ -431,7 +434,7 @@ fn a_proposed_row_settles_what_it_is_proposed_for() {
             .collect()
         };
         assert!(!first.decisions.is_empty(), "{name}");
-        let mut directory = Directory::from_files(files);
+        let mut directory = SpecDirectory::from_files(files);
         directory.scaffold(&first).unwrap();
         files = directory.files().clone();
         let mut number = 0;
@@ -482,7 +485,7 @@ fn a_proposed_row_says_what_it_comes_to() {
     let steps = "put Tool/properties/rank {\"type\": \"integer\", \"default\": 3}\nrequire Tool rank\n\
         require Prompt description\ntake ClientRequest/anyOf/0\ntake ServerNotification/anyOf/0";
     *schema = changed(&serde_json::from_str(schema).unwrap(), steps).to_string();
-    let open = Open::of(&Directory::from_files(files).spec().unwrap());
+    let open = SpecGaps::of(&SpecDirectory::from_files(files).spec().unwrap());
     let stubs = open.decisions.iter().map(|one| one.settle.stub.as_str());
     let stubs = stubs.collect::<String>();
     // What the new revision always has is made anew, and so not carried; the others return no value.

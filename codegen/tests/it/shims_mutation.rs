@@ -1,7 +1,7 @@
 //! Every rule of every pair is needed, and no rule that is not is let through.
 
 use mcp_revisions_schema::Models;
-use mcp_revisions_schema::shims::Pair;
+use mcp_revisions_schema::shims::RevisionPair;
 use mcp_revisions_schema::spec::rules::RuleFile;
 
 use crate::specs::spec;
@@ -248,7 +248,7 @@ fn a_misspelled_adapter_or_action_is_an_error_with_its_line() {
     let models = Models::build(spec).unwrap();
     // A draft that differs has a pair of its own, with a file or without.
     let pairs = models.shim_pairs();
-    let ruled = |pair: &&Pair| !spec.rules.get(&pair.file()).text.is_empty();
+    let ruled = |pair: &&RevisionPair| !spec.rules.get(&pair.file()).text.is_empty();
     let pair = pairs.iter().rfind(ruled).unwrap();
     let file = spec.rules.get(&pair.file());
     let tail = "reason = \"x\"\nsource = \"x\"\n";

@@ -1,8 +1,8 @@
 //! Rows about conversions by themselves: changes of the prose that say too little, and how codes are printed.
 
-use mcp_revisions_schema::shims::Pair;
-use mcp_revisions_schema::shims::changes::Changes;
-use mcp_revisions_schema::shims::rules::Codes;
+use mcp_revisions_schema::shims::RevisionPair;
+use mcp_revisions_schema::shims::changes::ProseChanges;
+use mcp_revisions_schema::shims::rules::CodeRange;
 use mcp_revisions_schema::spec::rules::RuleFile;
 
 #[test]
@@ -21,8 +21,8 @@ fn a_change_that_says_too_little_is_an_error_that_names_it() {
         row("whole", "old..new", "Again.", "a page", "it needs none"),
         row("far", "old..far", "It is so.", "a page", "it needs none"),
     ];
-    let changes = Changes::read(RuleFile::new("changes.toml", text.concat())).unwrap();
-    let faults = changes.faults(&[Pair::new("old", "new")]);
+    let changes = ProseChanges::read(RuleFile::new("changes.toml", text.concat())).unwrap();
+    let faults = changes.faults(&[RevisionPair::new("old", "new")]);
     let said: Vec<String> = faults.iter().map(ToString::to_string).collect();
     let expected = [
         ("silent", "`says` is empty"),
@@ -40,7 +40,7 @@ fn a_change_that_says_too_little_is_an_error_that_names_it() {
 #[test]
 fn codes_are_printed_as_rules_spell_them() {
     for text in ["-32002", "[-32099,-32020]", "\"any\""] {
-        let codes: Codes = serde_json::from_str(text).unwrap();
+        let codes: CodeRange = serde_json::from_str(text).unwrap();
         assert_eq!(serde_json::to_string(&codes).unwrap(), text);
     }
 }

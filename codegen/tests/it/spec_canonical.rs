@@ -2,7 +2,7 @@
 
 use crate::says;
 use mcp_revisions_schema::spec::canonical::{canonicalize, to_text};
-use mcp_revisions_schema::{Error, Place};
+use mcp_revisions_schema::{Error, FileLocation};
 use serde_json::{Value, json};
 
 const DRAFT_07: &str = "http://json-schema.org/draft-07/schema#";
@@ -23,7 +23,7 @@ fn refused(dialect: &str, schema: Value) -> (String, String) {
         json!({"$schema": dialect, "definitions": {"A": schema, "B": {"type": "string"}}});
     match canonicalize(&upstream, "schema.json") {
         Err(Error::Wrong(of)) => match &of.place {
-            Place::Pointer(pointer) => (pointer.to_string(), of.to_string()),
+            FileLocation::Pointer(pointer) => (pointer.to_string(), of.to_string()),
             place => panic!("a refusal at {place:?}: {of}"),
         },
         other => panic!("expected a refusal, got {other:?}"),

@@ -4,8 +4,8 @@ use mcp_revisions_schema::sorted::SortedMap;
 
 use mcp_revisions_schema::spec::errors::ErrorRules;
 use mcp_revisions_schema::spec::methods::MethodRules;
-use mcp_revisions_schema::spec::{Lifecycle, Spec, Status};
-use mcp_revisions_schema::{Diagnostic, Error, Revision};
+use mcp_revisions_schema::spec::{Lifecycle, RevisionStage, Spec};
+use mcp_revisions_schema::{Error, Revision, SpecDiagnostic};
 use serde_json::{Value, json};
 
 use crate::specs::files;
@@ -70,8 +70,14 @@ fn a_spec_is_read_in_order_with_its_facts() {
         unreachable!()
     };
     for (of, id, wire, lifecycle, status) in [
-        (one, "one", "one", Lifecycle::Handshake, Status::Released),
-        (two, "two", "2", Lifecycle::PerRequest, Status::Draft),
+        (
+            one,
+            "one",
+            "one",
+            Lifecycle::Handshake,
+            RevisionStage::Released,
+        ),
+        (two, "two", "2", Lifecycle::PerRequest, RevisionStage::Draft),
     ] {
         assert_eq!((of.id.as_str(), of.wire.as_str()), (id, wire));
         assert_eq!((of.lifecycle, of.status), (lifecycle, status));
@@ -192,7 +198,7 @@ fn an_erratum_that_does_not_apply_is_an_error() {
     ];
     for (lines, expected) in cases {
         let error = with_erratum(lines).unwrap_err();
-        let line = error.diagnostic().and_then(Diagnostic::line);
+        let line = error.diagnostic().and_then(SpecDiagnostic::line);
         assert_eq!(line, Some(2), "{error:?}");
         let message = error.to_string();
         assert!(

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use mcp_revisions_schema::spec::{
-    Directory, ImportOptions, Imported, Lifecycle, Spec, Status, Upstream, verify,
+    ImportOptions, Imported, Lifecycle, RevisionStage, Spec, SpecDirectory, UpstreamFile, verify,
 };
 use mcp_revisions_schema::{Error, Revision};
 
@@ -49,13 +49,13 @@ impl Disk {
 
 /// Does what `cargo xtask spec import` does: a refused import writes nothing.
 fn import(dir: &Path, file: &Path, options: &ImportOptions) -> Result<Imported, Error> {
-    let mut directory = Directory::read(dir)?;
-    let imported = directory.import(&Upstream::read(file)?, options)?;
+    let mut directory = SpecDirectory::read(dir)?;
+    let imported = directory.import(&UpstreamFile::read(file)?, options)?;
     directory.write(dir)?;
     Ok(imported)
 }
 
-fn new(id: &str, status: Status) -> ImportOptions {
+fn new(id: &str, status: RevisionStage) -> ImportOptions {
     ImportOptions {
         revision: id.to_owned(),
         lifecycle: Some(Lifecycle::Handshake),
@@ -65,7 +65,7 @@ fn new(id: &str, status: Status) -> ImportOptions {
 }
 
 fn released(id: &str) -> ImportOptions {
-    new(id, Status::Released)
+    new(id, RevisionStage::Released)
 }
 
 fn existing(id: &str) -> ImportOptions {
@@ -80,9 +80,9 @@ fn new_revisions_find_their_place() {
     let disk = Disk::new();
     let dir = disk.spec();
     for (id, status) in [
-        ("b", Status::Released),
-        ("draft", Status::Draft),
-        ("d", Status::Released),
+        ("b", RevisionStage::Released),
+        ("draft", RevisionStage::Draft),
+        ("d", RevisionStage::Released),
     ] {
         let imported = disk.import("A", &new(id, status)).unwrap();
         assert!(imported.added && imported.schema_changed && imported.stale.is_none());
@@ -92,7 +92,7 @@ fn new_revisions_find_their_place() {
     let after = ImportOptions {
         after: Some("b".into()),
         wire: Some("d".into()),
-        ..new("c", Status::Candidate)
+        ..new("c", RevisionStage::Candidate)
     };
     disk.import("A", &after).unwrap();
     assert_eq!(disk.ids(), ["b", "c", "d", "draft"]);
@@ -111,7 +111,8 @@ fn new_revisions_find_their_place() {
 #[test]
 fn a_revision_goes_before_a_lone_draft() {
     let disk = Disk::new();
-    disk.import("A", &new("draft", Status::Draft)).unwrap();
+    disk.import("A", &new("draft", RevisionStage::Draft))
+        .unwrap();
     disk.import("A", &released("a")).unwrap();
     assert_eq!(disk.ids(), ["a", "draft"]);
     assert!(
@@ -126,7 +127,7 @@ fn an_existing_revision_keeps_its_facts_and_comments() {
     let disk = Disk::new();
     let dir = disk.spec();
     disk.import("A", &released("a")).unwrap();
-    disk.import("A", &new("b", Status::Draft)).unwrap();
+    disk.import("A", &new("b", RevisionStage::Draft)).unwrap();
     let commented = disk
         .list()
         .replace("lifecycle =", "# why\nlifecycle =")
@@ -145,7 +146,7 @@ fn an_existing_revision_keeps_its_facts_and_comments() {
     assert!(read.revisions[0].definition("Another").is_some());
 
     let (mut status, mut wire, mut after) = (existing("a"), existing("a"), existing("a"));
-    status.status = Some(Status::Draft);
+    status.status = Some(RevisionStage::Draft);
     wire.wire = Some("z".into());
     after.after = Some("b".into());
     for contradicting in [status, wire, after] {
@@ -307,8 +308,8 @@ fn two_imports_at_once_do_not_delete_each_others_folders() {
     let disk = Disk::new();
     let dir = disk.spec();
     disk.import("A", &released("a")).unwrap();
-    let mut late = Directory::read(&dir).unwrap();
-    let upstream = Upstream::read(&disk.upstream("b", "A")).unwrap();
+    let mut late = SpecDirectory::read(&dir).unwrap();
+    let upstream = UpstreamFile::read(&disk.upstream("b", "A")).unwrap();
     late.import(&upstream, &released("b")).unwrap();
     disk.import("A", &released("c")).unwrap();
     let message = late.write(&dir).unwrap_err().to_string();
@@ -329,9 +330,9 @@ fn an_interrupted_import_is_finished_by_the_next_one() {
     )
     .unwrap();
     let upstream = disk.upstream("b", "B");
-    let run = || -> Result<Directory, Error> {
-        let mut directory = Directory::read(&dir)?;
-        directory.import(&Upstream::read(&upstream)?, &released("b"))?;
+    let run = || -> Result<SpecDirectory, Error> {
+        let mut directory = SpecDirectory::read(&dir)?;
+        directory.import(&UpstreamFile::read(&upstream)?, &released("b"))?;
         directory.write(&dir)?;
         Ok(directory)
     };
@@ -342,7 +343,7 @@ fn an_interrupted_import_is_finished_by_the_next_one() {
     assert_eq!(disk.ids(), ["a"]);
     fs::remove_dir(&in_the_way).unwrap();
     let whole = run().unwrap();
-    assert_eq!(*Directory::read(&dir).unwrap().files(), *whole.files());
+    assert_eq!(*SpecDirectory::read(&dir).unwrap().files(), *whole.files());
     assert_eq!(disk.ids(), ["a", "b"]);
     let errata = fs::read_to_string(dir.join("errata.toml")).unwrap();
     says(&errata, "since = \"a\"\nuntil = \"a\"\n");
@@ -379,7 +380,8 @@ fn handlers_are_written_in_the_same_revision_when_a_newer_one_is_released() {
     let handlers = Revision::of_handlers(spec.revisions.iter())
         .unwrap()
         .clone();
-    let schema = Upstream::of_text("next", &crate::specs::latest(&spec).raw.to_string()).unwrap();
+    let schema =
+        UpstreamFile::of_text("next", &crate::specs::latest(&spec).raw.to_string()).unwrap();
     let options = ImportOptions {
         lifecycle: Some(handlers.lifecycle),
         ..released("next")

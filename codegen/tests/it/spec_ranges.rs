@@ -6,7 +6,7 @@ use crate::says;
 use mcp_revisions_schema::sorted::SortedMap;
 
 use mcp_revisions_schema::spec::{
-    Directory, Fact, ImportOptions, Imported, Lifecycle, Status, Upstream,
+    Fact, ImportOptions, Imported, Lifecycle, RevisionStage, SpecDirectory, UpstreamFile,
 };
 
 mod answered;
@@ -144,13 +144,13 @@ fn schema(colour: &str, washed: bool) -> String {
     )
 }
 
-fn upstream(text: &str) -> Upstream {
-    Upstream::of_text("schema.json", text).unwrap()
+fn upstream(text: &str) -> UpstreamFile {
+    UpstreamFile::of_text("schema.json", text).unwrap()
 }
 
 /// The made-up spec: `old`, and a draft that is the same.
-fn made_up() -> Directory {
-    let mut directory = Directory::from_files(files(&[
+fn made_up() -> SpecDirectory {
+    let mut directory = SpecDirectory::from_files(files(&[
         ("methods.toml", METHODS),
         ("errors.toml", ERRORS),
         ("docs.toml", DOCS),
@@ -171,7 +171,7 @@ fn made_up() -> Directory {
 
 /// Imports a schema as [`schema`] makes it.
 fn import(
-    directory: &mut Directory,
+    directory: &mut SpecDirectory,
     (colour, washed): (&str, bool),
     options: &ImportOptions,
 ) -> Imported {
@@ -194,7 +194,7 @@ fn new(id: &str) -> ImportOptions {
     ImportOptions {
         revision: id.to_owned(),
         lifecycle: Some(Lifecycle::Handshake),
-        status: Some(Status::Released),
+        status: Some(RevisionStage::Released),
         ..ImportOptions::default()
     }
 }
@@ -203,12 +203,12 @@ fn names(facts: &[Fact]) -> Vec<&str> {
     facts.iter().map(Fact::as_str).collect()
 }
 
-fn text_of<'d>(directory: &'d Directory, name: &str) -> &'d str {
+fn text_of<'d>(directory: &'d SpecDirectory, name: &str) -> &'d str {
     directory.files().get(name).map_or("", String::as_str)
 }
 
 /// The lines of a directory's rule files that another one does not have.
-fn lines_beyond(directory: &Directory, other: &SortedMap<String, String>) -> Vec<String> {
+fn lines_beyond(directory: &SpecDirectory, other: &SortedMap<String, String>) -> Vec<String> {
     let mut lines = Vec::new();
     for (name, text) in directory.files() {
         if name.ends_with(".toml") {
@@ -289,7 +289,7 @@ fn what_does_not_hold_is_named_with_the_reason_and_ends_before() {
         .replace("  \"/$defs/WashRequest/properties/_meta\",\n", "");
     let ended = row.replace("since = \"old\"\n", "since = \"old\"\nuntil = \"old\"\n");
     *errata = errata.replace(&row, &format!("{ended}\n{rest}"));
-    let directory = Directory::from_files(files);
+    let directory = SpecDirectory::from_files(files);
     let spec = directory.spec().unwrap();
     // The draft that still is the release before has what that release has.
     let of = |id: &str| spec.revision(id).unwrap();
@@ -370,7 +370,7 @@ fn the_end_of_doc_lines_is_written_where_their_table_is() {
     ] {
         let mut files = made_up().files().clone();
         files.insert("docs.toml".to_owned(), docs.clone());
-        let mut directory = Directory::from_files(files.clone());
+        let mut directory = SpecDirectory::from_files(files.clone());
         import(&mut directory, SAME, &new("new"));
         let lines = ["docs/Wall".to_owned()];
         directory.confirm("new", &lines, false).unwrap();
@@ -417,7 +417,7 @@ fn what_a_draft_has_no_more_is_passed_over_there() {
         )
     );
     let ended = methods.replace(own, "");
-    let mut directory = Directory::from_files(files);
+    let mut directory = SpecDirectory::from_files(files);
     let next = import(&mut directory, ("boolean", false), &again("draft"));
     assert!(
         next.left
@@ -444,7 +444,7 @@ fn the_rules_of_a_draft_become_those_of_its_release() {
         (schema("string", false), None),
         (schema("boolean", false), Some("draft")),
     ] {
-        let mut directory = Directory::from_files(files.clone());
+        let mut directory = SpecDirectory::from_files(files.clone());
         let options = ImportOptions {
             from: from.map(str::to_owned),
             ..new("new")
@@ -461,15 +461,15 @@ fn the_rules_of_a_draft_become_those_of_its_release() {
         assert!(text_of(&directory, "errors.toml").ends_with(&header.replace("draft", "new")));
     }
     // A release that the draft did not become leaves the draft what it has.
-    let mut directory = Directory::from_files(files.clone());
+    let mut directory = SpecDirectory::from_files(files.clone());
     let imported = import(&mut directory, ("boolean", false), &new("new"));
     assert_eq!(imported.displaced, ["shims/old..draft.toml"]);
     keeps_every_line(&directory, &files);
 }
 
 /// Checks that an import has taken no line away: it adds lines, and ends what does not hold.
-fn keeps_every_line(directory: &Directory, before: &SortedMap<String, String>) {
-    let stood = Directory::from_files(before.clone());
+fn keeps_every_line(directory: &SpecDirectory, before: &SortedMap<String, String>) {
+    let stood = SpecDirectory::from_files(before.clone());
     assert_eq!(lines_beyond(&stood, directory.files()), [""; 0]);
 }
 
@@ -482,9 +482,9 @@ fn an_import_adds_lines_and_takes_none_away() {
         ("boolean", false),
     ] {
         for (status, after) in [
-            (Status::Released, None),
-            (Status::Candidate, Some("old")),
-            (Status::Draft, None),
+            (RevisionStage::Released, None),
+            (RevisionStage::Candidate, Some("old")),
+            (RevisionStage::Draft, None),
         ] {
             let mut directory = made_up();
             let before = directory.files().clone();

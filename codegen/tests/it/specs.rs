@@ -5,20 +5,21 @@ use mcp_revisions_schema::sorted::SortedMap;
 use std::path::PathBuf;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-use mcp_revisions_schema::diff::{Kind, Sources, between};
-use mcp_revisions_schema::shims::{Pair, PairPlan, cover};
+use mcp_revisions_schema::diff::{ChangeKind, SideSources, between};
+use mcp_revisions_schema::shims::{PairPlan, RevisionPair, cover};
 use mcp_revisions_schema::spec::rules::RuleFile;
-use mcp_revisions_schema::spec::{Directory, ImportOptions, Spec, Status, Upstream};
+use mcp_revisions_schema::spec::{ImportOptions, RevisionStage, Spec, SpecDirectory, UpstreamFile};
 use mcp_revisions_schema::{Error, Models, Revision};
 
 use crate::workspace::repository;
 
-static DIRECTORY: LazyLock<Directory> = LazyLock::new(|| Directory::read(&spec_dir()).unwrap());
+static DIRECTORY: LazyLock<SpecDirectory> =
+    LazyLock::new(|| SpecDirectory::read(&spec_dir()).unwrap());
 static SPEC: LazyLock<Spec> = LazyLock::new(|| DIRECTORY.spec().unwrap());
 static TWIN: LazyLock<Spec> = LazyLock::new(|| twin_directory().spec().unwrap());
 static PLANS: LazyLock<Vec<PairPlan>> =
     LazyLock::new(|| Models::build(spec()).unwrap().plan_shims(spec()).unwrap());
-static TWINS: Mutex<SortedMap<String, Directory>> = Mutex::new(SortedMap::new());
+static TWINS: Mutex<SortedMap<String, SpecDirectory>> = Mutex::new(SortedMap::new());
 
 fn spec_dir() -> PathBuf {
     repository().join("spec")
@@ -31,7 +32,7 @@ pub(crate) fn files(texts: &[(&str, &str)]) -> SortedMap<String, String> {
 }
 
 /// The directory as it stands.
-pub(crate) fn directory() -> Directory {
+pub(crate) fn directory() -> SpecDirectory {
     DIRECTORY.clone()
 }
 
@@ -58,13 +59,13 @@ pub(crate) fn released(ids: &[&str]) -> String {
 /// The latest release of a spec.
 pub(crate) fn latest(spec: &Spec) -> &Revision {
     let mut revisions = spec.revisions.iter();
-    let is_released = |row: &&Revision| row.status == Status::Released;
+    let is_released = |row: &&Revision| row.status == RevisionStage::Released;
     revisions.rfind(is_released).unwrap()
 }
 
 /// The latest release of a spec and its draft.
-pub(crate) fn last_pair(spec: &Spec) -> Pair {
-    Pair::new(latest(spec).id.clone(), "draft")
+pub(crate) fn last_pair(spec: &Spec) -> RevisionPair {
+    RevisionPair::new(latest(spec).id.clone(), "draft")
 }
 
 /// What is planned between these two by rules.
@@ -80,8 +81,8 @@ pub(crate) fn planned(spec: &Spec) -> PairPlan {
 }
 
 /// What covers the rows of a kind between them.
-pub(crate) fn covered(spec: &Spec, plan: &PairPlan, kind: Kind) -> Vec<String> {
-    let sources = Sources::read(spec).unwrap();
+pub(crate) fn covered(spec: &Spec, plan: &PairPlan, kind: ChangeKind) -> Vec<String> {
+    let sources = SideSources::read(spec).unwrap();
     let diff = between(&sources, &plan.pair.old, &plan.pair.new, false).unwrap();
     let rows = diff.rows.iter().filter(|row| row.kind == kind);
     rows.flat_map(|row| cover(row, plan)).collect()
@@ -98,12 +99,12 @@ pub(crate) fn filled(rows: &str) -> String {
 }
 
 /// The directory in memory: the latest release is imported as the draft.
-pub(crate) fn twin_directory() -> Directory {
+pub(crate) fn twin_directory() -> SpecDirectory {
     twin_directory_of(&latest(spec()).id)
 }
 
 /// The same with that revision in the place of the draft.
-pub(crate) fn twin_directory_of(id: &str) -> Directory {
+pub(crate) fn twin_directory_of(id: &str) -> SpecDirectory {
     let mut twins = TWINS.lock().unwrap_or_else(PoisonError::into_inner);
     let twin = twins.entry(id.to_owned());
     twin.or_insert_with(|| made_of(id)).clone()
@@ -114,9 +115,9 @@ pub(crate) fn twin() -> Spec {
     TWIN.clone()
 }
 
-fn made_of(id: &str) -> Directory {
+fn made_of(id: &str) -> SpecDirectory {
     let mut directory = directory();
-    let is_draft = |row: &&Revision| row.status == Status::Draft;
+    let is_draft = |row: &&Revision| row.status == RevisionStage::Draft;
     let draft = spec().revisions.iter().find(is_draft).unwrap();
     let twin = spec().revision(id).unwrap();
     let options = ImportOptions {
@@ -125,7 +126,7 @@ fn made_of(id: &str) -> Directory {
         lifecycle: Some(twin.lifecycle),
         ..ImportOptions::default()
     };
-    let schema = Upstream::of_text("twin", &twin.raw.to_string()).unwrap();
+    let schema = UpstreamFile::of_text("twin", &twin.raw.to_string()).unwrap();
     directory.import(&schema, &options).unwrap();
     directory
 }

@@ -3,19 +3,21 @@
 use mcp_codegen::generate::{Generated, generate};
 use mcp_codegen::surface;
 use mcp_revisions_schema::sorted::SortedMap;
-use mcp_revisions_schema::spec::{Directory, ImportOptions, Lifecycle, Status, Upstream};
+use mcp_revisions_schema::spec::{
+    ImportOptions, Lifecycle, RevisionStage, SpecDirectory, UpstreamFile,
+};
 
 use crate::says;
 use crate::specs::{directory, spec};
 
 /// What the generator makes of files, with what would stand on disk after it.
 fn made(files: SortedMap<String, String>) -> Generated {
-    generate(&Directory::from_files(files).spec().unwrap()).unwrap()
+    generate(&SpecDirectory::from_files(files).spec().unwrap()).unwrap()
 }
 
 /// Checks what was made of files against what stands.
 fn checked(stands: &Generated, files: SortedMap<String, String>) -> Result<(), String> {
-    let spec = Directory::from_files(files.clone()).spec().unwrap();
+    let spec = SpecDirectory::from_files(files.clone()).spec().unwrap();
     let crates = stands.crates.iter();
     let crates = crates.map(|one| (one.package.clone(), one.files.clone()));
     let packages = surface::packages(&spec);
@@ -58,10 +60,10 @@ fn a_new_release_moves_types_between_crates_and_changes_none() {
     let options = ImportOptions {
         revision: "next".to_owned(),
         lifecycle: Some(Lifecycle::PerRequest),
-        status: Some(Status::Released),
+        status: Some(RevisionStage::Released),
         ..ImportOptions::default()
     };
-    let schema = Upstream::of_text("next", &latest.raw.to_string()).unwrap();
+    let schema = UpstreamFile::of_text("next", &latest.raw.to_string()).unwrap();
     next.import(&schema, &options).unwrap();
     let mut files = next.files().clone();
     let shapes = files.get_mut("shapes.toml").unwrap();

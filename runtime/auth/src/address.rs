@@ -1,4 +1,4 @@
-//! Which URLs a sign-in may use, and the places that documents are at.
+//! The URLs that a sign-in may use, and the places of documents.
 
 use std::net::{IpAddr, Ipv4Addr};
 

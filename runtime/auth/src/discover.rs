@@ -13,13 +13,13 @@ use crate::{Answer, AuthError, Challenge, Settings};
 /// Maximum number of authorization servers of a resource that are looked at.
 const SERVERS: usize = 20;
 
-/// What discovery found.
+/// The result of discovery.
 pub(crate) struct Discovered {
     /// The resource, exactly as its metadata name it; `None` for a server of 2025-03-26.
     pub(crate) resource: Option<String>,
     /// The scopes that the resource lists.
     pub(crate) scopes: Vec<String>,
-    /// Whether the resource wants tokens that are bound to a key.
+    /// Set if the resource wants tokens that are bound to a key.
     pub(crate) wants_dpop: bool,
     /// The authorization server.
     pub(crate) server: ServerMetadata,

@@ -57,7 +57,7 @@ pub(crate) fn is_scope(text: &str) -> bool {
     !text.is_empty() && text.len() <= SCOPE_BYTES && text.bytes().all(is_letter)
 }
 
-/// What the metadata of an authorization server say.
+/// The metadata of an authorization server.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ServerMetadata {
     pub(crate) issuer: String,

@@ -8,7 +8,7 @@ use crate::{AuthError, Secret};
 /// The key that tokens are bound to.
 pub struct DpopKey(Signer);
 
-/// What a proof is for.
+/// The request that a proof belongs to.
 #[derive(Debug, Clone, Copy)]
 pub struct Proof<'a> {
     /// The method of the request.

@@ -26,7 +26,7 @@ pub enum AuthError {
     Document {
         /// The URL.
         url: String,
-        /// What was expected and what was found.
+        /// The expected and the found value.
         why: String,
     },
     /// The metadata are those of another server.
@@ -38,7 +38,7 @@ pub enum AuthError {
         url: String,
         /// The URL of the MCP server.
         expected: String,
-        /// What the document names.
+        /// The value in the document.
         found: String,
     },
     /// The metadata are those of another authorization server.
@@ -50,7 +50,7 @@ pub enum AuthError {
         url: String,
         /// The issuer that was looked for.
         expected: String,
-        /// What the document names.
+        /// The value in the document.
         found: String,
     },
     /// The authorization server does not list S256.
@@ -68,7 +68,7 @@ pub enum AuthError {
     NoClient {
         /// The issuer.
         issuer: String,
-        /// What it answered, if it did.
+        /// The answer, if there was one.
         why: String,
     },
     /// A client is bound to another authorization server.
@@ -91,7 +91,7 @@ pub enum AuthError {
         issuer: String,
         /// The error code.
         code: String,
-        /// What it says of it, behind a colon.
+        /// The description of the server, behind a colon.
         description: String,
     },
     /// More scopes were wanted than the token got in several sign-ins.
@@ -99,7 +99,7 @@ pub enum AuthError {
         "the server wants the scope `{scope}`, which was requested already: the account may not have it"
     )]
     Scope {
-        /// What the server wants.
+        /// The scope that the server wants.
         scope: String,
     },
     /// A key cannot be used.

@@ -44,14 +44,14 @@ pub struct Refused {
     pub challenges: Vec<Challenge>,
     /// The protocol version of the request.
     pub protocol_version: Option<String>,
-    /// Whether the refused token was issued a moment ago: then it is not refreshed, and the sign-in begins again.
+    /// Set if the refused token was issued a moment ago: then it is not refreshed, and the sign-in begins again.
     pub is_fresh: bool,
 }
 
 /// Random bytes: for `state`, for the PKCE verifier, and for the ids of signed tokens.
 pub struct Entropy(pub [u8; 96]);
 
-/// What is to be done next.
+/// The next task of the caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     /// Send a request, and hand in its response with [`Flow::answered`].
@@ -78,7 +78,7 @@ pub enum Method {
     Post,
 }
 
-/// What a request is for.
+/// The purpose of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     /// Metadata of the protected resource.
@@ -94,7 +94,7 @@ pub enum Purpose {
 /// A request. `Debug` shows neither headers nor body, which may have secrets.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Request {
-    /// What it is for.
+    /// The purpose.
     pub purpose: Purpose,
     /// Its method.
     pub method: Method,
@@ -135,7 +135,7 @@ impl std::fmt::Debug for Answer {
     }
 }
 
-/// What came of a step.
+/// The result of a step.
 pub(crate) enum Reply {
     Answer(Result<Answer, String>),
     Listening(String),
@@ -143,7 +143,7 @@ pub(crate) enum Reply {
     Kept,
 }
 
-/// Where the sequence leaves its next step, and finds what came of it.
+/// The place where the sequence leaves its next step, and finds the result of the last one.
 #[derive(Clone, Default)]
 pub(crate) struct Desk(Arc<Mutex<Papers>>);
 

@@ -1,4 +1,4 @@
-//! What is kept of a sign-in, and its JSON.
+//! The stored part of a sign-in, and its JSON.
 
 use serde_json::{Map, Value, json};
 
@@ -7,7 +7,7 @@ use crate::Secret;
 /// The number of the format that this crate writes.
 const FORMAT: u64 = 1;
 
-/// What is kept of the sign-in to one server. Times are seconds since 1970.
+/// The stored part of the sign-in to one server. Times are seconds since 1970.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Kept {
     /// The URL of the MCP server.
@@ -37,11 +37,11 @@ pub struct Registration {
     pub client_secret: Option<Secret>,
     /// The authentication at the token endpoint, as the registration names it.
     pub auth_method: Option<String>,
-    /// Where browsers come back to.
+    /// The URLs that browsers come back to.
     pub redirect_uris: Vec<String>,
     /// When the secret ends; 0 is never.
     pub expires_at: u64,
-    /// Whether the client was registered by the flow itself.
+    /// Set if the client was registered by the flow itself.
     pub is_dynamic: bool,
 }
 
@@ -52,7 +52,7 @@ pub struct Tokens {
     pub access: Secret,
     /// The refresh token.
     pub refresh: Option<Secret>,
-    /// Whether the token is bound to a key.
+    /// Set if the token is bound to a key.
     pub is_dpop: bool,
     /// The scopes that the token has, as far as the response says.
     pub scope: Option<String>,
@@ -84,7 +84,7 @@ pub struct Pending {
     pub verifier: Secret,
     /// The issuer.
     pub issuer: String,
-    /// Where the browser comes back to.
+    /// The URL that the browser comes back to.
     pub redirect_uri: String,
     /// The requested scopes.
     pub scope: Option<String>,

@@ -25,9 +25,9 @@ pub struct Settings {
     pub resource: ResourceParameter,
     /// The grant.
     pub grant: Grant,
-    /// Whether S256 is taken for granted where the metadata do not list it.
+    /// Set if S256 is assumed where the metadata do not list it.
     pub assumes_pkce: bool,
-    /// Whether tokens are bound to a key even if the server does not want it (RFC 9449).
+    /// Set if tokens are bound to a key even if the server does not want it (RFC 9449).
     pub wants_dpop: bool,
     /// Parameters that are added to the authorization request.
     pub authorize_parameters: Vec<(String, String)>,
@@ -70,7 +70,7 @@ pub enum ResourceParameter {
     None,
 }
 
-/// How a token is requested.
+/// The way to request a token.
 #[derive(Debug, Clone)]
 pub enum Grant {
     /// An authorization code, with PKCE: a person signs in.

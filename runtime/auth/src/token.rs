@@ -31,7 +31,7 @@ impl Ids {
     }
 }
 
-/// Where and how tokens are requested.
+/// The endpoint for tokens, and the authentication of the client there.
 pub(crate) struct TokenEndpoint<'a> {
     pub(crate) desk: &'a Desk,
     pub(crate) server: &'a ServerMetadata,

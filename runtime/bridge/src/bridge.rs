@@ -23,7 +23,7 @@ use crate::settings::{Room, Settings};
 use crate::spare::Spare;
 use crate::{Error, Proxy, RateLimit, Service, Upstream};
 
-/// How long what is open over stdio may take to finish once the bridge is to end.
+/// Time that open calls over stdio have to finish once the bridge is to end.
 const GRACE: Duration = Duration::from_secs(5);
 
 /// A proxy to an upstream server, before it serves.

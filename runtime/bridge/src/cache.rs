@@ -15,7 +15,7 @@ use tokio::time::Instant;
 /// Most bytes of results that are kept.
 const ROOM: usize = 16 << 20;
 
-/// How long a result is kept at most.
+/// Maximum time that a result is kept.
 const LONGEST: Duration = Duration::from_secs(24 * 3600);
 
 /// The params that tell one result of a method from another.
@@ -24,7 +24,7 @@ const KEYS: [&str; 2] = ["cursor", "uri"];
 /// Params that make a request one of its own: it goes on with a suspended one.
 const OWN: [&str; 2] = ["inputResponses", "requestState"];
 
-/// What a result answers: the revision that it is of, its method, and the params that matter.
+/// The request that a result answers: its revision, its method, and the params that matter.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
     revision: Revision,
@@ -68,7 +68,7 @@ pub(crate) struct Cache(Mutex<State>);
 struct State {
     kept: HashMap<Key, Kept>,
     bytes: usize,
-    /// How often something has changed at the server: a result that was asked for before is not kept.
+    /// Number of changes at the server: a result of a request from before the last one is not kept.
     changes: u64,
 }
 

@@ -8,10 +8,10 @@ use mcp_wire::ErrorObject;
 use tokio::sync::watch;
 use tracing::info;
 
-/// How long the errors that end open calls may take to be sent.
+/// Maximum time to send the errors that end open calls.
 pub(crate) const LAST_ANSWERS: Duration = Duration::from_secs(1);
 
-/// Whether the grace of open calls is over, and what ends it early.
+/// The end of the grace of open calls, and the signal that ends it early.
 pub(crate) struct Ending {
     is_over: watch::Sender<bool>,
     early: Mutex<Option<Boxed<'static, ()>>>,

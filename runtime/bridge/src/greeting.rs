@@ -15,10 +15,10 @@ use tokio::io::{
 use crate::identity::{anyone_of, first_said};
 use crate::service::nameless;
 
-/// How many bytes of a client may wait to be read: beyond that its end is not noticed until some of them are.
+/// Maximum number of a client's bytes that wait to be read: beyond that its end is not noticed until some of them are.
 const PIPE: usize = 1 << 20;
 
-/// How long a client may take to read that it is refused.
+/// Maximum time for a client to read that it is refused.
 const READS: Duration = Duration::from_secs(1);
 
 /// A client that has sent its first message for a server.

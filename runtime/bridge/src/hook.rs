@@ -1,4 +1,4 @@
-//! What an application does around the calls of clients: see, change, answer or refuse them, and hide tools.
+//! Hooks of an application around the calls of clients: see, change, answer or refuse them, and hide tools.
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub struct ClientCall {
     request: IncomingRequest,
     peer: Peer,
     proxy: Proxy,
-    /// What becomes of notifications about it in a gateway.
+    /// The changes of notifications about it in a gateway.
     rewrite: Option<Rewrite>,
 }
 

@@ -1,4 +1,4 @@
-//! Who a client is and what it can do, in its own words and in those of its server.
+//! The identity and the capabilities of a client, in its own words and in those of its server.
 
 use mcp_revisions::RevisionSet;
 use mcp_revisions::sansio::client::{Profile, ServerFacts};
@@ -102,7 +102,7 @@ pub(crate) fn introduction(facts: ServerFacts) -> Profile {
     for own in OWN_MEMBERS {
         members.remove(own);
     }
-    // Where nothing else is in it, there was nothing else.
+    // A `_meta` that is now empty is left out, as its client left it out.
     if let Some(meta) = members.remove("_meta") {
         let rest = meta::without(
             &Json::of(&Map::from_iter([("_meta", meta)])),
@@ -112,7 +112,7 @@ pub(crate) fn introduction(facts: ServerFacts) -> Profile {
         let rest = rest.filter(|rest| named.is_none() || !is_empty(rest));
         members.extend(rest.map(|meta| ("_meta", meta)));
     }
-    // What cannot be read in its own revision is told to nobody.
+    // An identity that cannot be read in its own revision is passed to no server.
     let info = info.filter(|_| facts.info.is_some());
     let is_nameless = info.is_none();
     let info = info.unwrap_or_else(bridge);

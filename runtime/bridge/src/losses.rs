@@ -1,4 +1,4 @@
-//! What messages lose on their way through the bridge: each report goes to one hook, and grave losses can be rejected.
+//! Losses of messages on their way through the bridge: each report goes to one hook, and grave losses can be rejected.
 
 use mcp_revisions::sansio::server::{Lost, Undelivered};
 use mcp_revisions_core::{Context, Loss, LossKind, Revision, Subject};
@@ -16,7 +16,7 @@ pub enum End {
     Server,
 }
 
-/// What one message lost at an end of the bridge, or why it was not delivered.
+/// The losses of one message at an end of the bridge, or the reason why it was not delivered.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct LossReport<'a> {
@@ -28,7 +28,7 @@ pub struct LossReport<'a> {
     pub method: &'a str,
     /// The id of the request that the message is or answers; `None` for a notification.
     pub request: Option<&'a RequestId>,
-    /// What it lost.
+    /// The losses.
     pub losses: &'a [Loss],
     /// Why nothing of the message was delivered; `None` if it was.
     pub undelivered: Option<Undelivered<'a>>,

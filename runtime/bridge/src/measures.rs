@@ -1,4 +1,4 @@
-//! What the bridge counts by the facade `metrics`. The label `server` is the name of the server, if it has one.
+//! The metrics of the bridge, by the facade `metrics`. The label `server` is the name of the server, if it has one.
 
 use std::sync::Arc;
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::io::AsyncWrite;
 use tokio::time::Sleep;
 
-/// How long a reader may take nothing of what is written.
+/// Maximum time for a reader to take none of the bytes written.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Fails once its reader has taken nothing for [`PATIENCE`].

@@ -24,11 +24,11 @@ use crate::settings::Settings;
 
 /// Arguments of tools that headers repeat.
 const PARAM: &str = "mcp-param-";
-/// How often it is looked whether a call is open.
+/// Time between two looks at the state of a call.
 const LOOK: Duration = Duration::from_millis(50);
-/// How many characters of an error of a server are quoted.
+/// Maximum number of characters quoted of an error of a server.
 const EXCERPT: usize = 200;
-/// How much of the name of a tool tells it from others.
+/// Number of characters of a tool's name that tell it from others.
 const NAME: usize = 256;
 
 /// A handler that passes calls, notifications and questions on between clients and an upstream server.

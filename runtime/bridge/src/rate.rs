@@ -13,7 +13,7 @@ use tokio::time::Instant;
 /// Most clients whose requests are counted; beyond it, those that have sent nothing for longest are forgotten.
 const CLIENTS: usize = 10_000;
 
-/// How many requests a client may send in a minute; clones count together.
+/// A limit of the requests that a client may send in a minute; clones count together.
 ///
 /// A client is a principal, else an address. A minute's requests may come at once; from then on they come back evenly.
 #[derive(Clone)]
@@ -22,7 +22,7 @@ pub struct RateLimit {
     clients: Arc<Mutex<HashMap<Owner, Bucket>>>,
 }
 
-/// What a client may send yet, as of a time.
+/// The requests that a client may still send, as of a time.
 #[derive(Clone, Copy)]
 struct Bucket {
     left: f64,

@@ -1,4 +1,4 @@
-//! Which server a client gets: one of its own, as if nothing stood in between.
+//! The server that a client gets: one of its own, as if nothing stood in between.
 //!
 //! A session of the handshake lifecycle has state on the server: its subscriptions, its log level, what it can be asked. So each
 //! gets a connection of its own, and a process of its own if the server is one. Requests of the per-request lifecycle carry all of that
@@ -26,13 +26,13 @@ use crate::link::Link;
 use crate::measures::{self, Name, OpenServer};
 use crate::settings::{Room, Settings};
 
-/// How long a server is kept at most that per-request clients share, while none of them sends a request.
+/// Maximum time to keep a server that per-request clients share, while none of them sends a request.
 const IDLE: Duration = Duration::from_secs(300);
 
 /// For how long a session keeps its server that sends nothing, however many others are opened.
 const SPARED: Duration = Duration::from_secs(60);
 
-/// How often the servers of clients that are gone are looked for.
+/// Time between two searches for servers of clients that are gone.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Starts a server, on behalf of a client.
@@ -40,7 +40,7 @@ pub(crate) type Start = Arc<
     dyn Fn(Arc<Caller>) -> Pin<Box<dyn Future<Output = Result<Link, Error>> + Send>> + Send + Sync,
 >;
 
-/// Whose a server is.
+/// The owner of a server.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Key {
     /// Of the one client over standard streams.
@@ -102,14 +102,14 @@ pub(crate) struct Servers {
     start: Start,
     room: Room,
     name: Name,
-    /// Whether the server is sent the names of clients.
+    /// Set if the server is sent the names of clients.
     is_named: bool,
-    /// Whether no two connections share a server.
+    /// Set if no two connections share a server.
     is_isolated: bool,
-    /// Whether sessions have other servers, too, and outlive this one.
+    /// Set if sessions have other servers, too, and outlive this one.
     is_among_others: bool,
     open: Arc<Mutex<Open>>,
-    /// Whether none is started any more, because the bridge ends.
+    /// Set once none is started any more, because the bridge ends.
     is_closed: Arc<AtomicBool>,
 }
 

@@ -39,19 +39,19 @@ use crate::settings::Settings;
 use crate::spare::Spare;
 use crate::{Error, Proxy};
 
-/// How often the service looks for sessions that are idle.
+/// Time between two searches for idle sessions.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// How many first messages are read at a time, each of which may be as long as a message may be.
+/// Maximum number of first messages read at a time, each of which may be as long as a message may be.
 const READS: usize = 16;
 
-/// How many bytes a first message takes up at least while it waits.
+/// Minimum number of bytes that a waiting first message counts for.
 const LEAST: usize = 4 << 10;
 
-/// How long a first message waits until it is read.
+/// Maximum time that a first message waits until it is read.
 const TURN_TIME: Duration = Duration::from_secs(10);
 
-/// How long a first message may take to arrive.
+/// Maximum time for a first message to arrive.
 const READ_TIME: Duration = Duration::from_secs(10);
 
 /// A bridge as a tower service; clones share its connections.
@@ -67,7 +67,7 @@ struct Shared {
     settings: Arc<Settings>,
     /// Answers requests that need no server, until there is one.
     unstarted: transport::Service,
-    /// What clients of each revision meet, once the first of them has named itself.
+    /// The service for clients of each revision, once the first of them has named itself.
     faces: HashMap<Revision, OnceCell<Started>>,
     /// The servers of all clients, once there is one.
     servers: OnceLock<Servers>,
@@ -78,7 +78,7 @@ struct Shared {
     is_closed: AtomicBool,
 }
 
-/// What there is once a client of a revision has named itself.
+/// The service for clients of a revision, once one of them has named itself.
 struct Started {
     service: transport::Service,
     spare: Arc<Spare>,

@@ -1,4 +1,4 @@
-//! What a bridge was set to.
+//! The settings of a bridge.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,19 +17,19 @@ use crate::hook::Hooks;
 use crate::losses::{End, Losses};
 use crate::{Error, RateLimit, Upstream, identity};
 
-/// What a bridge was set to.
+/// The settings of a bridge.
 #[derive(Debug)]
 pub(crate) struct Settings {
     pub(crate) upstream: Upstream,
     /// Results that clients share.
     pub(crate) cache: Cache,
-    /// How many requests each client may send.
+    /// The limit of each client's requests.
     pub(crate) rate_limit: Option<RateLimit>,
     /// The name of the server in metrics.
     pub(crate) name: Option<Arc<str>>,
     pub(crate) client_revisions: RevisionSet,
     pub(crate) upstream_revisions: RevisionSet,
-    /// How long a server may take until it is known which revision it speaks.
+    /// Maximum time until it is known which revision a server speaks.
     pub(crate) start_timeout: Duration,
     pub(crate) policy: UnknownFields,
     pub(crate) losses: Losses,
@@ -37,9 +37,9 @@ pub(crate) struct Settings {
     /// The `clientInfo` that the server is sent in place of those of clients.
     pub(crate) client_info: Option<Json>,
     pub(crate) room: Room,
-    /// Whether no two connections share a server.
+    /// Set if no two connections share a server.
     pub(crate) is_isolated: bool,
-    /// Whether its clients are those of a gateway, which has other servers, too.
+    /// Set if its clients are those of a gateway, which has other servers, too.
     pub(crate) is_among_others: bool,
     pub(crate) per_owner: Option<usize>,
     pub(crate) tasks: TaskOptions,
@@ -49,7 +49,7 @@ pub(crate) struct Settings {
     pub(crate) ending: Ending,
 }
 
-/// How many servers are at work at a time, and how long one is kept that no client uses.
+/// Maximum number of servers at work at a time, and the time that an unused one is kept.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Room {
     pub(crate) all: usize,

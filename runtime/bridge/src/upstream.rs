@@ -1,4 +1,4 @@
-//! How an upstream server is reached: as a process, at a URL, over two streams, or within this process.
+//! The ways to an upstream server: as a process, at a URL, over two streams, or within this process.
 
 use std::convert::Infallible;
 use std::ffi::OsString;

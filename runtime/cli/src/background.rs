@@ -10,10 +10,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long the end of the program waits for texts that are still queued.
+/// Time that the end of the program waits for texts that are still queued.
 pub(crate) const FLUSH: Duration = Duration::from_secs(1);
 
-/// What a queued text takes beside its bytes.
+/// Number of bytes of a queued text beside its own.
 const OVERHEAD: usize = 64;
 
 /// A thread with a bounded queue of texts; clones share it.
@@ -37,11 +37,11 @@ struct Shared {
 struct Queue {
     texts: VecDeque<Queued>,
     bytes: usize,
-    /// Whether texts are dropped until the queue is half empty.
+    /// Set while texts are dropped, until the queue is half empty.
     is_full: bool,
     /// The destinations of dropped texts.
     behind: Vec<Arc<Destination>>,
-    /// Whether the thread has taken a text out and not written it yet.
+    /// Set if the thread has taken a text out and not written it yet.
     is_writing: bool,
 }
 
@@ -146,7 +146,7 @@ impl Shared {
     }
 }
 
-/// Where texts are written.
+/// The target of texts.
 pub(crate) struct Destination {
     /// The name for people: `standard error`, or a path.
     name: String,
@@ -162,9 +162,9 @@ pub(crate) struct Destination {
 
 struct Output {
     target: Target,
-    /// Whether a write failed in the middle of a line.
+    /// Set if a write failed in the middle of a line.
     is_cut: bool,
-    /// Whether [`Destination::on_failure`] was called.
+    /// Set if [`Destination::on_failure`] was called.
     has_failed: bool,
     /// Missing lines that no line of `gap` tells yet.
     untold: u64,

@@ -27,7 +27,7 @@ pub(crate) fn is_on(stream: impl IsTerminal) -> bool {
     mcp_revisions_schema::command::is_coloured(choice, stream)
 }
 
-/// Whether there are colours.
+/// A flag: texts are coloured.
 #[derive(Clone, Copy)]
 pub(crate) struct Paint(bool);
 

@@ -1,4 +1,4 @@
-//! What a text lost when it was read and written: the JSON pointers of what is no longer there as it was.
+//! The parts that a text lost when it was read and written: JSON pointers of parts that are missing or differ.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -70,7 +70,7 @@ enum Sender {
     Server,
 }
 
-/// What happens to fields that only the newer revision defines.
+/// The policy for fields that only the newer revision defines.
 #[derive(Clone, Copy, ValueEnum)]
 pub(crate) enum UnknownFieldsArgument {
     /// Leave them out, and report a loss
@@ -121,7 +121,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         if let (Protocol::Revision(_), Some(extension)) = (lacking, extensions.find(has_it)) {
             return format!("{what}; the extension has it: use --{option} {extension}");
         }
-        // What the source has is missing in the target, where another name would be another thing.
+        // A part of the source is missing in the target, where another name would be another thing.
         let near = if has_it(from) {
             String::new()
         } else {
@@ -396,7 +396,7 @@ fn unreadable(error: &anyhow::Error, as_json: bool) -> Outcome {
     Outcome { text, code: 3 }
 }
 
-/// What may help where a file was taken for a message since nothing else was said.
+/// The advice where a file was taken for a message since nothing else was said.
 const OTHERWISE: &str =
     "; the file was read as a whole message: use --type, or --method with --part, if it is not one";
 

@@ -13,7 +13,7 @@ use crate::Outcome;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// What to list
+    /// Subject of the list
     what: What,
     /// Protocol revision, or an extension: `tasks` [default: the latest release]
     #[arg(value_name = "ID", default_value_t = Revision::LATEST.into(), hide_default_value = true)]

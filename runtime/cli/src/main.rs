@@ -80,7 +80,7 @@ enum Command {
     Man(manual::Pages),
 }
 
-/// What a subcommand prints, and its exit code.
+/// The output of a subcommand, and its exit code.
 struct Outcome {
     text: String,
     code: u8,
@@ -138,9 +138,9 @@ fn run(command: Command) -> ExitCode {
 }
 
 /// Prints the outcome of a subcommand that `cargo xtask` has as well.
-fn shared(outcome: anyhow::Result<command::Outcome>) -> ExitCode {
+fn shared(outcome: anyhow::Result<command::CommandOutcome>) -> ExitCode {
     match outcome {
-        Ok(command::Outcome { text, passed }) => {
+        Ok(command::CommandOutcome { text, passed }) => {
             let has_colours = colour::is_on(std::io::stdout());
             printed(&text, u8::from(!passed), has_colours)
         }

@@ -116,7 +116,7 @@ fn answered(
         return refused(&read_as, diagnostic);
     };
     let result = message.result.map_or("null", Raw::text);
-    // What an extension answers instead is told apart by not being the plain result.
+    // The result of an extension is told apart by not being the plain result.
     let reads = |ty: &&TypeInfo| ty.read(result).is_ok();
     let ty = results(revision, method).find(reads).unwrap_or(plain);
     let place = format!("{pointer}/result");

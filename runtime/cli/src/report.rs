@@ -1,4 +1,4 @@
-//! What was found out about one input, for people and for programs.
+//! The result of checks of one input, for people and for programs.
 
 use mcp_revisions_core::Diagnostic;
 use mcp_wire::printable;
@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 
 /// The result of one check.
 pub(crate) struct Finding {
-    /// What the text was read as: a definition, or a method and the kind of message.
+    /// The type that the text was read as: a definition, or a method and the kind of message.
     pub(crate) read_as: String,
-    /// What came of it.
+    /// The verdict.
     pub(crate) verdict: Verdict,
 }
 
-/// What came of reading and writing.
+/// The verdict on reading and writing.
 pub(crate) enum Verdict {
     /// The same JSON came out.
     Same,

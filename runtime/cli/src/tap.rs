@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
     command: Vec<String>,
 }
 
-/// What the writer thread receives.
+/// A message to the writer thread.
 enum Event {
     /// A line went by.
     Passed(Passed),
@@ -50,10 +50,10 @@ struct Passed {
     line: String,
 }
 
-/// How much of one line is kept to be written down.
+/// Maximum number of bytes of one line kept to be written down.
 const MAX_LINE: usize = 64 << 20;
 
-/// How many lines wait until they are looked at. The traffic waits for that, and for no reader or disk.
+/// Maximum number of lines that wait for the watch. The traffic waits for that, and for no reader or disk.
 const MAX_WAITING: usize = 64;
 
 /// Most bytes of a record that wait for the disk: a few messages of the greatest length.
@@ -164,7 +164,7 @@ async fn tapped(
     // The thread waits for the disk no longer than that; a signal is for the server, which has ended.
     let is_written = match tokio::time::timeout(2 * FLUSH, written).await {
         Ok(Ok(Ok(is_written))) => is_written,
-        // What it was kept from looking at is not in the record either.
+        // A line that it was kept from looking at is not in the record either.
         _ => !has_record,
     };
     let code = code(status);
@@ -189,7 +189,7 @@ fn start(command: &[String]) -> anyhow::Result<(Child, PipeWriter, PipeReader)> 
     let (from_server, its_output) = io::pipe().context("cannot make a pipe")?;
     let mut command = Command::new(program);
     command.args(arguments).stdin(its_input).stdout(its_output);
-    // What the server starts gets the signals for it as well.
+    // Processes that the server starts get the signals for it as well.
     #[cfg(unix)]
     command.process_group(0);
     let child = command.spawn();

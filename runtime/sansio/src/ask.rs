@@ -140,13 +140,13 @@ impl OutgoingRequest {
 pub struct Answered {
     /// The request.
     pub token: Token,
-    /// What came.
+    /// The answer.
     pub answer: Answer,
-    /// What could not be carried over, of the request and of the answer.
+    /// The losses of the request and of the answer.
     pub losses: Vec<Loss>,
 }
 
-/// What came of a request.
+/// The answer to a request.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
     /// The result: complete, unless [`OutgoingRequest::with_questions_in_result`] takes another.
@@ -163,7 +163,7 @@ impl Answer {
     /// Reads the result as a type of the application's revision.
     ///
     /// # Errors
-    /// What came instead of a result, in words; and a result that is not of this type.
+    /// Returns a text for an answer that is no result, and for a result that is not of this type.
     pub fn read<T: Decode>(&self) -> Result<T, String> {
         match self {
             Self::Result(result) => result.read().map_err(|error| error.to_string()),
@@ -201,7 +201,7 @@ pub struct Question {
     pub method: String,
     /// Its params in the application's revision; an error where that revision cannot ask this.
     pub params: Result<Json, ErrorObject>,
-    /// What could not be carried over.
+    /// The losses.
     pub losses: Vec<Loss>,
 }
 

@@ -26,7 +26,7 @@ pub struct Connection<R: Role> {
 pub trait Role: Sized + sealed::Sealed {
     /// The text that it sends.
     type Text: fmt::Debug + Clone + PartialEq + Send;
-    /// What changes while it runs.
+    /// The state while it runs.
     #[doc(hidden)]
     type State: fmt::Debug + Send;
 

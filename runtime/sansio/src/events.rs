@@ -16,11 +16,11 @@ use super::tasks::TaskStatus;
 pub struct Exchange(pub u64);
 
 impl Exchange {
-    /// That of calls which no text asked for.
+    /// The exchange of calls that no text asked for.
     pub const NONE: Self = Self(0);
 }
 
-/// What is to be done next.
+/// The next task of the driver.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(
     clippy::large_enum_variant,
@@ -41,7 +41,7 @@ pub enum Output<Text> {
     Restart,
 }
 
-/// What an application has to know; every value is of its own revision.
+/// An event for the application; every value is of its own revision.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
@@ -69,7 +69,7 @@ pub enum Event {
     Suspended {
         /// The call.
         token: Token,
-        /// What [`Server::ticket`](super::server::Server::ticket) returns for the retry.
+        /// The ticket that [`Server::ticket`](super::server::Server::ticket) returns for the retry.
         ticket: u64,
     },
     /// At a server: the client of a suspended call has sent it again, in this exchange.
@@ -117,7 +117,7 @@ impl Event {
     }
 }
 
-/// What is open again at a client, in the place of what the server had ended or lost.
+/// A session or stream of a client that is open again, in place of one that the server had ended or lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reopened {
     /// The session, with the subscriptions and the log level that the application had asked for in it.
@@ -131,9 +131,9 @@ pub enum Reopened {
 pub struct TaskState {
     /// Its id, by which [`OutgoingRequest::for_task`](super::OutgoingRequest::for_task) asks for the result again.
     pub id: String,
-    /// How far it has come.
+    /// The status.
     pub status: TaskStatus,
-    /// What its server says of it, for people.
+    /// The server's message about it, for people.
     pub message: Option<String>,
 }
 
@@ -204,7 +204,7 @@ impl Ignored {
 /// A request of a peer, in the words of the application's revision.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IncomingRequest<Method = &'static str> {
-    /// What to answer it by.
+    /// The token to answer it by.
     pub token: Token,
     /// Its id on the wire; `None` if it has no message: it came in the result of another request, or from an adapter.
     pub id: Option<RequestId>,
@@ -216,7 +216,7 @@ pub struct IncomingRequest<Method = &'static str> {
     pub params: Json,
     /// The revision of the peer.
     pub peer: Revision,
-    /// Who asks, and what it can do.
+    /// The peer's identity and capabilities.
     pub caller: Arc<Caller>,
     /// The request of the application to which it belongs, if that is known; `None` at a server.
     pub about: Option<Token>,
@@ -226,9 +226,9 @@ pub struct IncomingRequest<Method = &'static str> {
     pub log_level: Option<LogLevel>,
     /// The token for progress notifications, if the peer wants any.
     pub progress_token: Option<Json>,
-    /// Whether the peer takes a task in the place of the result.
+    /// Set if the peer takes a task in the place of the result.
     pub takes_task: bool,
-    /// What the way to the application's revision lost.
+    /// The losses on the way to the application's revision.
     pub losses: Vec<Loss>,
 }
 
@@ -277,7 +277,7 @@ pub struct Notification<Method = &'static str> {
     pub peer: Revision,
     /// The request of the application that it belongs to: by its progress token, or by the stream that it came in.
     pub about: Option<Token>,
-    /// What the way to the application's revision lost.
+    /// The losses on the way to the application's revision.
     pub losses: Vec<Loss>,
 }
 
@@ -287,7 +287,7 @@ pub type CustomRequest = IncomingRequest<String>;
 /// A notification of a method that no revision has. Nothing of it is converted.
 pub type CustomNotification = Notification<String>;
 
-/// Who a peer is and what it can do, in its own words.
+/// The identity and the capabilities of a peer, in its own words.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Caller {
     /// The revision of the words.
@@ -351,7 +351,7 @@ impl Caller {
     }
 }
 
-/// What the server said of itself, in the application's revision.
+/// The server's description of itself, in the application's revision.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServerFacts {
     /// The revision that is spoken with it.
@@ -360,7 +360,7 @@ pub struct ServerFacts {
     pub info: Option<Json>,
     /// Its `ServerCapabilities`.
     pub capabilities: Option<Json>,
-    /// How to use it.
+    /// The server's advice on its use.
     pub instructions: Option<String>,
     /// The result of `initialize` or `server/discover`, as it came: in the server's own revision.
     pub result: Option<Json>,
@@ -372,13 +372,13 @@ pub(super) fn cancelled(id: &RequestId, reason: Option<&str>) -> Json {
     object([("requestId", Json::of(id))].into_iter().chain(reason))
 }
 
-/// What became of something that was to be said.
+/// The outcome of sending.
 #[derive(Debug, Clone, PartialEq)]
 #[must_use = "it may not have been sent"]
 pub struct Said {
-    /// What became of it.
+    /// The fate of the message.
     pub fate: Fate,
-    /// What the way to the peer's revision lost.
+    /// The losses on the way to the peer's revision.
     pub losses: Vec<Loss>,
 }
 
@@ -392,7 +392,7 @@ impl Said {
     }
 }
 
-/// What became of something that was to be sent.
+/// The fate of a message to be sent.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fate {
     /// It is among the texts to send; or waits for the rest of its batch.
@@ -423,7 +423,7 @@ impl Fate {
     }
 }
 
-/// Whom a notification is for.
+/// The receiver of a notification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum To {
     /// The peer that waits for the response to this call: progress, logs, and notifications of a `subscriptions/listen`.

@@ -1,8 +1,8 @@
-//! How much an endpoint accepts before it refuses more.
+//! Limits of an endpoint, beyond which it refuses messages.
 
 use std::time::Duration;
 
-/// How much an endpoint accepts. A message beyond a limit gets an error, and other messages are not affected.
+/// Limits of an endpoint. A message beyond a limit gets an error, and other messages are not affected.
 ///
 /// Nesting has a limit of its own: [`mcp_wire::MAX_DEPTH`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,11 +18,11 @@ pub struct Limits {
     pub max_pending_bytes: usize,
     /// Bytes of an id, a progress token or a URI that is kept. Default: 1 KiB.
     pub max_identifier_bytes: usize,
-    /// How often one call may request input from its client. Default: 10.
+    /// Rounds in which one call may request input from its client. Default: 10.
     pub max_input_rounds: u32,
     /// Input requests in one result. Default: 100.
     pub max_input_requests: usize,
-    /// How long a call waits for the responses of its client. Default: 10 minutes.
+    /// Time that a call waits for the responses of its client. Default: 10 minutes.
     pub client_response_timeout: Duration,
     /// Suspended calls of one connection, which wait for their client to retry. Default: 1,000.
     pub max_suspended_requests: usize,

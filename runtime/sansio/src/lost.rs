@@ -1,4 +1,4 @@
-//! What a translation came to, and reports of messages that lost something by it, or were refused or dropped.
+//! The result of a translation, and reports of messages that lost something by it, or were refused or dropped.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use mcp_revisions_core::{Loss, Rejected, RequiresState, Revision, Subject};
 use mcp_wire::{Error, ErrorObject, RequestId};
 
-/// What a translation came to: the text and what it lost, or why there is none.
+/// The result of a translation: the text with its losses, or the reason why there is none.
 pub(crate) type Translated<T> = Result<(T, Vec<Loss>), Stopped>;
 
 /// Why a text was not carried over.
@@ -27,7 +27,7 @@ pub(crate) struct Mistake {
     /// Only a client's failures hand it on.
     #[cfg(feature = "client")]
     pub(crate) error: Error,
-    /// Whose it is, in what, and where.
+    /// The fault: the peer, the message, and the place.
     pub(crate) told: String,
 }
 
@@ -63,7 +63,7 @@ impl Stopped {
     }
 }
 
-/// What one message lost on its way to or from a peer.
+/// The losses of one message on its way to or from a peer.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Lost<'a> {
@@ -74,7 +74,7 @@ pub struct Lost<'a> {
     /// The id of the request that the message is, answers or belongs to, on whichever side it was made; `None` for a
     /// notification that belongs to no request, and for a question that a client is asked in a result.
     pub request: Option<&'a RequestId>,
-    /// What was lost of it.
+    /// The losses.
     pub losses: &'a [Loss],
     /// Why nothing of it arrived; `None` if it did.
     pub undelivered: Option<Undelivered<'a>>,

@@ -19,9 +19,9 @@ pub(super) struct MendedText {
     pub(super) text: String,
     /// The mistakes; empty if the message has none.
     pub(super) why: String,
-    /// Whether the message names the request that it answers, or is none that answers.
+    /// Set if the message names the request that it answers, or is none that answers.
     pub(super) names_request: bool,
-    /// Whether the text has nothing but messages.
+    /// Set if the text has nothing but messages.
     pub(super) is_clean: bool,
 }
 
@@ -29,7 +29,7 @@ pub(super) struct MendedText {
 #[derive(Clone, Copy)]
 pub(super) struct Expected {
     pub(super) id: Option<i64>,
-    /// Whether the text is the response to the POST of that request.
+    /// Set if the text is the response to the POST of that request.
     pub(super) is_posted: bool,
 }
 

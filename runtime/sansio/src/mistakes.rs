@@ -20,14 +20,14 @@ const ALL_REPORTED: u64 = 5;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct PeerMistake<'a> {
-    /// What became of the message.
+    /// The fate of the message.
     pub outcome: MistakeOutcome<'a>,
-    /// How many mistakes of this kind there have been, this one included. The first five are reported, and after that
+    /// Number of mistakes of this kind so far, this one included. The first five are reported, and after that
     /// those whose count is a power of two.
     pub count: u64,
 }
 
-/// What became of a message with a mistake.
+/// The fate of a message with a mistake.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum MistakeOutcome<'a> {
@@ -62,7 +62,7 @@ impl fmt::Display for PeerMistake<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.outcome {
             MistakeOutcome::Ignored(ignored) => write!(f, "left out: {ignored}")?,
-            // How the messages are written, and not one of them.
+            // The mistake is in the framing, and in no message.
             MistakeOutcome::Mended(mended) if mended.method.is_empty() => write!(f, "{mended}")?,
             MistakeOutcome::Mended(mended) => write!(f, "taken as it was meant: {mended}")?,
         }

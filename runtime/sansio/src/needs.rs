@@ -7,7 +7,7 @@ use mcp_revisions_core::{Adapter, RequiresState, Revision};
 /// Something that no conversion can carry over, and no adapter took.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NeedsAdapter {
-    /// Whose business it is.
+    /// The adapter that is needed.
     pub adapter: Adapter,
     /// The rule in `spec/shims/` that says so.
     pub rule: &'static str,

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use mcp_wire::{Json, JsonObject, Kind, Map};
 
-/// What every such header begins with.
+/// The beginning of every such header.
 pub const PREFIX: &str = "Mcp-Param-";
 
 /// The word in a schema.
@@ -111,7 +111,7 @@ pub(crate) fn is_token(text: &str) -> bool {
 pub struct Learned {
     pub(super) tools: HashMap<String, Vec<Param>>,
     bytes: usize,
-    /// How many bytes of names are remembered; the parameters of other tools are not.
+    /// Maximum number of bytes of remembered names; the parameters of other tools are not remembered.
     most: usize,
 }
 
@@ -167,7 +167,7 @@ impl Learned {
     }
 }
 
-/// How many tools with such parameters are remembered.
+/// Maximum number of tools with such parameters that are remembered.
 const TOOLS: usize = 10_000;
 
 /// Returns how many bytes the parameters of a tool take up.
@@ -179,7 +179,7 @@ fn cost(tool: &str, params: &[Param]) -> usize {
     tool.len() + params.iter().map(of).sum::<usize>()
 }
 
-/// What a parameter costs beside its bytes, and each member that leads to it.
+/// Number of bytes of a parameter beside its own, and of each member that leads to it.
 const PARAM_BYTES: usize = 64;
 
 impl Param {

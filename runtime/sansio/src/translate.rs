@@ -22,14 +22,14 @@ use mcp_revisions_core::methods;
 pub(crate) struct Translator {
     pub(crate) app: Revision,
     pub(crate) policy: UnknownFields,
-    /// Which way the requests of this end go.
+    /// The direction of this end's requests.
     pub(crate) own: Direction,
-    /// What a client says of itself, in the latest revision: for its requests on the way up.
+    /// The client's description of itself, in the latest revision: for its requests on the way up.
     pub(crate) session: Option<Arc<Session>>,
     pub(crate) on_loss: LossHook,
 }
 
-/// Which way a text goes.
+/// The direction of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
     /// From the peer to the application.
@@ -127,7 +127,7 @@ impl Translator {
             let context = context().with_supplied(needs.adapter, Json::of(&*id));
             return self.convert(context, way, subject, text, peer);
         }
-        // What an older server tells unasked goes to whoever the endpoint sends it to: it keeps the streams.
+        // An unasked message of an older server goes to the receiver that the endpoint chooses: it keeps the streams.
         let unasked = matches!(needs.adapter, Adapter::Subscription | Adapter::LogLevel)
             && needs.pointer.is_empty()
             && method != methods::NOTIFICATIONS_CANCELLED;

@@ -1,4 +1,4 @@
-//! What a transport needs beside a connection: ids, what may be quoted, and what a status or an error says of a server.
+//! Helpers of a transport beside a connection: ids, quotable excerpts, and the meaning of a status or an error of a server.
 
 pub use crate::ask::own_id;
 #[cfg(feature = "server")]

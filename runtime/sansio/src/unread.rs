@@ -8,9 +8,9 @@ use crate::mistakes::{batch, quotable};
 
 /// Number of bytes at the beginning of a text that are quoted.
 const BEGINNING: usize = 400;
-/// How a text begins that says in which order its bytes are.
+/// The mark at the beginning of a text that names the order of its bytes.
 const BYTE_ORDER_MARK: &str = "\u{feff}";
-/// How many bytes at the end of a text that was cut are looked at.
+/// Number of bytes looked at, at the end of a text that was cut.
 const TAIL: usize = 128;
 
 /// Looks at a text.
@@ -67,7 +67,7 @@ pub(crate) fn is_answer(bytes: &[u8]) -> bool {
     seen.has_outcome && !seen.is_call
 }
 
-/// What a text says of itself before it breaks off.
+/// The members that a text shows before it breaks off.
 #[derive(Default)]
 struct Seen {
     id: Option<i64>,

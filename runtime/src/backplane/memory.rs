@@ -54,7 +54,7 @@ struct Events {
     gone: HashMap<u64, u64>,
 }
 
-/// What an event costs beside its bytes.
+/// Number of bytes of an event beside its own.
 const EVENT_BYTES: usize = 128;
 
 impl Default for Memory {

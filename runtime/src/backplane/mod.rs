@@ -1,4 +1,4 @@
-//! What replicas share: records of sessions, events of their streams, tasks, and messages to each other. Any feature of a server.
+//! The state that replicas share: records of sessions, events of their streams, tasks, and messages. Any feature of a server.
 //!
 //! A session runs on one replica, its home. Any replica takes its requests: one that arrives elsewhere is passed to the
 //! home, and its response comes back the same way. If the home is gone, the replica that notices takes the session over,
@@ -53,7 +53,7 @@ pub type Reply<T> = Pin<Box<dyn Future<Output = Result<T, Unavailable>> + Send>>
 #[error("the backplane cannot be used: {0}")]
 pub struct Unavailable(pub String);
 
-/// Whom a message is for.
+/// The receiver of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum To<'a> {
     /// The receiver at this address.
@@ -81,7 +81,7 @@ pub trait Receiver: Send + Sync {
     }
 }
 
-/// What replicas share; its functions return at once, and what they return is the rest of the work. They may be called
+/// The state that replicas share; its functions return at once, and their result is the rest of the work. They may be called
 /// outside of a runtime.
 ///
 /// An implementation bounds what it keeps: [`append`](Self::append) drops events beyond that, and

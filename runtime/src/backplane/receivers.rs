@@ -16,7 +16,7 @@ pub(super) struct Receivers(Mutex<HashMap<Arc<str>, Joined>>);
 struct Joined {
     receiver: Weak<dyn Receiver>,
     at: Instant,
-    /// Whether it has taken leave: it gets what was sent before.
+    /// Set if it has taken leave: it gets messages that were sent before.
     #[cfg(feature = "redis")]
     has_left: bool,
 }

@@ -1,4 +1,4 @@
-//! What a replica must know of a session to run it: the messages that made it what it is.
+//! The record of a session that a replica needs to run it: the messages that made it.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use mcp_revisions_sansio::server::Owner;
 pub struct SessionRecord {
     /// The address of the replica that runs it.
     pub home: String,
-    /// How often it was taken over.
+    /// Number of times that it was taken over.
     pub generation: u32,
-    /// Whose it is.
+    /// The owner.
     pub owner: Owner,
-    /// Whether another replica may run it; else it ends with its home.
+    /// Set if another replica may run it; else it ends with its home.
     pub can_move: bool,
     /// The messages of its client that made it what it is, in order: `initialize`, `notifications/initialized`, the last
     /// `logging/setLevel`, and its subscriptions; at most 256 KiB of them. Copies of a record share them.

@@ -50,10 +50,10 @@ use mcp_revisions_sansio::server::Owner;
 #[derive(Clone)]
 pub struct Redis(Arc<Handle>);
 
-/// What ends with the last clone of the backplane.
+/// The parts that end with the last clone of the backplane.
 struct Handle {
     shared: Arc<Shared>,
-    /// Where commands run that are not waited for.
+    /// The runtime of commands that are not waited for.
     runtime: Runtime,
     tasks: Vec<AbortHandle>,
 }
@@ -68,7 +68,7 @@ impl Drop for Handle {
 
 struct Shared {
     connection: ConnectionManager,
-    /// What all keys and channels begin with.
+    /// The beginning of all keys and channels.
     prefix: String,
     /// The channel of this process; addresses of its receivers have it as their key.
     channel: String,
@@ -76,7 +76,7 @@ struct Shared {
     presence: Mutex<Presence>,
     /// The sizes of the events that are kept of each session that runs here.
     sizes: Mutex<HashMap<String, Sizes>>,
-    /// What all of them may take up.
+    /// The budget of all of them, in bytes.
     event_bytes: Arc<Budget>,
     appends: mpsc::Sender<Append>,
     /// The key that signs `requestState` in all replicas, in hexadecimal, once this one has asked for it.
@@ -113,7 +113,7 @@ fn without_tls(error: &redis::RedisError) -> &'static str {
     }
 }
 
-/// How long a command may take: a pause of the server that is shorter costs no call, and a replica is there for longer.
+/// Maximum time of a command: a pause of the server that is shorter costs no call, and a replica is there for longer.
 const PATIENCE: Duration = Duration::from_secs(4);
 
 /// Writes the record of a session if its home is still the one that is named.
@@ -376,7 +376,7 @@ impl Backplane for Redis {
         let mut leave = redis::cmd("SET");
         leave.arg(shared.key("at", address)).arg(NOWHERE);
         leave.arg("PX").arg(EVENTS_KEPT.as_millis().to_string());
-        // What was published before comes before the answer, on the same connection.
+        // Messages published before come before the answer, on the same connection.
         self.begin(async move { shared.run(&leave).await })
     }
 
@@ -489,9 +489,9 @@ impl Backplane for Redis {
 
 /// The channel of a replica that has taken leave, to which none listens: who looks for it does not wait.
 const NOWHERE: &str = "nowhere";
-/// What is returned for an address without a key.
+/// The value returned for an address without a key.
 const ABSENT: i64 = -1;
-/// How many beats a replica may miss before it is taken for gone.
+/// Maximum number of beats that a replica may miss before it counts as gone.
 const MISSED_BEATS: u32 = 3;
 
 /// Sends a message on, if the replica at an address is there.

@@ -1,4 +1,4 @@
-//! Which capabilities the handlers of an application stand for.
+//! The capabilities that follow from the handlers of an application.
 
 use mcp_revisions_core::Revision;
 use mcp_wire::{Direction, Json, Map, MethodKind};

@@ -19,17 +19,17 @@ use mcp_revisions_sansio::server::{Caller as Who, IncomingRequest, LogLevel};
 #[doc(alias("Context", "Peer"))]
 pub struct RequestContext<App> {
     facts: Arc<Facts>,
-    /// Whether its requests to the client end the call.
+    /// Set if its requests to the client end the call.
     starts_over: bool,
-    /// What the functions of a router share.
+    /// The states that the functions of a router share.
     #[cfg(feature = "router")]
     states: Option<Arc<super::router::States>>,
     app: PhantomData<fn() -> App>,
 }
 
-/// What is known of a call, or of a notification.
+/// The facts of a call, or of a notification.
 struct Facts {
-    /// Who waits for the answer; `None` for a notification.
+    /// The client that waits for the answer; `None` for a notification.
     peer: Option<Peer>,
     session: Session,
     revision: Revision,
@@ -359,7 +359,7 @@ impl<App: Spoken> Caller for RequestContext<App> {
     }
 
     async fn notification(&self, method: &'static str, params: Option<Json>) -> Result<(), Error> {
-        // What a client does not want is not sent, and that is no error.
+        // A notification that a client does not want is not sent, and that is no error.
         let _ = match &self.facts.peer {
             Some(peer) => peer.notify(method, params.as_ref()).await,
             None => self.facts.session.notify(method, params.as_ref()),

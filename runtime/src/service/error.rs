@@ -10,7 +10,7 @@ use crate::errors;
 use crate::methods;
 use mcp_revisions_sansio::{Failure, Refused};
 
-/// How many bytes a URI may have that an error repeats.
+/// Maximum number of bytes of a URI that an error repeats.
 const URI_BYTES: usize = 2 << 10;
 
 /// Why a call has no result.

@@ -59,7 +59,7 @@ fn scalar(member: Value) -> Option<Value> {
     let Value::Object(mut member) = member else {
         return None;
     };
-    // What may be left out may be `null` in Rust, and is left out in a form.
+    // A member that may be left out may be `null` in Rust, and is left out in a form.
     if let Some(Value::Array(types)) = member.get("type") {
         let mut types = types.iter().filter(|ty| *ty != "null").cloned();
         let (only, more) = (types.next()?, types.next());

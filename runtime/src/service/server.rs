@@ -472,7 +472,7 @@ struct Typed<App> {
 /// The direction of what clients send.
 const CLIENT: Direction = Direction::ClientToServer;
 
-/// What a notification takes up besides its params.
+/// Number of bytes of a notification besides its params.
 const EACH: usize = 1 << 10;
 
 /// Room for the notifications that handlers are at, as for the requests of a peer ([`Limits::max_pending_bytes`]).

@@ -12,16 +12,16 @@ use mcp_wire::{Json, Map};
 
 use mcp_revisions_sansio::transport::canonical;
 
-/// What a client was asked and has answered so far, by question.
+/// The questions that a client was asked, and its answers so far.
 #[derive(Debug, Default)]
 pub(super) struct Answers {
-    /// What came with the request.
+    /// The answers that came with the request.
     responses: Map<Json>,
     /// The state of the request, as its client has it.
     state: Option<String>,
     /// The answers of earlier rounds in that state.
     earlier: Map<Json>,
-    /// How many questions the handler has sent.
+    /// Number of questions that the handler has sent.
     sent: AtomicUsize,
     /// The first question without an answer: it ends the call, in the place of what the handler returns.
     pending: OnceLock<Unanswered>,

@@ -1,4 +1,4 @@
-//! What a handler logs by `tracing` reaches its client. Feature `tracing`.
+//! A layer of `tracing` that sends the events of a handler to its client. Feature `tracing`.
 //!
 //! Each call is handled in a span; [`ToClient`] is a layer that sends the events in it, and in the spans below it, as
 //! `notifications/message`. What the client did not ask for is not sent, and what a slow reader leaves no room for is
@@ -37,7 +37,7 @@ use mcp_revisions_sansio::server::{IncomingRequest, LogLevel};
 const TARGET: &str = "mcp_revisions::call";
 
 thread_local! {
-    /// Whose span is being made.
+    /// The peer whose span is being made.
     static OPENING: RefCell<Option<Peer>> = const { RefCell::new(None) };
 }
 
@@ -47,7 +47,7 @@ thread_local! {
 pub struct TraceContext {
     /// The span of the client, as `00-TRACE-SPAN-FLAGS`.
     pub traceparent: Option<String>,
-    /// What systems of tracing say of it.
+    /// The value that systems of tracing attach to it.
     pub tracestate: Option<String>,
     /// Pairs of the application.
     pub baggage: Option<String>,
@@ -189,7 +189,7 @@ impl<S: Subscriber + for<'s> LookupSpan<'s>> Layer<S> for ToClient {
         params.insert("level", Json::of(&level(*metadata.level())));
         params.insert("logger", Json::of(metadata.target()));
         params.insert("data", said.into_data());
-        // What is not wanted, or finds no room, is left out.
+        // A message that is not wanted, or finds no room, is left out.
         let _ = peer.try_notify(methods::NOTIFICATIONS_MESSAGE, Some(&Json::of(&params)));
     }
 }
@@ -203,13 +203,13 @@ fn level(level: Level) -> LogLevel {
     }
 }
 
-/// What an event says, by field.
+/// The fields of an event.
 #[derive(Default)]
 struct Said(Map<Json>);
 
 impl Said {
     fn record_number(&mut self, field: &Field, number: impl TryInto<Number>) {
-        // What JSON has no number for is left out.
+        // A number that JSON cannot hold is left out.
         if let Ok(number) = number.try_into() {
             self.0.insert(field.name(), Json::of(&number));
         }

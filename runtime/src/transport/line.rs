@@ -4,7 +4,7 @@ use std::io;
 
 use tokio::io::{AsyncBufRead, AsyncBufReadExt};
 
-/// How much is kept of the end of a line that is too long: many write the id of a message last.
+/// Number of bytes kept of the end of a line that is too long: many write the id of a message last.
 const TAIL: usize = 256;
 
 /// Reads a line without its end; one that is longer than the limit is refused as too long, and of it only the beginning

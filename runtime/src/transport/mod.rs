@@ -1,4 +1,4 @@
-//! What carries messages: standard streams and HTTP, and the running handlers behind them.
+//! Transports: standard streams and HTTP, and the running handlers behind them.
 
 #[cfg(feature = "client")]
 pub mod client;

@@ -1,4 +1,4 @@
-//! What panics stops nothing else: handlers are answered for as those that fail are, and locks are taken all the same.
+//! Panics stop nothing else: handlers that panic are answered for as those that fail, and locks are taken all the same.
 
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 
 use tokio::sync::{Mutex, MutexGuard, Notify, mpsc};
 
-/// What a value takes up beside its own bytes, so that a bound in bytes is one in number, too.
+/// Number of bytes of a value beside its own, so that a bound in bytes is one in number, too.
 const EACH: usize = 256;
 
 /// A value of a queue.

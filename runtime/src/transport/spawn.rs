@@ -48,7 +48,7 @@ pub(crate) fn spawn<T: Send + 'static>(
 /// Checks that the caller is in a runtime, without which there are no tasks.
 ///
 /// # Errors
-/// That there is none, and what to do.
+/// Returns an error that says what to do, if there is no runtime.
 #[allow(dead_code, reason = "it is for a client of our own making")]
 pub(crate) fn in_runtime() -> std::io::Result<()> {
     tokio::runtime::Handle::try_current().map(drop).map_err(|_| {

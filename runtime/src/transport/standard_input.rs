@@ -10,14 +10,14 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::sync::mpsc;
 
-/// How many bytes are read at a time.
+/// Number of bytes read at a time.
 const CHUNK: usize = 64 << 10;
 
 /// Standard input, until it ends or `Stop` does.
 pub(super) struct StandardInput<Stop> {
     chunks: mpsc::Receiver<io::Result<Vec<u8>>>,
     chunk: Vec<u8>,
-    /// How much of the chunk is read.
+    /// Number of bytes of the chunk that are read.
     position: usize,
     stop: Pin<Box<Stop>>,
     is_stopped: bool,

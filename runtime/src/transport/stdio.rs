@@ -32,10 +32,10 @@ use crate::serve::{
 };
 use mcp_revisions_sansio::server::{Owner, Server};
 
-/// How many messages of the greatest length a client may leave unread; an answer beyond that becomes an error.
+/// Maximum number of messages of the greatest length that a client may leave unread; an answer beyond that becomes an error.
 const UNREAD: usize = 4;
 
-/// What takes the lines of a server.
+/// The output for the lines of a server.
 type Output = Box<dyn AsyncWrite + Unpin + Send>;
 
 /// Serves standard input and output until the input ends and what came is answered.
@@ -116,7 +116,7 @@ async fn serve_lines(
         if bytes.trim_ascii().is_empty() {
             continue;
         }
-        // Who does not read the answers is not asked for more questions.
+        // A client that does not read the answers is not asked more questions.
         let Some(_turn) = texts.turn().await else {
             break;
         };

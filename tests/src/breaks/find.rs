@@ -1,6 +1,6 @@
 //! Every way to break a value in one place, from what the model says about its parts.
 
-use mcp_revisions_schema::model::{Model, Plan, Shape};
+use mcp_revisions_schema::model::{Model, Shape, UnionPlan};
 
 use super::{Break, Harm, Within};
 use crate::tree::{Kind, Member, Node, Standing, Value};
@@ -165,11 +165,11 @@ fn of_member(member: &Member) -> Vec<Harm> {
 }
 
 /// The members on which a plan decides, on the object itself.
-fn collect(plan: &Plan, members: &mut Vec<String>) {
+fn collect(plan: &UnionPlan, members: &mut Vec<String>) {
     match plan {
-        Plan::Take(_) => {}
-        Plan::Kind(cases) => cases.iter().for_each(|case| collect(&case.plan, members)),
-        Plan::Tag {
+        UnionPlan::Take(_) => {}
+        UnionPlan::Kind(cases) => cases.iter().for_each(|case| collect(&case.plan, members)),
+        UnionPlan::Tag {
             member,
             cases,
             other,
@@ -180,13 +180,13 @@ fn collect(plan: &Plan, members: &mut Vec<String>) {
             let others = [other, absent].into_iter().flatten();
             others.for_each(|plan| collect(plan, members));
         }
-        Plan::First(cases) | Plan::Present { cases, .. } => {
+        UnionPlan::First(cases) | UnionPlan::Present { cases, .. } => {
             for case in cases {
                 let first = case.value.split('.').next().unwrap_or_default();
                 members.push(first.to_owned());
                 collect(&case.plan, members);
             }
-            if let Plan::Present {
+            if let UnionPlan::Present {
                 otherwise: Some(otherwise),
                 ..
             } = plan
@@ -195,6 +195,6 @@ fn collect(plan: &Plan, members: &mut Vec<String>) {
             }
         }
         // It decides on what is inside the list.
-        Plan::Element { .. } => {}
+        UnionPlan::Element { .. } => {}
     }
 }

@@ -2,7 +2,7 @@
 
 use mcp_revisions_schema::sorted::SortedMap;
 
-use mcp_revisions_schema::model::{Object, Presence, Rest, Shape, Ty, TypeDef, Union};
+use mcp_revisions_schema::model::{ObjectShape, Presence, Rest, Shape, Ty, TypeDef, Union};
 use serde_json::Value as Json;
 
 use super::{Fill, Recipe, Sampler, height, opaque, scalar};
@@ -180,7 +180,7 @@ impl<'s, 'm> Draw<'s, 'm> {
         (0..union.variants.len()).min_by_key(height).unwrap_or(0)
     }
 
-    fn object(&mut self, def: &TypeDef, object: &Object, way: Way) -> Node {
+    fn object(&mut self, def: &TypeDef, object: &ObjectShape, way: Way) -> Node {
         let mut members = Vec::new();
         for (index, member) in object.members.iter().enumerate() {
             let standing = match &member.presence {

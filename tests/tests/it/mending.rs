@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use mcp_convert::Rule;
 use mcp_revisions_core::{Context, Loss, LossKind, Outcome, Part, Subject, TABLES};
-use mcp_revisions_schema::model::{Method, Ty};
+use mcp_revisions_schema::model::{ModelMethod, Ty};
 use mcp_revisions_schema::{Models, RevisionModel, Spec};
 use mcp_tests::breaks::{self, Break, Harm};
 use mcp_tests::random::{Random, seed};
@@ -40,7 +40,7 @@ fn one_mistake_costs_one_part() {
             continue;
         };
         let sampler = Sampler::new(&of.model, &of.revision.id);
-        let parts: Vec<(&Method, Part, &str)> = parts(of).collect();
+        let parts: Vec<(&ModelMethod, Part, &str)> = parts(of).collect();
         let shown = parallel::map(&parts, |part| check(of, at, &sampler, *part));
         for one in shown {
             all.mended += one.mended;
@@ -110,7 +110,7 @@ fn every_known_value_stands_for_its_member() {
 }
 
 /// The parts of all methods, with the Rust names of their types.
-fn parts<'m>(of: &'m RevisionModel<'_>) -> impl Iterator<Item = (&'m Method, Part, &'m str)> {
+fn parts<'m>(of: &'m RevisionModel<'_>) -> impl Iterator<Item = (&'m ModelMethod, Part, &'m str)> {
     let named = |ty: &'m Option<Ty>| match ty {
         Some(Ty::Named(name)) => Some(name.as_str()),
         _ => None,
@@ -159,7 +159,7 @@ fn check(
     of: &RevisionModel<'_>,
     at: usize,
     sampler: &Sampler<'_>,
-    (method, part, name): (&Method, Part, &str),
+    (method, part, name): (&ModelMethod, Part, &str),
 ) -> Shown {
     let mut shown = Shown::default();
     let instances = sampler.instances(name, SAMPLES);
@@ -286,7 +286,7 @@ fn near(one: &str, other: &str) -> bool {
 
 /// Checks that a broken text comes to what the mended one comes to, in every other revision, with what was mended beside it.
 fn converts(
-    method: &Method,
+    method: &ModelMethod,
     part: Part,
     from: usize,
     text: &str,

@@ -4,7 +4,7 @@ use mcp_codegen::generate::revision_crate;
 use std::collections::BTreeMap;
 
 use mcp_revisions_schema::Spec;
-use mcp_revisions_schema::model::{Object, Shape, TypeDef};
+use mcp_revisions_schema::model::{ObjectShape, Shape, TypeDef};
 use mcp_revisions_schema::{Models, RevisionModel};
 use mcp_tests::root;
 use quote::ToTokens;
@@ -196,7 +196,7 @@ fn members_that_stay_keep_their_fields_and_their_order() {
 }
 
 /// Wire name and field of the members that another object has as well, in order.
-fn kept<'o>(object: &'o Object, other: &Object) -> Vec<(&'o str, &'o str)> {
+fn kept<'o>(object: &'o ObjectShape, other: &ObjectShape) -> Vec<(&'o str, &'o str)> {
     let is_kept = |wire: &str| other.members.iter().any(|member| member.wire == wire);
     object
         .members

@@ -9,8 +9,10 @@ use mcp_revisions_core::{Context, Failure, Loss, Outcome, Part, Session, Subject
 use mcp_revisions_schema::Models;
 use mcp_revisions_schema::Spec;
 use mcp_revisions_schema::model::Ty;
-use mcp_revisions_schema::shims::rules::{Ending, Facts, Of, PairRules, Sample};
-use mcp_revisions_schema::shims::{Sender, UNDECIDED};
+use mcp_revisions_schema::shims::rules::{
+    ExampleEnding, PairRules, Sample, SampleSubject, SessionFacts,
+};
+use mcp_revisions_schema::shims::{MethodSender, UNDECIDED};
 use mcp_tests::root;
 use mcp_tests::shims::steps;
 use mcp_tests::shims::world::{Side, World};
@@ -34,7 +36,7 @@ fn every_rule_comes_to_what_its_example_says() {
                 judged(from, sample.of, sample.input, str::to_owned),
                 came_to(&sample, from.id, to.id),
             ];
-            if let Ending::Value(output) = sample.ending {
+            if let ExampleEnding::Value(output) = sample.ending {
                 let (tables, [start, end]) = steps::between(from.id, to.id).unwrap();
                 let name = |method: &str| tables.method_name(method, None, start, end).to_owned();
                 told.push(judged(to, sample.of, output, name));
@@ -73,7 +75,7 @@ fn no_rule_of_a_file_bears_the_id_of_one_that_is_built_in() {
 /// Whether a text is what the example says that it is; `renamed` is what this side calls a method.
 fn judged(
     side: &Side<'_>,
-    of: Of<'_>,
+    of: SampleSubject<'_>,
     text: &str,
     renamed: impl Fn(&str) -> String,
 ) -> Result<(), String> {
@@ -90,10 +92,10 @@ fn judged(
         _ => None,
     };
     let name = match of {
-        Of::Type(name) => model.definition(name).map(|def| def.name.clone()),
-        Of::Params(name) => named(method(name)?.params.as_ref()),
-        Of::Result(name) => named(method(name)?.result.as_ref()),
-        Of::Error(name) => {
+        SampleSubject::Type(name) => model.definition(name).map(|def| def.name.clone()),
+        SampleSubject::Params(name) => named(method(name)?.params.as_ref()),
+        SampleSubject::Result(name) => named(method(name)?.result.as_ref()),
+        SampleSubject::Error(name) => {
             method(name)?;
             let error = mcp_wire::from_str::<ErrorObject>(text);
             return error.map(drop).map_err(|error| error.to_string());
@@ -127,13 +129,13 @@ fn came_to(sample: &Sample<'_>, from: &str, to: &str) -> Result<(), String> {
         Outcome::Dropped(dropped) => ("dropped".to_owned(), Some(dropped.rule)),
     };
     let expected = match sample.ending {
-        Ending::Value(text) => text.to_owned(),
-        Ending::Needs(adapter) => format!("needs {adapter}"),
-        Ending::Rejected(code) => format!("rejected {code}"),
-        Ending::Dropped => "dropped".to_owned(),
+        ExampleEnding::Value(text) => text.to_owned(),
+        ExampleEnding::Needs(adapter) => format!("needs {adapter}"),
+        ExampleEnding::Rejected(code) => format!("rejected {code}"),
+        ExampleEnding::Dropped => "dropped".to_owned(),
     };
     let as_said = match sample.ending {
-        Ending::Value(output) => same(&ending, output),
+        ExampleEnding::Value(output) => same(&ending, output),
         _ => ending == expected,
     };
     if !as_said {
@@ -158,14 +160,14 @@ fn converted(sample: &Sample<'_>, from: &str, to: &str) -> Result<Outcome<Json>,
     let (tables, [from, to]) = steps::between(from, to).unwrap();
     let mut cx = Context::new(UnknownFields::Drop).with_session(session(sample.session));
     let sender = sample.sender.map(|sender| match sender {
-        Sender::Client => Direction::ClientToServer,
-        Sender::Server => Direction::ServerToClient,
+        MethodSender::Client => Direction::ClientToServer,
+        MethodSender::Server => Direction::ServerToClient,
     });
     let subject = match sample.of {
-        Of::Type(name) => Subject::Type(name),
-        Of::Params(method) => Subject::Method(method, Part::Params, sender),
-        Of::Result(method) => Subject::Method(method, Part::Result, sender),
-        Of::Error(method) => {
+        SampleSubject::Type(name) => Subject::Type(name),
+        SampleSubject::Params(method) => Subject::Method(method, Part::Params, sender),
+        SampleSubject::Result(method) => Subject::Method(method, Part::Result, sender),
+        SampleSubject::Error(method) => {
             let error: ErrorObject = mcp_wire::from_str(sample.input).map_err(Failure::Invalid)?;
             let result = tables.convert_error(method, from, to, error, &mut cx);
             return Ok(cx.finish(result).map(|error| Json::of(&error)));
@@ -175,7 +177,7 @@ fn converted(sample: &Sample<'_>, from: &str, to: &str) -> Result<Outcome<Json>,
     Ok(cx.finish(result))
 }
 
-fn session(facts: &Facts) -> Session {
+fn session(facts: &SessionFacts) -> Session {
     let json = |text: &Option<String>| text.as_deref().map(|text| Json::from_text(text).unwrap());
     Session {
         client_capabilities: json(&facts.client_capabilities),

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use mcp_revisions_schema::Models;
 use mcp_revisions_schema::Spec;
-use mcp_revisions_schema::shims::Pair;
-use mcp_revisions_schema::shims::plan::{Body, Conversion, Effect, End};
+use mcp_revisions_schema::shims::RevisionPair;
+use mcp_revisions_schema::shims::plan::{Conversion, ConversionBody, Effect, PairEnd};
 use mcp_tests::root;
 use quote::ToTokens;
 use syn::parse::Parser;
@@ -25,7 +25,7 @@ fn files(module: &str, way: &str) -> Vec<syn::File> {
     entries.map(|entry| parse(&entry.unwrap().path())).collect()
 }
 
-fn module(pair: &Pair) -> String {
+fn module(pair: &RevisionPair) -> String {
     pair.module()
 }
 
@@ -89,7 +89,10 @@ fn every_member_of_a_source_is_named() {
 }
 
 fn from_object(one: &Conversion) -> bool {
-    matches!((&one.body, &one.from), (Body::Object { .. }, End::Type(_)))
+    matches!(
+        (&one.body, &one.from),
+        (ConversionBody::Object { .. }, PairEnd::Type(_))
+    )
 }
 
 #[test]
@@ -206,7 +209,7 @@ fn conversions_are_exact_where_the_plan_says_so_and_nowhere_else() {
                 .iter()
                 .filter(|one| one.effect == Effect::Exact)
                 .filter_map(|one| match (&one.from, &one.to) {
-                    (End::Type(from), End::Type(to)) => Some((from.clone(), to.clone())),
+                    (PairEnd::Type(from), PairEnd::Type(to)) => Some((from.clone(), to.clone())),
                     _ => None,
                 })
                 .collect();

@@ -3,7 +3,7 @@
 use mcp_revisions_schema::sorted::SortedMap;
 use std::fmt::Write as _;
 
-use mcp_revisions_schema::command::Outcome;
+use mcp_revisions_schema::command::CommandOutcome;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -68,7 +68,7 @@ pub(super) fn judge(
     scores: &Scores,
     expected: &[&Expected],
     whole: bool,
-) -> Outcome {
+) -> CommandOutcome {
     let heading = format!("{side}: scenario");
     let mut table = Tally::new(&[&heading], revisions);
     let mut totals = vec![(0, 0); revisions.len()];

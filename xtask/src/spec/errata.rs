@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use clap::{Args, ValueEnum};
-use mcp_revisions_schema::command::Outcome;
+use mcp_revisions_schema::command::CommandOutcome;
 use mcp_revisions_schema::spec::{Erratum, Spec};
 use serde_json::{Value, json};
 
@@ -34,7 +34,7 @@ enum Key {
     Definitions,
 }
 
-pub(super) fn run(arguments: &Arguments, spec: &Spec) -> anyhow::Result<Outcome> {
+pub(super) fn run(arguments: &Arguments, spec: &Spec) -> anyhow::Result<CommandOutcome> {
     let errata = &spec.revision(&arguments.revision)?.errata;
     let text = match arguments.format {
         Format::Text => in_words(errata),
@@ -43,7 +43,7 @@ pub(super) fn run(arguments: &Arguments, spec: &Spec) -> anyhow::Result<Outcome>
             serde_json::to_string_pretty(&patch)? + "\n"
         }
     };
-    Ok(Outcome::passed(text))
+    Ok(CommandOutcome::passed(text))
 }
 
 fn in_words(errata: &[Erratum]) -> String {

@@ -3,7 +3,7 @@
 use mcp_revisions_schema::sorted::SortedMap;
 use std::fmt::Write as _;
 
-use mcp_revisions_schema::open::{Open, Undocumented};
+use mcp_revisions_schema::open::{SpecGaps, Undocumented};
 use mcp_revisions_schema::render::text::wrapped;
 use mcp_revisions_schema::spec::{Fact, Imported, ImportedExtension, Left};
 
@@ -130,8 +130,8 @@ pub(super) fn confirmed(settled: &[Fact], dropped: bool, left: usize) -> String 
 }
 
 /// Returns what is open, each thing once, with the lines that would settle it.
-pub(super) fn open(open: &Open) -> String {
-    let Open {
+pub(super) fn open(open: &SpecGaps) -> String {
+    let SpecGaps {
         decisions,
         undocumented,
         problems,

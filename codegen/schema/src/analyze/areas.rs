@@ -1,4 +1,4 @@
-//! Which source file holds a type: the same one in every revision.
+//! The source file of each type: the same one in every revision.
 //!
 //! The oldest revision whose methods reach a type decides: if only one area reaches it, the type stays there, also when
 //! others use it later; else it is shared. So no later revision moves a type.

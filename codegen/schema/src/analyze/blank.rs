@@ -1,4 +1,4 @@
-//! What reading starts from: a value that allocates nothing, and the variant that it has in each union.
+//! The value that reading starts from: it allocates nothing, and has a variant in each union.
 
 use crate::sorted::SortedMap;
 

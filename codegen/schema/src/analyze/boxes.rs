@@ -1,4 +1,4 @@
-//! Where a `Box` is needed: the members and variants through which a type holds itself by value.
+//! The places that need a `Box`: members and variants through which a type holds itself by value.
 
 use crate::sorted::{SortedMap, SortedSet};
 
@@ -20,7 +20,7 @@ pub(crate) fn boxes(model: &Model, opaque: &SortedSet<String>) -> Boxes {
             (def.name.clone(), held)
         })
         .collect();
-    // What lies in one cycle holds itself through every other type of that cycle.
+    // A type of a cycle holds itself through every other type of that cycle.
     let mut cycle_of: SortedMap<String, usize> = SortedMap::new();
     for (number, group) in cycles(&edges).into_iter().enumerate() {
         cycle_of.extend(group.into_iter().map(|name| (name, number)));

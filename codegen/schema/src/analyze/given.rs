@@ -1,11 +1,13 @@
-//! How constructors come by the values of members: taken in the order of the rules, or known.
+//! The source of each member's value in a constructor: an argument, in the order of the rules, or a known value.
 
 use serde_json::Value;
 
-use crate::model::{Given, Member, Model, Object, Presence, Shape, Start, Taken, Ty};
+use crate::model::{
+    ConstructorArgument, Given, InitialValue, Member, Model, ObjectShape, Presence, Shape, Ty,
+};
 use crate::rules::HeldRules;
 
-/// How deep objects are looked into that are to be made of nothing.
+/// Maximum depth at which objects made of nothing are looked into.
 const DEEPEST: usize = 8;
 
 /// For each member of the object of this name, how a constructor comes by its value.
@@ -13,13 +15,16 @@ pub(super) fn given(
     model: &Model,
     rules: &HeldRules<'_>,
     key: &str,
-    object: &Object,
+    object: &ObjectShape,
 ) -> Vec<Given> {
     let mut given: Vec<Given> = (object.members.iter())
         .map(|member| match member.presence {
             Presence::Required => {
                 let start = start(model, rules, key, &member.wire, &member.ty, 0);
-                start.map_or_else(|| Given::Taken(Taken::default()), Given::Start)
+                start.map_or_else(
+                    || Given::Taken(ConstructorArgument::default()),
+                    Given::Start,
+                )
             }
             _ => Given::Later,
         })
@@ -36,15 +41,15 @@ pub(super) fn given(
 }
 
 /// Gives a word to one of any two texts that stand side by side.
-fn tell_apart(model: &Model, rules: &HeldRules<'_>, object: &Object, given: &mut [Given]) {
-    let mut taken: Vec<(&Member, &mut Taken)> = (object.members.iter().zip(given))
+fn tell_apart(model: &Model, rules: &HeldRules<'_>, object: &ObjectShape, given: &mut [Given]) {
+    let mut taken: Vec<(&Member, &mut ConstructorArgument)> = (object.members.iter().zip(given))
         .filter_map(|(member, given)| match given {
             Given::Taken(taken) => Some((member, taken)),
             _ => None,
         })
         .collect();
     taken.sort_by(|(a, at), (b, bt)| (at.rank, &a.field).cmp(&(bt.rank, &b.field)));
-    let is_bare = |member: &Member, taken: &Taken| {
+    let is_bare = |member: &Member, taken: &ConstructorArgument| {
         model.resolve(&member.ty) == &Ty::String && taken.word.is_none()
     };
     for place in 1..taken.len() {
@@ -67,10 +72,10 @@ fn start(
     wire: &str,
     ty: &Ty,
     depth: usize,
-) -> Option<Start> {
+) -> Option<InitialValue> {
     rules.start(&format!("{key}.{wire}"), |start| match start {
-        Start::ProtocolVersion => model.resolve(ty) == &Ty::String,
-        Start::Value(value) => fits(model, rules, ty, value, depth),
+        InitialValue::ProtocolVersion => model.resolve(ty) == &Ty::String,
+        InitialValue::Value(value) => fits(model, rules, ty, value, depth),
     })
 }
 

@@ -1,15 +1,15 @@
-//! What is worked out of a model's types, filled in once; the model is read-only from here on.
+//! The facts derived from a model's types, filled in once; the model is read-only from here on.
 
 use crate::sorted::SortedMap;
 
 use super::areas::Areas;
 use super::given::given;
-use super::union::{self, Plans};
+use super::union::{self, UnionPlans};
 use super::{blank, boxes, variants};
 use crate::Error;
-use crate::decision::{Decision, Question, Scope};
+use crate::decision::{Decision, QuestionKind, Scope};
 use crate::draft::{since, type_rule};
-use crate::model::{Built, Shape, Ty};
+use crate::model::{BuiltModel, Shape, Ty};
 use crate::rules::HeldRules;
 
 /// Fills in how unions are read, where a `Box` is needed, how constructors come by values, and the file of each type.
@@ -17,13 +17,13 @@ use crate::rules::HeldRules;
 /// # Errors
 /// Rules of unions that do not hold, and messages that cannot be distinguished.
 pub(crate) fn decide(
-    mut built: Built,
+    mut built: BuiltModel,
     scope: &Scope,
     rules: &HeldRules<'_>,
     areas: &Areas,
-) -> Result<Built, Error> {
+) -> Result<BuiltModel, Error> {
     let model = &built.model;
-    let Plans {
+    let UnionPlans {
         mut plans,
         opaque,
         decisions,
@@ -70,14 +70,14 @@ pub(crate) fn decide(
                     });
                     built.decisions.extend(renamed);
                 }
-                // What cannot be decided is kept as it stands.
+                // An undecided type is kept as it stands.
                 None => def.shape = Shape::Alias(Ty::Json),
             },
             Shape::StringEnum(_) | Shape::Newtype(_) | Shape::Alias(_) => {}
         }
     }
     if let Scope::Revision(id) = scope {
-        // What is asked for says where it begins; where releases follow, it has to say where it ends.
+        // An answer says where it begins; where releases follow, it also says where it ends.
         let lines = rules.order().lines(id);
         for decision in &mut built.decisions {
             let stub = &mut decision.settle.stub;
@@ -93,7 +93,7 @@ fn renamed_variant(scope: &Scope, place: &str, of: &str, name: &str, wanted: &st
     Decision {
         scope: scope.clone(),
         place: place.to_owned(),
-        question: Question::Name,
+        question: QuestionKind::Name,
         open: format!(
             "expected variants whose names differ and are free, found `{wanted}` for one that another has"
         ),

@@ -1,4 +1,4 @@
-//! What can be worked out of a draft: how unions are read, where a `Box` is needed, which file holds a type,
+//! Facts derived from a draft: how unions are read, where a `Box` is needed, which file holds a type,
 //! what reading starts from.
 //!
 //! Pure functions that return maps; `join` fills them into the draft.

@@ -1,4 +1,4 @@
-//! What a decision can rest on: the kind of a type, and the members of its objects.
+//! The evidence for a decision: the kind of a type, and the members of its objects.
 
 use crate::sorted::{SortedMap, SortedSet};
 
@@ -10,12 +10,12 @@ pub(super) type Opaque = SortedSet<String>;
 
 /// A variant, seen from outside.
 #[derive(Debug, Clone)]
-pub(super) struct Profile {
+pub(super) struct VariantProfile {
     /// The kinds that its text may have.
     pub(super) kinds: Vec<JsonType>,
     /// The members of its object; empty for anything else.
     pub(super) members: SortedMap<String, MemberProfile>,
-    /// What other members of its object have to be, where that is said.
+    /// The type of the other members of its object, where the schema states one.
     rest: Option<Ty>,
 }
 
@@ -31,7 +31,7 @@ pub(super) struct MemberProfile {
     pub(super) inner: SortedMap<String, MemberProfile>,
 }
 
-impl Profile {
+impl VariantProfile {
     pub(super) fn of(model: &Model, opaque: &Opaque, ty: &Ty) -> Self {
         let ty = model.resolve(ty);
         Self {

@@ -1,12 +1,12 @@
 //! Names of union variants.
 //!
-//! What all variants share at the front or at the end is left out: `ListToolsRequest` beside
+//! Words that all variants share at the front or at the end are left out: `ListToolsRequest` beside
 //! `CallToolRequest` is `ListTools`. Where they share nothing, the tag that tells them apart
 //! names them: `ResourceLink` beside `TextContent` are `ResourceLink` and `Text`.
 
 use crate::sorted::SortedSet;
 
-use crate::model::{Plan, Ty, Union};
+use crate::model::{Ty, Union, UnionPlan};
 use crate::naming::{is_identifier, numbered, pascal_case, plain};
 
 /// Returns the names of variants, in order, each its own; `union` is the name of what they belong to.
@@ -16,7 +16,7 @@ use crate::naming::{is_identifier, numbered, pascal_case, plain};
 pub(super) fn names(
     union: &str,
     types: &[Ty],
-    plan: &Plan,
+    plan: &UnionPlan,
     open: bool,
 ) -> (Vec<String>, Vec<(usize, String)>) {
     let names = by_type(union, types);
@@ -64,7 +64,7 @@ fn by_type(union: &str, types: &[Ty]) -> Vec<String> {
 }
 
 /// Named after their tags, where their types share nothing and the tags differ.
-fn by_tag(types: &[Ty], plan: &Plan, names: &[String]) -> Option<Vec<String>> {
+fn by_tag(types: &[Ty], plan: &UnionPlan, names: &[String]) -> Option<Vec<String>> {
     let named = types.iter().zip(names);
     let named = named.filter_map(|(ty, name)| Some(ty.name()? == name));
     let named: Vec<bool> = named.collect();
@@ -85,12 +85,12 @@ fn by_tag(types: &[Ty], plan: &Plan, names: &[String]) -> Option<Vec<String>> {
 }
 
 /// The tag values that lead straight to one variant.
-fn collect(plan: &Plan, tags: &mut [Option<String>]) {
+fn collect(plan: &UnionPlan, tags: &mut [Option<String>]) {
     match plan {
-        Plan::Kind(cases) => cases.iter().for_each(|case| collect(&case.plan, tags)),
-        Plan::Tag { cases, .. } => {
+        UnionPlan::Kind(cases) => cases.iter().for_each(|case| collect(&case.plan, tags)),
+        UnionPlan::Tag { cases, .. } => {
             for case in cases {
-                if let Plan::Take(index) = case.plan
+                if let UnionPlan::Take(index) = case.plan
                     && let Some(tag) = tags.get_mut(index)
                 {
                     *tag = Some(case.value.clone());

@@ -7,11 +7,13 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use mcp_wire::harmless;
 
-use super::{Outcome, Unread, is_colour};
-use crate::diff::{self, Baseline, Diff, Filter, History, Kind, Level, Sources};
+use super::{CommandOutcome, UnreadOption, is_colour};
+use crate::diff::{
+    self, Baseline, ChangeKind, ChangeLevel, Diff, RowFilter, SchemaHistory, SideSources,
+};
 use crate::render::text::TextOptions;
 use crate::render::{github, html, json, markdown, text};
-use crate::spec::Status;
+use crate::spec::RevisionStage;
 use crate::{Error, Spec, shims};
 
 /// Options of `diff`.
@@ -34,7 +36,7 @@ pub struct Arguments {
     released: bool,
     /// Output format [default: that of the name of --output: .html, .json or .md; else text]
     #[arg(long, value_enum)]
-    format: Option<Format>,
+    format: Option<ReportFormat>,
     /// Write the output to this file
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -43,13 +45,13 @@ pub struct Arguments {
     method: Vec<String>,
     /// Show only changes of messages in this direction
     #[arg(long, value_enum, ignore_case = true)]
-    direction: Vec<Direction>,
+    direction: Vec<DiffDirection>,
     /// Show only changes of this kind; `mcp-rev explain` lists the kinds
     #[arg(long, value_parser = kinds(), hide_possible_values = true)]
-    kind: Vec<Kind>,
+    kind: Vec<ChangeKind>,
     /// Show only changes of this level
     #[arg(long, value_parser = levels())]
-    level: Vec<Level>,
+    level: Vec<ChangeLevel>,
     /// Show only changes that no conversion rule handles
     #[arg(long)]
     unhandled: bool,
@@ -58,7 +60,7 @@ pub struct Arguments {
     raw: bool,
     /// Exit with 1 if there is a change of this level or worse, or a part that cannot be compared
     #[arg(long, value_name = "LEVEL", value_parser = levels())]
-    fail_on: Option<Level>,
+    fail_on: Option<ChangeLevel>,
     /// Text format: print all changes, not only the summary and the breaking ones
     ///
     /// Changes that --method, --direction, --kind, --level or --unhandled select are always printed.
@@ -85,7 +87,7 @@ pub struct Arguments {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Format {
+enum ReportFormat {
     Text,
     Markdown,
     Json,
@@ -94,20 +96,21 @@ enum Format {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Direction {
+enum DiffDirection {
     /// From the client to the server
     C2s,
     /// From the server to the client
     S2c,
 }
 
-fn kinds() -> impl TypedValueParser<Value = Kind> {
-    PossibleValuesParser::new(Kind::ALL.iter().map(|kind| kind.id()))
-        .try_map(|id| id.parse::<Kind>())
+fn kinds() -> impl TypedValueParser<Value = ChangeKind> {
+    PossibleValuesParser::new(ChangeKind::ALL.iter().map(|kind| kind.id()))
+        .try_map(|id| id.parse::<ChangeKind>())
 }
 
-fn levels() -> impl TypedValueParser<Value = Level> {
-    PossibleValuesParser::new(Level::ALL.map(Level::as_str)).try_map(|id| id.parse::<Level>())
+fn levels() -> impl TypedValueParser<Value = ChangeLevel> {
+    PossibleValuesParser::new(ChangeLevel::ALL.map(ChangeLevel::as_str))
+        .try_map(|id| id.parse::<ChangeLevel>())
 }
 
 /// Compares two revisions and renders the changes; `own` reads the spec of the program, `colour` is for text.
@@ -118,22 +121,22 @@ pub fn run(
     arguments: &Arguments,
     own: impl FnOnce() -> Result<Spec, Error>,
     colour: bool,
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<CommandOutcome> {
     let spec = match &arguments.spec {
         Some(dir) => Spec::read(dir),
         None => own(),
     }
-    .map_err(Unread)?;
-    let sources = Sources::read(&spec).map_err(Unread)?;
+    .map_err(UnreadOption)?;
+    let sources = SideSources::read(&spec).map_err(UnreadOption)?;
     // Both, or none of them for all pairs.
     let names = arguments.old.iter().chain(&arguments.new);
     let mut names: Vec<String> = names.cloned().collect();
     if arguments.released {
         let revisions = spec.revisions.iter();
-        let released = revisions.filter(|revision| revision.status == Status::Released);
+        let released = revisions.filter(|revision| revision.status == RevisionStage::Released);
         names.extend(released.map(|revision| revision.id.clone()));
     }
-    let mut history = diff::history(&sources, &names, arguments.raw).map_err(Unread)?;
+    let mut history = diff::history(&sources, &names, arguments.raw).map_err(UnreadOption)?;
     shims::cover_all(&spec, &sources, &mut history.diffs);
     let filter = filter(arguments);
     let methods = history.methods.iter().map(|line| line.name.clone());
@@ -152,14 +155,14 @@ pub fn run(
     let text = render(arguments, &history, colour)?;
     let text = match &arguments.output {
         Some(file) => {
-            // What stands there may be a link, a pipe or a device: it is written into, never replaced.
+            // The file may be a link, a pipe or a device: it is written into, never replaced.
             let written = std::fs::write(file, &text);
             written.map_err(|cause| Error::io("write", file, cause))?;
             format!("{}: {} bytes\n", file.display(), text.len())
         }
         None => text,
     };
-    Ok(Outcome { text, passed })
+    Ok(CommandOutcome { text, passed })
 }
 
 fn baseline(arguments: &Arguments) -> anyhow::Result<Baseline> {
@@ -169,18 +172,18 @@ fn baseline(arguments: &Arguments) -> anyhow::Result<Baseline> {
     }
     for file in &arguments.baseline {
         let text = std::fs::read_to_string(file)
-            .map_err(|cause| Unread(Error::io("read", file, cause)))?;
+            .map_err(|cause| UnreadOption(Error::io("read", file, cause)))?;
         baseline.read(&file.display().to_string(), &text)?;
     }
     Ok(baseline)
 }
 
-fn filter(arguments: &Arguments) -> Filter {
+fn filter(arguments: &Arguments) -> RowFilter {
     let directions = arguments.direction.iter().map(|direction| match direction {
-        Direction::C2s => "C2S".to_owned(),
-        Direction::S2c => "S2C".to_owned(),
+        DiffDirection::C2s => "C2S".to_owned(),
+        DiffDirection::S2c => "S2C".to_owned(),
     });
-    Filter {
+    RowFilter {
         methods: arguments.method.clone(),
         directions: directions.collect(),
         kinds: arguments.kind.clone(),
@@ -190,13 +193,13 @@ fn filter(arguments: &Arguments) -> Filter {
 }
 
 /// Returns the format that the name of the output has.
-fn named_format(arguments: &Arguments) -> Format {
+fn named_format(arguments: &Arguments) -> ReportFormat {
     let name = arguments.output.as_ref().and_then(|file| file.extension());
     match name.and_then(|name| name.to_str()) {
-        Some("html") => Format::Html,
-        Some("json") => Format::Json,
-        Some("md") => Format::Markdown,
-        _ => Format::Text,
+        Some("html") => ReportFormat::Html,
+        Some("json") => ReportFormat::Json,
+        Some("md") => ReportFormat::Markdown,
+        _ => ReportFormat::Text,
     }
 }
 
@@ -209,13 +212,13 @@ fn width(arguments: &Arguments) -> Option<usize> {
     Some(usize::from(width.0))
 }
 
-fn render(arguments: &Arguments, history: &History, colour: bool) -> anyhow::Result<String> {
+fn render(arguments: &Arguments, history: &SchemaHistory, colour: bool) -> anyhow::Result<String> {
     let diffs = &history.diffs;
     let format = arguments.format.unwrap_or_else(|| named_format(arguments));
-    let is_text = matches!(format, Format::Text);
+    let is_text = matches!(format, ReportFormat::Text);
     let has_colours = colour && is_text && arguments.output.is_none();
     let text = match format {
-        Format::Text => {
+        ReportFormat::Text => {
             let options = TextOptions {
                 colour: has_colours,
                 paths: arguments.paths,
@@ -227,20 +230,20 @@ fn render(arguments: &Arguments, history: &History, colour: bool) -> anyhow::Res
             let texts = diffs.iter().map(|diff| text::render(diff, options));
             texts.collect::<Vec<_>>().join("\n")
         }
-        Format::Markdown => {
+        ReportFormat::Markdown => {
             let texts: Vec<String> = diffs.iter().map(markdown::render).collect();
             texts.join("\n")
         }
-        Format::Json => {
+        ReportFormat::Json => {
             return Ok(match (arguments.all, diffs.as_slice()) {
                 (false, [only]) => json::diff(only)?,
                 _ => json::history(history)?,
             });
         }
-        Format::Github => (diffs.iter())
+        ReportFormat::Github => (diffs.iter())
             .map(|diff| github::render(diff, arguments.fail_on))
             .collect(),
-        Format::Html => html::render(history)?,
+        ReportFormat::Html => html::render(history)?,
     };
     // Names in a schema are anybody's, and people read these formats.
     Ok(harmless(&text, |rest| has_colours && is_colour(rest)).into_owned())

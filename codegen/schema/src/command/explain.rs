@@ -5,13 +5,13 @@ use std::fmt::Write as _;
 use clap::Args;
 use serde_json::Value;
 
-use super::{Outcome, Unread};
-use crate::diff::{Kind, Transport};
+use super::{CommandOutcome, UnreadOption};
+use crate::diff::{ChangeKind, RefusingTransport};
 use crate::naming::nearest;
 use crate::render::peers;
-use crate::shims::changes::Changes;
+use crate::shims::changes::ProseChanges;
 use crate::shims::rules::PairRules;
-use crate::shims::{PROVEN, Pair};
+use crate::shims::{PROVEN, RevisionPair};
 use crate::spec::errors::{ErrorRules, Header};
 use crate::{Error, Spec};
 
@@ -32,35 +32,37 @@ pub fn run(
     arguments: &Arguments,
     own: impl FnOnce() -> Result<Spec, Error>,
     built_in: &[(&str, &str)],
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<CommandOutcome> {
     let Some(name) = &arguments.name else {
-        let line = |kind: &Kind| format!("{:<22}  {}\n", kind.id(), kind.explain().means);
-        return Ok(Outcome::passed(Kind::ALL.iter().map(line).collect()));
+        let line = |kind: &ChangeKind| format!("{:<22}  {}\n", kind.id(), kind.explain().means);
+        return Ok(CommandOutcome::passed(
+            ChangeKind::ALL.iter().map(line).collect(),
+        ));
     };
-    if let Some(kind) = Kind::ALL.iter().find(|kind| kind.id() == name) {
+    if let Some(kind) = ChangeKind::ALL.iter().find(|kind| kind.id() == name) {
         let told = kind.explain();
-        return Ok(Outcome::passed(format!(
+        return Ok(CommandOutcome::passed(format!(
             "{kind}\n\nWhat it means: {}\nWho breaks:    {}\nWhat to do:    {}\nFor example:   {}\n",
             told.means, told.breaks, told.todo, told.example
         )));
     }
     if let Some((id, reason)) = built_in.iter().find(|(id, _)| id == name) {
         let text = format!("{id}: conversion rule of every pair\n\nWhy:         {reason}\n");
-        return Ok(Outcome::passed(text));
+        return Ok(CommandOutcome::passed(text));
     }
     if name == PROVEN {
         let text = format!(
             "{PROVEN}: no conversion rule\n\nWhat it means: the planner has shown that a value of one revision is one of the other as it stands.\n"
         );
-        return Ok(Outcome::passed(text));
+        return Ok(CommandOutcome::passed(text));
     }
     if is_fingerprint(name) {
         let text = format!(
             "{name}: fingerprint of a change\n\nWhat it means: the change of a diff that `--ignore {name}` or a line of a `--baseline` file sets aside.\nWhich it is:   `mcp-rev diff OLD NEW --verbose --fingerprints` prints it with its change.\n"
         );
-        return Ok(Outcome::passed(text));
+        return Ok(CommandOutcome::passed(text));
     }
-    let spec = own().map_err(Unread)?;
+    let spec = own().map_err(UnreadOption)?;
     let facts = facts(&spec, name)?;
     let rules = rules(&spec)?;
     let is_named = |(_, rule): &&(String, Value)| rule.get("id").is_some_and(|id| id == name);
@@ -68,12 +70,12 @@ pub fn run(
     let named = named.map(|(pair, rule)| of_rule(pair, rule));
     let named: Vec<String> = facts.into_iter().chain(named).collect();
     if !named.is_empty() {
-        return Ok(Outcome::passed(named.join("\n")));
+        return Ok(CommandOutcome::passed(named.join("\n")));
     }
     let rules = rules.iter();
     let ids = rules.filter_map(|(_, rule)| rule.get("id")?.as_str());
     let ids = ids.chain(built_in.iter().map(|(id, _)| *id));
-    let known = Kind::ALL.iter().map(|kind| kind.id()).chain(ids);
+    let known = ChangeKind::ALL.iter().map(|kind| kind.id()).chain(ids);
     let help = match nearest(name, known) {
         Some(near) => format!("did you mean `{near}`?"),
         None => "`explain` without a name lists the kinds of change".to_owned(),
@@ -98,7 +100,7 @@ fn facts(spec: &Spec, name: &str) -> anyhow::Result<Vec<String>> {
         }
         text
     };
-    let stated = ErrorRules::read(spec).map_err(Unread)?;
+    let stated = ErrorRules::read(spec).map_err(UnreadOption)?;
     let mut state = |what: &str, meaning: &str, revisions: &[String], page: &str| {
         let page = match revisions.last() {
             Some(last) => page.replace("{revision}", last),
@@ -144,9 +146,9 @@ fn facts(spec: &Spec, name: &str) -> anyhow::Result<Vec<String>> {
         ];
         facts.push(text("erratum, a correction of published schemas", &lines));
     }
-    for change in Changes::of(spec).map_err(Unread)?.all() {
+    for change in ProseChanges::of(spec).map_err(UnreadOption)?.all() {
         if change.id == name {
-            let over = change.over.map_or("any transport", Transport::name);
+            let over = change.over.map_or("any transport", RefusingTransport::name);
             let lines = [
                 ("It says:", &*change.says),
                 ("Binds:", peers(change.binds)),
@@ -163,9 +165,9 @@ fn facts(spec: &Spec, name: &str) -> anyhow::Result<Vec<String>> {
 /// Returns every conversion rule as its row in `spec/`, with the pair of revisions that it is for.
 fn rules(spec: &Spec) -> anyhow::Result<Vec<(String, Value)>> {
     let mut rules = Vec::new();
-    let of_extensions = Pair::of_extensions(&spec.extensions.iter().collect::<Vec<_>>());
+    let of_extensions = RevisionPair::of_extensions(&spec.extensions.iter().collect::<Vec<_>>());
     for (file, text) in spec.rules.iter() {
-        if !Pair::is_rule_file(file) {
+        if !RevisionPair::is_rule_file(file) {
             continue;
         }
         let own = of_extensions.iter().find(|pair| pair.file() == file);
@@ -176,7 +178,7 @@ fn rules(spec: &Spec) -> anyhow::Result<Vec<(String, Value)>> {
                 .trim_end_matches(".toml")
                 .to_owned(),
         };
-        let of = PairRules::read(text.clone()).map_err(Unread)?;
+        let of = PairRules::read(text.clone()).map_err(UnreadOption)?;
         let rows = (of.rules().map(serde_json::to_value))
             .chain(of.methods().map(serde_json::to_value))
             .chain(of.errors().map(serde_json::to_value));

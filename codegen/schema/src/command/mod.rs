@@ -8,7 +8,7 @@ pub mod diff;
 pub mod explain;
 pub mod outcome;
 
-pub use outcome::{Outcome, Unread, failure_code};
+pub use outcome::{CommandOutcome, UnreadOption, failure_code};
 
 /// Returns whether a stream gets colours: by `--color`, and for `auto` on a terminal unless `NO_COLOR` is set.
 #[must_use]

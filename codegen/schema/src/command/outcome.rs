@@ -1,19 +1,19 @@
-//! What a subcommand gives back, and the exit code that goes with it.
+//! The output of a subcommand, and its exit code.
 //!
 //! 0 all is well, 1 a check failed, 2 the command was not put right (clap's own code too), 3 an input cannot be read.
 
 use crate::Error;
 
-/// What to print, and whether the check passed.
+/// The text to print, and the result of the check.
 #[derive(Debug, Clone)]
-pub struct Outcome {
-    /// What to print.
+pub struct CommandOutcome {
+    /// The text to print.
     pub text: String,
-    /// Whether the check passed.
+    /// Set if the check passed.
     pub passed: bool,
 }
 
-impl Outcome {
+impl CommandOutcome {
     /// Returns the outcome of a check without findings.
     #[must_use]
     pub fn passed(text: String) -> Self {
@@ -24,7 +24,7 @@ impl Outcome {
 /// Returns the exit code of a failure.
 #[must_use]
 pub fn failure_code(error: &anyhow::Error) -> u8 {
-    if let Some(Unread(cause)) = error.downcast_ref() {
+    if let Some(UnreadOption(cause)) = error.downcast_ref() {
         return if cause.is_of_the_request() { 2 } else { 3 };
     }
     match error.downcast_ref::<Error>() {
@@ -37,7 +37,7 @@ pub fn failure_code(error: &anyhow::Error) -> u8 {
 /// An input that could not be read, so that a failure is never taken for "no change".
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub struct Unread(
+pub struct UnreadOption(
     /// Why.
     pub Error,
 );

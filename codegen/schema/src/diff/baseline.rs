@@ -4,10 +4,10 @@ use crate::sorted::SortedMap;
 
 use serde_json::Value;
 
-use super::{Diff, Row};
+use super::{Diff, DiffRow};
 use crate::Error;
 
-/// What a file of them is.
+/// The form of a baseline file.
 const FORM: &str = "a baseline is a diff as `--format json` prints it, or one fingerprint per line";
 
 /// Fingerprints of changes that are known, each with why it is set aside.
@@ -75,7 +75,7 @@ impl Baseline {
     }
 }
 
-fn all_rows(diff: &Diff) -> impl Iterator<Item = &Row> {
+fn all_rows(diff: &Diff) -> impl Iterator<Item = &DiffRow> {
     let ignored = diff.ignored.iter().map(|ignored| &ignored.row);
     diff.rows.iter().chain(ignored)
 }

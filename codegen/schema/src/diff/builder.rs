@@ -5,19 +5,19 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::graph::{Graph, Member, NodeId, Rest, Shape, WireNode};
+use super::graph::{Graph, GraphMember, GraphRest, NodeId, NodeShape, WireNode};
 use crate::Error;
 use crate::draft::flatten::flatten;
 use crate::schema::applied;
-use crate::schema::{Additional, Constraints, JsonType, Node, Schema, subschema};
+use crate::schema::{Additional, Constraints, JsonType, Schema, SchemaNode, subschema};
 
-/// How deep inline schemas may be nested.
+/// Maximum depth of inline schemas.
 const MAX_DEPTH: usize = 128;
 
 impl Graph {
     /// Returns the graph of a schema.
     pub(crate) fn of(schema: &Schema) -> Result<Self, Error> {
-        let mut builder = Builder {
+        let mut builder = GraphBuilder {
             schema,
             graph: Self::default(),
             elsewhere: HashMap::new(),
@@ -25,13 +25,13 @@ impl Graph {
             depth: 0,
         };
         for name in schema.definitions.keys() {
-            let id = builder.push(Shape::Any, &Node::default());
+            let id = builder.push(NodeShape::Any, &SchemaNode::default());
             builder.graph.definitions.insert(name.clone(), id);
         }
         for (name, node) in &schema.definitions {
             builder.definition(name, node)?;
         }
-        let Builder {
+        let GraphBuilder {
             mut graph, refined, ..
         } = builder;
         graph.settle_aliases(schema)?;
@@ -53,7 +53,7 @@ impl Graph {
             let target = self.node(target);
             let own = &self.nodes[*id];
             let told_twice = (target.limits.keys()).any(|name| own.limits.contains_key(name));
-            if told_twice || !matches!(own.shape, Shape::Any) {
+            if told_twice || !matches!(own.shape, NodeShape::Any) {
                 continue;
             }
             let own = own.clone();
@@ -76,7 +76,7 @@ impl Graph {
         for (name, start) in self.definitions.clone() {
             let mut way = Vec::new();
             let mut end = start;
-            while let (Shape::Alias(next), false) = (&self.nodes[end].shape, settled[end]) {
+            while let (NodeShape::Alias(next), false) = (&self.nodes[end].shape, settled[end]) {
                 if way.len() > self.nodes.len() {
                     return Err(Error::schema(
                         &schema.file,
@@ -89,11 +89,11 @@ impl Graph {
                 way.push(end);
                 end = *next;
             }
-            if let Shape::Alias(known) = self.nodes[end].shape {
+            if let NodeShape::Alias(known) = self.nodes[end].shape {
                 end = known;
             }
             for id in way {
-                self.nodes[id].shape = Shape::Alias(end);
+                self.nodes[id].shape = NodeShape::Alias(end);
                 settled[id] = true;
             }
         }
@@ -101,19 +101,19 @@ impl Graph {
     }
 }
 
-struct Builder<'s> {
+struct GraphBuilder<'s> {
     schema: &'s Schema,
     graph: Graph,
     /// Place that are referred to and that are no definitions.
     elsewhere: HashMap<String, NodeId>,
     /// References with more beside them.
     refined: Vec<NodeId>,
-    /// How many schemas stand around the one that is read.
+    /// Number of schemas around the one that is read.
     depth: usize,
 }
 
-impl Builder<'_> {
-    fn push(&mut self, shape: Shape, node: &Node) -> NodeId {
+impl GraphBuilder<'_> {
+    fn push(&mut self, shape: NodeShape, node: &SchemaNode) -> NodeId {
         let mut limits = node.constraints.values.clone();
         limits.extend(node.unsaid.clone());
         applied::settle(&mut limits, &node.types);
@@ -126,16 +126,16 @@ impl Builder<'_> {
         })
     }
 
-    fn definition(&mut self, name: &str, node: &Node) -> Result<(), Error> {
+    fn definition(&mut self, name: &str, node: &SchemaNode) -> Result<(), Error> {
         let Some(id) = self.graph.definitions.get(name).copied() else {
             return Ok(());
         };
         let inner = self.node(node)?;
-        // What was just made becomes the definition itself, unless it is a reference to another one.
+        // The node just made becomes the definition itself, unless it is a reference to another one.
         let mut made = self.graph.nodes[inner].clone();
         if node.reference.is_some() && !says_more(node) {
             made = WireNode {
-                shape: Shape::Alias(inner),
+                shape: NodeShape::Alias(inner),
                 pointer: node.pointer.clone(),
                 ..WireNode::default()
             };
@@ -148,7 +148,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn node(&mut self, node: &Node) -> Result<NodeId, Error> {
+    fn node(&mut self, node: &SchemaNode) -> Result<NodeId, Error> {
         if self.depth > MAX_DEPTH {
             return Err(Error::schema(
                 &self.schema.file,
@@ -165,7 +165,7 @@ impl Builder<'_> {
     }
 
     /// Reads a schema, or the one that it refers to.
-    fn referred(&mut self, node: &Node) -> Result<NodeId, Error> {
+    fn referred(&mut self, node: &SchemaNode) -> Result<NodeId, Error> {
         if let Some(target) = &node.reference {
             // `Schema::parse` has refused references to nothing.
             let known = self.graph.definitions.get(target).copied();
@@ -173,7 +173,7 @@ impl Builder<'_> {
             if !says_more(node) {
                 return Ok(target);
             }
-            let beside = Node {
+            let beside = SchemaNode {
                 reference: None,
                 ..node.clone()
             };
@@ -183,23 +183,23 @@ impl Builder<'_> {
             return Ok(id);
         }
         let id = self.shaped(node)?;
-        // What was there before says nothing new: it is a definition, or was joined from one.
+        // An earlier node says nothing new: it is a definition, or was joined from one.
         if self.graph.nodes[id].pointer == node.pointer {
             self.limits(id)?;
         }
         Ok(id)
     }
 
-    fn shaped(&mut self, node: &Node) -> Result<NodeId, Error> {
+    fn shaped(&mut self, node: &SchemaNode) -> Result<NodeId, Error> {
         if !node.all_of.is_empty() {
             let mut whole = match flatten(self.schema, node) {
                 Ok(whole) => whole,
                 Err(unsupported) if unsupported.endless => {
                     return Err(unsupported.refused(&self.schema.file));
                 }
-                // What cannot be joined has to hold besides.
+                // A schema that cannot be joined has to hold besides.
                 Err(_) => {
-                    let beside = Node {
+                    let beside = SchemaNode {
                         all_of: Vec::new(),
                         ..node.clone()
                     };
@@ -216,7 +216,7 @@ impl Builder<'_> {
             return self.node(&whole);
         }
         if !node.any_of.is_empty() {
-            let mut rest = Node {
+            let mut rest = SchemaNode {
                 any_of: Vec::new(),
                 ..node.clone()
             };
@@ -224,18 +224,18 @@ impl Builder<'_> {
                 let variants = (node.any_of.iter())
                     .map(|variant| self.node(variant))
                     .collect::<Result<_, _>>()?;
-                return Ok(self.push(Shape::Union(variants), node));
+                return Ok(self.push(NodeShape::Union(variants), node));
             }
             let one = rest.unsaid.remove("oneOf");
             let id = self.node(&rest)?;
-            let choices = Node {
+            let choices = SchemaNode {
                 pointer: node.pointer.clone(),
                 any_of: node.any_of.clone(),
                 unsaid: one
                     .map(|one| ("oneOf".to_owned(), one))
                     .into_iter()
                     .collect(),
-                ..Node::default()
+                ..SchemaNode::default()
             };
             let choices = self.node(&choices)?;
             self.apply(id, "anyOf", self.raw(&node.pointer, "anyOf"), choices);
@@ -243,8 +243,8 @@ impl Builder<'_> {
         }
         if let Some(values) = values(node) {
             let shape = match whole_kinds(&values) {
-                Some(kinds) => Shape::Scalar(kinds),
-                None => Shape::Choice(values),
+                Some(kinds) => NodeShape::Scalar(kinds),
+                None => NodeShape::Choice(values),
             };
             return Ok(self.push(shape, node));
         }
@@ -259,7 +259,7 @@ impl Builder<'_> {
         if types.len() > 1 && types.iter().any(structured) {
             let mut variants = Vec::new();
             for ty in types {
-                let one = Node {
+                let one = SchemaNode {
                     types: vec![*ty],
                     constraints: Constraints::default(),
                     unsaid: SortedMap::new(),
@@ -268,7 +268,7 @@ impl Builder<'_> {
                 };
                 variants.push(self.node(&one)?);
             }
-            return Ok(self.push(Shape::Union(variants), node));
+            return Ok(self.push(NodeShape::Union(variants), node));
         }
         match types {
             [JsonType::Array] => self.array(node),
@@ -282,10 +282,10 @@ impl Builder<'_> {
                 self.graph.nodes[id].untyped = true;
                 Ok(id)
             }
-            [] => Ok(self.push(Shape::Any, node)),
+            [] => Ok(self.push(NodeShape::Any, node)),
             scalars => {
                 let kinds = scalars.iter().copied().collect();
-                Ok(self.push(Shape::Scalar(kinds), node))
+                Ok(self.push(NodeShape::Scalar(kinds), node))
             }
         }
     }
@@ -348,27 +348,27 @@ impl Builder<'_> {
         at(keyword).or_else(|| at(other)).unwrap_or_default()
     }
 
-    fn array(&mut self, node: &Node) -> Result<NodeId, Error> {
-        let says_something = |items: &&Node| {
+    fn array(&mut self, node: &SchemaNode) -> Result<NodeId, Error> {
+        let says_something = |items: &&SchemaNode| {
             !items.is_any() || !items.constraints.is_empty() || !items.unsaid.is_empty()
         };
         let items = node.items.as_deref().filter(says_something);
         let items = items.map(|items| self.node(items));
         let items = items.transpose()?;
-        Ok(self.push(Shape::Array(items), node))
+        Ok(self.push(NodeShape::Array(items), node))
     }
 
-    fn object(&mut self, node: &Node) -> Result<NodeId, Error> {
+    fn object(&mut self, node: &SchemaNode) -> Result<NodeId, Error> {
         let mut members = SortedMap::new();
         for (name, property) in &node.properties {
-            let member = Member {
+            let member = GraphMember {
                 node: self.node(property)?,
                 required: node.required.contains(name),
             };
             members.insert(name.clone(), member);
         }
         for name in &node.required {
-            members.entry(name.clone()).or_insert_with(|| Member {
+            members.entry(name.clone()).or_insert_with(|| GraphMember {
                 node: self.graph.push_raw(WireNode {
                     pointer: node.pointer.clone(),
                     ..WireNode::default()
@@ -377,18 +377,18 @@ impl Builder<'_> {
             });
         }
         let rest = match &node.additional {
-            Additional::Any => Rest::Open,
-            Additional::Forbidden => Rest::Closed,
+            Additional::Any => GraphRest::Open,
+            Additional::Forbidden => GraphRest::Closed,
             // `additionalProperties: {type: object, properties: {}}` and the like stay as they are.
-            Additional::Schema(each) => Rest::Each(self.node(each)?),
+            Additional::Schema(each) => GraphRest::Each(self.node(each)?),
         };
-        let id = self.push(Shape::Object { members, rest }, node);
+        let id = self.push(NodeShape::Object { members, rest }, node);
         let says = |keyword: &str| {
             let raw = self.schema.root.pointer(&node.pointer);
             raw.is_some_and(|raw| raw.get(keyword).is_some())
         };
         if says("additionalProperties") {
-            self.graph.nodes[id].free = matches!(rest, Rest::Open);
+            self.graph.nodes[id].free = matches!(rest, GraphRest::Open);
             // No member is left for it.
             let limits = &mut self.graph.nodes[id].limits;
             limits.remove("unevaluatedProperties");
@@ -398,7 +398,7 @@ impl Builder<'_> {
 }
 
 /// Returns whether a reference has anything beside it.
-fn says_more(node: &Node) -> bool {
+fn says_more(node: &SchemaNode) -> bool {
     let more = node.says_more_than(|rest| (rest.reference, rest.unsupported) = (None, None));
     more || node.deprecated || !node.constraints.is_empty() || !node.unsaid.is_empty()
 }
@@ -416,7 +416,7 @@ fn whole_kinds(values: &[Value]) -> Option<SortedSet<JsonType>> {
 }
 
 /// Returns the values of `const` and `enum` that all keywords of a node admit, as far as these bind them.
-fn values(node: &Node) -> Option<Vec<Value>> {
+fn values(node: &SchemaNode) -> Option<Vec<Value>> {
     let constant = node.constant.as_ref();
     let values = (node.choices.as_deref()).or(constant.map(std::slice::from_ref))?;
     let mut values = values.to_vec();

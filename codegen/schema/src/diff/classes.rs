@@ -1,4 +1,4 @@
-//! Which nodes of two graphs say the same: equality of shapes, through references and cycles.
+//! Equality of the nodes of two graphs: shapes compared through references and cycles.
 //!
 //! By splitting classes until the nodes of each agree in all their parts. Names and places play no part, so a definition
 //! that was renamed, inlined or extracted stays in its class.
@@ -9,13 +9,13 @@ use std::mem::{Discriminant, discriminant};
 
 use serde_json::Value;
 
-use super::graph::{Graph, NodeId, Rest, Shape};
+use super::graph::{Graph, GraphRest, NodeId, NodeShape};
 use crate::schema::JsonType;
 use crate::schema::applied::is_applied;
 
 /// Returns the classes of the nodes of two graphs, by the index of each node.
 pub(crate) fn classes(old: &Graph, new: &Graph) -> [Vec<usize>; 2] {
-    let mut table: HashMap<Own<'_>, usize> = HashMap::new();
+    let mut table: HashMap<OwnShape<'_>, usize> = HashMap::new();
     let mut class = Vec::new();
     let mut parts = Vec::new();
     for (graph, offset) in [(old, 0), (new, old.len())] {
@@ -42,7 +42,7 @@ fn settle(mut class: Vec<usize>, parts: &[Parts], count: usize) -> Vec<usize> {
     }
     let mut members = vec![0; count];
     class.iter().for_each(|class| members[*class] += 1);
-    // What all members of a class are made of, but for those that are to be looked at.
+    // The parts of all members of a class, but for those that are to be looked at.
     let mut made_of: HashMap<usize, Vec<usize>> = HashMap::new();
     let mut open: Vec<usize> = (0..parts.len()).collect();
     while !open.is_empty() {
@@ -80,7 +80,7 @@ fn settle(mut class: Vec<usize>, parts: &[Parts], count: usize) -> Vec<usize> {
 /// The nodes that a node is made of, numbered through both graphs.
 struct Parts {
     nodes: Vec<usize>,
-    /// How many of them, from the first on, may stand in any order.
+    /// Number of parts, from the first on, that may stand in any order.
     unordered: usize,
 }
 
@@ -95,12 +95,12 @@ impl Parts {
     }
 }
 
-/// What a node says without its parts.
+/// A node without its parts.
 #[derive(PartialEq, Eq, Hash)]
-struct Own<'g> {
-    shape: Discriminant<Shape>,
+struct OwnShape<'g> {
+    shape: Discriminant<NodeShape>,
     members: Vec<(&'g str, bool)>,
-    rest: Option<Discriminant<Rest>>,
+    rest: Option<Discriminant<GraphRest>>,
     values: Vec<String>,
     kinds: Option<&'g SortedSet<JsonType>>,
     limits: Vec<(&'g str, &'g Value)>,
@@ -110,10 +110,10 @@ struct Own<'g> {
 }
 
 /// Returns what a node says without its parts, and these.
-fn taken_apart(graph: &Graph, id: NodeId, offset: usize) -> (Own<'_>, Parts) {
+fn taken_apart(graph: &Graph, id: NodeId, offset: usize) -> (OwnShape<'_>, Parts) {
     let node = graph.node(id);
     let limits = node.limits.iter().filter(|(name, _)| !is_applied(name));
-    let mut own = Own {
+    let mut own = OwnShape {
         shape: discriminant(&node.shape),
         members: Vec::new(),
         rest: None,
@@ -127,24 +127,24 @@ fn taken_apart(graph: &Graph, id: NodeId, offset: usize) -> (Own<'_>, Parts) {
     let mut nodes: Vec<NodeId> = Vec::new();
     let mut unordered = 0;
     match &node.shape {
-        Shape::Object { members, rest } => {
+        NodeShape::Object { members, rest } => {
             let named = members.iter();
             own.members = named.map(|(name, of)| (&**name, of.required)).collect();
             own.rest = Some(discriminant(rest));
             nodes.extend(members.iter().map(|(_, member)| member.node));
             nodes.extend(rest.each());
         }
-        Shape::Array(items) => nodes.extend(items),
-        Shape::Union(variants) => {
+        NodeShape::Array(items) => nodes.extend(items),
+        NodeShape::Union(variants) => {
             nodes.extend(variants);
             unordered = nodes.len();
         }
-        Shape::Choice(values) => {
+        NodeShape::Choice(values) => {
             own.values = values.iter().map(Value::to_string).collect();
             own.values.sort_unstable();
         }
-        Shape::Scalar(kinds) => own.kinds = Some(kinds),
-        Shape::Alias(_) | Shape::Any => {}
+        NodeShape::Scalar(kinds) => own.kinds = Some(kinds),
+        NodeShape::Alias(_) | NodeShape::Any => {}
     }
     nodes.extend(node.applied.iter().map(|(_, part)| *part));
     for part in &mut nodes {

@@ -9,10 +9,10 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::classes::classes;
-use super::graph::{Graph, Member, NodeId, Rest, Shape};
-use super::kind::Kind;
-use super::path::{Segment, Selector, bare};
-use super::site::{Detail, Finding, Place, Site, SiteId, place};
+use super::graph::{Graph, GraphMember, GraphRest, NodeId, NodeShape};
+use super::kind::ChangeKind;
+use super::path::{PathSegment, Selector, bare};
+use super::site::{DiffLocation, DifferenceDetail, SchemaDifference, Site, SiteId, place};
 use super::variants::{self, Choices};
 use crate::schema::JsonType;
 use crate::schema::applied;
@@ -30,7 +30,7 @@ pub(crate) struct Comparer<'g> {
 /// A place within a site, by the way to it.
 struct Spot {
     site: SiteId,
-    segments: Vec<Segment>,
+    segments: Vec<PathSegment>,
 }
 
 impl Spot {
@@ -41,7 +41,7 @@ impl Spot {
     }
 
     /// Returns the place one segment further.
-    fn with(&self, segment: Segment) -> Self {
+    fn with(&self, segment: PathSegment) -> Self {
         Self {
             site: self.site,
             segments: [self.segments.as_slice(), &[segment]].concat(),
@@ -76,22 +76,22 @@ impl<'g> Comparer<'g> {
     /// Returns a site for one member of two messages, such as `params`.
     pub(crate) fn root(
         &mut self,
-        places: Place,
+        places: DiffLocation,
         member: &str,
-        pair: [Option<Member>; 2],
+        pair: [Option<GraphMember>; 2],
     ) -> SiteId {
         self.begin(places, |comparer, at| {
-            comparer.member(at, member, pair, [Rest::Open; 2]);
+            comparer.member(at, member, pair, [GraphRest::Open; 2]);
         })
     }
 
     /// Returns a site for two whole values.
-    pub(crate) fn whole(&mut self, places: Place, old: NodeId, new: NodeId) -> SiteId {
+    pub(crate) fn whole(&mut self, places: DiffLocation, old: NodeId, new: NodeId) -> SiteId {
         self.begin(places, |comparer, at| comparer.value(at, old, new))
     }
 
     /// Returns a site that is compared as `compares` says, with all that is met on the way.
-    fn begin(&mut self, places: Place, compares: impl FnOnce(&mut Self, &Spot)) -> SiteId {
+    fn begin(&mut self, places: DiffLocation, compares: impl FnOnce(&mut Self, &Spot)) -> SiteId {
         let site = self.sites.len();
         self.sites.push(Site {
             places: SortedSet::from_iter([places]),
@@ -104,19 +104,19 @@ impl<'g> Comparer<'g> {
         site
     }
 
-    fn find(&mut self, kind: Kind, at: &Spot, pair: [Option<NodeId>; 2]) {
-        self.report(kind, at, pair, [None; 2], Detail::None);
+    fn find(&mut self, kind: ChangeKind, at: &Spot, pair: [Option<NodeId>; 2]) {
+        self.report(kind, at, pair, [None; 2], DifferenceDetail::None);
     }
 
     fn report(
         &mut self,
-        kind: Kind,
+        kind: ChangeKind,
         at: &Spot,
         nodes: [Option<NodeId>; 2],
         required: [Option<bool>; 2],
-        detail: Detail,
+        detail: DifferenceDetail,
     ) {
-        self.sites[at.site].findings.push(Finding {
+        self.sites[at.site].findings.push(SchemaDifference {
             kind,
             segments: at.segments.clone(),
             nodes,
@@ -125,37 +125,45 @@ impl<'g> Comparer<'g> {
         });
     }
 
-    fn member(&mut self, holder: &Spot, name: &str, pair: [Option<Member>; 2], rests: [Rest; 2]) {
-        let at = &holder.with(Segment::Member(name.to_owned()));
+    fn member(
+        &mut self,
+        holder: &Spot,
+        name: &str,
+        pair: [Option<GraphMember>; 2],
+        rests: [GraphRest; 2],
+    ) {
+        let at = &holder.with(PathSegment::Member(name.to_owned()));
         let nodes = pair.map(|member| member.map(|member| member.node));
         let required = pair.map(|member| member.map(|member| member.required));
         let kind = match required {
             [None, None] => return,
-            [None, Some(true)] => Some(Kind::MemberAddedRequired),
-            [None, Some(false)] => Some(Kind::MemberAddedOptional),
-            [Some(_), None] => Some(Kind::MemberRemoved),
-            [Some(false), Some(true)] => Some(Kind::BecameRequired),
-            [Some(true), Some(false)] => Some(Kind::BecameOptional),
+            [None, Some(true)] => Some(ChangeKind::MemberAddedRequired),
+            [None, Some(false)] => Some(ChangeKind::MemberAddedOptional),
+            [Some(_), None] => Some(ChangeKind::MemberRemoved),
+            [Some(false), Some(true)] => Some(ChangeKind::BecameRequired),
+            [Some(true), Some(false)] => Some(ChangeKind::BecameOptional),
             _ => None,
         };
         if let Some(kind) = kind {
             let unnamed = nodes.iter().zip(rests).find(|(node, _)| node.is_none());
-            let detail = unnamed.map_or(Detail::None, |(_, rest)| Detail::Unnamed(rest));
+            let detail = unnamed.map_or(DifferenceDetail::None, |(_, rest)| {
+                DifferenceDetail::Unnamed(rest)
+            });
             self.report(kind, at, nodes, required, detail);
         }
         if let [Some(old), Some(new)] = nodes {
             let before = self.sites[at.site].findings.len();
             self.value(at, old, new);
             let own = self.sites[at.site].findings.iter_mut().skip(before);
-            // Whether the value has to be there says what its default is for.
-            for finding in own.filter(|own| matches!(own.detail, Detail::Limit(..))) {
+            // The purpose of a default depends on the presence of the value.
+            for finding in own.filter(|own| matches!(own.detail, DifferenceDetail::Limit(..))) {
                 finding.required = required;
             }
         }
     }
 
     /// Compares what two messages say beside their method and params.
-    pub(crate) fn message(&mut self, places: Place, old: NodeId, new: NodeId) -> SiteId {
+    pub(crate) fn message(&mut self, places: DiffLocation, old: NodeId, new: NodeId) -> SiteId {
         self.begin(places, |comparer, at| {
             if comparer.same(old, new) {
                 return;
@@ -174,8 +182,10 @@ impl<'g> Comparer<'g> {
         let names = [self.old.name(old), self.new.name(new)];
         let (old, new) = (self.old.resolve(old), self.new.resolve(new));
         let composite = |graph: &Graph, id| match &graph.node(id).shape {
-            Shape::Object { members, rest } => !members.is_empty() || matches!(rest, Rest::Each(_)),
-            Shape::Union(_) => true,
+            NodeShape::Object { members, rest } => {
+                !members.is_empty() || matches!(rest, GraphRest::Each(_))
+            }
+            NodeShape::Union(_) => true,
             _ => false,
         };
         let key = match names {
@@ -195,7 +205,7 @@ impl<'g> Comparer<'g> {
             let called = |name: Option<&str>, owner: &str| {
                 name.map_or_else(|| place(owner, &at.segments), str::to_owned)
             };
-            Place::of(called(names[0], &owner.old), called(names[1], &owner.new))
+            DiffLocation::of(called(names[0], &owner.old), called(names[1], &owner.new))
         });
         self.sites[child].places.extend(called);
         self.sites[at.site].edges.push((at.segments.clone(), child));
@@ -207,41 +217,42 @@ impl<'g> Comparer<'g> {
         let pair = [Some(old), Some(new)];
         let mut told = told.to_vec();
         match (o.deprecated, n.deprecated) {
-            (false, true) => self.find(Kind::Deprecated, at, pair),
-            (true, false) => self.find(Kind::Undeprecated, at, pair),
+            (false, true) => self.find(ChangeKind::Deprecated, at, pair),
+            (true, false) => self.find(ChangeKind::Undeprecated, at, pair),
             _ => {}
         }
         match (&o.shape, &n.shape) {
-            (Shape::Any, Shape::Any) => {}
-            (Shape::Any, _) => self.find(Kind::TypeNarrowed, at, pair),
-            (_, Shape::Any) => self.find(Kind::TypeWidened, at, pair),
+            (NodeShape::Any, NodeShape::Any) => {}
+            (NodeShape::Any, _) => self.find(ChangeKind::TypeNarrowed, at, pair),
+            (_, NodeShape::Any) => self.find(ChangeKind::TypeWidened, at, pair),
             (old_shape, new_shape) if o.untyped != n.untyped => {
                 let kind = if o.untyped {
-                    Kind::TypeNarrowed
+                    ChangeKind::TypeNarrowed
                 } else {
-                    Kind::TypeWidened
+                    ChangeKind::TypeWidened
                 };
                 self.find(kind, at, pair);
                 match (old_shape, new_shape) {
-                    (Shape::Object { .. }, Shape::Object { .. })
-                    | (Shape::Array(_), Shape::Array(_)) => self.parts(at, old, new, &[]),
-                    _ => self.find(Kind::TypeChanged, at, pair),
+                    (NodeShape::Object { .. }, NodeShape::Object { .. })
+                    | (NodeShape::Array(_), NodeShape::Array(_)) => self.parts(at, old, new, &[]),
+                    _ => self.find(ChangeKind::TypeChanged, at, pair),
                 }
             }
-            (Shape::Union(_), _) | (_, Shape::Union(_)) => {
+            (NodeShape::Union(_), _) | (_, NodeShape::Union(_)) => {
                 told.extend(self.unions(at, old, new));
             }
-            (Shape::Choice(old_values), Shape::Choice(new_values)) => {
+            (NodeShape::Choice(old_values), NodeShape::Choice(new_values)) => {
                 self.choices(at, pair, old_values, new_values);
             }
-            (Shape::Object { .. }, Shape::Object { .. }) | (Shape::Array(_), Shape::Array(_)) => {
+            (NodeShape::Object { .. }, NodeShape::Object { .. })
+            | (NodeShape::Array(_), NodeShape::Array(_)) => {
                 self.parts(at, old, new, &[]);
             }
             (old, new) => match (covers(new, old), covers(old, new)) {
                 (true, true) => {}
-                (true, false) => self.find(Kind::TypeWidened, at, pair),
-                (false, true) => self.find(Kind::TypeNarrowed, at, pair),
-                (false, false) => self.find(Kind::TypeChanged, at, pair),
+                (true, false) => self.find(ChangeKind::TypeWidened, at, pair),
+                (false, true) => self.find(ChangeKind::TypeNarrowed, at, pair),
+                (false, false) => self.find(ChangeKind::TypeChanged, at, pair),
             },
         }
         self.limits(at, [old, new], &told);
@@ -259,9 +270,9 @@ impl<'g> Comparer<'g> {
                 before == after
             };
             if !same {
-                let detail = Detail::Limit(name.clone(), before.cloned(), after.cloned());
+                let detail = DifferenceDetail::Limit(name.clone(), before.cloned(), after.cloned());
                 let pair = [Some(old), Some(new)];
-                self.report(Kind::ConstraintChanged, at, pair, [None; 2], detail);
+                self.report(ChangeKind::ConstraintChanged, at, pair, [None; 2], detail);
             }
         }
     }
@@ -286,16 +297,16 @@ impl<'g> Comparer<'g> {
     fn choices(&mut self, at: &Spot, pair: [Option<NodeId>; 2], old: &[Value], new: &[Value]) {
         if let ([before], [after]) = (old, new) {
             if before != after {
-                self.find(Kind::ConstChanged, at, pair);
+                self.find(ChangeKind::ConstChanged, at, pair);
             }
             return;
         }
         for (values, others, kind) in [
-            (new, old, Kind::EnumValueAdded),
-            (old, new, Kind::EnumValueRemoved),
+            (new, old, ChangeKind::EnumValueAdded),
+            (old, new, ChangeKind::EnumValueRemoved),
         ] {
             for value in values.iter().filter(|value| !others.contains(value)) {
-                let detail = Detail::Value(value.clone());
+                let detail = DifferenceDetail::Value(value.clone());
                 self.report(kind, at, pair, [None; 2], detail);
             }
         }
@@ -304,12 +315,12 @@ impl<'g> Comparer<'g> {
     /// Compares the parts of two objects, but for the members `beside`, or of two lists.
     fn parts(&mut self, at: &Spot, old: NodeId, new: NodeId, beside: &[&str]) {
         let (o, n) = (&self.old.node(old).shape, &self.new.node(new).shape);
-        if let (Shape::Array(old), Shape::Array(new)) = (o, n) {
-            let at = &at.with(Segment::Item);
+        if let (NodeShape::Array(old), NodeShape::Array(new)) = (o, n) {
+            let at = &at.with(PathSegment::Item);
             match [*old, *new] {
                 [Some(old), Some(new)] => self.value(at, old, new),
-                items @ [None, Some(_)] => self.find(Kind::TypeNarrowed, at, items),
-                items @ [Some(_), None] => self.find(Kind::TypeWidened, at, items),
+                items @ [None, Some(_)] => self.find(ChangeKind::TypeNarrowed, at, items),
+                items @ [Some(_), None] => self.find(ChangeKind::TypeWidened, at, items),
                 [None, None] => {}
             }
         }
@@ -318,7 +329,7 @@ impl<'g> Comparer<'g> {
         };
         let mut names: SortedSet<&String> = olds.keys().chain(news.keys()).collect();
         names.retain(|name| !beside.contains(&name.as_str()));
-        // What says itself that any member may be there admits any value of it; a name with a prefix is its owner's alone.
+        // An object that admits any member admits any value of it; a name with a prefix is its owner's alone.
         // An object without a member of its own is one of which nothing is said yet.
         let free = [
             self.old.node(old).free && !olds.is_empty(),
@@ -328,24 +339,36 @@ impl<'g> Comparer<'g> {
             let pair = [olds, news].map(|of| of.get(name).copied());
             let is_owned = bare(name) != name.as_str();
             let binds =
-                |member: Member, graph: &Graph| !member.required && !graph.is_any(member.node);
+                |member: GraphMember, graph: &Graph| !member.required && !graph.is_any(member.node);
             let opened = match pair {
-                [Some(member), None] if free[1] && binds(member, self.old) => Kind::TypeWidened,
-                [None, Some(member)] if free[0] && binds(member, self.new) => Kind::TypeNarrowed,
-                _ => Kind::MemberRemoved,
+                [Some(member), None] if free[1] && binds(member, self.old) => {
+                    ChangeKind::TypeWidened
+                }
+                [None, Some(member)] if free[0] && binds(member, self.new) => {
+                    ChangeKind::TypeNarrowed
+                }
+                _ => ChangeKind::MemberRemoved,
             };
-            if opened == Kind::MemberRemoved || is_owned {
+            if opened == ChangeKind::MemberRemoved || is_owned {
                 self.member(at, name, pair, [old_rest, new_rest]);
                 continue;
             }
-            let at = &at.with(Segment::Member(name.clone()));
+            let at = &at.with(PathSegment::Member(name.clone()));
             let nodes = pair.map(|member| member.map(|member| member.node));
-            self.report(opened, at, nodes, [None; 2], Detail::Unnamed(Rest::Open));
+            self.report(
+                opened,
+                at,
+                nodes,
+                [None; 2],
+                DifferenceDetail::Unnamed(GraphRest::Open),
+            );
         }
         match (old_rest, new_rest) {
-            (Rest::Open, Rest::Open) | (Rest::Closed, Rest::Closed) => {}
-            (Rest::Each(old), Rest::Each(new)) => self.value(&at.with(Segment::Each), old, new),
-            _ => self.find(Kind::OpennessChanged, at, [Some(old), Some(new)]),
+            (GraphRest::Open, GraphRest::Open) | (GraphRest::Closed, GraphRest::Closed) => {}
+            (GraphRest::Each(old), GraphRest::Each(new)) => {
+                self.value(&at.with(PathSegment::Each), old, new)
+            }
+            _ => self.find(ChangeKind::OpennessChanged, at, [Some(old), Some(new)]),
         }
     }
 
@@ -372,12 +395,12 @@ impl<'g> Comparer<'g> {
         let pairs = self.paired(&olds, &news);
         let apart = pairs.iter().all(|pair| pair.contains(&None));
         if apart && (olds.ids.len() == 1 || news.ids.len() == 1) {
-            self.find(Kind::TypeChanged, at, [Some(old), Some(new)]);
+            self.find(ChangeKind::TypeChanged, at, [Some(old), Some(new)]);
             return Vec::new();
         }
         // A node that is not a union is a choice by itself. Its limits are those of this choice, unless the union has them as well.
         let (o, n) = (self.old.node(old), self.new.node(new));
-        let is_union = |shape: &Shape| matches!(shape, Shape::Union(_));
+        let is_union = |shape: &NodeShape| matches!(shape, NodeShape::Union(_));
         let (own, around) = match (is_union(&o.shape), is_union(&n.shape)) {
             (true, false) => (Some(&n.limits), &o.limits),
             (false, true) => (Some(&o.limits), &n.limits),
@@ -406,12 +429,12 @@ impl<'g> Comparer<'g> {
                 }
                 (old, new) => old.or(new).unwrap_or_default(),
             };
-            let at = &at.with(Segment::Choice(Selector { text, nodes }));
+            let at = &at.with(PathSegment::Choice(Selector { text, nodes }));
             match nodes {
                 [Some(old), Some(new)] if told_here.is_empty() => self.value(at, old, new),
                 [Some(old), Some(new)] => self.shapes(at, old, new, &told_here),
-                [_, None] => self.find(Kind::UnionMemberRemoved, at, nodes),
-                [None, _] => self.find(Kind::UnionMemberAdded, at, nodes),
+                [_, None] => self.find(ChangeKind::UnionMemberRemoved, at, nodes),
+                [None, _] => self.find(ChangeKind::UnionMemberAdded, at, nodes),
             }
         }
         told_within
@@ -419,17 +442,17 @@ impl<'g> Comparer<'g> {
 }
 
 /// Returns whether a scalar shape admits all values of another one; a number may be an integer.
-fn covers(wide: &Shape, narrow: &Shape) -> bool {
-    let Shape::Scalar(wide) = wide else {
+fn covers(wide: &NodeShape, narrow: &NodeShape) -> bool {
+    let NodeShape::Scalar(wide) = wide else {
         return false;
     };
     let is_wide = |kind: JsonType| wide.contains(&kind);
     let whole = is_wide(JsonType::Integer) || is_wide(JsonType::Number);
     match narrow {
-        Shape::Scalar(kinds) => {
+        NodeShape::Scalar(kinds) => {
             (kinds.iter()).all(|kind| is_wide(*kind) || whole && *kind == JsonType::Integer)
         }
-        Shape::Choice(values) => values.iter().all(|value| match value {
+        NodeShape::Choice(values) => values.iter().all(|value| match value {
             Value::Number(number) if !number.is_f64() => whole,
             Value::Number(_) => is_wide(JsonType::Number),
             value => wide.iter().any(|kind| kind.admits(value)),

@@ -1,4 +1,4 @@
-//! Which rows are there because of an erratum alone: where the comparison without errata shows no change as grave.
+//! Rows that exist only because of an erratum: the comparison without errata shows no change as grave.
 //!
 //! The change itself is compared, not its kind. Where an erratum puts `_meta` into old params, a `_meta` that is
 //! demanded now shows as `became-required`, and without the erratum as `member-added-required`: old senders are refused either way.
@@ -8,19 +8,19 @@ use crate::sorted::{SortedMap, SortedSet};
 use serde_json::Value;
 
 use super::Diff;
-use super::kind::Kind;
+use super::kind::ChangeKind;
 use super::path::{WirePath, WirePlace};
-use super::row::Row;
-use super::side::Side;
-use super::verdict::End;
+use super::row::DiffRow;
+use super::side::ComparedSide;
+use super::verdict::ComparedEnd;
 use crate::spec::canonical::definition;
 
 /// The rows of a comparison, by each place on the wire where they stand.
-type At<'d> = SortedMap<WirePlace, Vec<&'d Row>>;
+type ErratumSite<'d> = SortedMap<WirePlace, Vec<&'d DiffRow>>;
 
 /// Names the errata behind each row that the comparison without errata has nothing like.
-pub fn marked(diff: &mut Diff, raw: &Diff, old: &Side, new: &Side) {
-    let mut at = At::new();
+pub fn marked(diff: &mut Diff, raw: &Diff, old: &ComparedSide, new: &ComparedSide) {
+    let mut at = ErratumSite::new();
     for row in &raw.rows {
         for place in row.paths.iter().map(WirePath::place) {
             at.entry(place).or_default().push(row);
@@ -41,7 +41,7 @@ pub fn marked(diff: &mut Diff, raw: &Diff, old: &Side, new: &Side) {
 }
 
 /// Returns whether there is a change as grave where the row has its own: for what moved, at both ends.
-fn is_accounted_for(row: &Row, others: &[Row], at: &At<'_>) -> bool {
+fn is_accounted_for(row: &DiffRow, others: &[DiffRow], at: &ErratumSite<'_>) -> bool {
     if row.paths.is_empty() {
         let mut others = others.iter();
         return others.any(|other| other.kind == row.kind && other.subject == row.subject);
@@ -55,12 +55,12 @@ fn is_accounted_for(row: &Row, others: &[Row], at: &At<'_>) -> bool {
     ends.all(|end| end.iter().any(|path| is_met(row, &path.place(), at)))
 }
 
-fn is_met(row: &Row, place: &WirePlace, at: &At<'_>) -> bool {
+fn is_met(row: &DiffRow, place: &WirePlace, at: &ErratumSite<'_>) -> bool {
     let as_grave = |place: &WirePlace| {
         let here = at.get(place).into_iter().flatten();
         here.copied().filter(|other| is_as_grave(other, row))
     };
-    // Where an erratum makes a union of a value, or takes one apart, the way to it gains or loses a choice.
+    // An erratum that makes a union of a value, or takes one apart, adds or removes a choice on the way to it.
     let spelled_otherwise = || {
         let twin = place.other_spelling();
         as_grave(&twin).any(|other| other.kind == row.kind)
@@ -74,7 +74,7 @@ fn is_met(row: &Row, place: &WirePlace, at: &At<'_>) -> bool {
 }
 
 /// Returns whether the other row refuses each peer that this row refuses, at the same level or a worse one.
-fn is_as_grave(other: &Row, row: &Row) -> bool {
+fn is_as_grave(other: &DiffRow, row: &DiffRow) -> bool {
     let (is, other_is) = (row.verdicts, other.verdicts);
     (is.old_to_new.valid || !other_is.old_to_new.valid)
         && (is.new_to_old.valid || !other_is.new_to_old.valid)
@@ -82,23 +82,27 @@ fn is_as_grave(other: &Row, row: &Row) -> bool {
 }
 
 /// Returns whether a row of that kind tells of all that is inside, too: nothing within is compared.
-fn came_or_went_whole(kind: Kind) -> bool {
+fn came_or_went_whole(kind: ChangeKind) -> bool {
     matches!(
         kind,
-        Kind::MethodAdded
-            | Kind::MethodRemoved
-            | Kind::MemberAddedOptional
-            | Kind::MemberAddedRequired
-            | Kind::MemberRemoved
-            | Kind::TypeWidened
-            | Kind::TypeNarrowed
-            | Kind::TypeChanged
+        ChangeKind::MethodAdded
+            | ChangeKind::MethodRemoved
+            | ChangeKind::MemberAddedOptional
+            | ChangeKind::MemberAddedRequired
+            | ChangeKind::MemberRemoved
+            | ChangeKind::TypeWidened
+            | ChangeKind::TypeNarrowed
+            | ChangeKind::TypeChanged
     )
 }
 
-fn ids_of_errata(old: &Side, new: &Side, fits: impl Fn(End, &[String]) -> bool) -> Vec<String> {
+fn ids_of_errata(
+    old: &ComparedSide,
+    new: &ComparedSide,
+    fits: impl Fn(ComparedEnd, &[String]) -> bool,
+) -> Vec<String> {
     let mut ids = SortedSet::new();
-    for (side, end) in [(old, End::Old), (new, End::New)] {
+    for (side, end) in [(old, ComparedEnd::Old), (new, ComparedEnd::New)] {
         let fitting = side.errata.iter().filter(|one| fits(end, &one.at));
         ids.extend(fitting.map(|erratum| format!("{}: {}", side.label, erratum.id)));
     }
@@ -107,8 +111,8 @@ fn ids_of_errata(old: &Side, new: &Side, fits: impl Fn(End, &[String]) -> bool) 
 
 /// Returns the errata nearest to the texts that show a row: in the definitions that a schema of such a text refers to, or else
 /// in those that these refer to, and so on; all errata where none is met.
-fn nearest(row: &Row, old: &Side, new: &Side) -> Vec<String> {
-    let sides = [(End::Old, old), (End::New, new)];
+fn nearest(row: &DiffRow, old: &ComparedSide, new: &ComparedSide) -> Vec<String> {
+    let sides = [(ComparedEnd::Old, old), (ComparedEnd::New, new)];
     let mut met = sides.map(|(end, side)| {
         let mut names = SortedSet::new();
         let of_row = row.witnesses.iter();
@@ -161,7 +165,7 @@ fn definition_of(pointer: &str) -> Option<&str> {
 }
 
 /// Returns whether a row speaks of a definition that one of these pointers goes into.
-fn touches(row: &Row, end: End, pointers: &[String]) -> bool {
+fn touches(row: &DiffRow, end: ComparedEnd, pointers: &[String]) -> bool {
     let view = end.of(&row.before, &row.after);
     let places = row.places.iter();
     let places = places.map(|place| end.of(&place.old, &place.new));

@@ -1,16 +1,16 @@
-//! What a diff says of extensions: methods that left the core for one, and the messages of a schema that lists none.
+//! Extensions in a diff: methods that left the core for one, and the messages of a schema that lists none.
 
 use crate::sorted::{SortedMap, SortedSet};
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::side::Side;
+use super::side::ComparedSide;
 use crate::model::Direction;
 use crate::pointer::escaped;
 use crate::spec::extensions::MetaEntry;
 use crate::spec::methods::messages;
-use crate::spec::roles::{ROLES, Role, lists};
+use crate::spec::roles::{MessageRole, ROLES, lists};
 use crate::spec::{Extension, Spec};
 
 /// Methods of the core that the newer side has no more, and an extension has.
@@ -51,20 +51,20 @@ pub(super) fn extracted(cores: &[Extracted], gone: &SortedSet<&String>) -> Vec<E
 
 /// The methods of a side that is an extension.
 #[derive(Debug, Clone)]
-pub(crate) struct Feature {
+pub(crate) struct ExtractedFeature {
     /// Those that the extension adds to the revision that it rests on.
     pub(super) own: Vec<String>,
     /// Those that an earlier core had in their place.
     pub(super) core: Vec<String>,
     /// Definitions by which requests of the revision may be answered instead, with the method and who sends it.
     pub(super) results: Vec<(Direction, String, String)>,
-    /// What `_meta` of types of the revision holds.
+    /// The entries of `_meta` in types of the revision.
     pub(super) meta: Vec<MetaEntry>,
 }
 
 /// Tells what `_meta` of types of the revision holds on one side only: no message of the extension reaches it.
-pub(super) fn meta_notes(old: &Side, new: &Side) -> Vec<String> {
-    let entries = |side: &Side| side.feature.as_ref().map(|feature| feature.meta.clone());
+pub(super) fn meta_notes(old: &ComparedSide, new: &ComparedSide) -> Vec<String> {
+    let entries = |side: &ComparedSide| side.feature.as_ref().map(|feature| feature.meta.clone());
     let (Some(before), Some(after)) = (entries(old), entries(new)) else {
         return Vec::new();
     };
@@ -86,7 +86,7 @@ pub(super) fn meta_notes(old: &Side, new: &Side) -> Vec<String> {
     [lost, told(&after, &before, &new.label)].concat()
 }
 
-impl Feature {
+impl ExtractedFeature {
     /// Returns whether a schema lists its messages itself, as that of a core does.
     pub(super) fn is_of_core(schema: &Value) -> bool {
         lists(schema)
@@ -119,7 +119,7 @@ fn sender(schema: &Value, method: &str) -> Option<Direction> {
     let (_, definition) = messages(schema).find(|(name, _)| *name == method)?;
     let reference = json!(format!("#/$defs/{}", escaped(definition)));
     let is_it = |case: &Value| case.get("$ref") == Some(&reference);
-    let lists = |role: &&Role| {
+    let lists = |role: &&MessageRole| {
         let union = schema.get("$defs").and_then(|all| all.get(role.union));
         union.is_some_and(|union| {
             let cases = union.get("anyOf").and_then(Value::as_array);
@@ -149,7 +149,7 @@ pub(super) fn with_lists(mut schema: Value, spec: &Spec) -> (Value, Vec<String>)
         if !senders.contains_key(method) && !of_core(method) {
             strangers.push(method.to_owned());
         }
-        let is_of = |role: &&Role| senders.get(method) == Some(&(role.direction, role.kind));
+        let is_of = |role: &&MessageRole| senders.get(method) == Some(&(role.direction, role.kind));
         if let Some(role) = ROLES.iter().find(is_of) {
             let reference = json!({ "$ref": format!("#/$defs/{}", escaped(definition)) });
             listed.entry(role.union).or_default().push(reference);

@@ -1,19 +1,19 @@
-//! What the protocol states outside its schema: error codes, HTTP headers, binding rules, deprecations.
+//! Facts of the protocol outside its schema: error codes, HTTP headers, binding rules, deprecations.
 
 use crate::sorted::SortedMap;
 
 use mcp_wire::envelope::ErrorObject;
 use serde_json::json;
 
-use super::extension::Feature;
-use super::graph::{Member, NodeId};
-use super::kind::Kind;
-use super::path::{Part, Segment, Trail, WirePath};
-use super::row::Row;
+use super::extension::ExtractedFeature;
+use super::graph::{GraphMember, NodeId};
+use super::kind::ChangeKind;
+use super::path::{ExchangePart, PathSegment, Trail, WirePath};
+use super::row::DiffRow;
 use super::sample::minimal;
 use super::show::{View, opened};
-use super::side::Side;
-use super::verdict::{End, Verdict, Verdicts};
+use super::side::ComparedSide;
+use super::verdict::{ComparedEnd, DirectionVerdict, Verdicts};
 use super::witness::{Witness, tells};
 use crate::model::Direction;
 use crate::spec::errors::{CodeRange, ErrorCode, ErrorRules, Header, ProtocolRule, RuleKind};
@@ -27,11 +27,11 @@ pub(crate) struct Carried {
     pub(crate) code: i64,
     pub(crate) node: NodeId,
     /// `error`, where the definition is a whole response.
-    pub(crate) error: Option<Member>,
+    pub(crate) error: Option<GraphMember>,
 }
 
 /// Returns the errors whose codes a schema carries.
-pub(crate) fn carried(side: &Side) -> Vec<Carried> {
+pub(crate) fn carried(side: &ComparedSide) -> Vec<Carried> {
     let graph = &side.graph;
     let of = |(definition, node): &(String, NodeId)| {
         let error = graph.member(*node, "error");
@@ -49,10 +49,10 @@ pub(crate) fn carried(side: &Side) -> Vec<Carried> {
 }
 
 /// Returns the rows about errors, headers and rules.
-pub(crate) fn rows(old: &Side, new: &Side) -> Vec<Row> {
+pub(crate) fn rows(old: &ComparedSide, new: &ComparedSide) -> Vec<DiffRow> {
     let mut rows = Vec::new();
     // Errors, headers and rules are of revisions; an extension has those of the one that it rests on.
-    if Feature::among(&[old, new]).is_some() {
+    if ExtractedFeature::among(&[old, new]).is_some() {
         return rows;
     }
     let (old_errors, new_errors) = match (&old.facts, &new.facts) {
@@ -67,7 +67,7 @@ pub(crate) fn rows(old: &Side, new: &Side) -> Vec<Row> {
             let (mut before, mut after) = (from_schema(old), from_schema(new));
             // JSON-RPC has these whether a schema defines them or not.
             let is_of_json_rpc = |error: &ErrorCode| JSON_RPC.contains(&error.code);
-            let both = |name: &String, other: &Codes| other.contains_key(name);
+            let both = |name: &String, other: &ErrorCodes| other.contains_key(name);
             let known = before.clone();
             before.retain(|name, error| !is_of_json_rpc(error) || both(name, &after));
             after.retain(|name, error| !is_of_json_rpc(error) || both(name, &known));
@@ -94,12 +94,12 @@ const JSON_RPC: [i64; 5] = [
 ];
 
 /// Error codes that may be sent, by name.
-type Codes = SortedMap<String, ErrorCode>;
+type ErrorCodes = SortedMap<String, ErrorCode>;
 
 /// Returns the codes of both sides. An error that goes by the code of another one now stands under its own name with that code,
 /// if the other side has it at all.
-fn stated(before: &ErrorRules, after: &ErrorRules) -> (Codes, Codes) {
-    let codes = |own: &ErrorRules, other: &ErrorRules| -> Codes {
+fn stated(before: &ErrorRules, after: &ErrorRules) -> (ErrorCodes, ErrorCodes) {
+    let codes = |own: &ErrorRules, other: &ErrorRules| -> ErrorCodes {
         let is_sent = |name: &str| (other.errors.iter()).any(|one| one.send && one.name == name);
         let sent = own.errors.iter().filter(|error| error.send);
         let sent = sent.map(|error| (error.code, error));
@@ -114,7 +114,7 @@ fn stated(before: &ErrorRules, after: &ErrorRules) -> (Codes, Codes) {
     (codes(before, after), codes(after, before))
 }
 
-fn from_schema(side: &Side) -> Codes {
+fn from_schema(side: &ComparedSide) -> ErrorCodes {
     let row = |error: Carried| {
         let row = ErrorCode {
             code: error.code,
@@ -128,8 +128,14 @@ fn from_schema(side: &Side) -> Codes {
     carried(side).into_iter().map(row).collect()
 }
 
-fn errors(old: &Side, new: &Side, before: &Codes, after: &Codes, rows: &mut Vec<Row>) {
-    let named = |codes: &Codes, code: i64| {
+fn errors(
+    old: &ComparedSide,
+    new: &ComparedSide,
+    before: &ErrorCodes,
+    after: &ErrorCodes,
+    rows: &mut Vec<DiffRow>,
+) {
+    let named = |codes: &ErrorCodes, code: i64| {
         let mut sent = codes.values().filter(|other| other.send);
         let lender = sent.find(|other| other.code == code);
         lender.map(|other| format!(", {}", other.name))
@@ -156,27 +162,31 @@ fn errors(old: &Side, new: &Side, before: &Codes, after: &Codes, rows: &mut Vec<
     for (name, pair) in by_name(sides, |error| error.name.clone()) {
         let renumbers = matches!(pair, [Some(o), Some(n)] if o.code != n.code);
         let other = if renumbers {
-            Kind::ErrorCodeRenumbered
+            ChangeKind::ErrorCodeRenumbered
         } else {
-            Kind::ErrorCodeChanged
+            ChangeKind::ErrorCodeChanged
         };
-        let kinds = [Kind::ErrorCodeAdded, Kind::ErrorCodeRemoved, other];
+        let kinds = [
+            ChangeKind::ErrorCodeAdded,
+            ChangeKind::ErrorCodeRemoved,
+            other,
+        ];
         let told = |error: &ErrorCode| (error.code, error.meaning.clone(), error.http);
         let Some((mut row, error)) = changed(pair, kinds, told, view) else {
             continue;
         };
         if let ([Some(o), Some(n)], true) = (pair, renumbers) {
-            let witnesses = [End::Old, End::New].into_iter();
+            let witnesses = [ComparedEnd::Old, ComparedEnd::New].into_iter();
             let witnesses = witnesses.filter_map(|sender| renumbered(old, new, o, n, sender));
             row = row.with_witnesses(witnesses.collect());
         }
         row.codes = pair.into_iter().flatten().map(|error| error.code).collect();
-        rows.push(anywhere(row, Part::Error, &name, &error.page));
+        rows.push(anywhere(row, ExchangePart::Error, &name, &error.page));
     }
 }
 
 /// Returns what the `data` of an error holds, in one line.
-fn data_of(side: &Side, definition: &str) -> Option<String> {
+fn data_of(side: &ComparedSide, definition: &str) -> Option<String> {
     let graph = &side.graph;
     let node = graph.definitions.get(definition)?;
     let error = graph
@@ -204,17 +214,17 @@ fn by_name<'f, T: 'f>(
 /// stated now, or was until it went.
 fn changed<T, W: PartialEq>(
     [o, n]: [Option<&T>; 2],
-    [came, went, other]: [Kind; 3],
+    [came, went, other]: [ChangeKind; 3],
     told: impl Fn(&T) -> W,
     view: impl Fn(&T) -> View,
-) -> Option<(Row, &T)> {
+) -> Option<(DiffRow, &T)> {
     let kind = match (o, n) {
         (None, _) => came,
         (_, None) => went,
         (Some(o), Some(n)) if told(o) == told(n) => return None,
         _ => other,
     };
-    let mut row = Row::new(kind);
+    let mut row = DiffRow::new(kind);
     row.before = o.map(&view);
     row.after = n.map(&view);
     Some((row, n.or(o)?))
@@ -222,13 +232,13 @@ fn changed<T, W: PartialEq>(
 
 /// Returns an error under its own code, which the other side knows under another one.
 fn renumbered(
-    old: &Side,
-    new: &Side,
+    old: &ComparedSide,
+    new: &ComparedSide,
     before: &ErrorCode,
     after: &ErrorCode,
-    sender: End,
+    sender: ComparedEnd,
 ) -> Option<Witness> {
-    let place = |side: &Side, error: &ErrorCode| {
+    let place = |side: &ComparedSide, error: &ErrorCode| {
         let definitions = &side.graph.definitions;
         let mut generic = ["JSONRPCErrorResponse", "JSONRPCError"].into_iter();
         let generic = generic.find(|name| definitions.contains_key(*name));
@@ -255,79 +265,96 @@ fn renumbered(
     let graphs = [&old.graph, &new.graph];
     tells(graphs, [old_node, new_node], sender, &text).then(|| Witness {
         valid_in: sender,
-        part: Part::Error,
+        part: ExchangePart::Error,
         json: text,
         old: vec![old_at],
         new: vec![new_at],
     })
 }
 
-fn headers(before: &ErrorRules, after: &ErrorRules, rows: &mut Vec<Row>) {
+fn headers(before: &ErrorRules, after: &ErrorRules, rows: &mut Vec<DiffRow>) {
     let sides = [before, after].map(|facts| facts.headers.iter().filter(|header| header.used));
     for (_, pair) in by_name(sides, |header| header.name.to_lowercase()) {
-        let kinds = [Kind::HeaderAdded, Kind::HeaderRemoved, Kind::HeaderChanged];
+        let kinds = [
+            ChangeKind::HeaderAdded,
+            ChangeKind::HeaderRemoved,
+            ChangeKind::HeaderChanged,
+        ];
         let told = |header: &Header| (header.meaning.clone(), header.required, header.must);
         let view = |header: &Header| View {
             required: (header.required || header.must).then_some(true),
             ..View::words(&header.meaning)
         };
         if let Some((mut row, header)) = changed(pair, kinds, told, view) {
-            // Who does not send what the other side insists on is turned away before anything is read.
+            // A peer that does not send a required fact is refused before anything is read.
             let mut verdicts = row.verdicts;
             match pair.map(|header| header.is_some_and(|header| header.required)) {
-                [false, true] => verdicts.old_to_new = Verdict::REFUSED_OVER_HTTP,
-                [true, false] => verdicts.new_to_old = Verdict::REFUSED_OVER_HTTP,
+                [false, true] => verdicts.old_to_new = DirectionVerdict::REFUSED_OVER_HTTP,
+                [true, false] => verdicts.new_to_old = DirectionVerdict::REFUSED_OVER_HTTP,
                 _ => {}
             }
             row.judged(verdicts);
-            rows.push(anywhere(row, Part::Header, &header.name, &header.page));
+            rows.push(anywhere(
+                row,
+                ExchangePart::Header,
+                &header.name,
+                &header.page,
+            ));
         }
     }
 }
 
-/// What happened where a rule came, went or changed.
-const RULES: [Kind; 3] = [Kind::RuleAdded, Kind::RuleRemoved, Kind::RuleChanged];
+/// The kinds of rows for a rule that came, went or changed.
+const RULES: [ChangeKind; 3] = [
+    ChangeKind::RuleAdded,
+    ChangeKind::RuleRemoved,
+    ChangeKind::RuleChanged,
+];
 
 /// Ranges of codes that are given out or kept free: rules about codes.
-fn ranges(before: &ErrorRules, after: &ErrorRules, rows: &mut Vec<Row>) {
+fn ranges(before: &ErrorRules, after: &ErrorRules, rows: &mut Vec<DiffRow>) {
     for (name, pair) in by_name([&before.ranges, &after.ranges], |range| range.name.clone()) {
         let told = |range: &CodeRange| format!("{} to {}: {}", range.from, range.to, range.meaning);
         let row = changed(pair, RULES, told, |range| View::words(told(range)));
-        rows.extend(row.map(|(row, range)| anywhere(row, Part::Error, &name, &range.page)));
+        rows.extend(row.map(|(row, range)| anywhere(row, ExchangePart::Error, &name, &range.page)));
     }
 }
 
-fn rules(before: &ErrorRules, after: &ErrorRules, rows: &mut Vec<Row>) {
+fn rules(before: &ErrorRules, after: &ErrorRules, rows: &mut Vec<DiffRow>) {
     for (id, pair) in by_name([&before.rules, &after.rules], |rule| rule.id.clone()) {
         let [o, n] = pair;
         let Some(rule) = n.or(o) else { continue };
         let kinds = match rule.kind {
-            // What is on its way out.
-            RuleKind::Deprecation => [Kind::Deprecated, Kind::Undeprecated, Kind::RuleChanged],
+            // A deprecated part is still there.
+            RuleKind::Deprecation => [
+                ChangeKind::Deprecated,
+                ChangeKind::Undeprecated,
+                ChangeKind::RuleChanged,
+            ],
             RuleKind::Binding => RULES,
         };
         let told = |rule: &ProtocolRule| rule.meaning.clone();
         if let Some((mut row, _)) = changed(pair, kinds, told, |rule| View::words(&rule.meaning)) {
             if rule.kind == RuleKind::Deprecation {
-                row.judged(Verdicts::of(Verdict::FINE, Verdict::FINE));
+                row.judged(Verdicts::of(DirectionVerdict::FINE, DirectionVerdict::FINE));
             }
             row.about = Some(rule.about.clone());
-            rows.push(anywhere(row, Part::Rule, &id, &rule.page));
+            rows.push(anywhere(row, ExchangePart::Rule, &id, &rule.page));
         }
     }
 }
 
 /// Says what a row is about and which page says so. What concerns every message has a path for each direction.
-fn anywhere(mut row: Row, part: Part, name: &str, page: &str) -> Row {
+fn anywhere(mut row: DiffRow, part: ExchangePart, name: &str, page: &str) -> DiffRow {
     let trail = match part {
-        Part::Error => {
+        ExchangePart::Error => {
             let mut trail = Trail::error(name);
-            trail.push(&Segment::Member("code".to_owned()));
+            trail.push(&PathSegment::Member("code".to_owned()));
             trail
         }
         _ => Trail::named(name),
     };
-    let of_clients = part == Part::Header;
+    let of_clients = part == ExchangePart::Header;
     row.paths = (Direction::ALL.into_iter())
         .filter(|direction| !of_clients || *direction == Direction::ClientToServer)
         .map(|direction| WirePath::new(direction, "*", part, trail.clone()))

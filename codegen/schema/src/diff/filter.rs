@@ -1,31 +1,31 @@
-//! Which rows of a diff are asked for.
+//! The rows of a diff that the user asked for.
 
 use crate::sorted::SortedSet;
 
 use super::Diff;
-use super::kind::Kind;
+use super::kind::ChangeKind;
 use super::path::{WirePath, direction_id};
-use super::row::Row;
-use super::verdict::Level;
+use super::row::DiffRow;
+use super::verdict::ChangeLevel;
 use crate::Error;
 use crate::naming::nearest;
 
 /// A choice of rows; what is empty asks for all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Filter {
+pub struct RowFilter {
     /// Methods, by name; `*` at the end stands for any rest.
     pub methods: Vec<String>,
     /// `C2S` or `S2C`.
     pub directions: Vec<String>,
     /// Kinds.
-    pub kinds: Vec<Kind>,
+    pub kinds: Vec<ChangeKind>,
     /// Levels.
-    pub levels: Vec<Level>,
+    pub levels: Vec<ChangeLevel>,
     /// Only what no conversion rule covers.
     pub uncovered: bool,
 }
 
-impl Filter {
+impl RowFilter {
     /// Returns whether everything is asked for.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -34,7 +34,7 @@ impl Filter {
 
     /// Returns whether a row is asked for. A row with several wire paths is, if one of them fits.
     #[must_use]
-    pub fn admits(&self, row: &Row) -> bool {
+    pub fn admits(&self, row: &DiffRow) -> bool {
         fn asks<T>(wanted: &[T], fits: impl Fn(&T) -> bool) -> bool {
             wanted.is_empty() || wanted.iter().any(fits)
         }

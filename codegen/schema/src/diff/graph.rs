@@ -28,18 +28,18 @@ pub(crate) struct Graph {
 /// One shape and where it stands.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct WireNode {
-    /// What a value may be.
-    pub(crate) shape: Shape,
+    /// The values that it admits.
+    pub(crate) shape: NodeShape,
     /// Limits that change what is valid, such as `minimum`, hints, such as `format`, and keywords that are not
     /// understood, as they stand.
     pub(crate) limits: SortedMap<String, Value>,
     /// The schemas within those limits that are made of schemas, by keyword and place in it: `not`, `prefixItems/0`.
     pub(crate) applied: SortedMap<String, NodeId>,
-    /// Whether the shape binds only values of its own kind: nothing says that it has to be one.
+    /// Set if the shape binds only values of its own kind: no keyword requires that kind.
     pub(crate) untyped: bool,
-    /// Whether an object says itself that members which it does not name may be anything.
+    /// Set if the object itself says that unnamed members may be anything.
     pub(crate) free: bool,
-    /// Whether the schema marks it as deprecated.
+    /// Set if the schema marks it as deprecated.
     pub(crate) deprecated: bool,
     /// JSON pointer into the canonical schema.
     pub(crate) pointer: String,
@@ -47,9 +47,9 @@ pub(crate) struct WireNode {
     pub(crate) definition: Option<String>,
 }
 
-/// What a value may be.
+/// The values that a node admits.
 #[derive(Debug, Clone, Default)]
-pub(crate) enum Shape {
+pub(crate) enum NodeShape {
     /// Another node; never seen through [`Graph::node`].
     Alias(NodeId),
     /// Any JSON.
@@ -62,9 +62,9 @@ pub(crate) enum Shape {
     /// An object.
     Object {
         /// Its named members: the value and whether it must be there.
-        members: SortedMap<String, Member>,
-        /// What may stand beside them.
-        rest: Rest,
+        members: SortedMap<String, GraphMember>,
+        /// The values of unnamed members.
+        rest: GraphRest,
     },
     /// A list; of anything where no node is given.
     Array(Option<NodeId>),
@@ -74,20 +74,20 @@ pub(crate) enum Shape {
 
 /// A named member.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Member {
+pub(crate) struct GraphMember {
     pub(crate) node: NodeId,
     pub(crate) required: bool,
 }
 
-/// What may stand beside named members.
+/// The values of members without a name in the schema.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Rest {
+pub(crate) enum GraphRest {
     Open,
     Closed,
     Each(NodeId),
 }
 
-impl Rest {
+impl GraphRest {
     /// Returns what each member that is not named has to be.
     pub(crate) fn each(self) -> Option<NodeId> {
         match self {
@@ -97,9 +97,9 @@ impl Rest {
     }
 }
 
-impl Shape {
+impl NodeShape {
     /// Returns the named members of an object, and what may stand beside them.
-    pub(crate) fn object(&self) -> Option<(&SortedMap<String, Member>, Rest)> {
+    pub(crate) fn object(&self) -> Option<(&SortedMap<String, GraphMember>, GraphRest)> {
         match self {
             Self::Object { members, rest } => Some((members, *rest)),
             _ => None,
@@ -111,7 +111,7 @@ impl Graph {
     /// Returns the node behind any aliases.
     pub(crate) fn resolve(&self, mut id: NodeId) -> NodeId {
         // Building refuses alias cycles, so this ends.
-        while let Shape::Alias(target) = self.nodes[id].shape {
+        while let NodeShape::Alias(target) = self.nodes[id].shape {
             id = target;
         }
         id
@@ -129,7 +129,7 @@ impl Graph {
     }
 
     /// Returns a named member of an object.
-    pub(crate) fn member(&self, id: NodeId, name: &str) -> Option<Member> {
+    pub(crate) fn member(&self, id: NodeId, name: &str) -> Option<GraphMember> {
         let (members, _) = self.node(id).shape.object()?;
         members.get(name).copied()
     }
@@ -137,13 +137,13 @@ impl Graph {
     /// Returns whether a node admits any JSON.
     pub(crate) fn is_any(&self, id: NodeId) -> bool {
         let node = self.node(id);
-        matches!(node.shape, Shape::Any) && node.limits.is_empty()
+        matches!(node.shape, NodeShape::Any) && node.limits.is_empty()
     }
 
     /// Returns the only value that a node admits, if there is one.
     pub(crate) fn constant(&self, id: NodeId) -> Option<&Value> {
         match &self.node(id).shape {
-            Shape::Choice(values) if values.len() == 1 => values.first(),
+            NodeShape::Choice(values) if values.len() == 1 => values.first(),
             _ => None,
         }
     }
@@ -155,7 +155,7 @@ impl Graph {
     /// Returns a node made by hand: the union of the results that may answer one request.
     pub(crate) fn add_union(&mut self, variants: Vec<NodeId>) -> NodeId {
         let id = self.push_raw(WireNode {
-            shape: Shape::Union(variants),
+            shape: NodeShape::Union(variants),
             ..WireNode::default()
         });
         self.flatten_union(id);
@@ -167,12 +167,12 @@ impl Graph {
         self.nodes.len() - 1
     }
 
-    /// What admits any JSON is `Any`, however the schema spells it: by its kinds, and by itself inside them.
+    /// Makes a node that admits any JSON `Any`, however the schema spells it: by its kinds, and by itself inside them.
     pub(super) fn simplify(&mut self) {
         let mut any: Vec<bool> = (0..self.nodes.len())
             .map(|id| {
                 let node = self.node(id);
-                matches!(node.shape, Shape::Any | Shape::Union(_)) && node.limits.is_empty()
+                matches!(node.shape, NodeShape::Any | NodeShape::Union(_)) && node.limits.is_empty()
             })
             .collect();
         // Assume the most, and take back what does not hold until the rest holds.
@@ -186,16 +186,16 @@ impl Graph {
         }
         for id in 0..any.len() {
             let within = match &self.nodes[id].shape {
-                Shape::Array(items) => *items,
-                Shape::Object { rest, .. } => rest.each(),
+                NodeShape::Array(items) => *items,
+                NodeShape::Object { rest, .. } => rest.each(),
                 _ => None,
             };
             let holds_any = within.is_some_and(|within| any[self.resolve(within)]);
             self.nodes[id].free |= holds_any;
             match &mut self.nodes[id].shape {
-                shape @ Shape::Union(_) if any[id] => *shape = Shape::Any,
-                Shape::Array(items) if holds_any => *items = None,
-                Shape::Object { rest, .. } if holds_any => *rest = Rest::Open,
+                shape @ NodeShape::Union(_) if any[id] => *shape = NodeShape::Any,
+                NodeShape::Array(items) if holds_any => *items = None,
+                NodeShape::Object { rest, .. } if holds_any => *rest = GraphRest::Open,
                 _ => {}
             }
         }
@@ -204,8 +204,8 @@ impl Graph {
     /// Returns whether a node admits any JSON, if those do that are assumed to.
     fn admits_any(&self, id: NodeId, any: &[bool]) -> bool {
         let is_any = |node: &NodeId| any[self.resolve(*node)];
-        let Shape::Union(variants) = &self.node(id).shape else {
-            return matches!(self.node(id).shape, Shape::Any);
+        let NodeShape::Union(variants) = &self.node(id).shape else {
+            return matches!(self.node(id).shape, NodeShape::Any);
         };
         let (mut object, mut array) = (false, false);
         let mut scalars: SortedSet<JsonType> = SortedSet::new();
@@ -215,13 +215,13 @@ impl Graph {
                 continue;
             }
             match &node.shape {
-                Shape::Any => return true,
-                Shape::Array(items) => array |= items.as_ref().is_none_or(is_any),
-                Shape::Object { members, rest } if members.is_empty() => {
-                    let is_open = matches!(rest, Rest::Open);
+                NodeShape::Any => return true,
+                NodeShape::Array(items) => array |= items.as_ref().is_none_or(is_any),
+                NodeShape::Object { members, rest } if members.is_empty() => {
+                    let is_open = matches!(rest, GraphRest::Open);
                     object |= is_open || rest.each().as_ref().is_some_and(is_any);
                 }
-                Shape::Scalar(kinds) => scalars.extend(kinds.iter().copied()),
+                NodeShape::Scalar(kinds) => scalars.extend(kinds.iter().copied()),
                 _ => {}
             }
         }
@@ -237,7 +237,7 @@ impl Graph {
     /// Limits of some kinds of scalars stand with these kinds, as they do in a union that is written out.
     pub(super) fn split_scalar(&mut self, id: NodeId) {
         let node = &self.nodes[id];
-        let Shape::Scalar(kinds) = &node.shape else {
+        let NodeShape::Scalar(kinds) = &node.shape else {
             return;
         };
         let mut groups: SortedMap<Vec<JsonType>, SortedMap<String, Value>> = SortedMap::new();
@@ -264,19 +264,19 @@ impl Graph {
                 .limits
                 .retain(|name, _| !limits.contains_key(name));
             variants.push(self.push_raw(WireNode {
-                shape: Shape::Scalar(kinds.into_iter().collect()),
+                shape: NodeShape::Scalar(kinds.into_iter().collect()),
                 limits,
                 pointer: pointer.clone(),
                 ..WireNode::default()
             }));
         }
-        self.nodes[id].shape = Shape::Union(variants);
+        self.nodes[id].shape = NodeShape::Union(variants);
     }
 
     /// One of several shapes is any of them, where no value has two of them.
     pub(super) fn spare_one_of(&mut self, id: NodeId) {
         let WireNode { shape, limits, .. } = &self.nodes[id];
-        let Shape::Union(variants) = shape else {
+        let NodeShape::Union(variants) = shape else {
             return;
         };
         if !limits.contains_key("oneOf") {
@@ -286,7 +286,7 @@ impl Graph {
         let mut objects = Vec::new();
         let apart = variants.iter().all(|variant| {
             let node = self.node(*variant);
-            if !node.untyped && matches!(node.shape, Shape::Object { .. }) {
+            if !node.untyped && matches!(node.shape, NodeShape::Object { .. }) {
                 objects.push(*variant);
                 return objects.len() > 1 || all.insert(JsonType::Object);
             }
@@ -329,7 +329,7 @@ impl Graph {
             node.applied.remove("not");
         }
         if is_never {
-            node.shape = Shape::Choice(Vec::new());
+            node.shape = NodeShape::Choice(Vec::new());
             node.limits = SortedMap::new();
             node.applied = SortedMap::new();
         }
@@ -339,7 +339,7 @@ impl Graph {
     /// it.
     fn have_a_tag(&self, objects: &[NodeId]) -> bool {
         let first = objects.first().map(|first| &self.node(*first).shape);
-        let names = first.and_then(Shape::object).into_iter();
+        let names = first.and_then(NodeShape::object).into_iter();
         let mut names = names.flat_map(|(members, _)| members.keys());
         names.any(|name| {
             let mut values = SortedSet::new();
@@ -349,7 +349,7 @@ impl Graph {
                     return false;
                 };
                 lacking += usize::from(!member.required);
-                let Shape::Choice(own) = &self.node(member.node).shape else {
+                let NodeShape::Choice(own) = &self.node(member.node).shape else {
                     return false;
                 };
                 // Numbers may be equal in several spellings.
@@ -370,7 +370,7 @@ impl Graph {
         let one = |kind| Some(SortedSet::from_iter([kind]));
         match &node.shape {
             _ if node.untyped => None,
-            Shape::Scalar(kinds) => Some(
+            NodeShape::Scalar(kinds) => Some(
                 (kinds.iter())
                     .map(|kind| match kind {
                         JsonType::Integer => JsonType::Number,
@@ -378,10 +378,10 @@ impl Graph {
                     })
                     .collect(),
             ),
-            Shape::Choice(values) => values.iter().map(of_value).collect(),
-            Shape::Object { .. } => one(JsonType::Object),
-            Shape::Array(_) => one(JsonType::Array),
-            Shape::Any | Shape::Alias(_) | Shape::Union(_) => None,
+            NodeShape::Choice(values) => values.iter().map(of_value).collect(),
+            NodeShape::Object { .. } => one(JsonType::Object),
+            NodeShape::Array(_) => one(JsonType::Array),
+            NodeShape::Any | NodeShape::Alias(_) | NodeShape::Union(_) => None,
         }
     }
 
@@ -389,7 +389,7 @@ impl Graph {
     pub(super) fn flatten_union(&mut self, id: NodeId) {
         let WireNode { shape, limits, .. } = &self.nodes[id];
         // One of them alone: what is the same in two of them is in neither.
-        if !matches!(shape, Shape::Union(_)) || limits.contains_key("oneOf") {
+        if !matches!(shape, NodeShape::Union(_)) || limits.contains_key("oneOf") {
             return;
         }
         let mut variants = Vec::new();
@@ -401,16 +401,16 @@ impl Graph {
             let node = self.node(next);
             match &node.shape {
                 // The limits of a union within go with it.
-                Shape::Union(inner) if next == id || node.limits.is_empty() => {
+                NodeShape::Union(inner) if next == id || node.limits.is_empty() => {
                     for variant in inner.iter().rev() {
                         let resolved = self.resolve(*variant);
-                        let nested = matches!(self.nodes[resolved].shape, Shape::Union(_));
+                        let nested = matches!(self.nodes[resolved].shape, NodeShape::Union(_));
                         if !nested || seen.insert(resolved) {
                             open.push(*variant);
                         }
                     }
                 }
-                Shape::Scalar(kinds) if node.limits.is_empty() => {
+                NodeShape::Scalar(kinds) if node.limits.is_empty() => {
                     first_scalar.get_or_insert((variants.len(), next));
                     scalars.extend(kinds.iter().copied());
                 }
@@ -419,11 +419,11 @@ impl Graph {
         }
         if let Some((at, scalar)) = first_scalar {
             let merged = match &self.node(scalar).shape {
-                Shape::Scalar(kinds) if *kinds == scalars => scalar,
+                NodeShape::Scalar(kinds) if *kinds == scalars => scalar,
                 _ => {
                     let pointer = self.nodes[id].pointer.clone();
                     self.push_raw(WireNode {
-                        shape: Shape::Scalar(scalars),
+                        shape: NodeShape::Scalar(scalars),
                         pointer,
                         ..WireNode::default()
                     })
@@ -434,14 +434,14 @@ impl Graph {
         let bare = self.nodes[id].limits.is_empty();
         self.nodes[id].shape = match variants.as_slice() {
             // It keeps the name of the one: the only request of an extension is not called like the list of requests.
-            [only] if bare => Shape::Alias(*only),
-            // What stands beside scalars of several kinds stands beside one scalar.
+            [only] if bare => NodeShape::Alias(*only),
+            // The rest beside scalars of several kinds stands beside one scalar.
             [only] if is_bare_scalar(self.node(*only)) => self.node(*only).shape.clone(),
-            _ => Shape::Union(variants),
+            _ => NodeShape::Union(variants),
         };
     }
 }
 
 fn is_bare_scalar(node: &WireNode) -> bool {
-    matches!(node.shape, Shape::Scalar(_)) && node.limits.is_empty() && !node.deprecated
+    matches!(node.shape, NodeShape::Scalar(_)) && node.limits.is_empty() && !node.deprecated
 }

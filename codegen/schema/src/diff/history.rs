@@ -4,18 +4,18 @@ use crate::sorted::SortedMap;
 
 use serde::Serialize;
 
-use super::extension::Feature;
+use super::extension::ExtractedFeature;
 use super::messages::Message;
 use super::path::direction_id;
-use super::settings::Settings;
-use super::side::{Side, Sources};
+use super::settings::DiffSettings;
+use super::side::{ComparedSide, SideSources};
 use super::{Diff, settled};
 use crate::Error;
 use crate::model::{Direction, MethodKind};
 
 /// The whole history.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct History {
+pub struct SchemaHistory {
     /// The revisions, oldest first.
     pub revisions: Vec<String>,
     /// The messages, in order of direction and name.
@@ -39,19 +39,23 @@ pub struct MethodLine {
 ///
 /// # Errors
 /// As [`super::between`].
-pub fn history(sources: &Sources<'_>, names: &[String], raw: bool) -> Result<History, Error> {
+pub fn history(
+    sources: &SideSources<'_>,
+    names: &[String],
+    raw: bool,
+) -> Result<SchemaHistory, Error> {
     let names: Vec<String> = match names {
         [] => (sources.spec.revisions.iter())
             .map(|revision| revision.id.clone())
             .collect(),
         names => names.to_vec(),
     };
-    let settings = Settings::read(sources.spec)?;
+    let settings = DiffSettings::read(sources.spec)?;
     let sides = match names.as_slice() {
         [old, new] => sources.open_both([old, new], raw)?.into(),
         names => {
             let sides = names.iter().map(|name| sources.open(name, raw));
-            sides.collect::<Result<Vec<Side>, Error>>()?
+            sides.collect::<Result<Vec<ComparedSide>, Error>>()?
         }
     };
     let mut errors = Vec::new();
@@ -62,16 +66,16 @@ pub fn history(sources: &Sources<'_>, names: &[String], raw: bool) -> Result<His
     });
     let diffs = Error::apart(steps, &mut errors);
     Error::check(errors)?;
-    Ok(History {
+    Ok(SchemaHistory {
         methods: methods(&sides.iter().collect::<Vec<_>>()),
         revisions: sides.into_iter().map(|side| side.label).collect(),
         diffs,
     })
 }
 
-fn methods(sides: &[&Side]) -> Vec<MethodLine> {
+fn methods(sides: &[&ComparedSide]) -> Vec<MethodLine> {
     let mut lines: SortedMap<(Direction, bool, String), Vec<Option<MethodKind>>> = SortedMap::new();
-    let feature = Feature::among(sides);
+    let feature = ExtractedFeature::among(sides);
     for (index, side) in sides.iter().enumerate() {
         let is_told = |message: &&Message| feature.is_none_or(|it| it.has(&message.name));
         for message in side.messages.iter().filter(is_told) {

@@ -1,4 +1,4 @@
-//! Whether a value is one of a shape: yes, no, or undecided.
+//! The judge of a value against a shape: yes, no, or undecided.
 //!
 //! The tests let an independent validator judge the same.
 
@@ -8,14 +8,14 @@ use std::cell::Cell;
 
 use serde_json::{Map, Value, json};
 
-use super::graph::{Graph, NodeId, Rest, Shape, WireNode};
+use super::graph::{Graph, GraphRest, NodeId, NodeShape, WireNode};
 use crate::schema::applied::{is_hint, is_understood, named, patterns};
 use crate::schema::decimal;
 
-/// How many shapes one question may ask about: schemas may refer to themselves for ever.
+/// Maximum number of shapes in one question: schemas may refer to themselves for ever.
 const MAX_STEPS: usize = 200_000;
 
-/// How deep they may be in each other.
+/// Maximum depth of shapes within each other.
 const MAX_DEPTH: usize = 300;
 
 /// Returns whether a value is valid for a shape, as far as is known.
@@ -99,16 +99,16 @@ impl Judge<'_> {
 
     fn shape(&self, node: &WireNode, value: &Value, depth: usize) -> Option<bool> {
         match (&node.shape, value) {
-            (Shape::Any, _) => Some(true),
-            (Shape::Alias(_), _) => None,
-            (Shape::Choice(values), value) => Some(values.iter().any(|one| same(one, value))),
-            (Shape::Scalar(kinds), value) => Some(kinds.iter().any(|kind| kind.admits(value))),
-            (Shape::Array(None), Value::Array(_)) => Some(true),
-            (Shape::Array(Some(each)), Value::Array(items)) => {
+            (NodeShape::Any, _) => Some(true),
+            (NodeShape::Alias(_), _) => None,
+            (NodeShape::Choice(values), value) => Some(values.iter().any(|one| same(one, value))),
+            (NodeShape::Scalar(kinds), value) => Some(kinds.iter().any(|kind| kind.admits(value))),
+            (NodeShape::Array(None), Value::Array(_)) => Some(true),
+            (NodeShape::Array(Some(each)), Value::Array(items)) => {
                 let items = items.iter().skip(listed(node));
                 all(items.map(|item| self.node(*each, item, depth)))
             }
-            (Shape::Object { members, rest }, Value::Object(object)) => {
+            (NodeShape::Object { members, rest }, Value::Object(object)) => {
                 let named = members.iter().map(|(name, member)| match object.get(name) {
                     Some(value) => self.node(member.node, value, depth),
                     None => Some(!member.required),
@@ -118,15 +118,15 @@ impl Judge<'_> {
                         return Some(true);
                     }
                     let free = match rest {
-                        Rest::Open => return Some(true),
-                        Rest::Closed => Some(false),
-                        Rest::Each(each) => self.node(*each, value, depth),
+                        GraphRest::Open => return Some(true),
+                        GraphRest::Closed => Some(false),
+                        GraphRest::Each(each) => self.node(*each, value, depth),
                     };
                     any([self.is_patterned(node, name), free])
                 });
                 all(named.chain(further))
             }
-            (Shape::Union(variants), value) => {
+            (NodeShape::Union(variants), value) => {
                 let fits = variants.iter().map(|one| self.node(*one, value, depth));
                 if !node.limits.contains_key("oneOf") {
                     return any(fits);
@@ -246,7 +246,7 @@ impl Judge<'_> {
             }
             ("unevaluatedItems", Value::Array(items)) => {
                 let others = ["$ref", "allOf", "anyOf", "contains", "if"];
-                if matches!(node.shape, Shape::Array(Some(_))) {
+                if matches!(node.shape, NodeShape::Array(Some(_))) {
                     return Some(true);
                 }
                 if others.iter().any(|name| node.limits.contains_key(*name)) {
@@ -274,13 +274,13 @@ impl Judge<'_> {
         let mut seen = SortedSet::new();
         let mut within: Vec<NodeId> = Vec::new();
         match &node.shape {
-            Shape::Object { members: own, rest } => {
-                if !matches!(rest, Rest::Open) {
+            NodeShape::Object { members: own, rest } => {
+                if !matches!(rest, GraphRest::Open) {
                     return Some(everything());
                 }
                 seen.extend(own.keys().cloned());
             }
-            Shape::Union(variants) => within.extend(variants),
+            NodeShape::Union(variants) => within.extend(variants),
             _ => {}
         }
         for name in members.keys() {

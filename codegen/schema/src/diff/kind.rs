@@ -4,17 +4,17 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::verdict::{CrateChange, Level, Meaning, Verdict, Verdicts};
+use super::verdict::{ChangeLevel, CrateChange, DirectionVerdict, Meaning, Verdicts};
 use crate::error::from_name;
 
 /// A kind in words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Explanation {
-    /// What happened.
+    /// The meaning of the kind.
     pub means: &'static str,
-    /// Which peers can no longer work together, or misunderstand each other.
+    /// The peers that can no longer work together, or misunderstand each other.
     pub breaks: &'static str,
-    /// What a maintainer does about it.
+    /// The task of a maintainer.
     pub todo: &'static str,
     /// One that happened, or that could.
     pub example: &'static str,
@@ -24,14 +24,14 @@ pub struct Explanation {
 macro_rules! kinds {
     ($($name:ident = $id:literal, crate $crate_change:ident, $up:ident up, $down:ident down:
         $means:literal, $breaks:literal, $todo:literal, $example:literal;)+) => {
-        /// What happened at a place.
+        /// The kind of a change at a place.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "kebab-case")]
-        pub enum Kind {
+        pub enum ChangeKind {
             $(#[doc = $means] $name,)+
         }
 
-        impl Kind {
+        impl ChangeKind {
             /// All kinds, in the order in which they are printed.
             pub const ALL: &[Self] = &[$(Self::$name),+];
 
@@ -57,7 +57,7 @@ macro_rules! kinds {
 
             /// Returns the verdicts that hold as long as nothing else is known of the change.
             pub(super) fn verdicts(self) -> Verdicts {
-                match self { $(Self::$name => Verdicts::of(Verdict::$up, Verdict::$down),)+ }
+                match self { $(Self::$name => Verdicts::of(DirectionVerdict::$up, DirectionVerdict::$down),)+ }
             }
         }
     };
@@ -238,7 +238,7 @@ kinds! {
         "2025-03-26..2025-06-18: ResourceReference -> ResourceTemplateReference";
 }
 
-impl Kind {
+impl ChangeKind {
     /// Returns whether a change of this kind can be seen in the text of a message.
     #[must_use]
     pub fn is_on_the_wire(self) -> bool {
@@ -247,27 +247,27 @@ impl Kind {
 
     /// Returns the level that follows from verdicts, unless `spec/diff.toml` says otherwise.
     #[must_use]
-    pub fn level(self, verdicts: Verdicts) -> Level {
+    pub fn level(self, verdicts: Verdicts) -> ChangeLevel {
         let Verdicts {
             old_to_new,
             new_to_old,
         } = verdicts;
         if !self.is_on_the_wire() {
-            Level::Representation
+            ChangeLevel::Representation
         } else if !(old_to_new.valid && new_to_old.valid) {
-            Level::Breaking
+            ChangeLevel::Breaking
         } else if old_to_new.meaning != Meaning::Kept || new_to_old.meaning == Meaning::Changed {
-            Level::Risky
+            ChangeLevel::Risky
         } else {
-            Level::Compatible
+            ChangeLevel::Compatible
         }
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for ChangeKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.id())
     }
 }
 
-from_name!(Kind, "kind of change", id);
+from_name!(ChangeKind, "kind of change", id);

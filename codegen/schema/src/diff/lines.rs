@@ -8,13 +8,13 @@ use crate::pointer::unescaped;
 
 /// A text that is known to be JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Lines {
+pub(crate) struct SourceLines {
     /// The file, as it was named.
     pub(crate) file: String,
     text: String,
 }
 
-impl Lines {
+impl SourceLines {
     pub(crate) fn of(file: &str, text: &str) -> Self {
         Self {
             file: file.to_owned(),

@@ -3,11 +3,11 @@
 //! Unlike the model's methods these need no rule to be read: a new draft can be compared before the names of its
 //! types are decided.
 
-use super::graph::{Graph, Member, NodeId};
+use super::graph::{Graph, GraphMember, NodeId};
 use super::variants::choices;
 use crate::Error;
 use crate::model::{Direction, MethodKind};
-use crate::spec::methods::{Answer, MethodRules, ResultRule, answer};
+use crate::spec::methods::{MethodRules, RequestResult, ResultRule, answer};
 use crate::spec::roles::{self, ROLES};
 
 /// A message that a side may send.
@@ -21,8 +21,8 @@ pub(crate) struct Message {
     /// The message as a whole.
     pub(crate) node: NodeId,
     /// Its `params`, if it has any.
-    pub(crate) params: Option<Member>,
-    /// What answers it; `None` for a notification, and where the schema does not say.
+    pub(crate) params: Option<GraphMember>,
+    /// The result; `None` for a notification, and where the schema does not name one.
     pub(crate) result: Option<NodeId>,
     /// The whole response to it, where the schema has one.
     pub(crate) response: Option<NodeId>,
@@ -88,7 +88,7 @@ pub(crate) fn read(
     Ok(messages)
 }
 
-fn method(graph: &Graph, message: NodeId) -> Option<(String, Option<Member>)> {
+fn method(graph: &Graph, message: NodeId) -> Option<(String, Option<GraphMember>)> {
     let name = graph.constant(graph.member(message, "method")?.node)?;
     Some((name.as_str()?.to_owned(), graph.member(message, "params")))
 }
@@ -110,9 +110,9 @@ fn result(
     };
     let rule = rules.result(rules_of, method);
     let mut results = match answer(&definition, response, || rule) {
-        Answer::Response(results) => results,
-        Answer::Named(result) => vec![node(&result)?],
-        Answer::Ruled(rule) => vec![node(&rule.result)?],
+        RequestResult::Response(results) => results,
+        RequestResult::Named(result) => vec![node(&result)?],
+        RequestResult::Ruled(rule) => vec![node(&rule.result)?],
     };
     // The schema's own response does not list what a rule lets answer in its place.
     let is_ruled = |rule: &&ResultRule| {

@@ -2,18 +2,18 @@
 
 use serde_json::{Value, json};
 
-use super::extension::Feature;
+use super::extension::ExtractedFeature;
 use super::graph::{Graph, NodeId};
 use super::judge::valid;
-use super::kind::Kind;
+use super::kind::ChangeKind;
 use super::messages::{Message, channel};
-use super::path::{Part, WirePath};
-use super::row::Row;
+use super::path::{ExchangePart, WirePath};
+use super::row::DiffRow;
 use super::sample::minimal;
 use super::show::{View, opened};
-use super::side::Side;
-use super::site::Place;
-use super::verdict::End;
+use super::side::ComparedSide;
+use super::site::DiffLocation;
+use super::verdict::ComparedEnd;
 use super::witness::Witness;
 use crate::model::MethodKind;
 use crate::spec::roles;
@@ -21,15 +21,15 @@ use crate::spec::roles;
 /// Two sides, and their messages: those that are one, and those of one side alone.
 #[derive(Debug)]
 pub(crate) struct Pairs<'s> {
-    pub(crate) old: &'s Side,
-    pub(crate) new: &'s Side,
+    pub(crate) old: &'s ComparedSide,
+    pub(crate) new: &'s ComparedSide,
     pub(crate) both: Vec<(&'s Message, &'s Message)>,
     pub(crate) removed: Vec<&'s Message>,
     pub(crate) added: Vec<&'s Message>,
 }
 
 /// Pairs messages by direction, name and kind, then by direction and name alone.
-pub(crate) fn pair<'s>(old: &'s Side, new: &'s Side) -> Pairs<'s> {
+pub(crate) fn pair<'s>(old: &'s ComparedSide, new: &'s ComparedSide) -> Pairs<'s> {
     let mut both = Vec::new();
     let mut removed: Vec<&Message> = old.messages.iter().collect();
     let mut added: Vec<&Message> = new.messages.iter().collect();
@@ -44,9 +44,9 @@ pub(crate) fn pair<'s>(old: &'s Side, new: &'s Side) -> Pairs<'s> {
             found.is_none()
         });
     }
-    // What else a core has is not gone with an extension, which stands beside it.
-    if let Some(feature) = Feature::among(&[old, new]) {
-        let has = |side: &Side, message: &Message| {
+    // The rest of a core is not gone with an extension, which stands beside it.
+    if let Some(feature) = ExtractedFeature::among(&[old, new]) {
+        let has = |side: &ComparedSide, message: &Message| {
             let names = match side.feature {
                 Some(_) => &feature.own,
                 None => &feature.core,
@@ -66,9 +66,9 @@ pub(crate) fn pair<'s>(old: &'s Side, new: &'s Side) -> Pairs<'s> {
     }
 }
 
-impl Feature {
+impl ExtractedFeature {
     /// Returns the feature that sides are about, where some of them are an extension and others are not.
-    pub(super) fn among<'s>(sides: &[&'s Side]) -> Option<&'s Self> {
+    pub(super) fn among<'s>(sides: &[&'s ComparedSide]) -> Option<&'s Self> {
         let mut all = sides.iter().map(|side| side.feature.as_ref());
         let is_mixed = all.clone().any(|feature| feature.is_none());
         all.find_map(|feature| feature).filter(|_| is_mixed)
@@ -76,22 +76,22 @@ impl Feature {
 }
 
 /// Returns a row for each message that came, went, changed its channel, or is deprecated as a whole.
-pub(crate) fn rows(pairs: &Pairs<'_>) -> Vec<Row> {
+pub(crate) fn rows(pairs: &Pairs<'_>) -> Vec<DiffRow> {
     let (old, new) = (pairs.old, pairs.new);
-    let row = |kind: Kind, [o, n]: [Option<&Message>; 2]| {
+    let row = |kind: ChangeKind, [o, n]: [Option<&Message>; 2]| {
         let witnesses = [
-            o.and_then(|o| refused(old, new, o, End::Old)),
-            n.and_then(|n| refused(old, new, n, End::New)),
+            o.and_then(|o| refused(old, new, o, ComparedEnd::Old)),
+            n.and_then(|n| refused(old, new, n, ComparedEnd::New)),
         ];
-        let mut row = Row::new(kind).with_witnesses(witnesses.into_iter().flatten().collect());
-        let view = |side: &Side, message: &Message| match kind {
-            Kind::MethodRechanneled => View::words(channel(message.kind)),
+        let mut row = DiffRow::new(kind).with_witnesses(witnesses.into_iter().flatten().collect());
+        let view = |side: &ComparedSide, message: &Message| match kind {
+            ChangeKind::MethodRechanneled => View::words(channel(message.kind)),
             _ => View::of(side, message.node, None),
         };
-        let name = |side: &Side, message: &Message| side.name_of(message.node);
+        let name = |side: &ComparedSide, message: &Message| side.name_of(message.node);
         row.before = o.map(|o| view(old, o));
         row.after = n.map(|n| view(new, n));
-        if matches!(kind, Kind::MethodAdded | Kind::MethodRemoved) {
+        if matches!(kind, ChangeKind::MethodAdded | ChangeKind::MethodRemoved) {
             for (view, side, message) in [(&mut row.before, old, o), (&mut row.after, new, n)] {
                 if let (Some(view), Some(message)) = (view, message) {
                     view.text = shape(side, message);
@@ -100,9 +100,9 @@ pub(crate) fn rows(pairs: &Pairs<'_>) -> Vec<Row> {
         }
         let names = [o.map(|o| name(old, o)), n.map(|n| name(new, n))];
         let [was, is] = names.map(Option::unwrap_or_default);
-        row.places = vec![Place::of(was, is)];
+        row.places = vec![DiffLocation::of(was, is)];
         if let Some(message) = o.or(n) {
-            let path = WirePath::whole(message.direction, &message.name, Part::Message);
+            let path = WirePath::whole(message.direction, &message.name, ExchangePart::Message);
             row.paths = vec![path];
             row.subject = Some(channel(message.kind).to_owned());
             // The other side has it on another channel, and still has it there.
@@ -112,12 +112,14 @@ pub(crate) fn rows(pairs: &Pairs<'_>) -> Vec<Row> {
                 (other.direction, &other.name) == (message.direction, &message.name)
                     && other.kind != message.kind
             });
-            if let (Some(known), Kind::MethodAdded | Kind::MethodRemoved) = (known, kind) {
+            if let (Some(known), ChangeKind::MethodAdded | ChangeKind::MethodRemoved) =
+                (known, kind)
+            {
                 let one = View::words(channel(known.kind));
                 let two = format!("{} and {}", channel(known.kind), channel(message.kind));
                 let ends = [Some(one), Some(View::words(two))];
                 [row.before, row.after] = ends;
-                if kind == Kind::MethodRemoved {
+                if kind == ChangeKind::MethodRemoved {
                     std::mem::swap(&mut row.before, &mut row.after);
                 }
             }
@@ -125,30 +127,36 @@ pub(crate) fn rows(pairs: &Pairs<'_>) -> Vec<Row> {
         row
     };
     let removed = pairs.removed.iter();
-    let removed = removed.map(|o| row(Kind::MethodRemoved, [Some(o), None]));
+    let removed = removed.map(|o| row(ChangeKind::MethodRemoved, [Some(o), None]));
     let added = pairs.added.iter();
-    let added = added.map(|n| row(Kind::MethodAdded, [None, Some(n)]));
+    let added = added.map(|n| row(ChangeKind::MethodAdded, [None, Some(n)]));
     let rechanneled = pairs.both.iter().filter(|(o, n)| o.kind != n.kind);
-    let rechanneled = rechanneled.map(|(o, n)| row(Kind::MethodRechanneled, [Some(o), Some(n)]));
+    let rechanneled =
+        rechanneled.map(|(o, n)| row(ChangeKind::MethodRechanneled, [Some(o), Some(n)]));
     let requests = pairs
         .both
         .iter()
         .filter(|(_, n)| n.kind != MethodKind::Notification);
     let answered = requests.filter_map(|(o, n)| {
         let kind = match (o.result, n.result) {
-            (Some(_), None) => Kind::ResultRemoved,
-            (None, Some(_)) => Kind::ResultAdded,
+            (Some(_), None) => ChangeKind::ResultRemoved,
+            (None, Some(_)) => ChangeKind::ResultAdded,
             _ => return None,
         };
-        let mut row = Row::new(kind);
+        let mut row = DiffRow::new(kind);
         row.before = o.result.map(|result| View::of(old, result, None));
         row.after = n.result.map(|result| View::of(new, result, None));
-        let name = |side: &Side, result: Option<NodeId>| result.map(|node| side.name_of(node));
+        let name =
+            |side: &ComparedSide, result: Option<NodeId>| result.map(|node| side.name_of(node));
         let names = [name(old, o.result), name(new, n.result)].map(Option::unwrap_or_default);
         row.subject = names.iter().find(|name| !name.is_empty()).cloned();
         let [was, is] = names;
-        row.places = vec![Place::of(was, is)];
-        row.paths = vec![WirePath::whole(n.direction.back(), &n.name, Part::Result)];
+        row.places = vec![DiffLocation::of(was, is)];
+        row.paths = vec![WirePath::whole(
+            n.direction.back(),
+            &n.name,
+            ExchangePart::Result,
+        )];
         Some(row)
     });
     let both = pairs.both.iter();
@@ -162,7 +170,7 @@ pub(crate) fn rows(pairs: &Pairs<'_>) -> Vec<Row> {
 }
 
 /// Returns what a message holds, in one line: `params { uri, size? } -> result { name }`.
-fn shape(side: &Side, message: &Message) -> String {
+fn shape(side: &ComparedSide, message: &Message) -> String {
     let params = message.params.map(|params| {
         let optional = if params.required { "" } else { "?" };
         format!("params{optional} {}", opened(&side.graph, params.node))
@@ -193,25 +201,25 @@ pub(crate) fn uncompared(pairs: &Pairs<'_>) -> Vec<String> {
 }
 
 /// Returns the rows of a message and of its response that are deprecated now, or were.
-fn deprecated(sides: [&Side; 2], [o, n]: [&Message; 2]) -> Vec<Row> {
+fn deprecated(sides: [&ComparedSide; 2], [o, n]: [&Message; 2]) -> Vec<DiffRow> {
     let [old, new] = sides;
-    let whole = WirePath::whole(n.direction, &n.name, Part::Message);
-    let answer = WirePath::whole(n.direction.back(), &n.name, Part::Result);
-    // What stands within results is compared with them.
+    let whole = WirePath::whole(n.direction, &n.name, ExchangePart::Message);
+    let answer = WirePath::whole(n.direction.back(), &n.name, ExchangePart::Result);
+    // Messages within results are compared with the results.
     let message = (o.kind, n.kind) != (MethodKind::Input, MethodKind::Input);
     let message = message.then_some((o.node, n.node, whole, channel(n.kind)));
     let response = o.response.zip(n.response);
     let response = response.map(|(o, n)| (o, n, answer, "response"));
     let row = |(o, n, path, subject): (NodeId, NodeId, WirePath, &str)| {
         let kind = match (old.graph.node(o).deprecated, new.graph.node(n).deprecated) {
-            (false, true) => Kind::Deprecated,
-            (true, false) => Kind::Undeprecated,
+            (false, true) => ChangeKind::Deprecated,
+            (true, false) => ChangeKind::Undeprecated,
             _ => return None,
         };
-        let mut row = Row::new(kind);
+        let mut row = DiffRow::new(kind);
         row.before = Some(View::of(old, o, None));
         row.after = Some(View::of(new, n, None));
-        row.places = vec![Place::of(old.name_of(o), new.name_of(n))];
+        row.places = vec![DiffLocation::of(old.name_of(o), new.name_of(n))];
         row.paths = vec![path];
         row.subject = Some(subject.to_owned());
         Some(row)
@@ -222,7 +230,12 @@ fn deprecated(sides: [&Side; 2], [o, n]: [&Message; 2]) -> Vec<Row> {
 }
 
 /// Returns a message that one side lists on a channel and the other does not admit there.
-fn refused(old: &Side, new: &Side, message: &Message, end: End) -> Option<Witness> {
+fn refused(
+    old: &ComparedSide,
+    new: &ComparedSide,
+    message: &Message,
+    end: ComparedEnd,
+) -> Option<Witness> {
     let (sender, receiver) = (end.of(old, new), end.other().of(old, new));
     let admits = |graph: &Graph, text: &Value| {
         let listed = graph.definitions.get(message.union);
@@ -235,7 +248,7 @@ fn refused(old: &Side, new: &Side, message: &Message, end: End) -> Option<Witnes
     };
     let mut texts = texts.into_iter().flatten();
     let json = texts.find(|text| admits(&sender.graph, text) && !admits(&receiver.graph, text))?;
-    let pointers = |side: &Side| {
+    let pointers = |side: &ComparedSide| {
         if side.graph.definitions.contains_key(message.union) {
             vec![format!("/$defs/{}", message.union)]
         } else {
@@ -244,7 +257,7 @@ fn refused(old: &Side, new: &Side, message: &Message, end: End) -> Option<Witnes
     };
     Some(Witness {
         valid_in: end,
-        part: Part::Message,
+        part: ExchangePart::Message,
         json,
         old: pointers(old),
         new: pointers(new),

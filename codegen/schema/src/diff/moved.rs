@@ -1,4 +1,4 @@
-//! What is still there and not what it was called: values that are carried elsewhere now, such as `initialize`'s
+//! Values and definitions under another name: values that moved, such as `initialize`'s
 //! capabilities, which went into `_meta`, and definitions that go by another name and stand at the same places.
 //!
 //! A value that is gone and one that came are the same value if they go by the same name, are sent
@@ -8,17 +8,17 @@ use crate::sorted::{SortedMap, SortedSet};
 use std::collections::HashSet;
 
 use super::compare::Comparer;
-use super::graph::{NodeId, Shape};
-use super::kind::Kind;
+use super::graph::{NodeId, NodeShape};
+use super::kind::ChangeKind;
 use super::messages::Message;
 use super::methods::Pairs;
-use super::path::{Part, Segment, Trail, WirePath, bare};
-use super::row::Row;
+use super::path::{ExchangePart, PathSegment, Trail, WirePath, bare};
+use super::row::DiffRow;
 use super::show::View;
-use super::side::Side;
-use super::site::Place;
+use super::side::ComparedSide;
+use super::site::DiffLocation;
 use super::variants::Choices;
-use super::verdict::End;
+use super::verdict::ComparedEnd;
 use super::walk::Root;
 use crate::naming::capitalized;
 
@@ -35,11 +35,11 @@ const COMMON: &[&str] = &[
     "cursor",
 ];
 
-/// How many pairs of places are visited before renames are no longer looked for.
+/// Maximum number of pairs of places to visit before renames are given up.
 const MAX_VISITS: usize = 400_000;
 
 /// A value that is gone, or one that came.
-struct Value {
+struct MovedValue {
     name: String,
     node: NodeId,
     paths: Vec<WirePath>,
@@ -50,20 +50,20 @@ struct Value {
 
 /// A value that is carried elsewhere now.
 pub(crate) struct Move {
-    gone: Value,
-    came: Value,
+    gone: MovedValue,
+    came: MovedValue,
 }
 
 /// Returns the values that moved, by the rows of a comparison.
-pub(crate) fn find(rows: &[Row], pairs: &Pairs<'_>, comparer: &Comparer<'_>) -> Vec<Move> {
+pub(crate) fn find(rows: &[DiffRow], pairs: &Pairs<'_>, comparer: &Comparer<'_>) -> Vec<Move> {
     let (old, new) = (pairs.old, pairs.new);
     let mut gone = of_messages(old, &pairs.removed);
     let mut came = of_messages(new, &pairs.added);
     for (index, row) in rows.iter().enumerate() {
         let place = row.places.first().cloned().unwrap_or_default();
         let (all, view, place) = match row.kind {
-            Kind::MemberRemoved => (&mut gone, &row.before, place.old),
-            Kind::MemberAddedOptional | Kind::MemberAddedRequired => {
+            ChangeKind::MemberRemoved => (&mut gone, &row.before, place.old),
+            ChangeKind::MemberAddedOptional | ChangeKind::MemberAddedRequired => {
                 (&mut came, &row.after, place.new)
             }
             _ => continue,
@@ -71,7 +71,7 @@ pub(crate) fn find(rows: &[Row], pairs: &Pairs<'_>, comparer: &Comparer<'_>) -> 
         if let Some(name) = &row.subject
             && let Some(node) = view.as_ref().and_then(|view| view.node)
         {
-            all.push(Value {
+            all.push(MovedValue {
                 name: name.clone(),
                 node,
                 paths: row.paths.clone(),
@@ -80,7 +80,7 @@ pub(crate) fn find(rows: &[Row], pairs: &Pairs<'_>, comparer: &Comparer<'_>) -> 
             });
         }
     }
-    let fits = |g: &Value, c: &Value| {
+    let fits = |g: &MovedValue, c: &MovedValue| {
         let name = old.graph.name(g.node);
         let is_named_alike = name.is_some() && name == new.graph.name(c.node);
         let holds_the_same = is_named_alike || comparer.same(g.node, c.node);
@@ -100,7 +100,7 @@ pub(crate) fn find(rows: &[Row], pairs: &Pairs<'_>, comparer: &Comparer<'_>) -> 
     let fitting: Vec<Vec<usize>> = (gone.iter())
         .map(|g| (0..came.len()).filter(|c| fits(g, &came[*c])).collect())
         .collect();
-    let mut arrivals: Vec<Option<Value>> = came.into_iter().map(Some).collect();
+    let mut arrivals: Vec<Option<MovedValue>> = came.into_iter().map(Some).collect();
     let mut moves = Vec::new();
     for (gone, fitting_here) in gone.into_iter().zip(&fitting) {
         // More than one that fits, on either side, makes it anybody's guess.
@@ -121,10 +121,13 @@ pub(crate) fn roots(moves: &[Move], comparer: &mut Comparer<'_>) -> Vec<Root> {
         if comparer.same(gone.node, came.node) {
             continue;
         }
-        let places = Place::of(&gone.place, &came.place);
+        let places = DiffLocation::of(&gone.place, &came.place);
         let site = comparer.whole(places, gone.node, came.node);
-        let part = came.paths.first().map_or(Part::Params, |path| path.part);
-        for (end, value) in [(End::Old, gone), (End::New, came)] {
+        let part = came
+            .paths
+            .first()
+            .map_or(ExchangePart::Params, |path| path.part);
+        for (end, value) in [(ComparedEnd::Old, gone), (ComparedEnd::New, came)] {
             roots.extend(value.paths.iter().map(|path| Root {
                 path: path.clone(),
                 hides_first: false,
@@ -140,7 +143,7 @@ pub(crate) fn roots(moves: &[Move], comparer: &mut Comparer<'_>) -> Vec<Root> {
 
 /// Replaces the rows of what is gone and what came by one that says `moved`.
 pub(crate) fn merge(
-    rows: &mut Vec<Row>,
+    rows: &mut Vec<DiffRow>,
     moves: &[Move],
     pairs: &Pairs<'_>,
     comparer: &Comparer<'_>,
@@ -150,7 +153,7 @@ pub(crate) fn merge(
         row.changed_within = !comparer.same(gone.node, came.node);
         row
     });
-    let moved: Vec<Row> = moved.collect();
+    let moved: Vec<DiffRow> = moved.collect();
     let replaced = moves.iter().flat_map(|one| [one.gone.row, one.came.row]);
     let replaced: SortedSet<usize> = replaced.flatten().collect();
     for index in replaced.into_iter().rev() {
@@ -159,10 +162,10 @@ pub(crate) fn merge(
     rows.extend(moved);
 }
 
-fn row(rows: &[Row], pairs: &Pairs<'_>, gone: &Value, came: &Value) -> Row {
+fn row(rows: &[DiffRow], pairs: &Pairs<'_>, gone: &MovedValue, came: &MovedValue) -> DiffRow {
     let ends = [gone.row, came.row].map(|index| index.map(|index| &rows[index]));
     let told = || ends.into_iter().flatten();
-    let mut row = Row::new(Kind::Moved);
+    let mut row = DiffRow::new(ChangeKind::Moved);
     let mut verdicts = row.verdicts;
     verdicts.old_to_new.valid = told().all(|row| row.verdicts.old_to_new.valid);
     verdicts.new_to_old.valid = told().all(|row| row.verdicts.new_to_old.valid);
@@ -175,7 +178,7 @@ fn row(rows: &[Row], pairs: &Pairs<'_>, gone: &Value, came: &Value) -> Row {
     row.paths = gone.paths.iter().chain(&came.paths).cloned().collect();
     row.paths.sort();
     row.paths.dedup();
-    let main_place = Place::of(&gone.place, &came.place);
+    let main_place = DiffLocation::of(&gone.place, &came.place);
     let further = told().flat_map(|one| one.places.iter().cloned());
     let further = further.filter(|place| *place != main_place);
     row.places = std::iter::once(main_place.clone()).chain(further).collect();
@@ -193,21 +196,21 @@ fn row(rows: &[Row], pairs: &Pairs<'_>, gone: &Value, came: &Value) -> Row {
 }
 
 /// Returns the members of params and results of messages that one side alone has.
-fn of_messages(side: &Side, messages: &[&Message]) -> Vec<Value> {
+fn of_messages(side: &ComparedSide, messages: &[&Message]) -> Vec<MovedValue> {
     let mut all = Vec::new();
     for message in messages {
         let (direction, params) = (message.direction, message.params.map(|it| it.node));
         let parts = [
-            (params, Part::Params, direction),
-            (message.result, Part::Result, direction.back()),
+            (params, ExchangePart::Params, direction),
+            (message.result, ExchangePart::Result, direction.back()),
         ];
         for (node, part, direction) in parts {
             let Some(node) = node else { continue };
             let object = side.graph.node(node).shape.object();
             for (name, member) in object.into_iter().flat_map(|(members, _)| members) {
                 let mut trail = Trail::root();
-                trail.push(&Segment::Member(name.clone()));
-                all.push(Value {
+                trail.push(&PathSegment::Member(name.clone()));
+                all.push(MovedValue {
                     name: name.clone(),
                     node: member.node,
                     paths: vec![WirePath::new(direction, &message.name, part, trail)],
@@ -228,7 +231,7 @@ fn same_name(left: &str, right: &str) -> bool {
 }
 
 /// Returns a row for each definition that was renamed: of one side alone, and whose places all have one other name.
-pub(crate) fn renamed(pairs: &Pairs<'_>, comparer: &Comparer<'_>) -> Vec<Row> {
+pub(crate) fn renamed(pairs: &Pairs<'_>, comparer: &Comparer<'_>) -> Vec<DiffRow> {
     let (old, new) = (pairs.old, pairs.new);
     let (olds, news) = (&old.graph.definitions, &new.graph.definitions);
     let mut met: SortedMap<&str, SortedSet<&str>> = SortedMap::new();
@@ -247,11 +250,11 @@ pub(crate) fn renamed(pairs: &Pairs<'_>, comparer: &Comparer<'_>) -> Vec<Row> {
         if news.contains_key(was) || olds.contains_key(is) {
             return None;
         }
-        let mut row = Row::new(Kind::DefinitionRenamed);
+        let mut row = DiffRow::new(ChangeKind::DefinitionRenamed);
         row.before = Some(View::of(old, *from, None));
         row.after = Some(View::of(new, *to, None));
         row.subject = Some(format!("{was} -> {is}"));
-        row.places = vec![Place::of(was, is)];
+        row.places = vec![DiffLocation::of(was, is)];
         Some(row)
     });
     renamed.collect()
@@ -268,7 +271,7 @@ fn names_met<'s>(pairs: &Pairs<'s>, comparer: &Comparer<'_>) -> Vec<(&'s str, &'
         ahead.extend(params.map(|(o, n)| (o.node, n.node)));
         ahead.extend(o.result.zip(n.result));
     }
-    let message = |side: &Side| side.graph.definitions.get("JSONRPCMessage").copied();
+    let message = |side: &ComparedSide| side.graph.definitions.get("JSONRPCMessage").copied();
     ahead.extend(message(old).zip(message(new)));
     let mut seen = HashSet::new();
     while let Some((o, n)) = ahead.pop() {
@@ -285,8 +288,8 @@ fn names_met<'s>(pairs: &Pairs<'s>, comparer: &Comparer<'_>) -> Vec<(&'s str, &'
             ahead.extend(o.each().zip(n.each()));
         }
         match (was, is) {
-            (Shape::Array(o), Shape::Array(n)) => ahead.extend(o.zip(*n)),
-            (Shape::Union(_), _) | (_, Shape::Union(_)) => {
+            (NodeShape::Array(o), NodeShape::Array(n)) => ahead.extend(o.zip(*n)),
+            (NodeShape::Union(_), _) | (_, NodeShape::Union(_)) => {
                 let (olds, news) = (Choices::of(&old.graph, o), Choices::of(&new.graph, n));
                 let pairs = comparer.paired(&olds, &news).into_iter();
                 ahead.extend(pairs.filter_map(|[o, n]| Some((olds.ids[o?], news.ids[n?]))));

@@ -9,12 +9,12 @@ use crate::model::Direction;
 /// `S2C tools/list result $.tools[].execution`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct WirePath {
-    /// Who sends the part: results travel against their requests.
+    /// The sender of the part: results travel against their requests.
     pub direction: Direction,
     /// The method; `*` for what every message has.
     pub method: String,
-    /// Which part of the exchange.
-    pub part: Part,
+    /// The part of the exchange.
+    pub part: ExchangePart,
     /// The way to the place in it.
     pub(crate) trail: Trail,
 }
@@ -24,7 +24,7 @@ pub struct WirePath {
 pub(crate) struct Trail {
     /// The printed form: paths are sorted by it, and it is never parsed.
     pub(crate) text: String,
-    pub(crate) segments: Vec<Segment>,
+    pub(crate) segments: Vec<PathSegment>,
 }
 
 impl Trail {
@@ -40,23 +40,23 @@ impl Trail {
     pub(crate) fn named(name: &str) -> Self {
         Self {
             text: name.to_owned(),
-            segments: vec![Segment::Member(name.to_owned())],
+            segments: vec![PathSegment::Member(name.to_owned())],
         }
     }
 
     /// Returns an error of this name.
     pub(crate) fn error(name: &str) -> Self {
         let mut trail = Self::root();
-        trail.push(&Segment::choice(name));
+        trail.push(&PathSegment::choice(name));
         trail
     }
 
     /// One segment further.
-    pub(crate) fn push(&mut self, segment: &Segment) {
+    pub(crate) fn push(&mut self, segment: &PathSegment) {
         segment.push_to(&mut self.text);
         self.segments.push(match segment {
             // A path names the same value under every name that a schema has for its type.
-            Segment::Choice(choice) => Segment::choice(&choice.text),
+            PathSegment::Choice(choice) => PathSegment::choice(&choice.text),
             segment => segment.clone(),
         });
     }
@@ -64,25 +64,30 @@ impl Trail {
     /// Returns the members on the way, outermost first; items, values of maps and choices have no name.
     pub(crate) fn members(&self) -> Vec<&str> {
         let names = self.segments.iter().filter_map(|segment| match segment {
-            Segment::Member(name) => Some(name.as_str()),
-            Segment::Item | Segment::Each | Segment::Choice(_) => None,
+            PathSegment::Member(name) => Some(name.as_str()),
+            PathSegment::Item | PathSegment::Each | PathSegment::Choice(_) => None,
         });
         names.collect()
     }
 
     /// Returns whether the way ends in a choice of a union.
     pub(crate) fn ends_in_choice(&self) -> bool {
-        matches!(self.segments.last(), Some(Segment::Choice(_)))
+        matches!(self.segments.last(), Some(PathSegment::Choice(_)))
     }
 
     /// Returns whether the way ends in this member.
     pub(crate) fn ends_in(&self, member: &str) -> bool {
-        matches!(self.segments.last(), Some(Segment::Member(name)) if name == member)
+        matches!(self.segments.last(), Some(PathSegment::Member(name)) if name == member)
     }
 }
 
 impl WirePath {
-    pub(crate) fn new(direction: Direction, method: &str, part: Part, trail: Trail) -> Self {
+    pub(crate) fn new(
+        direction: Direction,
+        method: &str,
+        part: ExchangePart,
+        trail: Trail,
+    ) -> Self {
         Self {
             direction,
             method: method.to_owned(),
@@ -92,7 +97,7 @@ impl WirePath {
     }
 
     /// Returns where a part as a whole begins.
-    pub(crate) fn whole(direction: Direction, method: &str, part: Part) -> Self {
+    pub(crate) fn whole(direction: Direction, method: &str, part: ExchangePart) -> Self {
         Self::new(direction, method, part, Trail::root())
     }
 
@@ -106,7 +111,7 @@ impl WirePath {
     #[must_use]
     pub fn place(&self) -> WirePlace {
         let mut segments = self.trail.segments.clone();
-        segments.retain(|segment| !matches!(segment, Segment::Choice(_)));
+        segments.retain(|segment| !matches!(segment, PathSegment::Choice(_)));
         WirePlace {
             direction: self.direction,
             method: self.method.clone(),
@@ -119,13 +124,13 @@ impl WirePath {
 
 /// A place on the wire: the same one in every revision, through any choices of unions in the schemas.
 ///
-/// What is known of it from one comparison is joined by it with what is known from another.
+/// A place on the wire; the facts of several comparisons join in it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct WirePlace {
     direction: Direction,
     method: String,
-    part: Part,
-    segments: Vec<Segment>,
+    part: ExchangePart,
+    segments: Vec<PathSegment>,
     at_choice: bool,
 }
 
@@ -136,7 +141,7 @@ impl WirePlace {
         if self.method != other.method {
             return false;
         }
-        if self.part == Part::Message && self.segments.is_empty() && other.method != "*" {
+        if self.part == ExchangePart::Message && self.segments.is_empty() && other.method != "*" {
             return true;
         }
         self.direction == other.direction
@@ -166,7 +171,7 @@ impl WirePlace {
                 holders.extend(Direction::ALL.map(|direction| Self {
                     direction,
                     method: self.method.clone(),
-                    part: Part::Message,
+                    part: ExchangePart::Message,
                     segments: Vec::new(),
                     at_choice,
                 }));
@@ -179,7 +184,7 @@ impl WirePlace {
 /// A part of an exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Part {
+pub enum ExchangePart {
     /// The message as a whole.
     Message,
     /// `params` of a request or a notification.
@@ -190,13 +195,13 @@ pub enum Part {
     Error,
     /// An HTTP header.
     Header,
-    /// What the prose of the protocol binds peers to.
+    /// A rule of the protocol's prose that binds peers.
     Rule,
 }
 
 /// A segment of a path: from a value to a part of it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Segment {
+pub(crate) enum PathSegment {
     /// A named member.
     Member(String),
     /// Any item of a list.
@@ -207,7 +212,7 @@ pub(crate) enum Segment {
     Choice(Selector),
 }
 
-/// What tells a choice of a union apart: nodes of the old and new side, and how it is written.
+/// The mark of a choice of a union: nodes of the old and new side, and its spelling.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Selector {
     pub(crate) text: String,
@@ -215,7 +220,7 @@ pub(crate) struct Selector {
 }
 
 mcp_wire::strings! {
-    Part {
+    ExchangePart {
         Message "message";
         Params "params";
         Result "result";
@@ -243,7 +248,7 @@ impl fmt::Display for WirePath {
             trail,
         } = self;
         write!(f, "{} {method}", direction_id(*direction))?;
-        if *part != Part::Message || !trail.segments.is_empty() {
+        if *part != ExchangePart::Message || !trail.segments.is_empty() {
             write!(f, " {part} {}", trail.text)?;
         }
         Ok(())
@@ -256,7 +261,7 @@ impl Serialize for WirePath {
     }
 }
 
-impl Segment {
+impl PathSegment {
     /// Returns the segment into a choice by its text; the nodes of the choice do not matter.
     pub(crate) fn choice(text: &str) -> Self {
         Self::Choice(Selector {

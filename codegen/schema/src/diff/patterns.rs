@@ -5,7 +5,7 @@ use crate::sorted::SortedMap;
 use regex::Regex;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-/// How long a text made for a pattern may get.
+/// Maximum length of a text made for a pattern.
 const MAX_TEXT: usize = 2_048;
 
 /// Patterns by their text; `None` for one that cannot be read here, such as one that looks ahead.

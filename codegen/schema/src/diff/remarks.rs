@@ -7,10 +7,10 @@ use serde_json::Value;
 use super::show::joined;
 use crate::sorted::SortedSet;
 
-/// How many references one note names.
+/// Maximum number of references in one note.
 const MAX_NAMED: usize = 3;
 
-/// How many schemas are looked at.
+/// Maximum number of schemas to look at.
 const MAX_STEPS: usize = 1_000_000;
 
 /// Returns a note on references to `#/definitions/X` of a file that has `$defs`, or the other way round; `None` if each

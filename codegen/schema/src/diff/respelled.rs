@@ -1,15 +1,15 @@
 //! Members that may have another name now: one went and one came at the same places, of one type and with akin names.
 
-use super::kind::Kind;
+use super::kind::ChangeKind;
 use super::path::{WirePath, bare};
-use super::row::Row;
+use super::row::DiffRow;
 use crate::sorted::SortedMap;
 
 /// Tells each member that went of the one that may be it, and the other way round.
-pub(super) fn mark(rows: &mut [Row]) {
+pub(super) fn mark(rows: &mut [DiffRow]) {
     let mut gone: SortedMap<Vec<String>, Vec<usize>> = SortedMap::new();
     for (at, row) in rows.iter().enumerate() {
-        if row.kind == Kind::MemberRemoved {
+        if row.kind == ChangeKind::MemberRemoved {
             gone.entry(holders(&row.paths)).or_default().push(at);
         }
     }
@@ -17,7 +17,7 @@ pub(super) fn mark(rows: &mut [Row]) {
     for (at, row) in rows.iter().enumerate() {
         if !matches!(
             row.kind,
-            Kind::MemberAddedOptional | Kind::MemberAddedRequired
+            ChangeKind::MemberAddedOptional | ChangeKind::MemberAddedRequired
         ) {
             continue;
         }
@@ -49,8 +49,8 @@ fn holders(paths: &[WirePath]) -> Vec<String> {
 }
 
 /// Returns whether a member that went and one that came are of one type, and one of their names is part of the other.
-fn are_akin(old: &Row, new: &Row) -> bool {
-    let plain = |row: &Row| {
+fn are_akin(old: &DiffRow, new: &DiffRow) -> bool {
+    let plain = |row: &DiffRow| {
         let name = row.subject.as_deref().map(bare).unwrap_or_default();
         let letters = name.chars().filter(|letter| letter.is_alphanumeric());
         letters.collect::<String>().to_lowercase()

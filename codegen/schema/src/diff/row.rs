@@ -3,28 +3,30 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::graph::Rest;
-use super::kind::Kind;
+use super::graph::GraphRest;
+use super::kind::ChangeKind;
 use super::path::WirePath;
 use super::show::View;
-use super::site::Place;
-use super::verdict::{CrateChange, End, Level, Transport, Verdict, Verdicts};
+use super::site::DiffLocation;
+use super::verdict::{
+    ChangeLevel, ComparedEnd, CrateChange, DirectionVerdict, RefusingTransport, Verdicts,
+};
 use super::witness::Witness;
 use crate::schema::Constraints;
 use crate::schema::applied;
 use crate::schema::decimal;
-use crate::shims::Sender;
+use crate::shims::MethodSender;
 use crate::spec::sha256;
 
 /// A change between two revisions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Row {
+pub struct DiffRow {
     /// 12 hex digits that stay the same as long as the change does.
     pub fingerprint: String,
-    /// What happened.
-    pub kind: Kind,
-    /// How bad it is.
-    pub level: Level,
+    /// The kind of the change.
+    pub kind: ChangeKind,
+    /// The gravity of the change.
+    pub level: ChangeLevel,
     /// All wire paths that it reaches, sorted; empty for what is on no wire path.
     pub paths: Vec<WirePath>,
     /// For what moved: where it was.
@@ -36,8 +38,8 @@ pub struct Row {
     /// For what moved: whether it changed inside as well, which other rows tell.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub changed_within: bool,
-    /// Which parts of the two schemas say so: `Tool`, or `Tool.annotations` for an inline schema.
-    pub places: Vec<Place>,
+    /// The parts of the two schemas that state it: `Tool`, or `Tool.annotations` for an inline schema.
+    pub places: Vec<DiffLocation>,
     /// The member, value, limit, code, header or rule that it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
@@ -47,21 +49,21 @@ pub struct Row {
     /// The error codes that it is about.
     #[serde(skip)]
     pub codes: Vec<i64>,
-    /// What stood there.
+    /// The old value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<View>,
-    /// What stands there now.
+    /// The new value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<View>,
-    /// What becomes of messages that cross it.
+    /// The fate of messages that cross the change.
     pub verdicts: Verdicts,
     /// For each direction that is not valid, a text that shows it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub witnesses: Vec<Witness>,
-    /// What this does to users of the generated crate.
+    /// The consequence for users of the generated crate.
     pub crate_change: CrateChange,
     /// The conversion rules that it meets, step by step; empty until one does.
-    pub rules: Vec<Met>,
+    pub rules: Vec<MetRule>,
     /// The errata without which it would not be there.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub errata: Vec<String>,
@@ -78,14 +80,14 @@ pub struct Row {
 
 /// The conversion rules that a change meets between two adjacent revisions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Met {
+pub struct MetRule {
     /// The adjacent revisions: `2025-06-18..2025-11-25`.
     pub step: String,
     /// Ids of rules, sorted; or `proven`, or what the runtime does.
     pub rules: Vec<String>,
 }
 
-/// What the prose of the specification changes between adjacent revisions and no schema shows.
+/// A change of the specification's prose between adjacent revisions that no schema shows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Prose {
     /// The adjacent revisions: `2025-06-18..2025-11-25`.
@@ -94,19 +96,19 @@ pub struct Prose {
     pub id: String,
     /// The peer that it binds; `None` if it binds both.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub binds: Option<Sender>,
+    pub binds: Option<MethodSender>,
     /// The transport that it is about; `None` if it is about any.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub over: Option<Transport>,
-    /// What the newer revision says, or no longer says.
+    pub over: Option<RefusingTransport>,
+    /// The rule of the newer revision, or the one that it dropped.
     pub says: String,
     /// The page that says so.
     pub page: String,
 }
 
-impl Row {
+impl DiffRow {
     /// Returns a row that says nothing yet but what happened.
-    pub(crate) fn new(kind: Kind) -> Self {
+    pub(crate) fn new(kind: ChangeKind) -> Self {
         let verdicts = kind.verdicts();
         Self {
             fingerprint: String::new(),
@@ -144,8 +146,8 @@ impl Row {
         let mut verdicts = self.verdicts;
         for witness in &witnesses {
             match witness.valid_in {
-                End::Old => verdicts.old_to_new = Verdict::REFUSED,
-                End::New => verdicts.new_to_old = Verdict::REFUSED,
+                ComparedEnd::Old => verdicts.old_to_new = DirectionVerdict::REFUSED,
+                ComparedEnd::New => verdicts.new_to_old = DirectionVerdict::REFUSED,
             }
         }
         self.witnesses = witnesses;
@@ -164,10 +166,10 @@ impl Row {
 
 /// Returns the verdicts of what may stand beside named members, as long as no witness says otherwise: what is not open may
 /// refuse what the other side lets stand there.
-pub(crate) fn of_rest(before: Option<Rest>, after: Option<Rest>) -> Verdicts {
+pub(crate) fn of_rest(before: Option<GraphRest>, after: Option<GraphRest>) -> Verdicts {
     let verdict = |sender, receiver| match (sender, receiver) {
-        (Some(Rest::Closed), _) | (_, Some(Rest::Open)) => Verdict::FINE,
-        _ => Verdict::CHANGED,
+        (Some(GraphRest::Closed), _) | (_, Some(GraphRest::Open)) => DirectionVerdict::FINE,
+        _ => DirectionVerdict::CHANGED,
     };
     Verdicts::of(verdict(before, after), verdict(after, before))
 }
@@ -189,9 +191,9 @@ pub(crate) fn of_limit(name: &str, before: Option<&Value>, after: Option<&Value>
     };
     let verdict = |changed: bool| {
         if changed {
-            Verdict::CHANGED
+            DirectionVerdict::CHANGED
         } else {
-            Verdict::FINE
+            DirectionVerdict::FINE
         }
     };
     Verdicts::of(verdict(up), verdict(down))

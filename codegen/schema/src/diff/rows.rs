@@ -6,39 +6,39 @@ use crate::sorted::SortedMap;
 use serde_json::Value;
 
 use super::compare::Comparer;
-use super::graph::{Graph, Rest};
-use super::kind::Kind;
-use super::path::{Part, Segment, WirePath};
-use super::row::{self, Row};
+use super::graph::{Graph, GraphRest};
+use super::kind::ChangeKind;
+use super::path::{ExchangePart, PathSegment, WirePath};
+use super::row::{self, DiffRow};
 use super::show::{self, View};
-use super::side::Side;
-use super::site::{Detail, Finding, Place, SiteId, place};
-use super::verdict::{End, Level, Verdict, Verdicts};
-use super::walk::{self, Root, Ways};
+use super::side::ComparedSide;
+use super::site::{DiffLocation, DifferenceDetail, SchemaDifference, SiteId, place};
+use super::verdict::{ChangeLevel, ComparedEnd, DirectionVerdict, Verdicts};
+use super::walk::{self, Root, WireWays};
 use super::witness::Forge;
 use crate::schema::applied;
 
 /// The findings of a comparison as rows, each finding once, however many ways lead to it.
 #[derive(Default)]
-pub(super) struct Rows {
-    pub(super) list: Vec<Row>,
+pub(super) struct DiffRows {
+    pub(super) list: Vec<DiffRow>,
     /// The row of a finding, by its site and its number there.
     known: SortedMap<(SiteId, usize), usize>,
 }
 
-impl Rows {
+impl DiffRows {
     /// Adds what these roots lead to; true if there was more than could be followed.
     pub(super) fn add(
         &mut self,
         comparer: &Comparer<'_>,
         roots: &[Root],
-        sides: [&Side; 2],
+        sides: [&ComparedSide; 2],
     ) -> bool {
         let graphs = sides.map(|side| &side.graph);
         let (reached, cut) = walk::walk(&comparer.sites, roots);
         for (id, (site, ways)) in comparer.sites.iter().zip(&reached).enumerate() {
             for (number, finding) in site.findings.iter().enumerate() {
-                let mut row = Row::new(finding.kind);
+                let mut row = DiffRow::new(finding.kind);
                 reach(&mut row, roots, ways, finding);
                 if row.paths.is_empty() || is_code_of_an_error(&row.paths, finding) {
                     continue;
@@ -52,44 +52,46 @@ impl Rows {
                     continue;
                 }
                 match (&finding.detail, finding.kind, finding.nodes) {
-                    (Detail::Limit(name, ..), ..)
+                    (DifferenceDetail::Limit(name, ..), ..)
                         if name == "default" && finding.required == [Some(true); 2] =>
                     {
-                        // What has to be there has no use for it.
-                        row.judged(Verdicts::of(Verdict::FINE, Verdict::FINE));
+                        // A required member has no use for a default.
+                        row.judged(Verdicts::of(DirectionVerdict::FINE, DirectionVerdict::FINE));
                     }
-                    (Detail::Limit(name, before, after), ..) => {
+                    (DifferenceDetail::Limit(name, before, after), ..) => {
                         row.judged(row::of_limit(name, before.as_ref(), after.as_ref()));
                     }
-                    (_, Kind::OpennessChanged, [Some(old), Some(new)]) => {
+                    (_, ChangeKind::OpennessChanged, [Some(old), Some(new)]) => {
                         let rest = |graph: &Graph, node| Some(graph.node(node).shape.object()?.1);
                         row.judged(row::of_rest(rest(graphs[0], old), rest(graphs[1], new)));
                     }
-                    (Detail::Unnamed(Rest::Closed), kind, [old, _]) => {
-                        // What is closed may refuse the member, even if no text shows it.
+                    (DifferenceDetail::Unnamed(GraphRest::Closed), kind, [old, _]) => {
+                        // A closed object may refuse the member, even if no text shows it.
                         let mut verdicts = kind.verdicts();
                         match old {
-                            None => verdicts.new_to_old = Verdict::CHANGED,
-                            Some(_) => verdicts.old_to_new = Verdict::CHANGED,
+                            None => verdicts.new_to_old = DirectionVerdict::CHANGED,
+                            Some(_) => verdicts.old_to_new = DirectionVerdict::CHANGED,
                         }
                         row.judged(verdicts);
                     }
                     _ => {}
                 }
-                let witnesses = [End::Old, End::New]
+                let witnesses = [ComparedEnd::Old, ComparedEnd::New]
                     .into_iter()
                     .filter_map(|sender| Forge::new(graphs, sender).witness(roots, ways, finding));
                 let mut row = row.with_witnesses(witnesses.collect());
-                if matches!(&finding.detail, Detail::Limit(name, ..) if name == "default")
+                if matches!(&finding.detail, DifferenceDetail::Limit(name, ..) if name == "default")
                     && finding.required == [Some(true); 2]
                 {
-                    row.level = Level::Representation;
+                    row.level = ChangeLevel::Representation;
                 }
                 let places = site.places.iter();
                 row.places = places.map(|place| place_of(place, finding)).collect();
                 describe(&mut row, finding, sides);
-                if let (Detail::Unnamed(Rest::Open), Kind::TypeWidened | Kind::TypeNarrowed) =
-                    (&finding.detail, finding.kind)
+                if let (
+                    DifferenceDetail::Unnamed(GraphRest::Open),
+                    ChangeKind::TypeWidened | ChangeKind::TypeNarrowed,
+                ) = (&finding.detail, finding.kind)
                 {
                     let free = || View::words("any JSON, as any member of an open object");
                     row.before.get_or_insert_with(free);
@@ -104,7 +106,7 @@ impl Rows {
 }
 
 /// Gives a row the wire paths of its finding: all of them, and for what lies inside a value that moved those of each end.
-fn reach(row: &mut Row, roots: &[Root], ways: &Ways, finding: &Finding) {
+fn reach(row: &mut DiffRow, roots: &[Root], ways: &WireWays, finding: &SchemaDifference) {
     let stands = finding.nodes.map(|node| node.is_some());
     for (root, way) in ways {
         let root = &roots[*root];
@@ -115,11 +117,11 @@ fn reach(row: &mut Row, roots: &[Root], ways: &Ways, finding: &Finding) {
         if is_inside_an_envelope(&path) {
             continue;
         }
-        // What is gone was in the old place alone, and what came is in the new one.
+        // A removed value had the old place, an added one has the new place.
         match (root.moved, stands) {
-            (Some(End::Old), [false, _]) | (Some(End::New), [_, false]) => continue,
-            (Some(End::Old), [true, true]) => row.from.push(path.clone()),
-            (Some(End::New), [true, true]) => row.to.push(path.clone()),
+            (Some(ComparedEnd::Old), [false, _]) | (Some(ComparedEnd::New), [_, false]) => continue,
+            (Some(ComparedEnd::Old), [true, true]) => row.from.push(path.clone()),
+            (Some(ComparedEnd::New), [true, true]) => row.to.push(path.clone()),
             _ => {}
         }
         row.paths.push(path);
@@ -133,36 +135,36 @@ fn reach(row: &mut Row, roots: &[Root], ways: &Ways, finding: &Finding) {
 /// Returns whether a path lies in the params or the result of an envelope: methods have their own, which are compared one by
 /// one.
 fn is_inside_an_envelope(path: &WirePath) -> bool {
-    let is_part = |segment: &Segment| matches!(segment, Segment::Member(name) if matches!(name.as_str(), "params" | "result"));
+    let is_part = |segment: &PathSegment| matches!(segment, PathSegment::Member(name) if matches!(name.as_str(), "params" | "result"));
     path.method == "*"
-        && path.part == Part::Message
+        && path.part == ExchangePart::Message
         && (path.trail.segments.split_last()).is_some_and(|(_, around)| around.iter().any(is_part))
 }
 
 /// Returns whether the finding is the code of an error, which `error-code-renumbered` reports.
-fn is_code_of_an_error(paths: &[WirePath], finding: &Finding) -> bool {
-    finding.kind == Kind::ConstChanged
+fn is_code_of_an_error(paths: &[WirePath], finding: &SchemaDifference) -> bool {
+    finding.kind == ChangeKind::ConstChanged
         && paths
             .iter()
-            .all(|path| path.part == Part::Error && path.trail.ends_in("code"))
+            .all(|path| path.part == ExchangePart::Error && path.trail.ends_in("code"))
 }
 
-fn place_of(places: &Place, finding: &Finding) -> Place {
+fn place_of(places: &DiffLocation, finding: &SchemaDifference) -> DiffLocation {
     let at = |owner: &str| match owner {
         "" => String::new(),
         owner => place(owner, &finding.segments),
     };
-    Place::of(at(&places.old), at(&places.new))
+    DiffLocation::of(at(&places.old), at(&places.new))
 }
 
-/// What stood there, what stands there, and what the row is about.
-fn describe(row: &mut Row, finding: &Finding, [old, new]: [&Side; 2]) {
+/// Fills in the old value, the new value, and the subject of the row.
+fn describe(row: &mut DiffRow, finding: &SchemaDifference, [old, new]: [&ComparedSide; 2]) {
     let ([o, n], [was_required, is_required]) = (finding.nodes, finding.required);
     row.before = o.map(|id| View::of(old, id, was_required));
     row.after = n.map(|id| View::of(new, id, is_required));
     row.subject = match (&finding.detail, finding.segments.last()) {
-        (Detail::Value(value), _) => Some(value.to_string()),
-        (Detail::Limit(name, before, after), _) => {
+        (DifferenceDetail::Value(value), _) => Some(value.to_string()),
+        (DifferenceDetail::Limit(name, before, after), _) => {
             let remark = if applied::is_understood(name) {
                 ""
             } else {
@@ -175,27 +177,30 @@ fn describe(row: &mut Row, finding: &Finding, [old, new]: [&Side; 2]) {
             });
             Some(name.clone())
         }
-        (Detail::None | Detail::Unnamed(_), Some(Segment::Member(name))) => Some(name.clone()),
-        (Detail::None, Some(Segment::Choice(choice))) => Some(choice.text.clone()),
-        (Detail::None | Detail::Unnamed(_), _) => None,
+        (
+            DifferenceDetail::None | DifferenceDetail::Unnamed(_),
+            Some(PathSegment::Member(name)),
+        ) => Some(name.clone()),
+        (DifferenceDetail::None, Some(PathSegment::Choice(choice))) => Some(choice.text.clone()),
+        (DifferenceDetail::None | DifferenceDetail::Unnamed(_), _) => None,
     };
 }
 
 /// Sorts the rows and signs them. Rows that would have the same fingerprint are distinguished by the whole of their
 /// shapes, and by a number only where these are the same, too.
-pub(super) fn order(rows: &mut [Row], old: &Side, new: &Side) {
+pub(super) fn order(rows: &mut [DiffRow], old: &ComparedSide, new: &ComparedSide) {
     rows.sort_by_cached_key(|row| {
         let names = format!("{:?}", row.places);
         (row.paths.clone(), row.kind, row.subject.clone(), names)
     });
-    let whole = |row: &Row| {
-        let of = |side: &Side, view: &Option<View>| {
+    let whole = |row: &DiffRow| {
+        let of = |side: &ComparedSide, view: &Option<View>| {
             let node = view.as_ref().and_then(|view| view.node);
             node.map_or_else(String::new, |node| show::spelled(&side.graph, node))
         };
         format!("{}\n{}", of(old, &row.before), of(new, &row.after))
     };
-    let facet = |row: &Row| match row.subject.as_deref() {
+    let facet = |row: &DiffRow| match row.subject.as_deref() {
         // Lists are told apart by nothing but their items.
         Some("array") => format!("{}\n{}", facet(row), whole(row)),
         _ => facet(row),
@@ -208,7 +213,7 @@ pub(super) fn order(rows: &mut [Row], old: &Side, new: &Side) {
 }
 
 /// Signs again the rows that have one fingerprint, each by what it says of the row and how many came before.
-fn sign_apart(rows: &mut [Row], says: impl Fn(&Row, usize) -> String) {
+fn sign_apart(rows: &mut [DiffRow], says: impl Fn(&DiffRow, usize) -> String) {
     let mut counts: SortedMap<String, [usize; 2]> = SortedMap::new();
     for row in rows.iter() {
         counts.entry(row.fingerprint.clone()).or_default()[0] += 1;
@@ -225,21 +230,21 @@ fn sign_apart(rows: &mut [Row], says: impl Fn(&Row, usize) -> String) {
 }
 
 /// Returns what tells a row from others of its kind at the same path, without the names of definitions.
-fn facet(row: &Row) -> String {
+fn facet(row: &DiffRow) -> String {
     let brief = |view: &Option<View>| {
         view.as_ref()
             .map_or_else(String::new, |it| it.brief.clone())
     };
     let subject = row.subject.clone().unwrap_or_default();
     match row.kind {
-        Kind::TypeChanged
-        | Kind::TypeNarrowed
-        | Kind::TypeWidened
-        | Kind::ConstChanged
-        | Kind::ConstraintChanged => {
+        ChangeKind::TypeChanged
+        | ChangeKind::TypeNarrowed
+        | ChangeKind::TypeWidened
+        | ChangeKind::ConstChanged
+        | ChangeKind::ConstraintChanged => {
             format!("{subject}\n{}\n{}", brief(&row.before), brief(&row.after))
         }
-        Kind::DefinitionRenamed => {
+        ChangeKind::DefinitionRenamed => {
             let names = row.places.iter();
             let names = names.map(|place| format!("{} {}", place.old, place.new));
             show::joined(names, "\n")

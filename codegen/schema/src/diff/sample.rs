@@ -4,15 +4,15 @@ use crate::sorted::{SortedMap, SortedSet};
 
 use serde_json::{Map, Value, json};
 
-use super::graph::{Graph, NodeId, Rest, Shape, WireNode};
+use super::graph::{Graph, GraphRest, NodeId, NodeShape, WireNode};
 use super::judge::valid;
 use super::patterns;
 use crate::schema::JsonType;
 
-/// How deep samples go before a shape is given up.
+/// Maximum depth of samples before a shape is given up.
 const MAX_DEPTH: usize = 24;
 
-/// How long texts are made to show a limit.
+/// Maximum length of texts that show a limit.
 const MAX_TEXT: u32 = 20_000;
 
 /// Returns the smallest values of a shape, one per choice that it leaves; empty for a shape that no small value has.
@@ -28,7 +28,7 @@ pub(crate) fn minimal(graph: &Graph, id: NodeId) -> Option<Value> {
 fn minimal_at(graph: &Graph, id: NodeId, depth: usize) -> Option<Value> {
     match &graph.node(id).shape {
         // The shapes that come first are the ones to try; no need for the rest.
-        Shape::Union(variants) if depth <= MAX_DEPTH => variants
+        NodeShape::Union(variants) if depth <= MAX_DEPTH => variants
             .iter()
             .find_map(|variant| minimal_at(graph, *variant, depth + 1)),
         _ => at_depth(graph, id, depth).into_iter().next(),
@@ -51,7 +51,7 @@ fn at_depth(graph: &Graph, id: NodeId, depth: usize) -> Vec<Value> {
     plain
 }
 
-/// How many values of a shape are tried in which something is more than the least.
+/// Maximum number of values of a shape with more than the least.
 const MAX_VARIED: usize = 64;
 
 /// Returns the smallest values of a shape, and then those with one thing more: another item, entry, optional member or value
@@ -78,11 +78,11 @@ fn varied_at(graph: &Graph, id: NodeId, room: usize, depth: usize) -> Vec<Value>
         |id: NodeId, others: usize| varied_at(graph, id, (room / others).max(1), depth + 1);
     let mut more = Vec::new();
     match &node.shape {
-        Shape::Array(items) => {
+        NodeShape::Array(items) => {
             let items = items.map_or_else(anything, |items| within(items, 1));
             more.extend(items.into_iter().map(|item| json!([item])));
         }
-        Shape::Object { members, rest } => {
+        NodeShape::Object { members, rest } => {
             let base = all.first().and_then(Value::as_object).cloned();
             let named = members.iter().map(|(name, member)| (&**name, member.node));
             let each = rest.each().map(|each| ("key", each));
@@ -95,7 +95,7 @@ fn varied_at(graph: &Graph, id: NodeId, room: usize, depth: usize) -> Vec<Value>
                 }));
             }
         }
-        Shape::Union(variants) => {
+        NodeShape::Union(variants) => {
             let variants = variants.iter().take(room);
             more.extend(
                 variants
@@ -103,7 +103,7 @@ fn varied_at(graph: &Graph, id: NodeId, room: usize, depth: usize) -> Vec<Value>
                     .flat_map(|one| within(*one, variants.len())),
             );
         }
-        Shape::Any | Shape::Alias(_) | Shape::Scalar(_) | Shape::Choice(_) => {}
+        NodeShape::Any | NodeShape::Alias(_) | NodeShape::Scalar(_) | NodeShape::Choice(_) => {}
     }
     more.retain(|value| node.limits.is_empty() || valid(graph, id, value));
     all.extend(more);
@@ -120,14 +120,14 @@ pub(super) fn anything() -> Vec<Value> {
 /// Returns the smallest values of a shape, without regard to its limits.
 fn plain(graph: &Graph, node: &WireNode, depth: usize) -> Vec<Value> {
     match &node.shape {
-        Shape::Any => anything(),
-        Shape::Alias(_) => Vec::new(),
-        Shape::Scalar(kinds) => kinds
+        NodeShape::Any => anything(),
+        NodeShape::Alias(_) => Vec::new(),
+        NodeShape::Scalar(kinds) => kinds
             .iter()
             .flat_map(|kind| scalar(*kind, &node.limits))
             .collect(),
-        Shape::Choice(values) => values.iter().take(MAX_VARIED).cloned().collect(),
-        Shape::Array(items) => {
+        NodeShape::Choice(values) => values.iter().take(MAX_VARIED).cloned().collect(),
+        NodeShape::Array(items) => {
             let least = limit(&node.limits, "minItems").unwrap_or(0.0);
             if least < 1.0 {
                 return vec![json!([])];
@@ -140,7 +140,7 @@ fn plain(graph: &Graph, node: &WireNode, depth: usize) -> Vec<Value> {
             let list = item.map(|item| Value::Array(vec![item; count(least, 64)]));
             list.into_iter().collect()
         }
-        Shape::Object { members, .. } => {
+        NodeShape::Object { members, .. } => {
             let required = members.iter().filter(|(_, member)| member.required);
             let required = required.map(|(name, member)| {
                 Some((name.clone(), minimal_at(graph, member.node, depth + 1)?))
@@ -148,7 +148,7 @@ fn plain(graph: &Graph, node: &WireNode, depth: usize) -> Vec<Value> {
             let object = required.collect::<Option<Map<_, _>>>();
             object.map(Value::Object).into_iter().collect()
         }
-        Shape::Union(variants) => variants
+        NodeShape::Union(variants) => variants
             .iter()
             .flat_map(|variant| at_depth(graph, *variant, depth + 1).into_iter().take(4))
             .take(64)
@@ -240,7 +240,7 @@ fn limit(limits: &SortedMap<String, Value>, name: &str) -> Option<f64> {
     limits.get(name).and_then(Value::as_f64)
 }
 
-/// How many values are tried for what limits ask.
+/// Maximum number of values that are tried for the limits of a schema.
 const MAX_TRIED: usize = 600;
 
 /// Values of a shape that limits may admit or refuse: members that are named, counts, items, what they mention.
@@ -258,11 +258,11 @@ pub(super) fn variations(
     all.extend(mentioned.values.iter().cloned());
     all.extend(anything());
     match &node.shape {
-        Shape::Array(_) => all.extend(lists(graph, node, mentioned, depth)),
-        Shape::Object { .. } | Shape::Union(_) => {
+        NodeShape::Array(_) => all.extend(lists(graph, node, mentioned, depth)),
+        NodeShape::Object { .. } | NodeShape::Union(_) => {
             all.extend(objects(graph, node, &own, mentioned, depth));
         }
-        Shape::Any => {
+        NodeShape::Any => {
             all.extend(lists(graph, node, mentioned, depth));
             all.extend(objects(graph, node, &[json!({})], mentioned, depth));
         }
@@ -272,14 +272,14 @@ pub(super) fn variations(
     all
 }
 
-/// What the keywords of a schema speak of.
+/// The numbers and texts that the keywords of a schema mention.
 #[derive(Default)]
 pub(super) struct Mentioned {
     /// Names of members.
     names: SortedSet<String>,
     /// Values that stand there, or beside a bound that does.
     values: Vec<Value>,
-    /// How many members or items are at a bound.
+    /// Numbers of members or items at a bound.
     counts: SortedSet<usize>,
 }
 
@@ -300,10 +300,10 @@ impl Mentioned {
         for inner in node.applied.values().take(16).filter(|_| depth < 4) {
             let inner = graph.node(*inner);
             match &inner.shape {
-                Shape::Object { members, .. } => {
+                NodeShape::Object { members, .. } => {
                     self.names.extend(members.keys().take(16).cloned());
                 }
-                Shape::Choice(values) => self.values.extend(values.iter().take(16).cloned()),
+                NodeShape::Choice(values) => self.values.extend(values.iter().take(16).cloned()),
                 _ => {}
             }
             self.limits(graph, inner, depth + 1);
@@ -393,7 +393,7 @@ fn lists(graph: &Graph, node: &WireNode, mentioned: &Mentioned, depth: usize) ->
         .map_while(|item| minimal_at(graph, *item, depth + 1))
         .collect();
     let mut items = match node.shape {
-        Shape::Array(Some(items)) => at_depth(graph, items, depth + 1),
+        NodeShape::Array(Some(items)) => at_depth(graph, items, depth + 1),
         _ => anything(),
     };
     items.truncate(8);
@@ -432,7 +432,7 @@ fn objects(
     depth: usize,
 ) -> Vec<Value> {
     let none = SortedMap::new();
-    let (members, rest) = node.shape.object().unwrap_or((&none, Rest::Open));
+    let (members, rest) = node.shape.object().unwrap_or((&none, GraphRest::Open));
     let entries = rest.each();
     let entries = entries.map_or_else(Vec::new, |each| at_depth(graph, each, depth + 1));
     let mut mentioned_names: SortedSet<&str> = mentioned.names.iter().map(String::as_str).collect();

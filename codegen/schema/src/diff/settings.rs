@@ -4,34 +4,34 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use super::Diff;
-use super::kind::Kind;
-use super::row::Row;
-use super::verdict::Level;
+use super::kind::ChangeKind;
+use super::row::DiffRow;
+use super::verdict::ChangeLevel;
 use crate::Error;
 use crate::spec::Spec;
 use crate::spec::rules::RuleFile;
 
 /// The decisions of `spec/diff.toml`.
 #[derive(Debug, Default)]
-pub struct Settings {
+pub struct DiffSettings {
     file: RuleFile,
-    rows: Rows,
+    rows: DiffTables,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Rows {
+struct DiffTables {
     #[serde(default)]
-    severity: Vec<Spanned<Severity>>,
+    severity: Vec<Spanned<KindLevel>>,
     #[serde(default)]
     ignore: Vec<Spanned<Ignore>>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Severity {
-    kind: Kind,
-    level: Level,
+struct KindLevel {
+    kind: ChangeKind,
+    level: ChangeLevel,
     reason: String,
 }
 
@@ -40,7 +40,7 @@ struct Severity {
 struct Ignore {
     /// The pair that it holds for; `*` for any file or revision.
     between: [String; 2],
-    kind: Option<Kind>,
+    kind: Option<ChangeKind>,
     path: Option<String>,
     fingerprint: Option<String>,
     reason: String,
@@ -48,14 +48,14 @@ struct Ignore {
 
 /// A row that was set aside.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Ignored {
+pub struct IgnoredChange {
     /// The row.
-    pub row: Row,
+    pub row: DiffRow,
     /// Why.
     pub reason: String,
 }
 
-impl Settings {
+impl DiffSettings {
     /// The name of the file below the spec directory.
     pub const FILE: &str = "diff.toml";
 
@@ -65,10 +65,10 @@ impl Settings {
     /// An unknown kind or level, and a rule that says too little.
     pub fn read(spec: &Spec) -> Result<Self, Error> {
         let file = spec.rules.get(Self::FILE);
-        let rows: Rows = file.parse()?;
+        let rows: DiffTables = file.parse()?;
         let mut errors = Vec::new();
         for (at, row) in rows.severity.iter().enumerate() {
-            let Severity { kind, reason, .. } = row.get_ref();
+            let KindLevel { kind, reason, .. } = row.get_ref();
             let mut fail = |problem: &str| {
                 let label = format!("severity of `{kind}`");
                 errors.push(file.error(row.span().start, label, problem, "", ""));
@@ -111,7 +111,7 @@ impl Settings {
         for row in &mut diff.rows {
             let mut rules = self.rows.severity.iter().map(Spanned::get_ref);
             let rule = rules.find(|rule| rule.kind == row.kind);
-            if let Some(Severity { level, reason, .. }) = rule
+            if let Some(KindLevel { level, reason, .. }) = rule
                 && row.level != *level
             {
                 row.level = *level;
@@ -124,7 +124,7 @@ impl Settings {
             if !ignore.is_about(&diff.old, &diff.new) {
                 continue;
             }
-            let reason = |row: &Row| ignore.matches(row).then(|| ignore.reason.clone());
+            let reason = |row: &DiffRow| ignore.matches(row).then(|| ignore.reason.clone());
             if !diff.set_aside(reason) && !diff.raw {
                 errors.push(self.file.error(
                     rule.span().start,
@@ -143,7 +143,7 @@ impl Ignore {
     fn label(&self) -> String {
         let [old, new] = &self.between;
         let what = [
-            self.kind.map(Kind::id),
+            self.kind.map(ChangeKind::id),
             self.path.as_deref(),
             self.fingerprint.as_deref(),
         ];
@@ -156,7 +156,7 @@ impl Ignore {
         (from == "*" || from == old) && (to == "*" || to == new)
     }
 
-    fn matches(&self, row: &Row) -> bool {
+    fn matches(&self, row: &DiffRow) -> bool {
         let has = |path: &String| row.paths.iter().any(|is| is.to_string() == *path);
         self.kind.is_none_or(|kind| kind == row.kind)
             && (self.fingerprint.as_ref()).is_none_or(|id| *id == row.fingerprint)

@@ -5,28 +5,28 @@ use std::borrow::Borrow;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::graph::{Graph, NodeId, Rest, Shape};
-use super::side::Side;
+use super::graph::{Graph, GraphRest, NodeId, NodeShape};
+use super::side::ComparedSide;
 
-/// How many levels of inline objects an outline opens.
+/// Maximum number of levels of inline objects in an outline.
 const OPEN_LEVELS: usize = 3;
 
-/// How many lists within each other one line shows.
+/// Maximum number of lists within each other in one line.
 const LINE_LEVELS: usize = 64;
 
-/// How many values of an enumeration one line shows: each value that came or went has a line.
+/// Maximum number of values of an enumeration in one line: each value that came or went has a line.
 const LINE_VALUES: usize = 64;
 
-/// How many levels of a shape are spelled out to tell it from another one.
+/// Number of levels of a shape that are spelled out to tell it from another one.
 const SPELLED_LEVELS: usize = 8;
 
-/// How long such a spelling gets.
+/// Maximum length of such a spelling.
 const MAX_SPELLED: usize = 20_000;
 
 /// A shape before or after a change.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct View {
-    /// Whether it must be there; absent for what is no member.
+    /// The presence of a member: required or not; absent for a value that is no member.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub required: Option<bool>,
     /// In one line, by the names of the schema: `Annotations`, `string | number`.
@@ -47,7 +47,7 @@ pub struct View {
 }
 
 impl View {
-    pub(crate) fn of(side: &Side, id: NodeId, required: Option<bool>) -> Self {
+    pub(crate) fn of(side: &ComparedSide, id: NodeId, required: Option<bool>) -> Self {
         let graph = &side.graph;
         let pointer = graph.node(id).pointer.clone();
         let schema = side.schema.pointer(&pointer);
@@ -105,16 +105,16 @@ fn line_to(graph: &Graph, id: NodeId, names: bool, levels: usize) -> String {
         return name.to_owned();
     }
     match &graph.node(id).shape {
-        Shape::Any | Shape::Alias(_) => both(graph, id, names, levels),
-        Shape::Scalar(kinds) => joined(kinds.iter().map(|kind| kind.name()), " | "),
-        Shape::Choice(values) if values.is_empty() => "never".to_owned(),
-        Shape::Choice(values) => {
+        NodeShape::Any | NodeShape::Alias(_) => both(graph, id, names, levels),
+        NodeShape::Scalar(kinds) => joined(kinds.iter().map(|kind| kind.name()), " | "),
+        NodeShape::Choice(values) if values.is_empty() => "never".to_owned(),
+        NodeShape::Choice(values) => {
             let shown = values.iter().take(LINE_VALUES).map(Value::to_string);
             let more = values.get(LINE_VALUES).map(|_| "…".to_owned());
             joined(shown.chain(more), " | ")
         }
         // A list may be one of itself.
-        Shape::Array(Some(items)) if levels > 0 => {
+        NodeShape::Array(Some(items)) if levels > 0 => {
             let inner = line_to(graph, *items, names, levels - 1);
             if inner.contains([' ', '|']) {
                 format!("({inner})[]")
@@ -122,12 +122,14 @@ fn line_to(graph: &Graph, id: NodeId, names: bool, levels: usize) -> String {
                 format!("{inner}[]")
             }
         }
-        Shape::Array(_) => "unknown[]".to_owned(),
-        Shape::Object { members, rest } => match (names, members.is_empty(), rest) {
+        NodeShape::Array(_) => "unknown[]".to_owned(),
+        NodeShape::Object { members, rest } => match (names, members.is_empty(), rest) {
             (false, ..) => "object".to_owned(),
-            (_, true, Rest::Open) => "object".to_owned(),
-            (_, true, Rest::Closed) => "{}".to_owned(),
-            (_, true, Rest::Each(each)) => format!("Record<string, {}>", line(graph, *each, names)),
+            (_, true, GraphRest::Open) => "object".to_owned(),
+            (_, true, GraphRest::Closed) => "{}".to_owned(),
+            (_, true, GraphRest::Each(each)) => {
+                format!("Record<string, {}>", line(graph, *each, names))
+            }
             _ => {
                 let shown = members.iter().take(4).map(|(name, member)| {
                     format!("{name}{}", if member.required { "" } else { "?" })
@@ -136,8 +138,8 @@ fn line_to(graph: &Graph, id: NodeId, names: bool, levels: usize) -> String {
                 format!("{{ {}{more} }}", joined(shown, ", "))
             }
         },
-        Shape::Union(_) if !names => "union".to_owned(),
-        Shape::Union(variants) => joined(
+        NodeShape::Union(_) if !names => "union".to_owned(),
+        NodeShape::Union(variants) => joined(
             variants.iter().map(|variant| line(graph, *variant, names)),
             " | ",
         ),
@@ -182,7 +184,7 @@ fn spell(graph: &Graph, id: NodeId, levels: usize, text: &mut String) {
         return;
     };
     match &node.shape {
-        Shape::Object { members, rest } => {
+        NodeShape::Object { members, rest } => {
             text.push('{');
             for (name, member) in members {
                 let optional = if member.required { "" } else { "?" };
@@ -191,21 +193,21 @@ fn spell(graph: &Graph, id: NodeId, levels: usize, text: &mut String) {
                 text.push(',');
             }
             match rest {
-                Rest::Open => {}
-                Rest::Closed => text.push('!'),
-                Rest::Each(each) => {
+                GraphRest::Open => {}
+                GraphRest::Closed => text.push('!'),
+                GraphRest::Each(each) => {
                     text.push('*');
                     spell(graph, *each, levels, text);
                 }
             }
             text.push('}');
         }
-        Shape::Array(Some(items)) => {
+        NodeShape::Array(Some(items)) => {
             text.push('[');
             spell(graph, *items, levels, text);
             text.push(']');
         }
-        Shape::Union(variants) => {
+        NodeShape::Union(variants) => {
             for variant in variants {
                 text.push('|');
                 spell(graph, *variant, levels, text);
@@ -223,8 +225,8 @@ fn outline(graph: &Graph, id: NodeId, level: usize, top: bool) -> String {
     let open = top || (level < OPEN_LEVELS && graph.name(id).is_none());
     let indent = "  ".repeat(level);
     let mut text = match &node.shape {
-        Shape::Object { members, rest }
-            if open && !(members.is_empty() && matches!(rest, Rest::Open)) =>
+        NodeShape::Object { members, rest }
+            if open && !(members.is_empty() && matches!(rest, GraphRest::Open)) =>
         {
             let mut text = String::from("{\n");
             for (name, member) in members {
@@ -233,9 +235,9 @@ fn outline(graph: &Graph, id: NodeId, level: usize, top: bool) -> String {
                 text.push_str(&format!("{indent}  {}{optional}: {inner}\n", key(name)));
             }
             match rest {
-                Rest::Open => {}
-                Rest::Closed => text.push_str(&format!("{indent}  // nothing else\n")),
-                Rest::Each(each) => {
+                GraphRest::Open => {}
+                GraphRest::Closed => text.push_str(&format!("{indent}  // nothing else\n")),
+                GraphRest::Each(each) => {
                     let inner = outline(graph, *each, level + 1, false);
                     text.push_str(&format!("{indent}  [key: string]: {inner}\n"));
                 }
@@ -243,12 +245,12 @@ fn outline(graph: &Graph, id: NodeId, level: usize, top: bool) -> String {
             text.push_str(&format!("{indent}}}"));
             text
         }
-        Shape::Union(variants) if open => {
+        NodeShape::Union(variants) if open => {
             let line = |variant: &NodeId| line(graph, *variant, true);
             let all = variants.iter().map(line);
             all.map(|line| format!("\n{indent}  | {line}")).collect()
         }
-        Shape::Array(Some(items)) if open => {
+        NodeShape::Array(Some(items)) if open => {
             let inner = outline(graph, *items, level, false);
             if inner.contains([' ', '|']) && !inner.starts_with('{') {
                 format!("({inner})[]")
@@ -257,7 +259,7 @@ fn outline(graph: &Graph, id: NodeId, level: usize, top: bool) -> String {
             }
         }
         // A scalar itself, even where it has a name.
-        Shape::Scalar(_) | Shape::Choice(_) if open => line(graph, id, false),
+        NodeShape::Scalar(_) | NodeShape::Choice(_) if open => line(graph, id, false),
         _ => line(graph, id, true),
     };
     if open && !node.limits.is_empty() {

@@ -7,9 +7,9 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::extension::{Extracted, Feature, cores, with_lists};
+use super::extension::{Extracted, ExtractedFeature, cores, with_lists};
 use super::graph::Graph;
-use super::lines::Lines;
+use super::lines::SourceLines;
 use super::messages::{self, Message};
 use super::remarks;
 use super::show::joined;
@@ -23,7 +23,7 @@ use crate::spec::{Erratum, Extension, Revision, Spec, canonical, errata, json, s
 
 /// A state of the protocol, ready to be compared.
 #[derive(Debug, Default)]
-pub struct Side {
+pub struct ComparedSide {
     /// The revision's id, or the file as it was named.
     pub label: String,
     /// The revision whose facts outside the schema hold here, if any does.
@@ -32,25 +32,25 @@ pub struct Side {
     pub schema: Value,
     /// The errata that were applied to it.
     pub errata: Vec<Erratum>,
-    /// What the reader should know about this side.
+    /// Notes on this side, for the reader.
     pub notes: Vec<String>,
     /// Messages of the side that cannot be compared, and why.
     pub(crate) unlisted: Vec<String>,
     pub(crate) graph: Graph,
     pub(crate) messages: Vec<Message>,
-    /// Where the parts of a file stand in it.
-    pub(crate) lines: Option<Lines>,
+    /// The lines of the file's parts.
+    pub(crate) lines: Option<SourceLines>,
     /// The area of each method.
     pub(crate) areas: SortedMap<String, String>,
-    /// What the protocol states outside its schema; none of a file.
+    /// Facts of the protocol outside its schema; none of a file.
     pub(crate) facts: Option<ErrorRules>,
-    /// What left the core for extensions.
+    /// The methods that left the core for extensions.
     pub(crate) cores: Vec<Extracted>,
     /// The methods of an extension, if the side is one.
-    pub(crate) feature: Option<Feature>,
+    pub(crate) feature: Option<ExtractedFeature>,
 }
 
-impl Side {
+impl ComparedSide {
     /// Returns the name of the definition that a node is; empty for an inline schema.
     pub(crate) fn name_of(&self, id: usize) -> String {
         self.graph.name(id).unwrap_or_default().to_owned()
@@ -90,18 +90,18 @@ fn text_of(name: &str) -> Result<String, Error> {
 
 /// The spec and its rules, read once for any number of sides.
 #[derive(Debug)]
-pub struct Sources<'s> {
+pub struct SideSources<'s> {
     /// The spec.
     pub spec: &'s Spec,
     methods: MethodRules,
     errors: ErrorRules,
 }
 
-impl<'s> Sources<'s> {
+impl<'s> SideSources<'s> {
     /// Reads the rules that comparisons need.
     ///
     /// # Errors
-    /// What is wrong with `methods.toml` or `errors.toml`.
+    /// Returns an error for each mistake in `methods.toml` and `errors.toml`.
     pub fn read(spec: &'s Spec) -> Result<Self, Error> {
         Ok(Self {
             methods: MethodRules::read(spec)?,
@@ -121,7 +121,7 @@ impl<'s> Sources<'s> {
     ///
     /// # Errors
     /// A name that is none of them, a file that cannot be read, and the errors of the schema.
-    pub fn open(&self, name: &str, raw: bool) -> Result<Side, Error> {
+    pub fn open(&self, name: &str, raw: bool) -> Result<ComparedSide, Error> {
         if name.starts_with("git:") {
             return self.of_text(name, &text_of(name)?, raw);
         }
@@ -147,7 +147,7 @@ impl<'s> Sources<'s> {
     ///
     /// # Errors
     /// Returns every fact of the revision that contradicts its schema.
-    pub fn of_revision(&self, revision: &Revision, raw: bool) -> Result<Side, Error> {
+    pub fn of_revision(&self, revision: &Revision, raw: bool) -> Result<ComparedSide, Error> {
         let file = format!("spec/{}/schema.json", revision.id);
         let (schema, errata) = if raw {
             (revision.raw.clone(), Vec::new())
@@ -165,11 +165,16 @@ impl<'s> Sources<'s> {
     ///
     /// # Errors
     /// Returns every fact of the revision that contradicts its schema.
-    pub fn of_extension(&self, extension: &Extension, raw: bool) -> Result<Side, Error> {
+    pub fn of_extension(&self, extension: &Extension, raw: bool) -> Result<ComparedSide, Error> {
         self.of_state(&extension.name, extension, raw)
     }
 
-    fn of_state(&self, label: &str, extension: &Extension, raw: bool) -> Result<Side, Error> {
+    fn of_state(
+        &self,
+        label: &str,
+        extension: &Extension,
+        raw: bool,
+    ) -> Result<ComparedSide, Error> {
         let file = format!("spec/{}", extension.schema_file());
         let (schema, errata) = if raw {
             (extensions::without_dangling(&extension.raw), Vec::new())
@@ -178,7 +183,7 @@ impl<'s> Sources<'s> {
         };
         let mut side = self.side(label, &file, schema, &extension.revision)?;
         side.errata = errata;
-        side.feature = Some(Feature::of(extension, self.spec));
+        side.feature = Some(ExtractedFeature::of(extension, self.spec));
         Ok(side)
     }
 
@@ -189,31 +194,31 @@ impl<'s> Sources<'s> {
     ///
     /// # Errors
     /// Text that is no schema of MCP.
-    pub fn of_text(&self, name: &str, text: &str, raw: bool) -> Result<Side, Error> {
+    pub fn of_text(&self, name: &str, text: &str, raw: bool) -> Result<ComparedSide, Error> {
         self.of_text_with(name, text, |_| !raw)
     }
 
-    /// Opens two sides by their names, as [`Sources::open`] does; of two files, an erratum mends both or none.
+    /// Opens two sides by their names, as [`SideSources::open`] does; of two files, an erratum mends both or none.
     ///
     /// # Errors
-    /// Those of [`Sources::open`].
-    pub fn open_both(&self, names: [&str; 2], raw: bool) -> Result<[Side; 2], Error> {
+    /// Those of [`SideSources::open`].
+    pub fn open_both(&self, names: [&str; 2], raw: bool) -> Result<[ComparedSide; 2], Error> {
         let [old, new] = names;
         let sides = [self.open(old, raw)?, self.open(new, raw)?];
-        let ids = |side: &Side| -> SortedSet<String> {
+        let ids = |side: &ComparedSide| -> SortedSet<String> {
             side.errata
                 .iter()
                 .map(|erratum| erratum.id.clone())
                 .collect()
         };
         let [olds, news] = [ids(&sides[0]), ids(&sides[1])];
-        let is_a_file = |side: &Side| side.revision.is_none() && side.lines.is_some();
+        let is_a_file = |side: &ComparedSide| side.revision.is_none() && side.lines.is_some();
         if olds == news || !sides.iter().all(is_a_file) {
             return Ok(sides);
         }
         let fits_both =
             |erratum: &Erratum| olds.contains(&erratum.id) && news.contains(&erratum.id);
-        let open = |name: &str| -> Result<Side, Error> {
+        let open = |name: &str| -> Result<ComparedSide, Error> {
             self.of_text_with(name, &text_of(name)?, fits_both)
         };
         Ok([open(old)?, open(new)?])
@@ -224,14 +229,14 @@ impl<'s> Sources<'s> {
         name: &str,
         text: &str,
         mends: impl Fn(&Erratum) -> bool,
-    ) -> Result<Side, Error> {
+    ) -> Result<ComparedSide, Error> {
         let digest = sha256(text.as_bytes());
         let mut revisions = self.spec.revisions.iter();
         if let Some(revision) = revisions.find(|known| known.sha256 == digest) {
             let raw = !revision.errata.iter().all(&mends);
             let mut side = self.of_revision(revision, raw)?;
             side.label = name.to_owned();
-            side.lines = Some(Lines::of(name, text));
+            side.lines = Some(SourceLines::of(name, text));
             side.notes
                 .push(format!("{name} is the upstream file of {}", revision.id));
             return Ok(side);
@@ -269,8 +274,8 @@ impl<'s> Sources<'s> {
         }
         let nearest = nearest.map_or("", |nearest| nearest.id.as_str());
         let mut side = self.side(name, name, schema, nearest)?;
-        side.lines = Some(Lines::of(name, text));
-        side.feature = of.map(|of| Feature::of(of, self.spec));
+        side.lines = Some(SourceLines::of(name, text));
+        side.feature = of.map(|of| ExtractedFeature::of(of, self.spec));
         side.notes.extend(remarks);
         side.notes.push(format!(
             "HTTP headers and rules of {name} are not known: error codes are compared as far as the schemas carry them"
@@ -285,7 +290,13 @@ impl<'s> Sources<'s> {
         Ok(side)
     }
 
-    fn side(&self, label: &str, file: &str, schema: Value, rules_of: &str) -> Result<Side, Error> {
+    fn side(
+        &self,
+        label: &str,
+        file: &str,
+        schema: Value,
+        rules_of: &str,
+    ) -> Result<ComparedSide, Error> {
         let (schema, strangers) = with_lists(schema, self.spec);
         let mut unlisted: Vec<String> = (strangers.iter())
             .map(|method| format!("`{method}`: nothing says who sends it in {label}"))
@@ -293,7 +304,7 @@ impl<'s> Sources<'s> {
         let mut graph = Graph::of(&Schema::parse(&schema, file)?)?;
         let messages = messages::read(&mut graph, &self.methods, rules_of, file)?;
         let area = |name: &String| (name.clone(), self.methods.area(name).to_owned());
-        let of_core = Feature::is_of_core(&schema);
+        let of_core = ExtractedFeature::is_of_core(&schema);
         for (method, definition) in methods_of(&schema).filter(|_| of_core) {
             let is_listed = messages.iter().any(|message| message.name == method);
             if !is_listed {
@@ -302,7 +313,7 @@ impl<'s> Sources<'s> {
                 ));
             }
         }
-        Ok(Side {
+        Ok(ComparedSide {
             unlisted,
             areas: messages.iter().map(|it| area(&it.name)).collect(),
             label: label.to_owned(),
@@ -310,7 +321,7 @@ impl<'s> Sources<'s> {
             cores: cores(self.spec),
             graph,
             messages,
-            ..Side::default()
+            ..ComparedSide::default()
         })
     }
 

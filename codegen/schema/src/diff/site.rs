@@ -1,24 +1,24 @@
-//! What a comparison finds: sites, the findings in them, and what the schemas call them.
+//! The results of a comparison: sites, the differences at them, and their names in the schemas.
 
 use crate::sorted::SortedSet;
 
 use serde::Serialize;
 use serde_json::Value;
 
-use super::graph::{NodeId, Rest};
-use super::kind::Kind;
-use super::path::Segment;
+use super::graph::{GraphRest, NodeId};
+use super::kind::ChangeKind;
+use super::path::PathSegment;
 
 /// The same part in both schemas.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Place {
+pub struct DiffLocation {
     /// In the old one; empty where it has none.
     pub old: String,
     /// In the new one.
     pub new: String,
 }
 
-impl Place {
+impl DiffLocation {
     /// Returns a part by what the two schemas call it.
     pub(crate) fn of(old: impl Into<String>, new: impl Into<String>) -> Self {
         Self {
@@ -34,32 +34,32 @@ pub(crate) type SiteId = usize;
 /// A pair of shapes, and what differs between them.
 #[derive(Debug, Default)]
 pub(crate) struct Site {
-    pub(crate) findings: Vec<Finding>,
+    pub(crate) findings: Vec<SchemaDifference>,
     /// Ways to the sites of its parts.
-    pub(crate) edges: Vec<(Vec<Segment>, SiteId)>,
-    /// What the two schemas call it: `Tool`, or `Tool.inputSchema` for an inline schema.
-    pub(crate) places: SortedSet<Place>,
+    pub(crate) edges: Vec<(Vec<PathSegment>, SiteId)>,
+    /// The names in the two schemas: `Tool`, or `Tool.inputSchema` for an inline schema.
+    pub(crate) places: SortedSet<DiffLocation>,
 }
 
 /// One difference.
 #[derive(Debug, Clone)]
-pub(crate) struct Finding {
-    pub(crate) kind: Kind,
+pub(crate) struct SchemaDifference {
+    pub(crate) kind: ChangeKind,
     /// From the site to what differs.
-    pub(crate) segments: Vec<Segment>,
-    /// What stands there on each side; `None` if nothing does.
+    pub(crate) segments: Vec<PathSegment>,
+    /// The node of each side; `None` where a side has none.
     pub(crate) nodes: [Option<NodeId>; 2],
-    /// Whether it must be there, of a member of each side that has it.
+    /// The presence of a member on each side that has it.
     pub(crate) required: [Option<bool>; 2],
-    pub(crate) detail: Detail,
+    pub(crate) detail: DifferenceDetail,
 }
 
-/// What differs, where the shapes alone do not say it.
+/// The difference, where the shapes alone do not say it.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Detail {
+pub(crate) enum DifferenceDetail {
     None,
-    /// What may stand beside named members on the side that does not name this one.
-    Unnamed(Rest),
+    /// The rest beside named members, on the side that does not name this one.
+    Unnamed(GraphRest),
     /// A value of an enumeration.
     Value(Value),
     /// A limit, before and after.
@@ -67,14 +67,14 @@ pub(crate) enum Detail {
 }
 
 /// Returns the place of a part, as rule files name it: `Tool.annotations`, `CallToolResult.content[]`.
-pub(crate) fn place(owner: &str, segments: &[Segment]) -> String {
+pub(crate) fn place(owner: &str, segments: &[PathSegment]) -> String {
     let mut text = owner.to_owned();
     for segment in segments {
         match segment {
-            Segment::Member(name) => text.extend([".", name]),
-            Segment::Each => text.push_str("{}"),
-            Segment::Item => text.push_str("[]"),
-            Segment::Choice(_) => segment.push_to(&mut text),
+            PathSegment::Member(name) => text.extend([".", name]),
+            PathSegment::Each => text.push_str("{}"),
+            PathSegment::Item => text.push_str("[]"),
+            PathSegment::Choice(_) => segment.push_to(&mut text),
         }
     }
     text

@@ -1,28 +1,28 @@
-//! What a diff comes to, on two axes: the wire, and the generated crate.
+//! The summary of a diff on two axes: the wire, and the generated crate.
 
 use crate::sorted::SortedSet;
 
 use serde::Serialize;
 
 use super::Diff;
-use super::kind::Kind;
-use super::row::Row;
-use super::verdict::{CrateChange, Level};
+use super::kind::ChangeKind;
+use super::row::DiffRow;
+use super::verdict::{ChangeLevel, CrateChange};
 
 /// Counts and conclusions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Summary {
-    /// How many rows there are.
+    /// Number of rows.
     pub rows: usize,
     /// By level, worst first, levels without rows left out.
-    pub levels: Vec<Count>,
+    pub levels: Vec<KindCount>,
     /// By kind, in the order of [`Kind::ALL`].
-    pub kinds: Vec<Count>,
-    /// How many wire paths are reached.
+    pub kinds: Vec<KindCount>,
+    /// Number of wire paths reached.
     pub wire_paths: usize,
     /// First axis: the worst level; absent where nothing changed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub wire: Option<Level>,
+    pub wire: Option<ChangeLevel>,
     /// Rows where a new receiver refuses an old sender.
     pub old_sender_refused: usize,
     /// Rows where an old receiver refuses a new sender.
@@ -30,7 +30,7 @@ pub struct Summary {
     /// Second axis: what the change means for the version number of the generated crate.
     #[serde(rename = "crate", skip_serializing_if = "Option::is_none")]
     pub crate_change: Option<CrateChange>,
-    /// How many rows ask for that much.
+    /// Number of rows that ask for that much.
     pub crate_rows: usize,
     /// Rows that no conversion rule covers.
     pub uncovered: usize,
@@ -40,27 +40,27 @@ pub struct Summary {
     pub ignored: usize,
 }
 
-/// How often something occurs.
+/// The number of occurrences of a kind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Count {
+pub struct KindCount {
     /// The id of a level or kind.
     pub id: &'static str,
-    /// How many rows.
+    /// Number of rows.
     pub rows: usize,
 }
 
 impl Summary {
     pub(super) fn of(diff: &Diff) -> Self {
         let rows = &diff.rows;
-        let those = |fits: &dyn Fn(&Row) -> bool| rows.iter().filter(|row| fits(row)).count();
-        let count = |id, fits: &dyn Fn(&Row) -> bool| Count {
+        let those = |fits: &dyn Fn(&DiffRow) -> bool| rows.iter().filter(|row| fits(row)).count();
+        let count = |id, fits: &dyn Fn(&DiffRow) -> bool| KindCount {
             id,
             rows: those(fits),
         };
-        let levels = Level::ALL
+        let levels = ChangeLevel::ALL
             .iter()
             .map(|level| count(level.as_str(), &|row| row.level == *level));
-        let kinds = Kind::ALL
+        let kinds = ChangeKind::ALL
             .iter()
             .map(|kind| count(kind.id(), &|row| row.kind == *kind));
         let crate_change = rows.iter().map(|row| row.crate_change).max();

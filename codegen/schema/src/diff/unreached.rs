@@ -2,23 +2,23 @@
 
 use super::compare::Comparer;
 use super::facts;
-use super::graph::{Graph, NodeId, Shape};
+use super::graph::{Graph, NodeId, NodeShape};
 use super::methods::Pairs;
-use super::row::Row;
+use super::row::DiffRow;
 use super::show::joined;
-use super::side::Side;
+use super::side::ComparedSide;
 use crate::sorted::SortedSet;
 
-/// How many definitions the note names.
+/// Maximum number of definitions in the note.
 const MAX_NAMED: usize = 5;
 
 /// Returns the note on definitions of both sides that no message of either reaches and that lost a required member;
 /// `None` if there is none, or a row tells of the member where a message has it.
 pub(super) fn note(
-    sides: [&Side; 2],
+    sides: [&ComparedSide; 2],
     pairs: &Pairs<'_>,
     comparer: &Comparer<'_>,
-    rows: &[Row],
+    rows: &[DiffRow],
 ) -> Option<String> {
     let is_told = |member: &&String| {
         let mut rows = rows.iter();
@@ -65,7 +65,7 @@ pub(super) fn note(
 }
 
 /// Returns the nodes of a side that its messages, its envelope and its errors lead to.
-fn reached(side: &Side, pairs: &Pairs<'_>) -> Vec<bool> {
+fn reached(side: &ComparedSide, pairs: &Pairs<'_>) -> Vec<bool> {
     let graph = &side.graph;
     let messages = side.messages.iter();
     let messages =
@@ -96,13 +96,13 @@ fn parts(graph: &Graph, id: NodeId) -> SortedSet<NodeId> {
     let node = graph.node(id);
     let mut parts: SortedSet<NodeId> = node.applied.values().copied().collect();
     match &node.shape {
-        Shape::Array(items) => parts.extend(*items),
-        Shape::Object { members, rest } => {
+        NodeShape::Array(items) => parts.extend(*items),
+        NodeShape::Object { members, rest } => {
             parts.extend(members.values().map(|member| member.node));
             parts.extend(rest.each());
         }
-        Shape::Union(variants) => parts.extend(variants.iter().copied()),
-        Shape::Any | Shape::Alias(_) | Shape::Scalar(_) | Shape::Choice(_) => {}
+        NodeShape::Union(variants) => parts.extend(variants.iter().copied()),
+        NodeShape::Any | NodeShape::Alias(_) | NodeShape::Scalar(_) | NodeShape::Choice(_) => {}
     }
     parts
 }

@@ -1,4 +1,4 @@
-//! Which choice of an old union is which choice of the new one: by constant tag, else by required members.
+//! Pairs of the choices of an old and a new union: by constant tag, else by required members.
 //!
 //! Never by position: a choice that was put in front of the others is one added choice.
 
@@ -6,14 +6,14 @@ use crate::sorted::{SortedMap, SortedSet};
 
 use serde_json::Value;
 
-use super::graph::{Graph, NodeId, Shape};
+use super::graph::{Graph, NodeId, NodeShape};
 use super::show::joined;
 use crate::model::{Model, Presence, Shape as Typed, Ty};
 
 /// Returns the choices of a node: those of a union, else the node itself.
 pub(crate) fn choices(graph: &Graph, id: NodeId) -> Vec<NodeId> {
     match &graph.node(id).shape {
-        Shape::Union(variants) => variants.clone(),
+        NodeShape::Union(variants) => variants.clone(),
         _ => vec![id],
     }
 }
@@ -22,12 +22,12 @@ pub(crate) fn choices(graph: &Graph, id: NodeId) -> Vec<NodeId> {
 pub(crate) struct Choices<'g> {
     graph: &'g Graph,
     pub(crate) ids: Vec<NodeId>,
-    pub(crate) profiles: Vec<Profile<'g>>,
+    pub(crate) profiles: Vec<ChoiceMarks<'g>>,
 }
 
-/// What can be seen of a choice from outside.
+/// The visible marks of a choice.
 #[derive(Default)]
-pub(crate) struct Profile<'g> {
+pub(crate) struct ChoiceMarks<'g> {
     kind: &'static str,
     /// Members with fixed values, as JSON.
     tags: SortedMap<&'g str, SortedSet<String>>,
@@ -36,7 +36,7 @@ pub(crate) struct Profile<'g> {
     name: Option<&'g str>,
 }
 
-impl<'g> Profile<'g> {
+impl<'g> ChoiceMarks<'g> {
     fn of(graph: &'g Graph, id: NodeId) -> Self {
         let mut profile = Self {
             kind: kind(graph, id),
@@ -44,13 +44,13 @@ impl<'g> Profile<'g> {
             ..Self::default()
         };
         // Scalars are as near to each other as their kinds.
-        if let Shape::Scalar(kinds) = &graph.node(id).shape {
+        if let NodeShape::Scalar(kinds) = &graph.node(id).shape {
             profile.members = kinds.iter().map(|kind| kind.name()).collect();
         }
         let object = graph.node(id).shape.object();
         for (name, member) in object.into_iter().flat_map(|(members, _)| members) {
             let values = match &graph.node(member.node).shape {
-                Shape::Choice(values) => Some(values.as_slice()),
+                NodeShape::Choice(values) => Some(values.as_slice()),
                 _ => None,
             };
             profile.member(name, member.required, values);
@@ -127,16 +127,16 @@ pub(super) fn share(left: &SortedSet<&str>, right: &SortedSet<&str>) -> usize {
 
 fn kind(graph: &Graph, id: NodeId) -> &'static str {
     match &graph.node(id).shape {
-        Shape::Object { .. } => "object",
-        Shape::Array(_) => "array",
-        Shape::Scalar(_) | Shape::Choice(_) => "scalar",
-        Shape::Union(_) => "union",
-        Shape::Any | Shape::Alias(_) => "any",
+        NodeShape::Object { .. } => "object",
+        NodeShape::Array(_) => "array",
+        NodeShape::Scalar(_) | NodeShape::Choice(_) => "scalar",
+        NodeShape::Union(_) => "union",
+        NodeShape::Any | NodeShape::Alias(_) => "any",
     }
 }
 
 /// Members whose fixed values differ between choices of one union.
-fn telling<'g>(profiles: &[Profile<'g>]) -> SortedSet<&'g str> {
+fn telling<'g>(profiles: &[ChoiceMarks<'g>]) -> SortedSet<&'g str> {
     let mut values: SortedMap<&str, SortedSet<&SortedSet<String>>> = SortedMap::new();
     for profile in profiles {
         for (name, fixed) in &profile.tags {
@@ -149,11 +149,11 @@ fn telling<'g>(profiles: &[Profile<'g>]) -> SortedSet<&'g str> {
 
 /// Pairs the choices of two unions, by their places; `same` says of which it is known that they are one.
 ///
-/// Where `likely` is not enough, neither likeness makes a pair nor a sign that several bear: people see what differs in
-/// such a pair, and a conversion would guess.
+/// Pairs the choices of two unions. Where `likely` is not enough, neither likeness makes a pair nor a sign that several
+/// bear: people see the difference in such a pair, and a conversion would guess.
 pub(crate) fn pair(
-    olds: &[Profile<'_>],
-    news: &[Profile<'_>],
+    olds: &[ChoiceMarks<'_>],
+    news: &[ChoiceMarks<'_>],
     likely: bool,
     same: impl Fn(usize, usize) -> bool,
 ) -> Vec<(usize, usize)> {
@@ -211,7 +211,7 @@ pub(crate) fn pair(
 impl<'g> Choices<'g> {
     pub(crate) fn of(graph: &'g Graph, id: NodeId) -> Self {
         let ids = choices(graph, id);
-        let profiles = ids.iter().map(|id| Profile::of(graph, *id)).collect();
+        let profiles = ids.iter().map(|id| ChoiceMarks::of(graph, *id)).collect();
         Self {
             graph,
             ids,
@@ -235,7 +235,7 @@ impl<'g> Choices<'g> {
             };
             let is_plain = |id: &&NodeId| {
                 let node = self.graph.node(**id);
-                matches!(node.shape, Shape::Scalar(_)) && node.limits.is_empty()
+                matches!(node.shape, NodeShape::Scalar(_)) && node.limits.is_empty()
             };
             let (plain, rest): (Vec<_>, Vec<_>) =
                 self.ids.iter().filter(is_within).partition(is_plain);
@@ -245,7 +245,7 @@ impl<'g> Choices<'g> {
         }
         self.ids.retain(|id| !parts.contains(id));
         self.profiles = (self.ids.iter())
-            .map(|id| Profile::of(self.graph, *id))
+            .map(|id| ChoiceMarks::of(self.graph, *id))
             .collect();
     }
 
@@ -260,8 +260,8 @@ impl<'g> Choices<'g> {
             let lone = others().all(|other| other.kind != own.kind);
             return match (&self.graph.node(self.ids[at]).shape, lone) {
                 (_, true) if own.kind != "scalar" => own.kind.to_owned(),
-                (Shape::Scalar(kinds), _) => joined(kinds.iter().map(|kind| kind.name()), "|"),
-                (Shape::Choice(values), _) => joined(values.iter().map(Value::to_string), "|"),
+                (NodeShape::Scalar(kinds), _) => joined(kinds.iter().map(|kind| kind.name()), "|"),
+                (NodeShape::Choice(values), _) => joined(values.iter().map(Value::to_string), "|"),
                 _ => own.name.unwrap_or(own.kind).to_owned(),
             };
         }
@@ -270,7 +270,7 @@ impl<'g> Choices<'g> {
         };
         let tag = (own.tags.iter()).find(|(name, _)| tells.contains(*name));
         let tag_text = tag.map(|(name, values)| format!("{name}={}", plain(values)));
-        let rivals: Vec<&Profile<'_>> = others()
+        let rivals: Vec<&ChoiceMarks<'_>> = others()
             .filter(|other| {
                 other.kind == "object"
                     && tag.is_none_or(|(name, values)| other.is_apart(name, values) != Some(true))
@@ -300,7 +300,7 @@ impl<'g> Choices<'g> {
         if let (None, Some((name, value))) = (&tag_text, own_tag) {
             return format!("{name}={}", plain(value));
         }
-        // What it requires, and what it does not although others like it do.
+        // The members that it requires, and those that others like it require.
         let mut words: Vec<String> = tag_text.into_iter().collect();
         words.extend(special.iter().map(|name| (*name).to_owned()));
         for rival in &rivals {

@@ -1,32 +1,32 @@
-//! What a change does to a message that crosses it: two directions, two questions each, and the level that follows.
+//! The effect of a change on a message that crosses it: two directions, two questions each, and the level that follows.
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::from_name;
 
-/// What becomes of a message that a peer of one revision sends to a peer of the other.
+/// The fate of a message that a peer of one revision sends to a peer of the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Verdict {
-    /// Whether everything that is valid for the sender is valid for the receiver.
+pub struct DirectionVerdict {
+    /// Set if everything that is valid for the sender is valid for the receiver.
     pub valid: bool,
-    /// Whether the receiver understands what the sender meant.
+    /// The receiver's understanding of the message.
     pub meaning: Meaning,
-    /// What shows the refusal, where no JSON text does.
+    /// The transport that shows the refusal, where no JSON text does.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub over: Option<Transport>,
+    pub over: Option<RefusingTransport>,
 }
 
 /// A transport: what is particular to it, no JSON text shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Transport {
+pub enum RefusingTransport {
     /// Streamable HTTP: a request may be refused for its headers.
     Http,
     /// Lines over the standard input and output of a child process.
     Stdio,
 }
 
-impl Transport {
+impl RefusingTransport {
     /// Returns its name: `HTTP` or `stdio`.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -37,7 +37,7 @@ impl Transport {
     }
 }
 
-/// Whether what was meant arrives.
+/// The receiver's understanding of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Meaning {
@@ -53,15 +53,15 @@ pub enum Meaning {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Verdicts {
     /// A sender of the old revision and a receiver of the new one.
-    pub old_to_new: Verdict,
+    pub old_to_new: DirectionVerdict,
     /// A sender of the new revision and a receiver of the old one.
-    pub new_to_old: Verdict,
+    pub new_to_old: DirectionVerdict,
 }
 
-/// How bad a change is.
+/// The gravity of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Level {
+pub enum ChangeLevel {
     /// Names and spelling: nothing on the wire.
     Representation,
     /// Old peers miss what is new, and nothing else.
@@ -72,7 +72,7 @@ pub enum Level {
     Breaking,
 }
 
-impl Verdict {
+impl DirectionVerdict {
     /// All is well.
     pub const FINE: Self = Self::of(true, Meaning::Kept);
     /// The receiver passes over it.
@@ -83,7 +83,7 @@ impl Verdict {
     pub const REFUSED: Self = Self::of(false, Meaning::Changed);
     /// The receiver refuses the HTTP request around it.
     pub const REFUSED_OVER_HTTP: Self = Self {
-        over: Some(Transport::Http),
+        over: Some(RefusingTransport::Http),
         ..Self::REFUSED
     };
 
@@ -99,7 +99,7 @@ impl Verdict {
 impl Verdicts {
     /// Joins the verdicts of both directions.
     #[must_use]
-    pub const fn of(old_to_new: Verdict, new_to_old: Verdict) -> Self {
+    pub const fn of(old_to_new: DirectionVerdict, new_to_old: DirectionVerdict) -> Self {
         Self {
             old_to_new,
             new_to_old,
@@ -109,7 +109,7 @@ impl Verdicts {
 
 // The worst first.
 mcp_wire::strings! {
-    Level {
+    ChangeLevel {
         Breaking "breaking";
         Risky "risky";
         Compatible "compatible";
@@ -117,19 +117,19 @@ mcp_wire::strings! {
     }
 }
 
-from_name!(Level, "level", as_str);
+from_name!(ChangeLevel, "level", as_str);
 
 /// One of the two revisions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum End {
+pub enum ComparedEnd {
     /// The old one.
     Old,
     /// The new one.
     New,
 }
 
-impl End {
+impl ComparedEnd {
     /// Returns what it is called of the two.
     pub(crate) fn of<T>(self, old: T, new: T) -> T {
         match self {
@@ -149,7 +149,7 @@ impl End {
     }
 }
 
-/// What a change means for the version number of the generated crate.
+/// The consequence of a change for the version number of the generated crate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CrateChange {

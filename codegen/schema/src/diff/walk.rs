@@ -1,68 +1,68 @@
-//! Which wire paths reach a site: every way from a root, where they begin, cut where a shape contains itself.
+//! The wire paths that reach a site: every way from a root, cut where a shape contains itself.
 
 use super::compare::Comparer;
 use super::facts;
 use super::graph::NodeId;
 use super::methods::Pairs;
-use super::path::{Part, Segment, Trail, WirePath};
-use super::site::{Place, Site, SiteId};
-use super::verdict::End;
+use super::path::{ExchangePart, PathSegment, Trail, WirePath};
+use super::site::{DiffLocation, Site, SiteId};
+use super::verdict::ComparedEnd;
 use crate::model::{Direction, MethodKind};
 
-/// How many wire paths are followed before the rest is only counted as "more".
+/// Maximum number of wire paths to follow before the rest is only counted as "more".
 const MAX_PATHS: usize = 50_000;
 
-/// How many sites are entered on the way to them.
+/// Maximum number of sites on the way to them.
 const MAX_VISITS: usize = 1_000_000;
 
-/// Where wire paths begin.
+/// The beginning of wire paths.
 #[derive(Debug, Clone)]
 pub(crate) struct Root {
     /// The path of the site's value.
     pub(crate) path: WirePath,
-    /// Whether the first segment of each way is not written: the one into `params`, at the top of a message.
+    /// Set if the first segment of each way is not written: the one into `params`, at the top of a message.
     pub(crate) hides_first: bool,
     /// The site of the comparison.
     pub(crate) site: SiteId,
-    /// What the whole texts are that begin or end here, and what they are by either side: witnesses are made of them.
-    pub(crate) part: Part,
+    /// The whole texts that begin or end here, by either side: witnesses are made of them.
+    pub(crate) part: ExchangePart,
     pub(crate) whole: [NodeId; 2],
     /// For a value that moved: whose place this is.
-    pub(crate) moved: Option<End>,
+    pub(crate) moved: Option<ComparedEnd>,
 }
 
 /// The ways to one site, by root and segment by segment, without the finding's own segments.
-pub(crate) type Ways = Vec<(usize, Vec<Segment>)>;
+pub(crate) type WireWays = Vec<(usize, Vec<PathSegment>)>;
 
 /// A step of the walk, which goes depth first over a stack of its own: a chain of definitions may be long.
-enum Task<'s> {
+enum WalkTask<'s> {
     /// Enters a site over these segments.
-    Enter(SiteId, &'s [Segment]),
+    Enter(SiteId, &'s [PathSegment]),
     /// Leaves a site: the way there had so many segments.
     Leave(SiteId, usize),
 }
 
 /// Returns the ways to each site with a finding, and whether there were more than could be followed.
-pub(crate) fn walk(sites: &[Site], roots: &[Root]) -> (Vec<Ways>, bool) {
+pub(crate) fn walk(sites: &[Site], roots: &[Root]) -> (Vec<WireWays>, bool) {
     let useful = useful(sites);
-    let mut reached = vec![Ways::new(); sites.len()];
+    let mut reached = vec![WireWays::new(); sites.len()];
     let mut on_way = vec![false; sites.len()];
-    let mut way: Vec<Segment> = Vec::new();
+    let mut way: Vec<PathSegment> = Vec::new();
     let (mut paths, mut visits) = (0, 0);
     let is_spent = |paths, visits| paths >= MAX_PATHS || visits >= MAX_VISITS;
     for (number, root) in roots.iter().enumerate() {
-        let mut tasks = vec![Task::Enter(root.site, &[])];
+        let mut tasks = vec![WalkTask::Enter(root.site, &[])];
         while let Some(task) = tasks.pop() {
             match task {
-                Task::Leave(id, length) => {
+                WalkTask::Leave(id, length) => {
                     on_way[id] = false;
                     way.truncate(length);
                 }
-                Task::Enter(id, _) if !useful[id] || is_spent(paths, visits) => {}
-                Task::Enter(id, segments) => {
+                WalkTask::Enter(id, _) if !useful[id] || is_spent(paths, visits) => {}
+                WalkTask::Enter(id, segments) => {
                     visits += 1;
                     on_way[id] = true;
-                    tasks.push(Task::Leave(id, way.len()));
+                    tasks.push(WalkTask::Leave(id, way.len()));
                     way.extend_from_slice(segments);
                     if !sites[id].findings.is_empty() {
                         paths += 1;
@@ -70,7 +70,7 @@ pub(crate) fn walk(sites: &[Site], roots: &[Root]) -> (Vec<Ways>, bool) {
                     }
                     let edges = sites[id].edges.iter().rev();
                     let ahead = edges.filter(|(_, child)| useful[*child] && !on_way[*child]);
-                    tasks.extend(ahead.map(|(segments, child)| Task::Enter(*child, segments)));
+                    tasks.extend(ahead.map(|(segments, child)| WalkTask::Enter(*child, segments)));
                 }
             }
         }
@@ -106,7 +106,7 @@ pub(super) fn roots(pairs: &Pairs<'_>, comparer: &mut Comparer<'_>) -> Vec<Root>
     let mut add = |path: WirePath, hides_first, site, whole: [NodeId; 2]| {
         // Params are sent in the message around them.
         let part = match path.part {
-            Part::Params => Part::Message,
+            ExchangePart::Params => ExchangePart::Message,
             part => part,
         };
         roots.push(Root {
@@ -118,21 +118,21 @@ pub(super) fn roots(pairs: &Pairs<'_>, comparer: &mut Comparer<'_>) -> Vec<Root>
             moved: None,
         });
     };
-    let named = |[o, n]: [NodeId; 2]| Place::of(old.name_of(o), new.name_of(n));
+    let named = |[o, n]: [NodeId; 2]| DiffLocation::of(old.name_of(o), new.name_of(n));
     for (o, n) in &pairs.both {
         let nodes = [o.node, n.node];
         let site = comparer.root(named(nodes), "params", [o.params, n.params]);
-        let path = WirePath::whole(o.direction, &o.name, Part::Params);
+        let path = WirePath::whole(o.direction, &o.name, ExchangePart::Params);
         add(path, true, site, nodes);
         if o.kind == n.kind && o.kind != MethodKind::Input {
             let site = comparer.message(named(nodes), o.node, n.node);
-            let path = WirePath::whole(o.direction, &o.name, Part::Message);
+            let path = WirePath::whole(o.direction, &o.name, ExchangePart::Message);
             add(path, false, site, nodes);
         }
         if let (Some(o_result), Some(n_result)) = (o.result, n.result) {
             let nodes = [o_result, n_result];
             let site = comparer.whole(named(nodes), o_result, n_result);
-            let path = WirePath::whole(o.direction.back(), &o.name, Part::Result);
+            let path = WirePath::whole(o.direction.back(), &o.name, ExchangePart::Result);
             add(path, false, site, nodes);
         }
     }
@@ -145,14 +145,14 @@ pub(super) fn roots(pairs: &Pairs<'_>, comparer: &mut Comparer<'_>) -> Vec<Root>
         let (sender, method, result) = row;
         if let Some([o, n]) = defined(result) {
             let site = comparer.whole(named([o, n]), o, n);
-            let path = WirePath::whole(sender.back(), method, Part::Result);
+            let path = WirePath::whole(sender.back(), method, ExchangePart::Result);
             add(path, false, site, [o, n]);
         }
     }
     if let Some([o, n]) = defined("JSONRPCMessage") {
         let site = comparer.whole(named([o, n]), o, n);
         for direction in Direction::ALL {
-            let path = WirePath::whole(direction, "*", Part::Message);
+            let path = WirePath::whole(direction, "*", ExchangePart::Message);
             add(path, false, site, [o, n]);
         }
     }
@@ -161,14 +161,19 @@ pub(super) fn roots(pairs: &Pairs<'_>, comparer: &mut Comparer<'_>) -> Vec<Root>
         let Some(twin) = twins.iter().find(|other| other.name == error.name) else {
             continue;
         };
-        let places = Place::of(error.definition, &twin.definition);
+        let places = DiffLocation::of(error.definition, &twin.definition);
         let nodes = [error.node, twin.node];
         let (site, hides_first) = match [error.error, twin.error] {
             both @ [Some(_), Some(_)] => (comparer.root(places, "error", both), true),
             _ => (comparer.whole(places, error.node, twin.node), false),
         };
         for direction in Direction::ALL {
-            let path = WirePath::new(direction, "*", Part::Error, Trail::error(&error.name));
+            let path = WirePath::new(
+                direction,
+                "*",
+                ExchangePart::Error,
+                Trail::error(&error.name),
+            );
             add(path, hides_first, site, nodes);
         }
     }

@@ -8,39 +8,39 @@ use crate::sorted::SortedSet;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::graph::{Graph, NodeId, Rest, Shape};
+use super::graph::{Graph, GraphRest, NodeId, NodeShape};
 use super::judge::{refused, valid};
-use super::kind::Kind;
-use super::path::{Part, Segment};
+use super::kind::ChangeKind;
+use super::path::{ExchangePart, PathSegment};
 use super::sample::{Mentioned, anything, beside_limit, minimal, samples, variations, varied};
-use super::site::{Detail, Finding};
+use super::site::{DifferenceDetail, SchemaDifference};
 use super::variants::choices;
-use super::verdict::End;
-use super::walk::{Root, Ways};
+use super::verdict::ComparedEnd;
+use super::walk::{Root, WireWays};
 use crate::schema::applied::is_hint;
 
-/// How many ways to what differs are tried.
+/// Maximum number of ways to a difference that are tried.
 const MAX_WAYS: usize = 6;
 
-/// How deep a text may be.
+/// Maximum depth of a text.
 const MAX_DEPTH: usize = 24;
 
 /// A text that is valid in one revision and not in the other.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Witness {
-    /// Whose sender may send it.
-    pub valid_in: End,
-    /// What the text is: a message, a result or an error.
-    pub part: Part,
+    /// The side whose sender may send it.
+    pub valid_in: ComparedEnd,
+    /// The kind of the text: a message, a result or an error.
+    pub part: ExchangePart,
     /// The text.
     pub json: Value,
-    /// Where the old schema says what may stand there, as JSON pointers; one of them has to hold, none admits nothing.
+    /// The parts of the old schema that constrain the place, as JSON pointers; one of them has to hold, none admits nothing.
     pub old: Vec<String>,
     /// The same of the new schema.
     pub new: Vec<String>,
 }
 
-/// What is put at the place that differs.
+/// The value put at the place that differs.
 enum Put {
     /// The member is left out.
     Nothing,
@@ -51,26 +51,31 @@ enum Put {
 }
 
 /// The nodes of the old and the new side at one place, as far as they have one there.
-type Pair = [Option<NodeId>; 2];
+type WitnessPair = [Option<NodeId>; 2];
 
 /// Makes witnesses of one sender for two graphs.
 #[derive(Clone, Copy)]
 pub(crate) struct Forge<'g> {
     graphs: [&'g Graph; 2],
-    sender: End,
-    /// Whether both sides are to be content with what is not in question, or the sender alone.
+    sender: ComparedEnd,
+    /// Set if both sides accept the rest of the text, not only the sender.
     joint: bool,
 }
 
 /// Returns whether the sender admits a value and the receiver is known to refuse it.
-pub(super) fn tells(graphs: [&Graph; 2], nodes: [NodeId; 2], sender: End, value: &Value) -> bool {
+pub(super) fn tells(
+    graphs: [&Graph; 2],
+    nodes: [NodeId; 2],
+    sender: ComparedEnd,
+    value: &Value,
+) -> bool {
     let receiver = sender.other();
     valid(sender.at(graphs), sender.at(nodes), value)
         && refused(receiver.at(graphs), receiver.at(nodes), value)
 }
 
 impl<'g> Forge<'g> {
-    pub(crate) fn new(graphs: [&'g Graph; 2], sender: End) -> Self {
+    pub(crate) fn new(graphs: [&'g Graph; 2], sender: ComparedEnd) -> Self {
         Self {
             graphs,
             sender,
@@ -82,8 +87,8 @@ impl<'g> Forge<'g> {
     pub(crate) fn witness(
         &self,
         roots: &[Root],
-        ways: &Ways,
-        finding: &Finding,
+        ways: &WireWays,
+        finding: &SchemaDifference,
     ) -> Option<Witness> {
         let puts = self.puts(finding);
         if puts.is_empty() {
@@ -98,23 +103,23 @@ impl<'g> Forge<'g> {
         found.min_by_key(|witness| witness.json.to_string().len())
     }
 
-    fn along(&self, root: &Root, way: &[Segment], put: &Put) -> Option<Witness> {
+    fn along(&self, root: &Root, way: &[PathSegment], put: &Put) -> Option<Witness> {
         [true, false].into_iter().find_map(|joint| {
             let forge = Self { joint, ..*self };
             let json = forge.build(root.whole.map(Some), way, put, 0)?;
-            let pointers = |end: End| pointers(end.at(self.graphs), end.at(root.whole));
+            let pointers = |end: ComparedEnd| pointers(end.at(self.graphs), end.at(root.whole));
             tells(self.graphs, root.whole, self.sender, &json).then(|| Witness {
                 valid_in: self.sender,
                 part: root.part,
                 json,
-                old: pointers(End::Old),
-                new: pointers(End::New),
+                old: pointers(ComparedEnd::Old),
+                new: pointers(ComparedEnd::New),
             })
         })
     }
 
     /// Returns what the sender may put there and the receiver, seen at that place alone, refuses.
-    fn puts(&self, finding: &Finding) -> Vec<Put> {
+    fn puts(&self, finding: &SchemaDifference) -> Vec<Put> {
         let (sender, receiver) = (self.sender, self.sender.other());
         let (graph, node) = (sender.at(self.graphs), sender.at(finding.nodes));
         let (other, other_node) = (receiver.at(self.graphs), receiver.at(finding.nodes));
@@ -123,19 +128,19 @@ impl<'g> Forge<'g> {
             _ => Vec::new(),
         };
         match (finding.kind, &finding.detail) {
-            (Kind::BecameRequired | Kind::BecameOptional, _) => left_out(),
+            (ChangeKind::BecameRequired | ChangeKind::BecameOptional, _) => left_out(),
             (
-                Kind::MemberAddedRequired
-                | Kind::MemberAddedOptional
-                | Kind::MemberRemoved
-                | Kind::UnionMemberAdded
-                | Kind::UnionMemberRemoved,
+                ChangeKind::MemberAddedRequired
+                | ChangeKind::MemberAddedOptional
+                | ChangeKind::MemberRemoved
+                | ChangeKind::UnionMemberAdded
+                | ChangeKind::UnionMemberRemoved,
                 _,
             ) => match node {
                 Some(node) => varied(graph, node).into_iter().map(Put::Value).collect(),
                 None => {
                     let mut puts = left_out();
-                    if let (Detail::Unnamed(Rest::Each(each)), Some(named)) =
+                    if let (DifferenceDetail::Unnamed(GraphRest::Each(each)), Some(named)) =
                         (&finding.detail, other_node)
                     {
                         let mut entries = varied(graph, *each);
@@ -145,24 +150,24 @@ impl<'g> Forge<'g> {
                     puts
                 }
             },
-            (Kind::OpennessChanged, _) => {
+            (ChangeKind::OpennessChanged, _) => {
                 let object = node.and_then(|node| graph.node(node).shape.object());
                 let strangers = match object {
-                    Some((_, Rest::Each(each))) => varied(graph, each),
+                    Some((_, GraphRest::Each(each))) => varied(graph, each),
                     _ => anything(),
                 };
                 strangers.into_iter().map(Put::Stranger).collect()
             }
-            (kind, Detail::Value(value)) => {
+            (kind, DifferenceDetail::Value(value)) => {
                 let has_it = match kind {
-                    Kind::EnumValueAdded => End::New,
-                    _ => End::Old,
+                    ChangeKind::EnumValueAdded => ComparedEnd::New,
+                    _ => ComparedEnd::Old,
                 };
                 let put = Some(Put::Value(value.clone())).filter(|_| sender == has_it);
                 put.into_iter().collect()
             }
             // A hint refuses nothing: what is refused there is refused for something else.
-            (_, Detail::Limit(name, ..)) if is_hint(name) => Vec::new(),
+            (_, DifferenceDetail::Limit(name, ..)) if is_hint(name) => Vec::new(),
             _ => {
                 // Items of a list that may hold anything have no node of their own.
                 let mut values = node.map_or_else(anything, |node| varied(graph, node));
@@ -215,7 +220,7 @@ impl<'g> Forge<'g> {
         candidates.into_iter().find(both).or(first)
     }
 
-    fn either(&self, nodes: Pair, depth: usize) -> Option<Value> {
+    fn either(&self, nodes: WitnessPair, depth: usize) -> Option<Value> {
         let [old, new] = self.graphs;
         match nodes {
             [Some(old), Some(new)] => self.common([old, new], depth),
@@ -226,13 +231,13 @@ impl<'g> Forge<'g> {
     }
 
     /// Returns whether the receiver has an open object there that does not know the member.
-    fn passes_over(&self, holders: Pair, member: &str) -> bool {
+    fn passes_over(&self, holders: WitnessPair, member: &str) -> bool {
         let receiver = self.sender.other();
         let graph = receiver.at(self.graphs);
         receiver.at(holders).is_none_or(|holder| {
             let object = graph.node(holder).shape.object();
             object.is_some_and(|(members, rest)| {
-                matches!(rest, Rest::Open) && !members.contains_key(member)
+                matches!(rest, GraphRest::Open) && !members.contains_key(member)
             })
         })
     }
@@ -240,7 +245,7 @@ impl<'g> Forge<'g> {
     /// Returns the value around what differs, to be written into by `put`.
     fn base(
         &self,
-        nodes: Pair,
+        nodes: WitnessPair,
         depth: usize,
         put: impl FnOnce(&mut Map<String, Value>),
     ) -> Option<Value> {
@@ -252,7 +257,13 @@ impl<'g> Forge<'g> {
         Some(base)
     }
 
-    fn build(&self, nodes: Pair, way: &[Segment], put: &Put, depth: usize) -> Option<Value> {
+    fn build(
+        &self,
+        nodes: WitnessPair,
+        way: &[PathSegment],
+        put: &Put,
+        depth: usize,
+    ) -> Option<Value> {
         let Some((segment, rest)) = way.split_first() else {
             return match put {
                 Put::Value(value) => Some(value.clone()),
@@ -269,13 +280,13 @@ impl<'g> Forge<'g> {
         if depth > 4 * MAX_DEPTH {
             return None;
         }
-        let inner = [End::Old, End::New].map(|end| {
+        let inner = [ComparedEnd::Old, ComparedEnd::New].map(|end| {
             let (graph, id) = (end.at(self.graphs), end.at(nodes)?);
             match (segment, &graph.node(id).shape) {
-                (Segment::Choice(choice), _) => end.at(choice.nodes),
-                (Segment::Item, Shape::Array(items)) => *items,
-                (Segment::Each, Shape::Object { rest, .. }) => rest.each(),
-                (Segment::Member(name), Shape::Object { members, rest }) => {
+                (PathSegment::Choice(choice), _) => end.at(choice.nodes),
+                (PathSegment::Item, NodeShape::Array(items)) => *items,
+                (PathSegment::Each, NodeShape::Object { rest, .. }) => rest.each(),
+                (PathSegment::Member(name), NodeShape::Object { members, rest }) => {
                     let named = members.get(name).map(|member| member.node);
                     named.or(rest.each())
                 }
@@ -284,16 +295,16 @@ impl<'g> Forge<'g> {
         });
         let within = |depth| self.build(inner, rest, put, depth);
         match segment {
-            Segment::Choice(_) => within(depth),
-            Segment::Item => Some(json!([within(depth + 1)?])),
-            Segment::Member(name) if rest.is_empty() && matches!(put, Put::Nothing) => {
+            PathSegment::Choice(_) => within(depth),
+            PathSegment::Item => Some(json!([within(depth + 1)?])),
+            PathSegment::Member(name) if rest.is_empty() && matches!(put, Put::Nothing) => {
                 self.base(nodes, depth, |object| drop(object.remove(name)))
             }
-            // What is inside comes first: most changes end here, and an object may have any number of members.
-            Segment::Member(name) if rest.is_empty() && self.passes_over(nodes, name) => None,
-            Segment::Member(_) | Segment::Each => {
+            // Inner parts come first: most changes end here, and an object may have any number of members.
+            PathSegment::Member(name) if rest.is_empty() && self.passes_over(nodes, name) => None,
+            PathSegment::Member(_) | PathSegment::Each => {
                 let name = match segment {
-                    Segment::Member(name) => name,
+                    PathSegment::Member(name) => name,
                     _ => "key",
                 };
                 let value = within(depth + 1)?;

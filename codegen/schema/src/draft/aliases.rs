@@ -6,15 +6,15 @@ use super::cycles;
 use super::opaque::opaque;
 use crate::Error;
 use crate::decision::Scope;
-use crate::model::{Built, Model, Shape, Ty, TypeDef};
+use crate::model::{BuiltModel, Model, Shape, Ty, TypeDef};
 
-/// How many names may lie between a type and what it stands for.
+/// Maximum number of names between a type and its target.
 const MAX_ALIASES: usize = 64;
 
 /// Refuses aliases and unions that stand for no value at all, because they end in themselves.
 ///
 /// Lists and maps of themselves end in an empty one, but Rust has no such alias: those are opaque.
-pub(super) fn settle(built: &mut Built, file: &str, scope: &Scope) -> Result<(), Error> {
+pub(super) fn settle(built: &mut BuiltModel, file: &str, scope: &Scope) -> Result<(), Error> {
     let mut errors = Vec::new();
     let names: Vec<String> = built.model.types.keys().cloned().collect();
     for name in names {

@@ -4,17 +4,17 @@ use crate::sorted::SortedSet;
 
 use serde_json::Value;
 
-use super::definitions::Builder;
+use super::definitions::DraftBuilder;
 use super::flatten::flatten;
 use super::open::erratum;
-use crate::decision::Question;
+use crate::decision::QuestionKind;
 use crate::model::{Shape, Ty, Union};
 use crate::naming::{is_identifier, pascal_case};
-use crate::schema::{Node, Unsupported};
+use crate::schema::{SchemaNode, Unsupported};
 use crate::spec::roles::ROLES;
 
-impl Builder<'_> {
-    pub(super) fn union(&mut self, node: &Node, place: &str) -> Shape {
+impl DraftBuilder<'_> {
+    pub(super) fn union(&mut self, node: &SchemaNode, place: &str) -> Shape {
         let mut types = Vec::new();
         let tags = self.tags(&node.any_of);
         for (index, variant) in node.any_of.iter().enumerate() {
@@ -26,7 +26,7 @@ impl Builder<'_> {
             // `type: [string, integer]` inside a union is that many variants.
             if variant.types.len() > 1 {
                 for ty in &variant.types {
-                    let one = Node {
+                    let one = SchemaNode {
                         types: vec![*ty],
                         ..variant.clone()
                     };
@@ -40,16 +40,16 @@ impl Builder<'_> {
     }
 
     /// Returns the constants by which a member tells inline objects apart, in their order; empty if none does.
-    fn tags(&self, variants: &[Node]) -> Vec<String> {
+    fn tags(&self, variants: &[SchemaNode]) -> Vec<String> {
         if variants.len() < 2 || variants.iter().any(|variant| variant.reference.is_some()) {
             return Vec::new();
         }
         let whole = variants.iter().map(|variant| flatten(self.schema, variant));
-        let Ok(whole) = whole.collect::<Result<Vec<Node>, Unsupported>>() else {
+        let Ok(whole) = whole.collect::<Result<Vec<SchemaNode>, Unsupported>>() else {
             return Vec::new();
         };
         let constants = |member: &String| -> Option<Vec<String>> {
-            let constant = |object: &Node| {
+            let constant = |object: &SchemaNode| {
                 let constant = object.properties.get(member)?.constant.as_ref()?;
                 let required = object.required.contains(member);
                 constant.as_str().filter(|_| required).map(str::to_owned)
@@ -73,7 +73,7 @@ impl Builder<'_> {
 
     /// Returns the strings of an `enum`, or of a `const` that is not a required member; any string, where Rust cannot name
     /// them.
-    pub(super) fn choices(&mut self, node: &Node) -> Result<Option<Shape>, Unsupported> {
+    pub(super) fn choices(&mut self, node: &SchemaNode) -> Result<Option<Shape>, Unsupported> {
         if let Some(Value::String(only)) = &node.constant {
             return Ok(Some(self.named_choices(node, vec![only.clone()])));
         }
@@ -92,7 +92,7 @@ impl Builder<'_> {
         }
     }
 
-    fn named_choices(&mut self, node: &Node, strings: Vec<String>) -> Shape {
+    fn named_choices(&mut self, node: &SchemaNode, strings: Vec<String>) -> Shape {
         let mut names: Vec<String> = strings.iter().map(|text| pascal_case(text)).collect();
         names.sort();
         let twice = names.windows(2).find(|pair| pair[0] == pair[1]);
@@ -109,7 +109,10 @@ impl Builder<'_> {
         let answer = "it is any string".to_owned();
         let settle = erratum(self.scope, &at, Some(&expect), "remove = true");
         let place = node.pointer.clone();
-        self.decide(self.scope.asks(Question::Name, place, open, answer, settle));
+        self.decide(
+            self.scope
+                .asks(QuestionKind::Name, place, open, answer, settle),
+        );
         Shape::Newtype(Ty::String)
     }
 }

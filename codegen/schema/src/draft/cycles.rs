@@ -1,4 +1,4 @@
-//! What leads back to itself: strongly connected components.
+//! Cycles of a graph: strongly connected components.
 
 use crate::sorted::{SortedMap, SortedSet};
 

@@ -7,20 +7,20 @@ use crate::sorted::{SortedMap, SortedSet};
 use serde_json::Value;
 
 use super::flatten::flatten;
-use super::names::{Names, rust_name};
+use super::names::{DraftNames, rust_name};
 use super::open::unknown;
 use crate::Error;
 use crate::decision::{Decision, Scope};
-use crate::model::{Built, Model, Shape, Ty, TypeDef};
+use crate::model::{BuiltModel, Model, Shape, Ty, TypeDef};
 use crate::naming::is_path;
 use crate::rules::{HeldRules, ShapeAs};
-use crate::schema::{Additional, JsonType, Node, Schema, Unsupported};
+use crate::schema::{Additional, JsonType, Schema, SchemaNode, Unsupported};
 use hoist::Hoisted;
 
-/// How many generics may be written in each other: readers, and the stack of a Rust parser, have an end.
+/// Maximum depth of generics within each other: readers, and the stack of a Rust parser, have an end.
 const MAX_WRAPS: usize = 16;
 
-/// How deep inline schemas may be nested.
+/// Maximum depth of inline schemas.
 const MAX_DEPTH: usize = 64;
 
 /// Makes the types of a schema, still without methods; `prose` is what the schema says of itself, by JSON pointer.
@@ -29,10 +29,10 @@ pub(super) fn shaped(
     scope: &Scope,
     rules: &HeldRules<'_>,
     prose: &SortedMap<String, String>,
-) -> Result<Built, Error> {
-    let (names, mut decisions) = Names::of(schema, scope, rules);
+) -> Result<BuiltModel, Error> {
+    let (names, mut decisions) = DraftNames::of(schema, scope, rules);
     decisions.extend(unknown(schema, scope));
-    let mut builder = Builder {
+    let mut builder = DraftBuilder {
         schema,
         scope,
         rules,
@@ -42,7 +42,7 @@ pub(super) fn shaped(
         types: SortedMap::new(),
         prose: SortedMap::new(),
         settled: decisions,
-        open: Open::default(),
+        open: TentativeChanges::default(),
         errors: Vec::new(),
         ahead: 0,
     };
@@ -50,7 +50,7 @@ pub(super) fn shaped(
         builder.definition(definition);
     }
     Error::check(builder.errors)?;
-    Ok(Built {
+    Ok(BuiltModel {
         model: Model {
             types: builder.types,
             methods: Vec::new(),
@@ -61,35 +61,35 @@ pub(super) fn shaped(
     })
 }
 
-pub(super) struct Builder<'s> {
+pub(super) struct DraftBuilder<'s> {
     pub(super) schema: &'s Schema,
     pub(super) scope: &'s Scope,
     pub(super) rules: &'s HeldRules<'s>,
     upstream: &'s SortedMap<String, String>,
-    names: Names,
+    names: DraftNames,
     /// Definitions that are done, or on their way.
     begun: SortedSet<String>,
     types: SortedMap<String, TypeDef>,
     prose: SortedMap<String, String>,
     /// The decisions of definitions that are done.
     settled: Vec<Decision>,
-    /// What belongs to the definition that is under way.
-    open: Open,
+    /// The changes for the definition that is under way.
+    open: TentativeChanges,
     errors: Vec<Error>,
-    /// How many definitions are under way because another one asked for them.
+    /// Number of definitions that are under way because another one asked for them.
     ahead: usize,
 }
 
-/// What was done for the sake of one definition, and can still be taken back.
+/// The changes made for one definition, which can still be taken back.
 #[derive(Default)]
-struct Open {
+struct TentativeChanges {
     decisions: Vec<Decision>,
     /// The inline schemas that were named, in order.
     hoisted: Vec<Hoisted>,
     depth: usize,
 }
 
-impl<'s> Builder<'s> {
+impl<'s> DraftBuilder<'s> {
     /// Makes the type of a definition, unless that is done or under way.
     fn definition(&mut self, definition: &str) {
         let schema = self.schema;
@@ -124,7 +124,7 @@ impl<'s> Builder<'s> {
     /// Adds a type that stands at a place, as a definition or inline.
     fn put(
         &mut self,
-        node: &Node,
+        node: &SchemaNode,
         name: String,
         (definition, place): (Option<String>, String),
         doc_key: String,
@@ -149,8 +149,8 @@ impl<'s> Builder<'s> {
 
     /// Returns the hand-written type that stands for a definition, where a rule says so.
     ///
-    /// Where the schema says something else by now, a `[[shape]]` answers for the definition.
-    fn runtime(&mut self, node: &Node, definition: &str) -> Result<Option<Shape>, Error> {
+    /// Answers by a `[[shape]]` rule for the definition, if the schema says something else by now.
+    fn runtime(&mut self, node: &SchemaNode, definition: &str) -> Result<Option<Shape>, Error> {
         let rules = self.rules;
         let Some(runtime) = rules.runtime(definition) else {
             return Ok(None);
@@ -185,14 +185,14 @@ impl<'s> Builder<'s> {
         Ok(Some(Shape::Alias(Ty::Runtime(runtime.path.clone(), said))))
     }
 
-    pub(super) fn keep_prose(&mut self, node: &Node, key: String) {
+    pub(super) fn keep_prose(&mut self, node: &SchemaNode, key: String) {
         if let Some(text) = self.upstream.get(&node.pointer) {
             self.prose.entry(key).or_insert_with(|| text.clone());
         }
     }
 
     /// Returns the type that a rule or a reference gives to a node, in spite of its other keywords.
-    fn given(&self, node: &Node, place: &str) -> Result<Option<Ty>, Unsupported> {
+    fn given(&self, node: &SchemaNode, place: &str) -> Result<Option<Ty>, Unsupported> {
         if let Some(ty) = self.ruled(node, place) {
             return Ok(Some(ty));
         }
@@ -208,7 +208,7 @@ impl<'s> Builder<'s> {
     }
 
     /// Returns what the node at a place is; `place` doubles as the key of its docs.
-    fn shape(&mut self, node: &Node, place: &str) -> Result<Shape, Unsupported> {
+    fn shape(&mut self, node: &SchemaNode, place: &str) -> Result<Shape, Unsupported> {
         if let Some(ty) = self.given(node, place)? {
             return Ok(Shape::Alias(ty));
         }
@@ -236,7 +236,7 @@ impl<'s> Builder<'s> {
     }
 
     /// Returns what a value at a place is; an inline schema that needs a name is hoisted, one that no type holds is opaque.
-    pub(super) fn ty(&mut self, node: &Node, place: &str) -> Ty {
+    pub(super) fn ty(&mut self, node: &SchemaNode, place: &str) -> Ty {
         self.open.depth += 1;
         let (expected, found) = ("inline schemas that are at most 64 deep", "deeper ones");
         let ty = if self.open.depth > MAX_DEPTH {
@@ -259,7 +259,7 @@ impl<'s> Builder<'s> {
         })
     }
 
-    fn ty_inner(&mut self, node: &Node, place: &str) -> Result<Ty, Unsupported> {
+    fn ty_inner(&mut self, node: &SchemaNode, place: &str) -> Result<Ty, Unsupported> {
         if let Some(ty) = self.given(node, place)? {
             return Ok(ty);
         }
@@ -273,7 +273,7 @@ impl<'s> Builder<'s> {
             return constant(value)
                 .ok_or_else(|| Unsupported::new(node, expected, value.to_string()));
         }
-        // What is left of a scalar and its limits needs no name.
+        // A scalar with limits that is left over needs no name.
         if !node.all_of.is_empty() {
             return Ok(self.ty(&flatten(self.schema, node)?, place));
         }
@@ -309,8 +309,8 @@ impl<'s> Builder<'s> {
         }
     }
 
-    fn ruled(&self, node: &Node, place: &str) -> Option<Ty> {
-        // Where a schema is a reference and no more, the rule of the definition holds.
+    fn ruled(&self, node: &SchemaNode, place: &str) -> Option<Ty> {
+        // For a schema that is only a reference, the rule of the definition holds.
         if node.reference.is_some() && node.unsupported.is_none() {
             return None;
         }
@@ -326,7 +326,7 @@ impl<'s> Builder<'s> {
 }
 
 /// Returns whether a node says of itself that its value need not be an object.
-fn is_other(node: &Node) -> bool {
+fn is_other(node: &SchemaNode) -> bool {
     let has_others = |kinds: &[JsonType]| kinds.iter().any(|kind| *kind != JsonType::Object);
     has_others(&node.types) || node.any_of.iter().any(is_other)
 }
@@ -345,7 +345,7 @@ fn plain(kind: &JsonType) -> Option<Ty> {
 }
 
 /// Returns the types that a node lists, `null` not among them.
-fn scalars(node: &Node) -> Result<Vec<Ty>, Unsupported> {
+fn scalars(node: &SchemaNode) -> Result<Vec<Ty>, Unsupported> {
     let all: Option<Vec<Ty>> = node.types.iter().map(plain).collect();
     all.ok_or_else(|| {
         let expected = "a list of types, `null` beside one other at most";
@@ -364,20 +364,20 @@ fn wraps(mut ty: &Ty) -> usize {
 }
 
 /// Returns whether an object needs a type of its own.
-fn has_members(node: &Node) -> bool {
+fn has_members(node: &SchemaNode) -> bool {
     !node.properties.is_empty()
         || !node.required.is_empty()
         || node.additional == Additional::Forbidden
 }
 
 /// `null` beside something else.
-fn is_nullable(node: &Node) -> bool {
-    let admits = |node: &Node| node.types.contains(&JsonType::Null);
+fn is_nullable(node: &SchemaNode) -> bool {
+    let admits = |node: &SchemaNode| node.types.contains(&JsonType::Null);
     let of_types = node.types.len() > 1 && admits(node);
     of_types || (node.any_of.iter().any(admits) && !node.any_of.iter().all(is_null))
 }
 
-pub(super) fn is_null(node: &Node) -> bool {
+pub(super) fn is_null(node: &SchemaNode) -> bool {
     node.types == [JsonType::Null]
 }
 
@@ -394,7 +394,7 @@ pub(super) fn constant(value: &Value) -> Option<Ty> {
 }
 
 /// Returns what a nullable node is where it is not `null`.
-fn without_null(node: &Node) -> Node {
+fn without_null(node: &SchemaNode) -> SchemaNode {
     let mut inner = node.clone();
     inner.types.retain(|ty| *ty != JsonType::Null);
     inner.any_of.retain(|node| !is_null(node));

@@ -4,11 +4,11 @@ use crate::sorted::{SortedMap, SortedSet};
 
 use super::opaque::opaque;
 use crate::decision::Scope;
-use crate::model::{Built, Model, Presence, Shape, Ty};
+use crate::model::{BuiltModel, Model, Presence, Shape, Ty};
 
 /// In how many steps the least value of each type is made; a type that no finite value has is not there.
 pub(crate) fn ranks(model: &Model) -> SortedMap<&str, usize> {
-    // How many types have to be there before one is, and who waits for it.
+    // The number of types that are still missing for each type, and the types that wait for it.
     let mut missing: SortedMap<&str, usize> = SortedMap::new();
     let mut waiting: SortedMap<&str, Vec<&str>> = SortedMap::new();
     let mut made: Vec<&str> = Vec::new();
@@ -69,7 +69,7 @@ fn needs(shape: &Shape) -> (SortedSet<&str>, usize) {
 }
 
 /// Makes opaque what no finite value has, since each would hold another one.
-pub(super) fn open_endless(built: &mut Built, scope: &Scope) {
+pub(super) fn open_endless(built: &mut BuiltModel, scope: &Scope) {
     let ranks = ranks(&built.model);
     let names = built.model.types.keys();
     let endless = names.filter(|name| !ranks.contains_key(name.as_str()));

@@ -2,28 +2,28 @@
 
 use crate::sorted::SortedMap;
 
-use crate::schema::{Additional, Constraints, JsonType, Node, Schema, Unsupported};
+use crate::schema::{Additional, Constraints, JsonType, Schema, SchemaNode, Unsupported};
 
-/// How deep `$ref` and `allOf` may be nested before a cycle is assumed.
+/// Maximum depth of `$ref` and `allOf` before a cycle is assumed.
 const MAX_DEPTH: usize = 64;
 
-/// How many schemas one `allOf` may be made of, those of its parts and of joined members included.
+/// Maximum number of schemas in one `allOf`, those of its parts and of joined members included.
 const MAX_PARTS: usize = 10_000;
 
 /// Follows `$ref` and joins `allOf`, so that what is left says itself what it is.
-pub(crate) fn flatten(schema: &Schema, node: &Node) -> Result<Node, Unsupported> {
+pub(crate) fn flatten(schema: &Schema, node: &SchemaNode) -> Result<SchemaNode, Unsupported> {
     Join { schema, parts: 0 }.joined(node, 0)
 }
 
 /// One `allOf` on its way to one schema.
 struct Join<'s> {
     schema: &'s Schema,
-    /// How many schemas were looked at: what two levels name twice each is looked at four times.
+    /// Number of schemas looked at: a schema that two levels name twice each is looked at four times.
     parts: usize,
 }
 
 impl Join<'_> {
-    fn joined(&mut self, node: &Node, depth: usize) -> Result<Node, Unsupported> {
+    fn joined(&mut self, node: &SchemaNode, depth: usize) -> Result<SchemaNode, Unsupported> {
         self.parts += 1;
         if depth > MAX_DEPTH {
             let expected = "a `$ref` or `allOf` that ends";
@@ -50,7 +50,7 @@ impl Join<'_> {
         if node.all_of.is_empty() {
             return Ok(node.clone());
         }
-        let mut whole = Node {
+        let mut whole = SchemaNode {
             all_of: Vec::new(),
             ..node.clone()
         };
@@ -62,15 +62,20 @@ impl Join<'_> {
     }
 
     /// Returns a node that is met by what meets both.
-    fn intersect(&mut self, left: Node, right: Node, depth: usize) -> Result<Node, Unsupported> {
+    fn intersect(
+        &mut self,
+        left: SchemaNode,
+        right: SchemaNode,
+        depth: usize,
+    ) -> Result<SchemaNode, Unsupported> {
         let constraints = join_limits(&left.constraints, &right.constraints);
-        let limited = |node: Node| Node {
+        let limited = |node: SchemaNode| SchemaNode {
             constraints,
             ..node
         };
         if left.is_any() {
             let pointer = left.pointer;
-            return Ok(limited(Node { pointer, ..right }));
+            return Ok(limited(SchemaNode { pointer, ..right }));
         }
         if right.is_any() {
             return Ok(limited(left));
@@ -89,7 +94,7 @@ impl Join<'_> {
             return Ok(limited(left));
         }
         if let Some(types) = join_scalars(&left, &right) {
-            return Ok(Node {
+            return Ok(SchemaNode {
                 types,
                 deprecated: left.deprecated || right.deprecated,
                 ..limited(left)
@@ -103,15 +108,20 @@ impl Join<'_> {
     }
 
     /// Returns whether a schema admits every object, and another one admits objects only: the other one says all.
-    fn admits(&mut self, any: &Node, other: &Node, depth: usize) -> Result<bool, Unsupported> {
+    fn admits(
+        &mut self,
+        any: &SchemaNode,
+        other: &SchemaNode,
+        depth: usize,
+    ) -> Result<bool, Unsupported> {
         let mut any = self.joined(any, depth + 1)?;
         if matches!(&any.additional, Additional::Schema(of) if of.is_any()) {
             any.additional = Additional::Any;
         }
-        let anything = Node {
+        let anything = SchemaNode {
             types: vec![JsonType::Object],
             pointer: any.pointer.clone(),
-            ..Node::default()
+            ..SchemaNode::default()
         };
         if other.reference.is_none() || !same_facts(&any, &anything) {
             return Ok(false);
@@ -126,8 +136,13 @@ impl Join<'_> {
     }
 
     /// Two objects, of which the second has the limits of both.
-    fn join_objects(&mut self, left: Node, right: Node, depth: usize) -> Result<Node, Unsupported> {
-        let mut properties: SortedMap<String, Node> = left.properties;
+    fn join_objects(
+        &mut self,
+        left: SchemaNode,
+        right: SchemaNode,
+        depth: usize,
+    ) -> Result<SchemaNode, Unsupported> {
+        let mut properties: SortedMap<String, SchemaNode> = left.properties;
         for (name, theirs) in right.properties {
             let merged = match properties.remove(&name) {
                 // The same twice is left as it is: a reference stays one.
@@ -155,7 +170,7 @@ impl Join<'_> {
                 return Err(Unsupported::new(&ours, expected, "two different ones"));
             }
         };
-        Ok(Node {
+        Ok(SchemaNode {
             types: vec![JsonType::Object],
             properties,
             required: left.required.into_iter().chain(right.required).collect(),
@@ -163,15 +178,15 @@ impl Join<'_> {
             constraints: right.constraints,
             deprecated: left.deprecated || right.deprecated,
             pointer: left.pointer,
-            ..Node::default()
+            ..SchemaNode::default()
         })
     }
 }
 
 /// Returns the types of two plain scalars that must both hold; a number that has to be whole is an integer.
-fn join_scalars(left: &Node, right: &Node) -> Option<Vec<JsonType>> {
-    let plain = |node: &Node| {
-        let bare = Node {
+fn join_scalars(left: &SchemaNode, right: &SchemaNode) -> Option<Vec<JsonType>> {
+    let plain = |node: &SchemaNode| {
+        let bare = SchemaNode {
             pointer: String::new(),
             types: Vec::new(),
             constraints: Constraints::default(),
@@ -219,17 +234,17 @@ fn join_limits(left: &Constraints, right: &Constraints) -> Constraints {
 }
 
 /// Returns whether a constant or enumeration `narrow` belongs to the plain scalar type of `wide`.
-fn narrows(narrow: &Node, wide: &Node) -> bool {
+fn narrows(narrow: &SchemaNode, wide: &SchemaNode) -> bool {
     let plain = wide.constant.is_none() && wide.choices.is_none() && wide.any_of.is_empty();
     let fixed = narrow.constant.is_some() || narrow.choices.is_some();
     plain && fixed && narrow.types == wide.types
 }
 
 /// Returns whether two nodes say the same; where they stand does not matter.
-pub(super) fn same_facts(left: &Node, right: &Node) -> bool {
+pub(super) fn same_facts(left: &SchemaNode, right: &SchemaNode) -> bool {
     fn same<'n>(
-        left: impl ExactSizeIterator<Item = &'n Node>,
-        right: impl ExactSizeIterator<Item = &'n Node>,
+        left: impl ExactSizeIterator<Item = &'n SchemaNode>,
+        right: impl ExactSizeIterator<Item = &'n SchemaNode>,
     ) -> bool {
         left.len() == right.len() && left.zip(right).all(|(left, right)| same_facts(left, right))
     }

@@ -7,14 +7,15 @@ use serde_json::Value;
 
 use super::open::{erratum, since};
 use super::strays::{no_messages, unlisted};
-use crate::decision::{Decision, Question, Scope, Settle};
+use crate::decision::{Decision, QuestionKind, Scope, Settle};
 use crate::model::{
-    Built, Direction, Method, MethodKind, Model, Object, Presence, Shape, Ty, TypeDef, Union,
+    BuiltModel, Direction, MethodKind, Model, ModelMethod, ObjectShape, Presence, Shape, Ty,
+    TypeDef, Union,
 };
 use crate::naming::numbered;
 use crate::spec::extensions::{FACTS, FOLDER};
-use crate::spec::methods::{Answer, MethodRules, ResultRule, answer, is_area, module};
-use crate::spec::roles::{self, ROLES, Role};
+use crate::spec::methods::{MethodRules, RequestResult, ResultRule, answer, is_area, module};
+use crate::spec::roles::{self, MessageRole, ROLES};
 
 /// Pairs each method with what answers it, by a rule where the schema does not pair it.
 ///
@@ -22,7 +23,7 @@ use crate::spec::roles::{self, ROLES, Role};
 /// One that nothing answers is answered by the result of the generic kind; a message that no union lists, or that has
 /// the method of another one, is a type and no method; a method whose area is no file has one that is: each is a
 /// decision.
-pub(super) fn pair(built: &mut Built, scope: &Scope, rules: &MethodRules) {
+pub(super) fn pair(built: &mut BuiltModel, scope: &Scope, rules: &MethodRules) {
     let (model, schema) = (&built.model, &built.model.schema);
     let named = |def: &TypeDef| Some((def.definition.clone()?, def.name.clone()));
     let mut pairing = Pairing {
@@ -49,7 +50,7 @@ pub(super) fn pair(built: &mut Built, scope: &Scope, rules: &MethodRules) {
             }));
         }
         listed.extend(names.iter().cloned());
-        let mut of_role: Vec<Method> = Vec::new();
+        let mut of_role: Vec<ModelMethod> = Vec::new();
         for name in names {
             match pairing.method(&name, role) {
                 Some(method) => of_role.push(method),
@@ -128,7 +129,7 @@ impl<'m> Pairing<'m> {
     }
 
     /// Returns the method that a message asks for.
-    fn method(&mut self, message: &str, role: &Role) -> Option<Method> {
+    fn method(&mut self, message: &str, role: &MessageRole) -> Option<ModelMethod> {
         let (model, rules) = (self.model, self.rules);
         let object = model.shape(message)?.object()?;
         let name = method_name(object)?;
@@ -138,7 +139,7 @@ impl<'m> Pairing<'m> {
             _ => self.result(message, &name),
         };
         let asks_first = (result.as_ref()).and_then(|result| asks_first(model, rules, result));
-        Some(Method {
+        Some(ModelMethod {
             input_required: asks_first.is_some(),
             complete: asks_first.flatten(),
             named_by: rules.named_by.get(&name).cloned(),
@@ -165,9 +166,9 @@ impl<'m> Pairing<'m> {
             Some(object.member("result")?.ty.clone())
         };
         match answer(request, response, || self.rule(method)) {
-            Answer::Response(ty) => Some(ty),
-            Answer::Named(result) => self.ty(&result),
-            Answer::Ruled(rule) => match &rule.task_result {
+            RequestResult::Response(ty) => Some(ty),
+            RequestResult::Named(result) => self.ty(&result),
+            RequestResult::Ruled(rule) => match &rule.task_result {
                 None => self.ty(&rule.result),
                 Some(task) => {
                     let name = free(model, &format!("{}Outcome", roles::stem(request)));
@@ -191,7 +192,7 @@ impl<'m> Pairing<'m> {
     }
 
     /// Several messages of one side that have one method: nothing says which of them is meant.
-    fn asked_twice(&self, same: &[Method]) -> Decision {
+    fn asked_twice(&self, same: &[ModelMethod]) -> Decision {
         let messages = same.iter().map(|method| format!("`{}`", method.message));
         let messages = messages.collect::<Vec<_>>().join(" and ");
         let (name, message) = match same {
@@ -208,11 +209,11 @@ impl<'m> Pairing<'m> {
         let expect = Value::from(name).to_string();
         let settle = erratum(self.scope, &at, Some(&expect), &replace);
         self.scope
-            .asks(Question::Direction, place, open, answer, settle)
+            .asks(QuestionKind::Direction, place, open, answer, settle)
     }
 
     /// Returns a method whose area cannot be a file of a crate.
-    fn without_area(&self, method: &Method) -> Option<Decision> {
+    fn without_area(&self, method: &ModelMethod) -> Option<Decision> {
         let name = &method.name;
         let area = self.rules.area(name);
         if is_area(area) {
@@ -229,12 +230,15 @@ impl<'m> Pairing<'m> {
             ),
             _ => Settle::of(MethodRules::FILE, format!("[areas]\n{name:?} = {area:?}\n")),
         };
-        Some(self.scope.asks(Question::Name, place, open, answer, settle))
+        Some(
+            self.scope
+                .asks(QuestionKind::Name, place, open, answer, settle),
+        )
     }
 
     /// Returns what answers a request that nothing answers, and the decision that it is.
-    fn generic_result(&self, method: &Method) -> (Ty, Decision) {
-        let Method { name, message, .. } = method;
+    fn generic_result(&self, method: &ModelMethod) -> (Ty, Decision) {
+        let ModelMethod { name, message, .. } = method;
         let generic = self.ty(GENERIC);
         let (answer, row) = match generic {
             Some(_) => (
@@ -262,7 +266,7 @@ impl<'m> Pairing<'m> {
         let place = self.pointer(message);
         let decision = self
             .scope
-            .asks(Question::Result, place, open, answer, settle);
+            .asks(QuestionKind::Result, place, open, answer, settle);
         (generic.unwrap_or(Ty::JsonObject), decision)
     }
 }
@@ -276,7 +280,7 @@ fn free(model: &Model, name: &str) -> String {
 }
 
 /// Returns the messages of which it is said beside the schema that the side of a role sends them.
-fn stated(model: &Model, role: &Role, rules: &MethodRules) -> SortedSet<String> {
+fn stated(model: &Model, role: &MessageRole, rules: &MethodRules) -> SortedSet<String> {
     let is_of = |method: &str| rules.senders.get(method) == Some(&(role.direction, role.kind));
     let messages = defined_messages(model).filter(|(_, method)| is_of(method));
     messages.map(|(def, _)| def.name.clone()).collect()
@@ -318,14 +322,14 @@ fn messages(model: &Model, role: &str) -> (SortedSet<String>, Vec<Ty>) {
 }
 
 /// Returns whether the receiver can declare a capability in this revision.
-fn is_there(model: &Model, role: &Role, capability: &str) -> bool {
+fn is_there(model: &Model, role: &MessageRole, capability: &str) -> bool {
     let holder = match role.direction {
         Direction::ClientToServer => "ServerCapabilities",
         Direction::ServerToClient => "ClientCapabilities",
     };
     let whole = capability.split('.').next().unwrap_or_default();
     let holder = model.definition(holder).and_then(|def| def.shape.object());
-    // Where there is none, nothing says what can be declared.
+    // Without a holder, no type lists the capabilities that can be declared.
     holder.is_none_or(|holder| holder.member(whole).is_some())
 }
 
@@ -347,7 +351,7 @@ fn asks_first(model: &Model, rules: &MethodRules, result: &Ty) -> Option<Option<
 }
 
 /// Returns the constant of `method`.
-fn method_name(object: &Object) -> Option<String> {
+fn method_name(object: &ObjectShape) -> Option<String> {
     match &object.member("method")?.presence {
         Presence::Constant(Value::String(name)) => Some(name.clone()),
         _ => None,

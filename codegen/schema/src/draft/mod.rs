@@ -2,7 +2,7 @@
 //!
 //! Nothing is decided yet: how a union is read, where a `Box` is needed and which file holds a type are worked out by
 //! the pure functions of [`crate::analyze`], and filled in there.
-//! What the schema leaves open has a safe answer here, and a [`Decision`](crate::decision::Decision) that says so.
+//! An open question of a schema has a safe answer here, and a [`Decision`](crate::decision::Decision) that says so.
 
 mod aliases;
 mod choice;
@@ -21,7 +21,7 @@ use crate::sorted::SortedMap;
 
 use crate::Error;
 use crate::decision::Scope;
-use crate::model::Built;
+use crate::model::BuiltModel;
 use crate::rules::HeldRules;
 use crate::schema::Schema;
 use crate::spec::methods::MethodRules;
@@ -40,7 +40,7 @@ pub(crate) fn draft(
     rules: &HeldRules<'_>,
     methods: &MethodRules,
     prose: &SortedMap<String, String>,
-) -> Result<Built, Error> {
+) -> Result<BuiltModel, Error> {
     let mut built = definitions::shaped(schema, scope, rules, prose)?;
     aliases::settle(&mut built, &schema.file, scope)?;
     finite::open_endless(&mut built, scope);

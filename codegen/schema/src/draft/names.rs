@@ -10,13 +10,13 @@ use crate::rules::HeldRules;
 use crate::schema::Schema;
 
 /// Names of definitions, given before any of them is looked into.
-pub(super) struct Names {
+pub(super) struct DraftNames {
     by_definition: SortedMap<String, String>,
-    /// What has each name: a definition, or an inline schema.
+    /// The owner of each name: a definition, or an inline schema.
     pub(super) given: SortedMap<String, Option<String>>,
 }
 
-impl Names {
+impl DraftNames {
     /// Names all definitions of a schema; what Rust or another definition has taken is named apart.
     pub(super) fn of(
         schema: &Schema,

@@ -2,26 +2,30 @@
 
 use crate::sorted::SortedMap;
 
-use super::definitions::{Builder, constant, is_null};
+use super::definitions::{DraftBuilder, constant, is_null};
 use super::open::{file_of, renamed, since};
 use crate::decision::Settle;
-use crate::model::{Given, Member, Object, Presence, Rest};
+use crate::model::{Given, Member, ObjectShape, Presence, Rest};
 use crate::naming::{is_identifier, numbered, plain, snake_case};
-use crate::schema::{Additional, Constraints, Node, Unsupported};
+use crate::schema::{Additional, Constraints, SchemaNode, Unsupported};
 use crate::spec::sheet::quoted;
 
-/// How many named members a reader can keep apart.
+/// Maximum number of named members that a reader can keep apart.
 const MAX_MEMBERS: usize = 128;
 
 /// Names of fields that a struct has for something else: what no revision names, and the constructor.
 const OWN: &[&str] = &["extra", "new"];
 
-impl Builder<'_> {
-    pub(super) fn object(&mut self, node: &Node, place: &str) -> Result<Object, Unsupported> {
+impl DraftBuilder<'_> {
+    pub(super) fn object(
+        &mut self,
+        node: &SchemaNode,
+        place: &str,
+    ) -> Result<ObjectShape, Unsupported> {
         // `required` may name a member that `properties` does not: any JSON, but there.
-        let any = Node {
+        let any = SchemaNode {
             pointer: node.pointer.clone(),
-            ..Node::default()
+            ..SchemaNode::default()
         };
         let bare = (node.required.iter()).filter(|wire| !node.properties.contains_key(*wire));
         let bare = bare.map(|wire| (wire, &any));
@@ -72,10 +76,16 @@ impl Builder<'_> {
             Additional::Forbidden => Rest::Closed,
             Additional::Schema(value) => Rest::Typed(self.ty(value, &format!("{place}{{}}"))),
         };
-        Ok(Object { members, rest })
+        Ok(ObjectShape { members, rest })
     }
 
-    fn member(&mut self, node: &Node, wire: &str, property: &Node, place: &str) -> Member {
+    fn member(
+        &mut self,
+        node: &SchemaNode,
+        wire: &str,
+        property: &SchemaNode,
+        place: &str,
+    ) -> Member {
         self.keep_prose(property, format!("{place}.{wire}"));
         let required = node.required.contains(wire);
         let fixed = property.constant.as_ref().filter(|_| required);
@@ -108,7 +118,7 @@ impl Builder<'_> {
 }
 
 /// Returns the two choices of a schema, those that are not null.
-fn choices(node: &Node) -> [Option<&Node>; 2] {
+fn choices(node: &SchemaNode) -> [Option<&SchemaNode>; 2] {
     match &node.any_of[..] {
         [one, other] => [one, other].map(|choice| (!is_null(choice)).then_some(choice)),
         _ => [None, None],
@@ -116,7 +126,7 @@ fn choices(node: &Node) -> [Option<&Node>; 2] {
 }
 
 /// Returns the limits of a value, of what it is where it is not null, and those of its items under a name of their own.
-fn constraints(node: &Node) -> Constraints {
+fn constraints(node: &SchemaNode) -> Constraints {
     let mut all = node.constraints.clone();
     if let [Some(one), None] | [None, Some(one)] = choices(node) {
         let limits = one.constraints.values.clone();

@@ -1,8 +1,8 @@
 //! Definitions that are read as opaque JSON, since their content cannot be typed.
 
 use super::open::{opaque_rule, type_rule};
-use crate::decision::{Question, Scope};
-use crate::model::{Built, Shape, Ty};
+use crate::decision::{QuestionKind, Scope};
+use crate::model::{BuiltModel, Shape, Ty};
 
 /// The hand-written types of opaque JSON, by the name that a rule may give to a definition, too.
 const OPAQUE: [(&str, Ty); 3] = [
@@ -17,7 +17,7 @@ pub(super) fn has(name: &str) -> bool {
 }
 
 /// Makes a definition opaque JSON, and says so.
-pub(super) fn opaque(built: &mut Built, scope: &Scope, name: &str, ty: Ty, open: String) {
+pub(super) fn opaque(built: &mut BuiltModel, scope: &Scope, name: &str, ty: Ty, open: String) {
     let Some(def) = built.model.types.get_mut(name) else {
         return;
     };
@@ -30,11 +30,11 @@ pub(super) fn opaque(built: &mut Built, scope: &Scope, name: &str, ty: Ty, open:
     let at = def.doc_key.clone();
     let answer = format!("`{at}` is {what}, kept as text");
     let settle = opaque_rule(scope, &at, word);
-    (built.decisions).push(scope.asks(Question::Shape, def.at(), open, answer, settle));
+    (built.decisions).push(scope.asks(QuestionKind::Shape, def.at(), open, answer, settle));
 }
 
 /// Makes definitions by the name of a hand-written type that type, where the schema has need of both.
-pub(super) fn settle_namesakes(built: &mut Built, scope: &Scope) {
+pub(super) fn settle_namesakes(built: &mut BuiltModel, scope: &Scope) {
     for (name, ty) in OPAQUE {
         let clashes = match built.model.shape(name) {
             None => false,

@@ -1,7 +1,7 @@
-//! What a schema leaves open on its way to a draft, and the answers that lose nothing.
+//! Open questions of a schema on its way to a draft, and the answers that lose nothing.
 
 use crate::Error;
-use crate::decision::{Decision, Question, Scope, Settle};
+use crate::decision::{Decision, QuestionKind, Scope, Settle};
 use crate::naming::rule_id;
 use crate::pointer::unescaped;
 use crate::schema::{KNOWN, Schema, Unsupported};
@@ -21,7 +21,7 @@ impl Unsupported {
         let open = format!("expected {}, found {}", self.expected, self.found);
         let answer = format!("`{place}` is any JSON, kept as text");
         let settle = opaque_rule(scope, place, "json");
-        scope.asks(Question::Shape, self.pointer, open, answer, settle)
+        scope.asks(QuestionKind::Shape, self.pointer, open, answer, settle)
     }
 }
 
@@ -49,7 +49,7 @@ pub(super) fn unknown(schema: &Schema, scope: &Scope) -> Vec<Decision> {
         settle.stub.insert_str(0, teach);
         let open = format!("expected {KNOWN}, found the keyword `{keyword}`");
         let answer = format!("`{keyword}` says nothing of what is valid");
-        scope.asks(Question::Shape, pointer.clone(), open, answer, settle)
+        scope.asks(QuestionKind::Shape, pointer.clone(), open, answer, settle)
     };
     schema.unknown.iter().map(of).collect()
 }
@@ -67,7 +67,7 @@ pub(super) fn renamed(
         format!("`{taken}` {why}"),
         format!("it is called `{given}`"),
     );
-    scope.asks(Question::Name, pointer.to_owned(), open, answer, settle)
+    scope.asks(QuestionKind::Name, pointer.to_owned(), open, answer, settle)
 }
 
 /// Returns the erratum of a reference to nothing: it adds the definition, where the schema has it elsewhere, or takes the

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::open::{errata_file, erratum, since};
-use crate::decision::{Decision, Question, Scope, Settle};
+use crate::decision::{Decision, QuestionKind, Scope, Settle};
 use crate::model::{MethodKind, TypeDef};
 use crate::pointer::escaped;
 use crate::schema::Schema;
@@ -38,7 +38,7 @@ pub(super) fn no_messages(
     let decision = |(place, open): (String, String)| {
         let open = format!("{open}, and `{union}` lists it");
         let answer = "it is a type, and no method of either side".to_owned();
-        scope.asks(Question::Direction, place, open, answer, settle.clone())
+        scope.asks(QuestionKind::Direction, place, open, answer, settle.clone())
     };
     odd.into_iter().map(decision).collect()
 }
@@ -115,7 +115,7 @@ pub(super) fn unlisted(
             ),
         };
         let answer = format!("`{}` is a type, and no method of either side", name(def));
-        scope.asks(Question::Direction, def.at(), open, answer, settle)
+        scope.asks(QuestionKind::Direction, def.at(), open, answer, settle)
     };
     strays.iter().map(decision).collect()
 }

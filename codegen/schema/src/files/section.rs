@@ -18,7 +18,7 @@ pub struct Section {
     pub path: String,
     /// The name of the section, which the marker ends with.
     pub name: &'static str,
-    /// What stands between the markers.
+    /// The text between the markers.
     pub text: String,
 }
 

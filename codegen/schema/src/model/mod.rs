@@ -13,11 +13,11 @@ use crate::sorted::{SortedMap, SortedSet};
 use serde::Serialize;
 
 use crate::decision::Decision;
-pub use crate::rules::Start;
+pub use crate::rules::InitialValue;
 use crate::schema::{Constraints, Schema};
 
-pub use plan::{Case, KindCase, Plan};
-pub use ty::{Direction, Method, MethodKind, Presence, Rest, Ty};
+pub use plan::{Case, KindCase, UnionPlan};
+pub use ty::{Direction, MethodKind, ModelMethod, Presence, Rest, Ty};
 
 /// One revision: its types and its methods.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -25,7 +25,7 @@ pub struct Model {
     /// Every type, by Rust name.
     pub types: SortedMap<String, TypeDef>,
     /// Every method, in order of direction, kind and name.
-    pub methods: Vec<Method>,
+    pub methods: Vec<ModelMethod>,
     /// The schema that it was made of: it says more of what the types keep as text.
     #[serde(skip)]
     pub schema: Schema,
@@ -33,12 +33,12 @@ pub struct Model {
 
 /// A model, what was open on the way to it, and what the schema says of itself where it still has prose.
 #[derive(Debug, Clone)]
-pub struct Built {
+pub struct BuiltModel {
     /// The model.
     pub model: Model,
     /// Prose by `Type` or `Type.member`.
     pub prose: SortedMap<String, String>,
-    /// What the schema leaves open, and the model has a safe answer for.
+    /// The open questions of the schema, each with a safe answer.
     pub decisions: Vec<Decision>,
 }
 
@@ -57,7 +57,7 @@ impl Model {
 
     /// Returns the object that a type stands for, if it does.
     #[must_use]
-    pub fn object<'m>(&'m self, ty: &'m Ty) -> Option<&'m Object> {
+    pub fn object<'m>(&'m self, ty: &'m Ty) -> Option<&'m ObjectShape> {
         self.shape_of(ty)?.object()
     }
 
@@ -89,7 +89,7 @@ impl Model {
 
     /// Returns the types that a shape holds by value.
     ///
-    /// What further members hold lies in a map, and so on the heap.
+    /// Returns the named types held by value. Types of further members lie in a map, and so on the heap.
     pub(crate) fn held(&self, shape: &Shape) -> SortedSet<String> {
         let by_value = |ty: &&Ty| Some(self.resolve(ty).by_value()?.clone());
         let held = shape.holds();
@@ -108,7 +108,7 @@ pub struct TypeDef {
     /// The name of the schema definition; absent for a type hoisted from an inline schema.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub definition: Option<String>,
-    /// Where the type stands: `Tool`, or `Tool.annotations` for an inline schema.
+    /// The schemas of the type: `Tool`, or `Tool.annotations` for an inline schema.
     /// Several places share a type where their schemas are equal and their names are the same.
     pub places: Vec<String>,
     /// JSON pointer to the schema that it was made of, the first of several; empty for what no schema spells out.
@@ -119,10 +119,10 @@ pub struct TypeDef {
     pub doc_key: String,
     /// The source file of the generated crate that holds it.
     pub area: String,
-    /// Whether the schema marks it as deprecated.
+    /// Set if the schema marks it as deprecated.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub deprecated: bool,
-    /// What the type is.
+    /// The shape of the type.
     pub shape: Shape,
 }
 
@@ -137,12 +137,12 @@ impl TypeDef {
     }
 }
 
-/// What a type is.
+/// The shape of a type.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shape {
     /// A struct: named members and, where the schema is open, the rest.
-    Object(Object),
+    Object(ObjectShape),
     /// One of several types, decided by a plan.
     Union(Union),
     /// One of a fixed set of strings.
@@ -156,7 +156,7 @@ pub enum Shape {
 impl Shape {
     /// Returns the object that it is, if it is one.
     #[must_use]
-    pub fn object(&self) -> Option<&Object> {
+    pub fn object(&self) -> Option<&ObjectShape> {
         match self {
             Self::Object(object) => Some(object),
             _ => None,
@@ -183,14 +183,14 @@ impl Shape {
 
 /// An object with named members.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Object {
+pub struct ObjectShape {
     /// The named members, in order of their wire names.
     pub members: Vec<Member>,
-    /// What may stand beside them.
+    /// The values of unnamed members.
     pub rest: Rest,
 }
 
-impl Object {
+impl ObjectShape {
     /// Returns the member with this name on the wire.
     #[must_use]
     pub fn member(&self, wire: &str) -> Option<&Member> {
@@ -205,39 +205,39 @@ pub struct Member {
     pub wire: String,
     /// The name of the Rust field.
     pub field: String,
-    /// Whether it must be there.
+    /// The presence: required or not.
     pub presence: Presence,
-    /// What its value is.
+    /// The type of its value.
     pub ty: Ty,
-    /// Whether the value sits in a `Box`, because the type would contain itself otherwise.
+    /// Set if the value sits in a `Box`, because the type would contain itself otherwise.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub boxed: bool,
-    /// How a constructor comes by the value.
+    /// The source of the value in a constructor.
     #[serde(skip_serializing_if = "Given::is_later")]
     pub given: Given,
     /// Limits that the schema puts on the value; documented, not enforced.
     #[serde(skip_serializing_if = "Constraints::is_empty")]
     pub constraints: Constraints,
-    /// Whether the schema marks it as deprecated.
+    /// Set if the schema marks it as deprecated.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub deprecated: bool,
 }
 
-/// How a constructor comes by the value of a member.
+/// The source of a member's value in a constructor.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Given {
     /// Not at all: the member need not be there, or is a constant.
     Later,
     /// It takes it.
-    Taken(Taken),
+    Taken(ConstructorArgument),
     /// It knows one to start from.
-    Start(Start),
+    Start(InitialValue),
 }
 
-/// How a constructor takes the value of a member.
+/// The argument of a constructor for a member.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Taken {
+pub struct ConstructorArgument {
     /// After those of lower ranks.
     pub rank: usize,
     /// By this word of `mcp_wire::args`, because another text stands beside it.
@@ -256,12 +256,12 @@ impl Given {
 pub struct Union {
     /// The choices, in the order of the schema.
     pub variants: Vec<Variant>,
-    /// How a reader tells them apart.
-    pub plan: Plan,
+    /// The plan by which a reader tells them apart.
+    pub plan: UnionPlan,
     /// The variant that reading starts from; absent where that is the unknown one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<usize>,
-    /// Whether an unknown discriminator is kept as a case of its own (messages of unknown methods).
+    /// Set if an unknown discriminator is kept as a case of its own (messages of unknown methods).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub open: bool,
 }
@@ -279,7 +279,7 @@ impl Union {
         });
         Self {
             variants: variants.collect(),
-            plan: Plan::Take(0),
+            plan: UnionPlan::Take(0),
             start: None,
             open,
         }
@@ -296,9 +296,9 @@ impl Union {
 pub struct Variant {
     /// The Rust name of the variant.
     pub name: String,
-    /// What it holds.
+    /// The type that it holds.
     pub ty: Ty,
-    /// Whether it sits in a `Box`.
+    /// Set if it sits in a `Box`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub boxed: bool,
 }

@@ -7,38 +7,38 @@ use crate::schema::JsonType;
 /// A decision, or a question and what follows from its answers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Plan {
+pub enum UnionPlan {
     /// Decided: the variant with this index.
     Take(usize),
-    /// What kind of JSON value stands there?
+    /// Decides by the kind of the JSON value.
     Kind(Vec<KindCase>),
-    /// Which constant does a member hold?
+    /// Decides by the constant of a member.
     Tag {
         /// The member's wire name.
         member: String,
         /// The constants and what follows from each.
         cases: Vec<Case>,
-        /// What follows from any other string; absent where that is an error.
+        /// The plan for any other string; absent where that is an error.
         #[serde(skip_serializing_if = "Option::is_none")]
-        other: Option<Box<Plan>>,
-        /// What follows where the member is absent; absent where that is an error.
+        other: Option<Box<UnionPlan>>,
+        /// The plan for an absent member; absent where that is an error.
         #[serde(skip_serializing_if = "Option::is_none")]
-        absent: Option<Box<Plan>>,
+        absent: Option<Box<UnionPlan>>,
     },
-    /// Which of these members comes first in the text? No two variants know the same one.
+    /// Decides by the first of these members in the text; no two variants know the same one.
     First(Vec<Case>),
     /// Is this member there? The first row that is takes it.
     Present {
         /// Member paths, joined with `.`, and what follows.
         cases: Vec<Case>,
-        /// What follows where none is there; absent where that is an error.
+        /// The plan for a text without any of them; absent where that is an error.
         #[serde(skip_serializing_if = "Option::is_none")]
-        otherwise: Option<Box<Plan>>,
+        otherwise: Option<Box<UnionPlan>>,
     },
-    /// What is the first element of the array? Its plan leads to a variant; so does an empty array.
+    /// Decides by the first element of the array. Its plan leads to a variant; so does an empty array.
     Element {
         /// Decides by the first element.
-        plan: Box<Plan>,
+        plan: Box<UnionPlan>,
         /// The variant of an empty array.
         empty: usize,
     },
@@ -49,8 +49,8 @@ pub enum Plan {
 pub struct Case {
     /// A constant, or a member path.
     pub value: String,
-    /// What follows.
-    pub plan: Plan,
+    /// The plan for this case.
+    pub plan: UnionPlan,
 }
 
 impl Case {
@@ -58,7 +58,7 @@ impl Case {
     pub(crate) fn take(value: impl Into<String>, index: usize) -> Self {
         Self {
             value: value.into(),
-            plan: Plan::Take(index),
+            plan: UnionPlan::Take(index),
         }
     }
 }
@@ -68,11 +68,11 @@ impl Case {
 pub struct KindCase {
     /// The kinds.
     pub kinds: Vec<JsonType>,
-    /// What follows.
-    pub plan: Plan,
+    /// The plan for this case.
+    pub plan: UnionPlan,
 }
 
-impl Plan {
+impl UnionPlan {
     /// Returns the plan with its variants renumbered: `owners[old]` is new.
     ///
     /// A question whose answers all lead to one variant is not asked.

@@ -6,9 +6,9 @@ pub use mcp_wire::{Direction, MethodKind};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::spec::methods::CapabilityPart;
+use crate::spec::methods::CapabilityPartRow;
 
-/// Whether a member must be there.
+/// The presence of a member.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Presence {
@@ -20,7 +20,7 @@ pub enum Presence {
     Constant(Value),
 }
 
-/// What a value is.
+/// The type of a value.
 #[derive(Debug, Clone, PartialEq, PartialOrd, Eq, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ty {
@@ -101,7 +101,7 @@ impl fmt::Display for Ty {
     }
 }
 
-/// What may stand beside the named members of an object.
+/// The values of unnamed members of an object.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rest {
@@ -115,10 +115,10 @@ pub enum Rest {
 
 /// A method of the protocol.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Method {
+pub struct ModelMethod {
     /// The `method` string.
     pub name: String,
-    /// Who sends it.
+    /// The sender.
     pub direction: Direction,
     /// Request, notification or embedded request.
     pub kind: MethodKind,
@@ -127,14 +127,14 @@ pub struct Method {
     /// The type of `params`; absent where the message has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub params: Option<Ty>,
-    /// Whether `params` must be there.
+    /// Set if `params` must be there.
     pub params_required: bool,
     /// The type of the result; absent for notifications.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<Ty>,
-    /// Whether the result may ask for input first.
+    /// Set if the result may ask for input first.
     pub input_required: bool,
-    /// What the result is once nothing is asked any more; absent where that is no one type.
+    /// The result once no input is required; absent where that is no one type.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub complete: Option<Ty>,
     /// The member of the params that says what the request is about.
@@ -145,5 +145,5 @@ pub struct Method {
     pub capability: Option<String>,
     /// The parts of that capability which some params need besides.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub capability_parts: Vec<CapabilityPart>,
+    pub capability_parts: Vec<CapabilityPartRow>,
 }

@@ -5,10 +5,10 @@ use crate::Error;
 use crate::decision::Decision;
 use crate::model::Model;
 use crate::shims::rules::PairRules;
-use crate::shims::{self, Pair, PairPlan, Planned, Side};
+use crate::shims::{self, PairPlan, PairSide, Planned, RevisionPair};
 use crate::spec::errors::ErrorRules;
 use crate::spec::rules::RuleFile;
-use crate::spec::{Revision, Spec, Status};
+use crate::spec::{Revision, RevisionStage, Spec};
 
 impl Models<'_> {
     /// Plans the conversions between adjacent revisions: those that can be negotiated, and drafts that differ; and
@@ -20,14 +20,14 @@ impl Models<'_> {
     pub fn plan_shims(&self, spec: &Spec) -> Result<Vec<PairPlan>, Error> {
         let mut errors = Vec::new();
         let pairs = self.all_pairs();
-        let files: Vec<String> = pairs.iter().map(Pair::file).collect();
+        let files: Vec<String> = pairs.iter().map(RevisionPair::file).collect();
         let plans = pairs.iter().zip(&files);
         let plans = plans.map(|(pair, name)| self.plan_pair(pair, spec.rules.get(name)));
         let plans = Error::apart(plans, &mut errors);
         errors.extend(self.changes.faults(&pairs));
         // Rules between revisions that are not adjacent would never be looked at.
         for (name, file) in spec.rules.iter() {
-            if Pair::is_rule_file(name) && !files.iter().any(|known| known == name) {
+            if RevisionPair::is_rule_file(name) && !files.iter().any(|known| known == name) {
                 let problem = "no two adjacent revisions of that name are converted";
                 let help = format!("known: {}", files.join(", "));
                 errors.push(Error::file(file.path.as_str(), problem, "", help));
@@ -39,33 +39,33 @@ impl Models<'_> {
 
     /// Returns the pairs of adjacent revisions that are converted, oldest first.
     #[must_use]
-    pub fn shim_pairs(&self) -> Vec<Pair> {
+    pub fn shim_pairs(&self) -> Vec<RevisionPair> {
         let chain = self.chain();
         let ids = |at: usize| &*chain[at].revision.id;
         (1..chain.len())
-            .map(|at| Pair::new(ids(at - 1), ids(at)))
+            .map(|at| RevisionPair::new(ids(at - 1), ids(at)))
             .collect()
     }
 
     /// Returns the pairs of adjacent revisions, and after them those of the extensions.
     #[must_use]
-    pub fn all_pairs(&self) -> Vec<Pair> {
+    pub fn all_pairs(&self) -> Vec<RevisionPair> {
         [self.shim_pairs(), self.extension_pairs()].concat()
     }
 
     /// Returns the pairs of adjacent states of each extension, and before them that of the first one and the last revision
     /// whose core had the feature.
     #[must_use]
-    pub fn extension_pairs(&self) -> Vec<Pair> {
+    pub fn extension_pairs(&self) -> Vec<RevisionPair> {
         let all = self.extensions.iter().map(|of| of.extension);
-        Pair::of_extensions(&all.collect::<Vec<_>>())
+        RevisionPair::of_extensions(&all.collect::<Vec<_>>())
     }
 
     /// Plans the conversions of a pair by the rules in a file.
     ///
     /// # Errors
     /// As [`Models::plan_shims`].
-    pub fn plan_pair(&self, pair: &Pair, file: RuleFile) -> Result<PairPlan, Error> {
+    pub fn plan_pair(&self, pair: &RevisionPair, file: RuleFile) -> Result<PairPlan, Error> {
         let mut extensions = self.extensions.iter();
         match extensions.find(|of| of.extension.name == pair.new) {
             Some(of) => self.plan_extension(pair, of, file),
@@ -77,7 +77,7 @@ impl Models<'_> {
     /// extension.
     fn plan_extension(
         &self,
-        pair: &Pair,
+        pair: &RevisionPair,
         of: &ExtensionModel<'_>,
         file: RuleFile,
     ) -> Result<PairPlan, Error> {
@@ -104,21 +104,21 @@ impl Models<'_> {
         };
         let own = extension.methods.iter().map(|method| &method.name);
         let new = with_methods(model, &own.collect::<Vec<_>>());
-        // What the codes of errors mean is the business of the revisions.
+        // The meaning of error codes is a matter of the revisions.
         // The errors of an extension are those of the revision that it rests on.
         let sent = [before, base].map(|of| sent(&self.stated, of.revision));
         let [old_codes, new_codes] = &sent;
-        let old = Side {
+        let old = PairSide {
             id: &pair.old,
             model: &old,
             ..side(before, old_codes)
         };
-        let new = Side {
+        let new = PairSide {
             id: &extension.name,
             model: &new,
             ..side(base, new_codes)
         };
-        let is_draft = |of: &ExtensionModel<'_>| of.extension.status() == Status::Draft;
+        let is_draft = |of: &ExtensionModel<'_>| of.extension.status() == RevisionStage::Draft;
         let may_be_open = is_draft(of) || older.is_some_and(is_draft);
         let mut plan = self.planned(pair, [old, new], file, may_be_open)?;
         // So are the types that the extension repeats.
@@ -126,17 +126,21 @@ impl Models<'_> {
         Ok(plan)
     }
 
-    fn plan_adjacent(&self, pair: &Pair, file: RuleFile) -> Result<PairPlan, Error> {
+    fn plan_adjacent(&self, pair: &RevisionPair, file: RuleFile) -> Result<PairPlan, Error> {
         let (old, new) = (self.get(&pair.old)?, self.get(&pair.new)?);
         let sent = [old, new].map(|of| sent(&self.stated, of.revision));
         let [old_codes, new_codes] = &sent;
-        let is_draft = |of: &RevisionModel<'_>| of.revision.status == Status::Draft;
+        let is_draft = |of: &RevisionModel<'_>| of.revision.status == RevisionStage::Draft;
         let sides = [side(old, old_codes), side(new, new_codes)];
         self.planned(pair, sides, file, is_draft(old) || is_draft(new))
     }
 
     /// Returns the rules of two adjacent revisions that match nothing, among rules that may be unfinished.
-    pub(crate) fn idle_rules(&self, pair: &Pair, file: RuleFile) -> Result<Vec<Error>, Error> {
+    pub(crate) fn idle_rules(
+        &self,
+        pair: &RevisionPair,
+        file: RuleFile,
+    ) -> Result<Vec<Error>, Error> {
         let (old, new) = (self.get(&pair.old)?, self.get(&pair.new)?);
         let [old_codes, new_codes] = [old, new].map(|of| sent(&self.stated, of.revision));
         let (rules, _) = PairRules::unfinished(file)?.answering(&self.changes, pair);
@@ -147,8 +151,8 @@ impl Models<'_> {
     /// Plans a pair, which `may_be_open` or not: then what no rule answers is an error.
     fn planned(
         &self,
-        pair: &Pair,
-        [old, new]: [Side<'_>; 2],
+        pair: &RevisionPair,
+        [old, new]: [PairSide<'_>; 2],
         file: RuleFile,
         may_be_open: bool,
     ) -> Result<PairPlan, Error> {
@@ -163,8 +167,8 @@ impl Models<'_> {
     }
 }
 
-fn side<'m>(of: &'m RevisionModel<'_>, errors: &'m [(i64, String)]) -> Side<'m> {
-    Side {
+fn side<'m>(of: &'m RevisionModel<'_>, errors: &'m [(i64, String)]) -> PairSide<'m> {
+    PairSide {
         id: &of.revision.id,
         wire: &of.revision.wire,
         model: &of.model,

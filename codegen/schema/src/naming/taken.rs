@@ -1,6 +1,6 @@
 //! Names that are taken: by the prelude, by the root of every generated crate, by the hand-written types it uses.
 
-/// What a crate's root has beside its types, and the prelude that `use mcp_x::*` would hide.
+/// Names of a crate's root beside its types, and of the prelude that `use mcp_x::*` would hide.
 pub const TAKEN: &[&str] = &[
     "AsMut",
     "AsRef",
@@ -55,7 +55,7 @@ pub const TAKEN: &[&str] = &[
     "Vec",
 ];
 
-/// What generated code names of the hand-written crate.
+/// Names of the hand-written crate that generated code uses.
 pub const WIRE: &[&str] = &[
     "BareOf",
     "Decode",

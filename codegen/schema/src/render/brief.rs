@@ -6,24 +6,27 @@ use std::cmp::Reverse;
 use serde::Serialize;
 
 use super::places::{holder, name, within};
-use super::themes::{Change, changes};
-use crate::diff::{Diff, Extracted, Kind, Level, Part, Row, View, WirePath, bare, channel, joined};
+use super::themes::{ThemeChange, changes};
+use crate::diff::{
+    ChangeKind, ChangeLevel, Diff, DiffRow, ExchangePart, Extracted, View, WirePath, bare, channel,
+    joined,
+};
 use crate::model::{Direction, MethodKind};
 
 /// A line of the summary.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Line {
-    /// What its items have in common.
+pub struct BriefLine {
+    /// The common part of its items.
     pub head: &'static str,
     /// The items, the gravest first.
-    pub items: Vec<Item>,
-    /// How many more names there are.
+    pub items: Vec<BriefItem>,
+    /// Number of further names.
     pub more: usize,
 }
 
 /// Things of which the same is said.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Item {
+pub struct BriefItem {
     /// The words before the names: `headers`.
     pub before: String,
     /// Names, as they stand on the wire.
@@ -32,7 +35,7 @@ pub struct Item {
     pub after: String,
 }
 
-impl Item {
+impl BriefItem {
     fn new(before: &str, names: Vec<String>, after: impl Into<String>) -> Self {
         Self {
             before: before.to_owned(),
@@ -42,10 +45,10 @@ impl Item {
     }
 }
 
-/// How many items a line has at most.
+/// Maximum number of items in a line.
 const MAX_ITEMS: usize = 5;
 
-/// How many names an item has at most, of what is no message.
+/// Maximum number of names in an item that is no message.
 const MAX_NAMES: usize = 6;
 
 /// The place of a line among the others, and what its items have in common.
@@ -67,25 +70,25 @@ impl Head {
 
 /// Returns the summary of a diff: a line for each sort of news, ten at most.
 #[must_use]
-pub fn brief(diff: &Diff) -> Vec<Line> {
-    let mut all: SortedMap<Head, Vec<(Level, Item)>> = SortedMap::new();
+pub fn brief(diff: &Diff) -> Vec<BriefLine> {
+    let mut all: SortedMap<Head, Vec<(ChangeLevel, BriefItem)>> = SortedMap::new();
     let mut messages: SortedMap<(Head, &'static str), SortedSet<&str>> = SortedMap::new();
     let mut extracted: SortedMap<&str, SortedSet<&str>> = SortedMap::new();
-    let inputs = (diff.rows.iter()).filter(|row| row.kind == Kind::MethodRechanneled);
+    let inputs = (diff.rows.iter()).filter(|row| row.kind == ChangeKind::MethodRechanneled);
     let inputs: SortedSet<&str> = inputs
         .flat_map(|row| row.paths.iter().map(|path| path.method.as_str()))
         .collect();
     for change in changes(diff) {
         let row = change.lead();
         let head = match row.kind {
-            Kind::MethodRemoved | Kind::MethodAdded
+            ChangeKind::MethodRemoved | ChangeKind::MethodAdded
                 if row.before.is_some() && row.after.is_some() =>
             {
                 Head::CHANGED
             }
-            Kind::MethodRemoved => Head::GONE,
-            Kind::MethodAdded => Head::NEW,
-            Kind::MethodRechanneled => Head::ASKED,
+            ChangeKind::MethodRemoved => Head::GONE,
+            ChangeKind::MethodAdded => Head::NEW,
+            ChangeKind::MethodRechanneled => Head::ASKED,
             _ => {
                 for (head, item) in items(&change, &inputs) {
                     all.entry(head).or_default().push((row.level, item));
@@ -113,9 +116,9 @@ pub fn brief(diff: &Diff) -> Vec<Line> {
     }
     for (extension, methods) in extracted {
         let after = format!("from the core to the extension {extension}");
-        let item = Item::new("", braced(&methods), after);
+        let item = BriefItem::new("", braced(&methods), after);
         let moved = all.entry(Head::MOVED).or_default();
-        moved.push((Level::Breaking, item));
+        moved.push((ChangeLevel::Breaking, item));
     }
     for ((head, sender), methods) in messages.into_iter().rev() {
         let (before, after) = match head {
@@ -123,32 +126,33 @@ pub fn brief(diff: &Diff) -> Vec<Line> {
             Head::CHANGED => ("", sender),
             _ => (sender, ""),
         };
-        let item = Item::new(before, braced(&methods), after);
+        let item = BriefItem::new(before, braced(&methods), after);
         let items = all.entry(head).or_default();
-        items.insert(0, (Level::Breaking, item));
+        items.insert(0, (ChangeLevel::Breaking, item));
     }
     let lines = all.into_iter();
     lines.map(|(head, items)| line(head, items)).collect()
 }
 
 /// Says which channel a method got or lost beside one that it keeps.
-fn on_another_channel(row: &Row) -> &'static str {
+fn on_another_channel(row: &DiffRow) -> &'static str {
     let is_input = row.subject.as_deref() == Some(channel(MethodKind::Input));
     match (row.kind, is_input) {
-        (Kind::MethodAdded, true) => "is an entry of inputRequests as well",
-        (Kind::MethodAdded, false) => "is sent by itself as well",
+        (ChangeKind::MethodAdded, true) => "is an entry of inputRequests as well",
+        (ChangeKind::MethodAdded, false) => "is sent by itself as well",
         (_, true) => "is no entry of inputRequests any more",
         (_, false) => "is no longer sent by itself",
     }
 }
 
 /// Things of which the same is said become one item; the gravest come first.
-fn line(head: Head, mut items: Vec<(Level, Item)>) -> Line {
-    // What concerns every message comes before what concerns a few.
+fn line(head: Head, mut items: Vec<(ChangeLevel, BriefItem)>) -> BriefLine {
+    // Changes of every message come before changes of a few.
     items.sort_by_key(|(level, item)| (item.before.is_empty(), Reverse(*level)));
-    let mut all: Vec<Item> = Vec::new();
+    let mut all: Vec<BriefItem> = Vec::new();
     for (_, item) in items {
-        let alike = |known: &&mut Item| known.before == item.before && known.after == item.after;
+        let alike =
+            |known: &&mut BriefItem| known.before == item.before && known.after == item.after;
         match all.iter_mut().find(alike) {
             Some(known) => {
                 let mut names = item.names;
@@ -167,7 +171,7 @@ fn line(head: Head, mut items: Vec<(Level, Item)>) -> Line {
             item.names.truncate(MAX_NAMES);
         }
     }
-    Line {
+    BriefLine {
         head: head.1,
         items: all,
         more,
@@ -175,7 +179,7 @@ fn line(head: Head, mut items: Vec<(Level, Item)>) -> Line {
 }
 
 /// Returns what a change has to say, and where.
-fn items(change: &Change<'_>, inputs: &SortedSet<&str>) -> Vec<(Head, Item)> {
+fn items(change: &ThemeChange<'_>, inputs: &SortedSet<&str>) -> Vec<(Head, BriefItem)> {
     let row = change.lead();
     let paths: Vec<&WirePath> = change.main().collect();
     let subject = row.subject.clone().unwrap_or_default();
@@ -184,7 +188,7 @@ fn items(change: &Change<'_>, inputs: &SortedSet<&str>) -> Vec<(Head, Item)> {
         text.split(',').next().unwrap_or_default().to_owned()
     };
     let one = |head, before: &str, name: String, after: String| {
-        vec![(head, Item::new(before, vec![name], after))]
+        vec![(head, BriefItem::new(before, vec![name], after))]
     };
     let shape = |view: &Option<View>| match view.as_ref().map(|view| view.text.as_str()) {
         Some("unknown") => "any JSON".to_owned(),
@@ -201,50 +205,52 @@ fn items(change: &Change<'_>, inputs: &SortedSet<&str>) -> Vec<(Head, Item)> {
     let deprecated = |head, before: &str| {
         let part = paths.first().map(|path| (path.part, path.method.as_str()));
         let (name, after) = match (part, row.places.first()) {
-            (Some((Part::Message, method)), _) if method != "*" => {
+            (Some((ExchangePart::Message, method)), _) if method != "*" => {
                 (method.to_owned(), String::new())
             }
             // A definition as a whole goes by its name.
             (Some(_), Some(place)) if row.subject.is_none() => (place.new.clone(), here()),
-            (Some((Part::Params | Part::Result, _)), _) => (name(row, &paths), here()),
+            (Some((ExchangePart::Params | ExchangePart::Result, _)), _) => {
+                (name(row, &paths), here())
+            }
             _ => (subject.clone(), String::new()),
         };
         one(head, before, name, after)
     };
     match row.kind {
-        Kind::MethodAdded
-        | Kind::MethodRemoved
-        | Kind::MethodRechanneled
-        | Kind::DefinitionRenamed => Vec::new(),
-        Kind::HeaderRemoved => about(Head::GONE, "headers", subject),
-        Kind::HeaderAdded | Kind::HeaderChanged
+        ChangeKind::MethodAdded
+        | ChangeKind::MethodRemoved
+        | ChangeKind::MethodRechanneled
+        | ChangeKind::DefinitionRenamed => Vec::new(),
+        ChangeKind::HeaderRemoved => about(Head::GONE, "headers", subject),
+        ChangeKind::HeaderAdded | ChangeKind::HeaderChanged
             if !row.verdicts.old_to_new.valid
                 || (is_required(&row.after) && !is_required(&row.before)) =>
         {
             about(Head::CLIENTS_MUST, "headers", subject)
         }
-        Kind::HeaderAdded => about(Head::MAY, "headers", subject),
-        Kind::HeaderChanged => about(Head::CHANGED, "headers", subject),
-        Kind::ErrorCodeAdded => error(Head::NEW, &row.after),
-        Kind::ErrorCodeRemoved => error(Head::GONE, &row.before),
-        Kind::ErrorCodeRenumbered => {
+        ChangeKind::HeaderAdded => about(Head::MAY, "headers", subject),
+        ChangeKind::HeaderChanged => about(Head::CHANGED, "headers", subject),
+        ChangeKind::ErrorCodeAdded => error(Head::NEW, &row.after),
+        ChangeKind::ErrorCodeRemoved => error(Head::GONE, &row.before),
+        ChangeKind::ErrorCodeRenumbered => {
             let name = format!("{subject} {} -> {}", code(&row.before), code(&row.after));
             about(Head::CHANGED, "errors", name)
         }
-        Kind::ErrorCodeChanged => error(Head::CHANGED, &row.after),
-        Kind::RuleAdded => about(Head::RULES, "new:", subject),
-        Kind::RuleRemoved => about(Head::RULES, "removed:", subject),
-        Kind::RuleChanged => about(Head::RULES, "changed:", subject),
-        Kind::Deprecated => deprecated(Head::LEAVING, ""),
-        Kind::Undeprecated => deprecated(Head::CHANGED, "no longer deprecated:"),
-        Kind::Moved => {
+        ChangeKind::ErrorCodeChanged => error(Head::CHANGED, &row.after),
+        ChangeKind::RuleAdded => about(Head::RULES, "new:", subject),
+        ChangeKind::RuleRemoved => about(Head::RULES, "removed:", subject),
+        ChangeKind::RuleChanged => about(Head::RULES, "changed:", subject),
+        ChangeKind::Deprecated => deprecated(Head::LEAVING, ""),
+        ChangeKind::Undeprecated => deprecated(Head::CHANGED, "no longer deprecated:"),
+        ChangeKind::Moved => {
             let from: Vec<&WirePath> = change.from().collect();
             let old = subject.split(" -> ").next().unwrap_or_default().to_owned();
             let mut ends = [holder(&from), holder(&paths)];
             if ends[0] == ends[1] {
                 // Within one exchange its parts tell the ends apart, or else the ways to the two places.
                 let parts = [&from, &paths].map(|paths| paths.first().map(|path| path.part));
-                let parts = parts.map(|part| part.unwrap_or(Part::Message).as_str());
+                let parts = parts.map(|part| part.unwrap_or(ExchangePart::Message).as_str());
                 let place =
                     |paths: &[&WirePath]| paths.first().map_or("$", |path| path.path()).to_owned();
                 ends = if parts[0] == parts[1] {
@@ -256,30 +262,32 @@ fn items(change: &Change<'_>, inputs: &SortedSet<&str>) -> Vec<(Head, Item)> {
             let [here, there] = ends;
             one(Head::MOVED, "", old, format!("from {here} to {there}"))
         }
-        Kind::MemberAddedRequired | Kind::BecameRequired => required(row, &paths, inputs),
-        Kind::ResultAdded => one(Head::NEW, "the result", subject, here()),
-        Kind::ResultRemoved => one(Head::GONE, "the result", subject, here()),
-        Kind::MemberAddedOptional => member(Head::MAY),
-        Kind::UnionMemberAdded => one(Head::MAY, "", shape(&row.after), here()),
-        Kind::EnumValueAdded => one(Head::MAY, "the value", subject, here()),
-        Kind::MemberRemoved => match &row.other_name {
+        ChangeKind::MemberAddedRequired | ChangeKind::BecameRequired => {
+            required(row, &paths, inputs)
+        }
+        ChangeKind::ResultAdded => one(Head::NEW, "the result", subject, here()),
+        ChangeKind::ResultRemoved => one(Head::GONE, "the result", subject, here()),
+        ChangeKind::MemberAddedOptional => member(Head::MAY),
+        ChangeKind::UnionMemberAdded => one(Head::MAY, "", shape(&row.after), here()),
+        ChangeKind::EnumValueAdded => one(Head::MAY, "the value", subject, here()),
+        ChangeKind::MemberRemoved => match &row.other_name {
             Some(other) => {
                 let after = format!("{}, perhaps renamed to {}", here(), bare(other));
                 one(Head::GONE, "", name(row, &paths), after)
             }
             None => member(Head::GONE),
         },
-        Kind::UnionMemberRemoved => one(Head::GONE, "", shape(&row.before), here()),
-        Kind::EnumValueRemoved => one(Head::GONE, "the value", subject, here()),
-        Kind::BecameOptional => changed("may be left out".to_owned()),
-        Kind::TypeWidened => changed(format!("may be {}", shape(&row.after))),
-        Kind::TypeNarrowed if shape(&row.after) == "never" => {
+        ChangeKind::UnionMemberRemoved => one(Head::GONE, "", shape(&row.before), here()),
+        ChangeKind::EnumValueRemoved => one(Head::GONE, "the value", subject, here()),
+        ChangeKind::BecameOptional => changed("may be left out".to_owned()),
+        ChangeKind::TypeWidened => changed(format!("may be {}", shape(&row.after))),
+        ChangeKind::TypeNarrowed if shape(&row.after) == "never" => {
             changed("admits no value any more".to_owned())
         }
-        Kind::TypeNarrowed | Kind::TypeChanged | Kind::ConstChanged => {
+        ChangeKind::TypeNarrowed | ChangeKind::TypeChanged | ChangeKind::ConstChanged => {
             changed(format!("is {}", shape(&row.after)))
         }
-        Kind::ConstraintChanged if subject == "oneOf" => changed(
+        ChangeKind::ConstraintChanged if subject == "oneOf" => changed(
             (if shape(&row.after).starts_with("no ") {
                 "may be several of its shapes at once"
             } else {
@@ -287,8 +295,8 @@ fn items(change: &Change<'_>, inputs: &SortedSet<&str>) -> Vec<(Head, Item)> {
             })
             .to_owned(),
         ),
-        Kind::ConstraintChanged => changed(format!("has {}", shape(&row.after))),
-        Kind::OpennessChanged => match only_values(&row.after) {
+        ChangeKind::ConstraintChanged => changed(format!("has {}", shape(&row.after))),
+        ChangeKind::OpennessChanged => match only_values(&row.after) {
             Some(kind) => {
                 let after = format!("must be {kind} {}", here());
                 one(Head::CHANGED, "values of", name(row, &paths), after)
@@ -332,7 +340,11 @@ fn other_members(view: &Option<View>) -> String {
 }
 
 /// Returns what has to be there now, by who sends it.
-fn required(row: &Row, paths: &[&WirePath], inputs: &SortedSet<&str>) -> Vec<(Head, Item)> {
+fn required(
+    row: &DiffRow,
+    paths: &[&WirePath],
+    inputs: &SortedSet<&str>,
+) -> Vec<(Head, BriefItem)> {
     let mut items = Vec::new();
     for (direction, head) in Direction::ALL
         .into_iter()
@@ -342,7 +354,7 @@ fn required(row: &Row, paths: &[&WirePath], inputs: &SortedSet<&str>) -> Vec<(He
         own.retain(|path| path.direction == direction);
         if !own.is_empty() {
             let names = vec![name(row, &own)];
-            items.push((head, Item::new("", names, within(&own, inputs))));
+            items.push((head, BriefItem::new("", names, within(&own, inputs))));
         }
     }
     items
@@ -373,7 +385,7 @@ fn braced(methods: &SortedSet<&str>) -> Vec<String> {
     names
 }
 
-impl Line {
+impl BriefLine {
     /// Writes the items in words, names as `name` writes them.
     #[must_use]
     pub fn words(&self, name: impl Fn(&str) -> String) -> String {

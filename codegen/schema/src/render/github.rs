@@ -6,16 +6,16 @@ use std::fmt::Write;
 use crate::sorted::SortedMap;
 
 use super::text::{counted, headline};
-use super::themes::Change;
+use super::themes::ThemeChange;
 use super::{change_line, one_line};
-use crate::diff::{Diff, Level, Row};
+use crate::diff::{ChangeLevel, Diff, DiffRow};
 
-/// How many annotations of a severity a workflow shows, without the one that counts the others.
+/// Maximum number of annotations of a severity in a workflow, without the one that counts the others.
 const MAX_SHOWN: usize = 9;
 
 /// Renders the annotations of a diff, the summary first; with a gate, only those that fail it.
 #[must_use]
-pub fn render(diff: &Diff, gate: Option<Level>) -> String {
+pub fn render(diff: &Diff, gate: Option<ChangeLevel>) -> String {
     let title = format!("{} -> {}", diff.old, diff.new);
     let title = one_line(&title);
     let head = headline(diff, &diff.summary());
@@ -24,16 +24,16 @@ pub fn render(diff: &Diff, gate: Option<Level>) -> String {
         let message = format!("not compared: {}", one_line(what));
         text.push_str(&command("error", None, &title, &message));
     }
-    let asked = |row: &&Row| gate.is_none_or(|gate| row.level >= gate);
-    let mut rows: Vec<&Row> = diff.rows.iter().filter(asked).collect();
+    let asked = |row: &&DiffRow| gate.is_none_or(|gate| row.level >= gate);
+    let mut rows: Vec<&DiffRow> = diff.rows.iter().filter(asked).collect();
     rows.sort_by_key(|row| Reverse(row.level));
     let mut shown: SortedMap<&str, usize> = SortedMap::new();
     for row in rows {
         let severity = match row.level {
             _ if gate.is_some() => "error",
-            Level::Breaking => "error",
-            Level::Risky => "warning",
-            Level::Compatible | Level::Representation => "notice",
+            ChangeLevel::Breaking => "error",
+            ChangeLevel::Risky => "warning",
+            ChangeLevel::Compatible | ChangeLevel::Representation => "notice",
         };
         let count = shown.entry(severity).or_default();
         *count += 1;
@@ -56,9 +56,9 @@ pub fn render(diff: &Diff, gate: Option<Level>) -> String {
     text
 }
 
-fn message(row: &Row) -> String {
+fn message(row: &DiffRow) -> String {
     let subject = row.subject.clone().unwrap_or_default();
-    let written = Change::of(row).written();
+    let written = ThemeChange::of(row).written();
     let first = written
         .first()
         .map(|(path, remark)| format!("{path}{remark}"));

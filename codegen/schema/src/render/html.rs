@@ -13,7 +13,7 @@ use super::brief::brief;
 use super::text::{conclusion, headline};
 use super::themes::themes;
 use crate::Error;
-use crate::diff::{Diff, History, Kind, Level};
+use crate::diff::{ChangeKind, ChangeLevel, Diff, SchemaHistory};
 
 const PAGE: &str = include_str!("../../templates/diff/page.html.jinja");
 const STYLE: &str = include_str!("../../templates/diff/style.css");
@@ -23,7 +23,7 @@ const SCRIPT: &str = include_str!("../../templates/diff/script.js");
 ///
 /// # Errors
 /// A template that fails, which would be a defect.
-pub fn render(history: &History) -> Result<String, Error> {
+pub fn render(history: &SchemaHistory) -> Result<String, Error> {
     let failed = |error: minijinja::Error| Error::defect("minijinja", error);
     let mut templates = Environment::new();
     let syntax = SyntaxConfig::builder()
@@ -41,8 +41,8 @@ pub fn render(history: &History) -> Result<String, Error> {
     page.render(self::page(history)).map_err(failed)
 }
 
-fn page(history: &History) -> Value {
-    let History {
+fn page(history: &SchemaHistory) -> Value {
+    let SchemaHistory {
         revisions,
         methods,
         diffs,
@@ -55,14 +55,15 @@ fn page(history: &History) -> Value {
     // The gravest step is the one that most readers come for.
     let breaking = |diff: &Diff| {
         let rows = diff.rows.iter();
-        rows.filter(|row| row.level == Level::Breaking).count()
+        rows.filter(|row| row.level == ChangeLevel::Breaking)
+            .count()
     };
     let gravest = (0..diffs.len()).max_by_key(|index| breaking(&diffs[*index]));
-    let levels = Level::ALL.iter().map(|level| {
+    let levels = ChangeLevel::ALL.iter().map(|level| {
         let count = rows().filter(|row| row.level == *level).count();
         (level.as_str(), count, hint(*level))
     });
-    let kinds = Kind::ALL.iter().map(|kind| {
+    let kinds = ChangeKind::ALL.iter().map(|kind| {
         let count = rows().filter(|row| row.kind == *kind).count();
         (kind.id(), count, kind.explain().means)
     });
@@ -91,21 +92,21 @@ fn chips(all: impl Iterator<Item = (&'static str, usize, &'static str)>) -> Valu
         .collect()
 }
 
-fn hint(level: Level) -> &'static str {
+fn hint(level: ChangeLevel) -> &'static str {
     match level {
-        Level::Breaking => "a message exists that one side sends and the other rejects",
-        Level::Risky => {
+        ChangeLevel::Breaking => "a message exists that one side sends and the other rejects",
+        ChangeLevel::Risky => {
             "nothing is rejected, but something that worked is ignored or understood differently"
         }
-        Level::Compatible => "old peers miss what is new, and nothing else",
-        Level::Representation => "names: nothing on the wire",
+        ChangeLevel::Compatible => "old peers miss what is new, and nothing else",
+        ChangeLevel::Representation => "names: nothing on the wire",
     }
 }
 
 fn pair(index: usize, open: bool, diff: &Diff) -> Value {
     let summary = diff.summary();
     let headline = headline(diff, &summary);
-    // What links to it and into it begin with.
+    // Links to it and into it begin with this id.
     let id = link(&format!("{}..{}", diff.old, diff.new));
     let groups = themes(diff).into_iter().map(|theme| {
         let cards = theme.changes.iter();
@@ -121,7 +122,7 @@ fn pair(index: usize, open: bool, diff: &Diff) -> Value {
     context! {
         index,
         id,
-        // Whether its summary is open from the start.
+        // Set if its summary is open from the start.
         open,
         brief => Serde(brief(diff)),
         old => &diff.old,

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::Error;
-use crate::diff::{Diff, History, MethodLine, Summary};
+use crate::diff::{Diff, MethodLine, SchemaHistory, Summary};
 
 /// The form of the document; it grows when a member goes or changes, not when one comes.
 const FORMAT: u32 = 2;
@@ -29,7 +29,7 @@ struct All<'d> {
 /// Renders the document of one diff.
 ///
 /// # Errors
-/// What cannot be written as JSON, which would be a defect.
+/// Returns an error if a value cannot be written as JSON, which would be a defect.
 pub fn diff(diff: &Diff) -> Result<String, Error> {
     written(&one(diff, Some(FORMAT)))
 }
@@ -38,7 +38,7 @@ pub fn diff(diff: &Diff) -> Result<String, Error> {
 ///
 /// # Errors
 /// As [`diff`].
-pub fn history(history: &History) -> Result<String, Error> {
+pub fn history(history: &SchemaHistory) -> Result<String, Error> {
     written(&All {
         format: FORMAT,
         revisions: &history.revisions,

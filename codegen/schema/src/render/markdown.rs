@@ -4,15 +4,15 @@ use std::fmt::Write;
 
 use super::brief::brief;
 use super::text::{conclusion, counted};
-use super::themes::{Change, themes};
+use super::themes::{ThemeChange, themes};
 use super::{one_line, prose_groups, verdict_word};
-use crate::diff::{Diff, Level, Prose, WirePath};
+use crate::diff::{ChangeLevel, Diff, Prose, WirePath};
 use crate::naming::capitalized;
 
-/// How many wire paths of a row are spelled out.
+/// Maximum number of wire paths of a row that are spelled out.
 const SHOWN_PATHS: usize = 4;
 
-/// How many breaking changes stand outside of what is folded: with the summary they fit one screen.
+/// Maximum number of breaking changes outside of the folded part: with the summary they fit one screen.
 const MAX_UNFOLDED: usize = 8;
 
 /// Renders the changelog of a diff.
@@ -50,7 +50,7 @@ pub fn render(diff: &Diff) -> String {
         let _ = writeln!(text, "{} further changes were not asked for.", diff.hidden);
     }
     let themes = themes(diff);
-    let is_breaking = |change: &&Change<'_>| change.lead().level == Level::Breaking;
+    let is_breaking = |change: &&ThemeChange<'_>| change.lead().level == ChangeLevel::Breaking;
     let breaking = themes
         .iter()
         .flat_map(|theme| &theme.changes)
@@ -107,13 +107,13 @@ pub fn render(diff: &Diff) -> String {
     text
 }
 
-fn entry(text: &mut String, diff: &Diff, change: &Change<'_>) {
+fn entry(text: &mut String, diff: &Diff, change: &ThemeChange<'_>) {
     let row = change.lead();
     let mark = match row.level {
-        Level::Breaking => "**breaking**",
-        Level::Risky => "*risky*",
-        Level::Compatible => "compatible",
-        Level::Representation => "name",
+        ChangeLevel::Breaking => "**breaking**",
+        ChangeLevel::Risky => "*risky*",
+        ChangeLevel::Compatible => "compatible",
+        ChangeLevel::Representation => "name",
     };
     let main: Vec<&WirePath> = change.main().collect();
     let written = change.written();
@@ -147,7 +147,7 @@ fn entry(text: &mut String, diff: &Diff, change: &Change<'_>) {
         let _ = write!(text, ": {shown}");
     }
     text.push('\n');
-    if row.level >= Level::Risky {
+    if row.level >= ChangeLevel::Risky {
         let [up, down] = [row.verdicts.old_to_new, row.verdicts.new_to_old].map(verdict_word);
         let _ = writeln!(
             text,

@@ -13,16 +13,19 @@ use std::borrow::Cow;
 
 use mcp_wire::steers;
 
-use crate::diff::{Diff, Kind, Meaning, Met, Prose, Row, Transport, Verdict, View, joined};
-use crate::shims::{PROVEN, Sender};
+use crate::diff::{
+    ChangeKind, Diff, DiffRow, DirectionVerdict, Meaning, MetRule, Prose, RefusingTransport, View,
+    joined,
+};
+use crate::shims::{MethodSender, PROVEN};
 use crate::sorted::{SortedMap, SortedSet};
 
 /// Returns `rejected`, `rejected over HTTP`, `ignored`, `misinterpreted` or `ok`.
 #[must_use]
-pub fn verdict_word(verdict: Verdict) -> &'static str {
+pub fn verdict_word(verdict: DirectionVerdict) -> &'static str {
     match (verdict.valid, verdict.over, verdict.meaning) {
-        (false, Some(Transport::Http), _) => "rejected over HTTP",
-        (false, Some(Transport::Stdio), _) => "rejected over stdio",
+        (false, Some(RefusingTransport::Http), _) => "rejected over HTTP",
+        (false, Some(RefusingTransport::Stdio), _) => "rejected over stdio",
         (false, None, _) => "rejected",
         (true, _, Meaning::Kept) => "ok",
         (true, _, Meaning::Dropped) => "ignored",
@@ -32,15 +35,15 @@ pub fn verdict_word(verdict: Verdict) -> &'static str {
 
 /// Returns the rules that a change meets, step by step; the only step of an adjacent pair has no name.
 #[must_use]
-pub fn rules_met(diff: &Diff, change: &themes::Change<'_>) -> Vec<(String, Vec<String>)> {
+pub fn rules_met(diff: &Diff, change: &themes::ThemeChange<'_>) -> Vec<(String, Vec<String>)> {
     let whole = format!("{}..{}", diff.old, diff.new);
     let mut steps: SortedMap<&str, SortedSet<&String>> = SortedMap::new();
-    for Met { step, rules } in change.rows().iter().flat_map(|row| &row.rules) {
+    for MetRule { step, rules } in change.rows().iter().flat_map(|row| &row.rules) {
         let step = if *step == whole { "" } else { step };
         steps.entry(step).or_default().extend(rules);
     }
     let told = steps.into_iter().map(|(step, rules)| {
-        // Where a rule acts, that the rest needs none goes without saying.
+        // Beside a rule that acts, the lack of rules for the rest goes without saying.
         let others = rules.len() > 1;
         let told = rules.into_iter().filter(|rule| !others || *rule != PROVEN);
         (step.to_owned(), told.cloned().collect())
@@ -50,7 +53,7 @@ pub fn rules_met(diff: &Diff, change: &themes::Change<'_>) -> Vec<(String, Vec<S
 
 /// Returns the same in one line: `rule handshake`, or `rules 2025-11-25..2026-07-28 handshake`; `None` if none is known.
 #[must_use]
-pub fn rules_words(diff: &Diff, change: &themes::Change<'_>) -> Option<String> {
+pub fn rules_words(diff: &Diff, change: &themes::ThemeChange<'_>) -> Option<String> {
     let steps = rules_met(diff, change);
     match steps.as_slice() {
         [] => None,
@@ -88,10 +91,10 @@ fn one_line(text: &str) -> Cow<'_, str> {
 
 /// Returns the peers that a change of the pages binds, in words.
 #[must_use]
-pub fn peers(binds: Option<Sender>) -> &'static str {
+pub fn peers(binds: Option<MethodSender>) -> &'static str {
     match binds {
-        Some(Sender::Client) => "clients",
-        Some(Sender::Server) => "servers",
+        Some(MethodSender::Client) => "clients",
+        Some(MethodSender::Server) => "servers",
         None => "clients and servers",
     }
 }
@@ -99,7 +102,8 @@ pub fn peers(binds: Option<Sender>) -> &'static str {
 /// Returns what only the pages say, by the peers and the transport that it is about: `clients, over HTTP`.
 #[must_use]
 pub fn prose_groups(diff: &Diff) -> Vec<(String, Vec<&Prose>)> {
-    let mut groups: SortedMap<(Option<Sender>, Option<Transport>), Vec<&Prose>> = SortedMap::new();
+    let mut groups: SortedMap<(Option<MethodSender>, Option<RefusingTransport>), Vec<&Prose>> =
+        SortedMap::new();
     for change in &diff.prose {
         groups
             .entry((change.binds, change.over))
@@ -116,7 +120,7 @@ pub fn prose_groups(diff: &Diff) -> Vec<(String, Vec<&Prose>)> {
 
 /// Returns what stood there and what stands there, in one line; empty where the kind says it all.
 #[must_use]
-pub fn change_line(row: &Row) -> String {
+pub fn change_line(row: &DiffRow) -> String {
     let presence = |view: &View, [before, after]: [&str; 2]| match view.required {
         Some(true) => format!("{before}required{after}"),
         Some(false) => format!("{before}optional{after}"),
@@ -128,7 +132,9 @@ pub fn change_line(row: &Row) -> String {
         None => String::new(),
     };
     match (&row.before, &row.after) {
-        (Some(before), Some(after)) if row.kind == Kind::Moved && before.text == after.text => {
+        (Some(before), Some(after))
+            if row.kind == ChangeKind::Moved && before.text == after.text =>
+        {
             let presence = presence(after, [", ", " there"]);
             let within = if row.changed_within {
                 ", and changed inside"
@@ -154,13 +160,13 @@ pub fn change_line(row: &Row) -> String {
     }
 }
 
-/// How many words that both sides have stand before and after those that differ.
+/// Number of words before and after a difference that both sides share.
 const WORDS_AROUND: usize = 4;
 
-/// How many words two texts have to share at their ends before only the words that differ are shown.
+/// Minimum number of shared words at the ends of two texts before only the words that differ are shown.
 const LEAST_SAME: usize = 4;
 
-/// How long two texts are together before only the words that differ are shown.
+/// Length of two texts together from which on only the words that differ are shown.
 const SHORT: usize = 60;
 
 /// Two texts by the words that differ, with a few around them.

@@ -1,13 +1,13 @@
 //! Words for the places of a change: what a member is called, and in which messages it is.
 
-use crate::diff::{Part, Row, Segment, WirePath, bare, joined};
+use crate::diff::{DiffRow, ExchangePart, PathSegment, WirePath, bare, joined};
 use crate::sorted::SortedSet;
 
 /// From how many methods on their number says more than their names.
 const MANY: usize = 3;
 
 /// Returns what a member is called: by the way to it where that is short and the same everywhere, else by its name alone.
-pub(super) fn name(row: &Row, paths: &[&WirePath]) -> String {
+pub(super) fn name(row: &DiffRow, paths: &[&WirePath]) -> String {
     let ways: SortedSet<String> = paths.iter().map(|path| way(path).join(".")).collect();
     match (ways.first(), ways.len()) {
         (Some(way), 1) if !way.is_empty() => way.clone(),
@@ -37,10 +37,10 @@ fn way(path: &WirePath) -> Vec<String> {
     let mut segments: Vec<String> = Vec::new();
     for segment in &path.trail.segments {
         match (segment, segments.last_mut()) {
-            (Segment::Member(name), _) => segments.push(bare(name).to_owned()),
-            (Segment::Each, _) => segments.push("*".to_owned()),
-            (Segment::Item, Some(last)) => last.push_str("[]"),
-            (Segment::Item, None) | (Segment::Choice(_), _) => {}
+            (PathSegment::Member(name), _) => segments.push(bare(name).to_owned()),
+            (PathSegment::Each, _) => segments.push("*".to_owned()),
+            (PathSegment::Item, Some(last)) => last.push_str("[]"),
+            (PathSegment::Item, None) | (PathSegment::Choice(_), _) => {}
         }
     }
     segments.split_off(segments.len().saturating_sub(SHOWN))
@@ -57,8 +57,9 @@ pub(super) fn within(paths: &[&WirePath], inputs: &SortedSet<&str>) -> String {
         },
         count => {
             let all_are_inputs = methods.iter().all(|method| inputs.contains(method));
-            let of_part = |part: Part| all_are_inputs && paths.iter().all(|path| path.part == part);
-            let list = match (of_part(Part::Params), of_part(Part::Result)) {
+            let of_part =
+                |part: ExchangePart| all_are_inputs && paths.iter().all(|path| path.part == part);
+            let list = match (of_part(ExchangePart::Params), of_part(ExchangePart::Result)) {
                 (true, _) => " in inputRequests",
                 (_, true) => " in inputResponses",
                 _ => "",
@@ -77,7 +78,7 @@ pub(super) fn within(paths: &[&WirePath], inputs: &SortedSet<&str>) -> String {
 /// Returns the kind of message that all these places are in, where it is one: `error`.
 fn chosen<'p>(paths: &[&'p WirePath]) -> Option<&'p str> {
     let choice = |path: &&'p WirePath| match path.trail.segments.as_slice() {
-        [Segment::Choice(choice), _, ..] => Some(choice.text.as_str()),
+        [PathSegment::Choice(choice), _, ..] => Some(choice.text.as_str()),
         _ => None,
     };
     let choices: SortedSet<&str> = paths.iter().map(choice).collect::<Option<_>>()?;
@@ -102,11 +103,13 @@ pub(super) fn holder(paths: &[&WirePath]) -> String {
 
 fn exchanges(paths: &[&WirePath]) -> &'static str {
     let all = |fits: fn(&WirePath) -> bool| paths.iter().all(|path| fits(path));
-    if all(|path| path.part == Part::Result) {
+    if all(|path| path.part == ExchangePart::Result) {
         "results"
     } else if all(|path| path.method.starts_with("notifications/")) {
         "notifications"
-    } else if all(|path| path.part == Part::Params && !path.method.starts_with("notifications/")) {
+    } else if all(|path| {
+        path.part == ExchangePart::Params && !path.method.starts_with("notifications/")
+    }) {
         "requests"
     } else {
         "messages"

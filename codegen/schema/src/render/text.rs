@@ -4,11 +4,11 @@ use crate::sorted::SortedMap;
 use std::fmt::Write;
 
 use super::brief::brief;
-use super::themes::{Change, themes};
+use super::themes::{ThemeChange, themes};
 use super::{one_line, prose_groups, rules_words, verdict_word};
-use crate::diff::{Diff, Kind, Level, Prose, Row, Summary, joined};
+use crate::diff::{ChangeKind, ChangeLevel, Diff, DiffRow, Prose, Summary, joined};
 
-/// How a text is laid out.
+/// The layout of a text.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct TextOptions {
     /// With the colours of a terminal.
@@ -25,7 +25,7 @@ pub struct TextOptions {
     pub width: Option<usize>,
 }
 
-/// How many wire paths of a row are shown, if not all are asked for.
+/// Maximum number of wire paths shown of a row, if not all are asked for.
 const SHOWN_PATHS: usize = 2;
 
 /// The columns of a line, if nothing is known of the terminal.
@@ -40,10 +40,10 @@ const HEAD: usize = 19;
 /// The fewest columns that words are wrapped to.
 const LEAST: usize = 40;
 
-/// How many rows that are set aside for one reason are named.
+/// Maximum number of rows named that are set aside for one reason.
 const SHOWN_ASIDE: usize = 5;
 
-/// How many fingerprints go on a line.
+/// Number of fingerprints on a line.
 const IDS_A_LINE: usize = 6;
 
 const BOLD: &str = "1";
@@ -52,7 +52,7 @@ const DIM: &str = "2";
 /// Renders the text of a diff.
 #[must_use]
 pub fn render(diff: &Diff, options: TextOptions) -> String {
-    let mut writer = Writer {
+    let mut writer = TextReport {
         text: String::new(),
         options,
     };
@@ -118,12 +118,12 @@ pub fn conclusion(summary: &Summary) -> String {
     text
 }
 
-struct Writer {
+struct TextReport {
     text: String,
     options: TextOptions,
 }
 
-impl Writer {
+impl TextReport {
     fn paint(&self, code: &str, text: &str) -> String {
         let text = one_line(text);
         if self.options.colour {
@@ -164,10 +164,10 @@ impl Writer {
         self.brief(diff);
         let mut others = 0;
         for theme in themes(diff) {
-            let is_shown = |change: &&Change<'_>| {
-                !self.options.only_breaking || change.lead().level == Level::Breaking
+            let is_shown = |change: &&ThemeChange<'_>| {
+                !self.options.only_breaking || change.lead().level == ChangeLevel::Breaking
             };
-            let shown: Vec<&Change<'_>> = theme.changes.iter().filter(is_shown).collect();
+            let shown: Vec<&ThemeChange<'_>> = theme.changes.iter().filter(is_shown).collect();
             others += theme.changes.len() - shown.len();
             if shown.is_empty() {
                 continue;
@@ -185,7 +185,7 @@ impl Writer {
         if !self.options.only_breaking {
             self.prose(diff);
         }
-        let mut aside: SortedMap<&str, Vec<&Row>> = SortedMap::new();
+        let mut aside: SortedMap<&str, Vec<&DiffRow>> = SortedMap::new();
         for ignored in &diff.ignored {
             aside.entry(&ignored.reason).or_default().push(&ignored.row);
         }
@@ -212,7 +212,7 @@ impl Writer {
         }
     }
 
-    /// What only the specification's pages say.
+    /// Writes the changes that only the specification's pages state.
     fn prose(&mut self, diff: &Diff) {
         if diff.prose.is_empty() {
             return;
@@ -268,14 +268,14 @@ impl Writer {
         lines
     }
 
-    fn change(&mut self, diff: &Diff, change: &Change<'_>) {
+    fn change(&mut self, diff: &Diff, change: &ThemeChange<'_>) {
         let options = self.options;
         let row = change.lead();
         let colour = match row.level {
-            Level::Breaking => "31",
-            Level::Risky => "33",
-            Level::Compatible => "32",
-            Level::Representation => DIM,
+            ChangeLevel::Breaking => "31",
+            ChangeLevel::Risky => "33",
+            ChangeLevel::Compatible => "32",
+            ChangeLevel::Representation => DIM,
         };
         let level = self.paint(colour, &format!("{:<15}", row.level));
         let kind = self.paint(BOLD, &format!("{:<22}", row.kind.id()));
@@ -287,7 +287,7 @@ impl Writer {
                 .collect()
         };
         let mut paths = self.some_of(written, change.is_of_messages());
-        if row.kind == Kind::MethodAdded {
+        if row.kind == ChangeKind::MethodAdded {
             shape_of_messages(&mut paths, change);
         }
         let from = self.some_of(change.from().map(ToString::to_string).collect(), false);
@@ -300,7 +300,7 @@ impl Writer {
         }
         let line = match (row.kind, options.only_breaking) {
             // Each path has its own.
-            (Kind::MethodAdded, _) => String::new(),
+            (ChangeKind::MethodAdded, _) => String::new(),
             (_, true) => shortened(change.line(), self.beside(FACTS)),
             (_, false) => change.line(),
         };
@@ -348,9 +348,9 @@ impl Writer {
 }
 
 /// Writes beside the path of each new message what it holds.
-fn shape_of_messages(paths: &mut [String], change: &Change<'_>) {
+fn shape_of_messages(paths: &mut [String], change: &ThemeChange<'_>) {
     for path in paths {
-        let of_path = |row: &&&Row| row.paths.iter().any(|it| it.to_string() == *path);
+        let of_path = |row: &&&DiffRow| row.paths.iter().any(|it| it.to_string() == *path);
         let view = change
             .rows()
             .iter()

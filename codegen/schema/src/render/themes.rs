@@ -3,28 +3,28 @@
 use crate::sorted::{SortedMap, SortedSet};
 use std::cmp::Reverse;
 
-use crate::diff::{Diff, Kind, Part, Row, WirePath, joined};
+use crate::diff::{ChangeKind, Diff, DiffRow, ExchangePart, WirePath, joined};
 
 use super::change_line;
 use crate::model::Direction;
 
-/// What belongs together: a feature, or a part that every exchange has.
+/// A feature, or a part that every exchange has, with its changes.
 #[derive(Debug)]
 pub struct Theme<'d> {
     /// The name of the theme.
     pub id: String,
     /// Its changes, the gravest first.
-    pub changes: Vec<Change<'d>>,
+    pub changes: Vec<ThemeChange<'d>>,
 }
 
 /// One change, at all places where it is made.
 #[derive(Debug)]
-pub struct Change<'d> {
+pub struct ThemeChange<'d> {
     /// The rows that tell it, in the order of the diff; never empty.
-    rows: Vec<&'d Row>,
+    rows: Vec<&'d DiffRow>,
 }
 
-/// How many other methods that have a path are named beside it.
+/// Maximum number of other methods with a path that are named beside it.
 const ALSO: usize = 2;
 
 /// Themes that come first, in their order; features follow, the gravest first.
@@ -46,7 +46,7 @@ const SHARED: &str = "several features";
 const MESSAGES: &str = "messages";
 const TRANSPORT: &str = "transport";
 const ERRORS: &str = "errors";
-/// What is on no wire path.
+/// The heading of changes without a wire path.
 const NAMES: &str = "names of definitions";
 
 /// Groups the changes of a diff by theme.
@@ -76,8 +76,8 @@ pub fn themes(diff: &Diff) -> Vec<Theme<'_>> {
 }
 
 /// Returns the rows of a diff, those that say the same of several places as one.
-pub(super) fn changes(diff: &Diff) -> Vec<Change<'_>> {
-    let mut all: Vec<Change<'_>> = Vec::new();
+pub(super) fn changes(diff: &Diff) -> Vec<ThemeChange<'_>> {
+    let mut all: Vec<ThemeChange<'_>> = Vec::new();
     let mut known: SortedMap<Vec<String>, usize> = SortedMap::new();
     for row in &diff.rows {
         let key = likeness(diff, row);
@@ -85,7 +85,7 @@ pub(super) fn changes(diff: &Diff) -> Vec<Change<'_>> {
             Some(at) => all[*at].rows.push(row),
             None => {
                 known.insert(key, all.len());
-                all.push(Change { rows: vec![row] });
+                all.push(ThemeChange { rows: vec![row] });
             }
         }
     }
@@ -93,15 +93,24 @@ pub(super) fn changes(diff: &Diff) -> Vec<Change<'_>> {
 }
 
 /// Returns what two rows have in common that say the same.
-fn likeness(diff: &Diff, row: &Row) -> Vec<String> {
+fn likeness(diff: &Diff, row: &DiffRow) -> Vec<String> {
     let part = row.paths.first().map(|path| path.part);
     let mut key = vec![row.kind.id().to_owned(), row.level.as_str().to_owned()];
     match (row.kind, part) {
         (kind, _) if is_of_messages(kind) => {
             key.extend(areas(diff, row.paths.iter()).into_iter().cloned());
         }
-        (Kind::Moved, _)
-        | (_, None | Some(Part::Header | Part::Rule | Part::Error | Part::Message)) => {
+        (ChangeKind::Moved, _)
+        | (
+            _,
+            None
+            | Some(
+                ExchangePart::Header
+                | ExchangePart::Rule
+                | ExchangePart::Error
+                | ExchangePart::Message,
+            ),
+        ) => {
             key.push(row.fingerprint.clone());
         }
         _ => {
@@ -114,10 +123,10 @@ fn likeness(diff: &Diff, row: &Row) -> Vec<String> {
 }
 
 /// Returns whether a change of this kind is about messages as a whole.
-fn is_of_messages(kind: Kind) -> bool {
+fn is_of_messages(kind: ChangeKind) -> bool {
     matches!(
         kind,
-        Kind::MethodAdded | Kind::MethodRemoved | Kind::MethodRechanneled
+        ChangeKind::MethodAdded | ChangeKind::MethodRemoved | ChangeKind::MethodRechanneled
     )
 }
 
@@ -129,33 +138,33 @@ fn areas<'d>(diff: &'d Diff, paths: impl Iterator<Item = &'d WirePath>) -> Sorte
         .collect()
 }
 
-fn theme_of(diff: &Diff, change: &Change<'_>) -> String {
+fn theme_of(diff: &Diff, change: &ThemeChange<'_>) -> String {
     if let Some(about) = &change.lead().about {
         return about.clone();
     }
     let paths: Vec<&WirePath> = change.main().collect();
     let areas = areas(diff, change.main());
-    let parts: SortedSet<Part> = paths.iter().map(|path| path.part).collect();
-    let only = |part: Part| parts.len() == 1 && parts.contains(&part);
+    let parts: SortedSet<ExchangePart> = paths.iter().map(|path| path.part).collect();
+    let only = |part: ExchangePart| parts.len() == 1 && parts.contains(&part);
     if let (Some(area), 1) = (areas.first(), areas.len()) {
         return (*area).clone();
     }
     let theme = if paths.is_empty() {
         NAMES
-    } else if only(Part::Header) {
+    } else if only(ExchangePart::Header) {
         TRANSPORT
-    } else if only(Part::Error) {
+    } else if only(ExchangePart::Error) {
         ERRORS
     } else if areas.is_empty() {
         MESSAGES
-    } else if only(Part::Params) {
+    } else if only(ExchangePart::Params) {
         let notifies = |path: &&WirePath| path.method.starts_with("notifications/");
         if paths.iter().all(notifies) {
             NOTIFICATIONS
         } else {
             REQUESTS
         }
-    } else if only(Part::Result) {
+    } else if only(ExchangePart::Result) {
         RESULTS
     } else {
         SHARED
@@ -164,7 +173,7 @@ fn theme_of(diff: &Diff, change: &Change<'_>) -> String {
 }
 
 /// Returns the wire paths of a row: of what moved, where it is now.
-pub(super) fn main_paths(row: &Row) -> &[WirePath] {
+pub(super) fn main_paths(row: &DiffRow) -> &[WirePath] {
     if row.to.is_empty() {
         &row.paths
     } else {
@@ -172,21 +181,21 @@ pub(super) fn main_paths(row: &Row) -> &[WirePath] {
     }
 }
 
-impl<'d> Change<'d> {
+impl<'d> ThemeChange<'d> {
     /// Returns the change that one row tells.
-    pub(super) fn of(row: &'d Row) -> Self {
+    pub(super) fn of(row: &'d DiffRow) -> Self {
         Self { rows: vec![row] }
     }
 
     /// Returns its rows.
     #[must_use]
-    pub fn rows(&self) -> &[&'d Row] {
+    pub fn rows(&self) -> &[&'d DiffRow] {
         &self.rows
     }
 
     /// Returns the first of its rows: kind, level, subject and shapes are those of all.
     #[must_use]
-    pub fn lead(&self) -> &'d Row {
+    pub fn lead(&self) -> &'d DiffRow {
         self.rows[0]
     }
 
@@ -201,7 +210,7 @@ impl<'d> Change<'d> {
 
     /// Returns its wire paths as people read them, each with a remark on the methods that have it as well.
     ///
-    /// What both sides send alike in no method of its own goes without direction, once.
+    /// Returns the paths with their directions. A path that both sides send alike, in no method of its own, has none.
     #[must_use]
     pub fn written(&self) -> Vec<(String, String)> {
         let paths: Vec<&WirePath> = self.main().collect();
@@ -210,7 +219,7 @@ impl<'d> Change<'d> {
                 && (&one.method, one.part, one.path()) == (&other.method, other.part, other.path())
         };
         let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
-        let mut known: SortedMap<(Option<Direction>, Part, &str), usize> = SortedMap::new();
+        let mut known: SortedMap<(Option<Direction>, ExchangePart, &str), usize> = SortedMap::new();
         for path in &paths {
             let has_twin = path.method == "*" && paths.iter().any(|other| is_twin(path, other));
             let direction = (!has_twin).then_some(path.direction);

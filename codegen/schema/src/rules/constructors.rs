@@ -22,17 +22,17 @@ pub(super) struct Constructors {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(try_from = "Row")]
+#[serde(try_from = "ConstructorRow")]
 pub(super) struct ValueRule {
     pub(super) at: String,
-    pub(super) start: Start,
+    pub(super) start: InitialValue,
     pub(super) since: Option<String>,
     pub(super) until: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Row {
+struct ConstructorRow {
     at: String,
     value: Option<Value>,
     is: Option<Stated>,
@@ -49,21 +49,21 @@ enum Stated {
     ProtocolVersion,
 }
 
-/// What a member starts from.
+/// The value that a member starts from.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Start {
+pub enum InitialValue {
     /// This value; `{}` is what the constructor of the member's type makes of nothing.
     Value(Value),
     /// The string that names the revision on the wire.
     ProtocolVersion,
 }
 
-impl TryFrom<Row> for ValueRule {
+impl TryFrom<ConstructorRow> for ValueRule {
     type Error = String;
 
-    fn try_from(row: Row) -> Result<Self, String> {
-        let Row {
+    fn try_from(row: ConstructorRow) -> Result<Self, String> {
+        let ConstructorRow {
             at,
             value,
             is,
@@ -72,8 +72,8 @@ impl TryFrom<Row> for ValueRule {
             ..
         } = row;
         let start = match (value, is) {
-            (Some(value), None) => Start::Value(value),
-            (None, Some(Stated::ProtocolVersion)) => Start::ProtocolVersion,
+            (Some(value), None) => InitialValue::Value(value),
+            (None, Some(Stated::ProtocolVersion)) => InitialValue::ProtocolVersion,
             _ => Err(format!(
                 "`{at}` starts from either a `value` or what it `is`"
             ))?,

@@ -2,7 +2,7 @@
 
 use toml::Spanned;
 
-use super::{Decide, Inline, Ranged, Rules, Runtime, ShapeAs, Start, UnionRule, matches};
+use super::{Decide, InitialValue, Inline, Ranged, Rules, Runtime, ShapeAs, UnionRule, matches};
 use crate::Error;
 use crate::decision::Scope;
 use crate::spec::range::Order;
@@ -201,7 +201,11 @@ impl<'r> HeldRules<'r> {
     }
 
     /// Returns what a member that must be there starts from, where a rule has a value that fits.
-    pub(crate) fn start(&self, place: &str, fits: impl Fn(&Start) -> bool) -> Option<Start> {
+    pub(crate) fn start(
+        &self,
+        place: &str,
+        fits: impl Fn(&InitialValue) -> bool,
+    ) -> Option<InitialValue> {
         let found = self.layers().find_map(|rules| {
             let Rules { constructors, .. } = rules;
 

@@ -20,7 +20,7 @@ pub(super) struct MistakeRules {
 #[serde(try_from = "MistakeToml")]
 pub(super) struct MistakeRule {
     at: String,
-    fate: MistakeFate,
+    fate: MistakeTreatment,
 }
 
 #[derive(Debug, Deserialize)]
@@ -31,7 +31,7 @@ struct MistakeToml {
     text: Option<String>,
     beside: Option<String>,
     within: Option<String>,
-    kind: Option<ValueKind>,
+    kind: Option<MistakeValueKind>,
     reads: Option<String>,
     only_but: Option<String>,
     keep: Option<Keep>,
@@ -51,7 +51,7 @@ enum Keep {
 /// The kind of a value that stands for another one, as `mcp_wire::mend::ValueKind` has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum ValueKind {
+pub enum MistakeValueKind {
     /// An object.
     Object,
     /// A string.
@@ -64,18 +64,18 @@ pub enum ValueKind {
 
 /// A mistake in a member, and what becomes of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mistake {
+pub struct MistakeRow {
     /// The Rust names of the types and unions that have the member; empty for all.
     pub of: SortedSet<String>,
     /// The member on the wire; empty for each.
     pub member: String,
-    /// What becomes of it.
-    pub fate: MistakeFate,
+    /// The fate of the mistake.
+    pub fate: MistakeTreatment,
 }
 
-/// What becomes of a mistake, as `mcp_wire::mend::MistakeFate` has it; the texts are JSON.
+/// The fate of a mistake, as `mcp_wire::mend::MistakeFate` has it; the texts are JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum MistakeFate {
+pub enum MistakeTreatment {
     /// A value for an absent or unreadable one.
     Value(String),
     /// A value for an absent one beside a member.
@@ -85,9 +85,9 @@ pub enum MistakeFate {
     /// The member that holds the value.
     Within(String),
     /// A text for a value of a kind, which stands in the place of `_`.
-    Reads(ValueKind, String),
+    Reads(MistakeValueKind, String),
     /// The same for an entry.
-    EntryReads(ValueKind, String),
+    EntryReads(MistakeValueKind, String),
     /// The alternative that does not count.
     Only(String),
     /// It stays.
@@ -127,30 +127,30 @@ impl TryFrom<MistakeToml> for MistakeRule {
         }
         let others = (within, only_but, keep);
         let fate = match (value, text, beside, kind.zip(reads), others) {
-            (Some(value), None, None, None, (None, None, None)) => MistakeFate::Value(value),
+            (Some(value), None, None, None, (None, None, None)) => MistakeTreatment::Value(value),
             (Some(value), Some(text), None, None, (None, None, None)) => {
-                MistakeFate::Means(text, value)
+                MistakeTreatment::Means(text, value)
             }
             (Some(value), None, Some(beside), None, (None, None, None)) => {
-                MistakeFate::Beside(beside, value)
+                MistakeTreatment::Beside(beside, value)
             }
             (None, None, None, Some((kind, reads)), (None, None, None)) if at.ends_with(ENTRY) => {
-                MistakeFate::EntryReads(kind, reads)
+                MistakeTreatment::EntryReads(kind, reads)
             }
             (None, None, None, Some((kind, reads)), (None, None, None)) => {
-                MistakeFate::Reads(kind, reads)
+                MistakeTreatment::Reads(kind, reads)
             }
-            (None, None, None, None, (Some(name), None, None)) => MistakeFate::Within(name),
-            (None, None, None, None, (None, Some(but), None)) => MistakeFate::Only(but),
-            (None, None, None, None, (None, None, Some(Keep::All))) => MistakeFate::Kept,
-            (None, None, None, None, (None, None, Some(Keep::Some))) => MistakeFate::KeptSome,
+            (None, None, None, None, (Some(name), None, None)) => MistakeTreatment::Within(name),
+            (None, None, None, None, (None, Some(but), None)) => MistakeTreatment::Only(but),
+            (None, None, None, None, (None, None, Some(Keep::All))) => MistakeTreatment::Kept,
+            (None, None, None, None, (None, None, Some(Keep::Some))) => MistakeTreatment::KeptSome,
             _ => {
                 return Err(format!(
                     "`{at}` has one of `value` (with `text` or `beside`), `reads` (with `kind`), `within`, `only-but` and `keep`"
                 ));
             }
         };
-        let is_entry = matches!(fate, MistakeFate::EntryReads(..));
+        let is_entry = matches!(fate, MistakeTreatment::EntryReads(..));
         if at.ends_with(ENTRY) && !is_entry {
             return Err(format!(
                 "`{at}` has `reads` and `kind`, as each row of entries"
@@ -169,7 +169,7 @@ impl MistakeRules {
 
 impl MistakeRule {
     /// Returns what it comes to for some models; `None` if it matches nothing in them.
-    pub(super) fn mistake(&self, models: &[&Model]) -> Option<Mistake> {
+    pub(super) fn mistake(&self, models: &[&Model]) -> Option<MistakeRow> {
         let (ty, member) = self.place()?;
         let all = models
             .iter()
@@ -180,7 +180,7 @@ impl MistakeRule {
                 .map(|(_, def)| def.name.clone())
                 .collect(),
             // An alternative is a member of none of the variants.
-            _ if matches!(self.fate, MistakeFate::Only(_)) => all
+            _ if matches!(self.fate, MistakeTreatment::Only(_)) => all
                 .filter(|(_, def)| {
                     matches!(def.shape, Shape::Union(_))
                         && def.places.iter().any(|place| place == ty)
@@ -203,7 +203,7 @@ impl MistakeRule {
             _ => false,
         });
         let unions: SortedSet<String> = unions.map(|def| def.name.clone()).collect();
-        Some(Mistake {
+        Some(MistakeRow {
             of: match ty {
                 "*" => SortedSet::new(),
                 _ => of.into_iter().chain(unions).collect(),

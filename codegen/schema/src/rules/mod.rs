@@ -24,21 +24,21 @@ use crate::spec::extensions::FOLDER;
 use crate::spec::range::Order;
 use crate::spec::rules::{RuleFile, RuleTexts};
 use constructors::Constructors;
-pub use constructors::Start;
+pub use constructors::InitialValue;
 pub(crate) use held::HeldRules;
 use mistakes::MistakeRules;
-pub use mistakes::{Mistake, MistakeFate, ValueKind};
+pub use mistakes::{MistakeRow, MistakeTreatment, MistakeValueKind};
 pub use pattern::matches;
-use source::Source;
+use source::RuleSource;
 
 /// The rules of `names.toml`, `shapes.toml`, `unions.toml`, `constructors.toml` and `mistakes.toml`.
 #[derive(Debug, Default)]
 pub struct Rules {
-    names: Source<Names>,
-    shapes: Source<Shapes>,
-    unions: Source<Unions>,
-    constructors: Source<Constructors>,
-    mistakes: Source<MistakeRules>,
+    names: RuleSource<NameRules>,
+    shapes: RuleSource<Shapes>,
+    unions: RuleSource<Unions>,
+    constructors: RuleSource<Constructors>,
+    mistakes: RuleSource<MistakeRules>,
     order: Order,
     /// The rules of extensions, by name.
     extensions: SortedMap<String, Rules>,
@@ -72,7 +72,7 @@ ranged!(
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
-struct Names {
+struct NameRules {
     /// Definition to Rust type.
     types: SortedMap<String, Spanned<String>>,
     /// Inline schema to type name.
@@ -173,7 +173,7 @@ struct UnionRule {
     reason: String,
 }
 
-/// How a union is decided that its schema leaves open.
+/// The decision of a union that its schema leaves open.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) enum Decide {
@@ -201,7 +201,7 @@ impl Rules {
     /// Reads the rule files of a spec.
     ///
     /// # Errors
-    /// What is not TOML, or not a rule, with file and line.
+    /// Returns an error for a text that is not TOML, or not a rule, with file and line.
     pub fn read(texts: &RuleTexts) -> Result<Self, Error> {
         let mut rules = Self::below(texts, "")?;
         let folder = format!("{FOLDER}/");
@@ -221,11 +221,11 @@ impl Rules {
     fn below(texts: &RuleTexts, folder: &str) -> Result<Self, Error> {
         let file = |name: &str| texts.get(&format!("{folder}{name}"));
         let rules = Self {
-            names: Source::of(file("names.toml"))?,
-            shapes: Source::of(file("shapes.toml"))?,
-            unions: Source::of(file("unions.toml"))?,
-            constructors: Source::of(file(constructors::FILE))?,
-            mistakes: Source::of(file(mistakes::FILE))?,
+            names: RuleSource::of(file("names.toml"))?,
+            shapes: RuleSource::of(file("shapes.toml"))?,
+            unions: RuleSource::of(file("unions.toml"))?,
+            constructors: RuleSource::of(file(constructors::FILE))?,
+            mistakes: RuleSource::of(file(mistakes::FILE))?,
             order: match folder.trim_end_matches('/').strip_prefix(FOLDER) {
                 Some(name) => texts
                     .states
@@ -314,7 +314,7 @@ impl Rules {
     }
 
     /// Returns what stands for mistakes in members of some models, in the order of the rules.
-    pub(crate) fn mistakes(&self, models: &[&Model]) -> Vec<Mistake> {
+    pub(crate) fn mistakes(&self, models: &[&Model]) -> Vec<MistakeRow> {
         let rules = self.mistakes.rules.mistake.iter();
         let rules = rules.filter_map(|rule| {
             let mistake = rule.get_ref().mistake(models)?;
@@ -386,7 +386,7 @@ fn faults<T: Ranged>(
     rows.iter().filter_map(fault).collect()
 }
 
-/// What is wrong with a rule that no revision needed.
+/// The reasons for which no revision needs a rule.
 const NO_USE: [&str; 3] = [
     "it matches nothing in any revision",
     "a rule that is of no use hides that the schema changed",

@@ -11,14 +11,14 @@ use crate::spec::rules::RuleFile;
 
 /// A rule file: its text for lines, and what it says.
 #[derive(Debug, Default)]
-pub(crate) struct Source<T> {
+pub(crate) struct RuleSource<T> {
     pub(crate) file: RuleFile,
     pub(crate) rules: T,
     /// The rules that were of use, by byte offset.
     used: RefCell<SortedSet<usize>>,
 }
 
-impl<T: DeserializeOwned> Source<T> {
+impl<T: DeserializeOwned> RuleSource<T> {
     pub(crate) fn of(file: RuleFile) -> Result<Self, Error> {
         Ok(Self {
             rules: file.parse()?,
@@ -28,7 +28,7 @@ impl<T: DeserializeOwned> Source<T> {
     }
 }
 
-impl<T> Source<T> {
+impl<T> RuleSource<T> {
     /// Returns what a rule says, which is of use.
     pub(crate) fn mark<'r, R>(&self, rule: &'r Spanned<R>) -> &'r R {
         self.used.borrow_mut().insert(rule.span().start);

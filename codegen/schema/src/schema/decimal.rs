@@ -9,7 +9,7 @@ struct Decimal {
     places: u32,
 }
 
-/// How many digits are read: as many as can still be moved to the places of another number.
+/// Maximum number of digits to read: as many as can still be moved to the places of another number.
 const MAX_DIGITS: i64 = 30;
 
 impl Decimal {

@@ -1,7 +1,7 @@
 //! A JSON Schema file as plain data: the keywords that types are made of as members, all others as they stand.
 //!
 //! [`Schema::parse`] reads the canonical form that `spec::canonical` writes.
-//! A keyword that is not known here is kept with its JSON pointer, and one that the rest of a [`Node`] does not say is
+//! A keyword that is not known here is kept with its JSON pointer, and one that the rest of a [`SchemaNode`] does not say is
 //! a [`Unsupported`]: a keyword that is skipped in silence is a wire fact that is lost in silence.
 
 pub(crate) mod applied;
@@ -23,7 +23,7 @@ pub struct Schema {
     /// The file as it stands.
     pub root: Value,
     /// The definitions under `$defs`.
-    pub definitions: SortedMap<String, Node>,
+    pub definitions: SortedMap<String, SchemaNode>,
     /// Unknown keywords, by the JSON pointer of each: they have no effect on what is valid.
     pub unknown: SortedMap<String, Value>,
 }
@@ -66,7 +66,7 @@ impl JsonType {
         Self::String,
     ];
 
-    /// What a reader sees before it reads on, in the order in which it looks: a whole number is apart from others.
+    /// The kinds that a reader sees before it reads on, in the order in which it looks: a whole number is apart from others.
     pub(crate) const KINDS: [Self; 7] = [
         Self::Object,
         Self::Array,
@@ -125,7 +125,7 @@ impl JsonType {
     }
 }
 
-/// What `additionalProperties` says of the members that are not named.
+/// The meaning of `additionalProperties` for unnamed members.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Additional {
     /// Absent, `true` or `{}`: any member may stand there.
@@ -134,7 +134,7 @@ pub enum Additional {
     /// `false`: no other member is valid.
     Forbidden,
     /// A schema that every other member must meet.
-    Schema(Box<Node>),
+    Schema(Box<SchemaNode>),
 }
 
 /// Limits on a value that change what is valid, but not its Rust type.
@@ -166,7 +166,7 @@ impl Constraints {
 
 /// One schema object, with the place where it stands.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Node {
+pub struct SchemaNode {
     /// JSON pointer of this node in its file.
     pub pointer: String,
     /// The definition named by `$ref`.
@@ -178,43 +178,47 @@ pub struct Node {
     /// `enum`.
     pub choices: Option<Vec<Value>>,
     /// `properties`; absent and empty mean the same.
-    pub properties: SortedMap<String, Node>,
+    pub properties: SortedMap<String, SchemaNode>,
     /// `required`.
     pub required: SortedSet<String>,
     /// `additionalProperties`.
     pub additional: Additional,
     /// `items`.
-    pub items: Option<Box<Node>>,
+    pub items: Option<Box<SchemaNode>>,
     /// `anyOf` or `oneOf`.
-    pub any_of: Vec<Node>,
+    pub any_of: Vec<SchemaNode>,
     /// `allOf`.
-    pub all_of: Vec<Node>,
+    pub all_of: Vec<SchemaNode>,
     /// Limits such as `minimum` and `format`.
     pub constraints: Constraints,
     /// `deprecated`.
     pub deprecated: bool,
     /// Keywords that stand here and that no other member holds: a comparison of schemas reads them, a type does not.
     pub unsaid: SortedMap<String, Value>,
-    /// What keeps a type from saying what this says.
+    /// The part of the schema that no type can express.
     pub unsupported: Option<Box<Unsupported>>,
 }
 
-/// A schema that means something, and that the members of a [`Node`] do not say whole.
+/// A schema that means something, and that the members of a [`SchemaNode`] do not say whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unsupported {
     /// JSON pointer of what does not fit.
     pub pointer: String,
-    /// What the generator can read there.
+    /// The values that the generator can read there.
     pub expected: String,
-    /// What stands there.
+    /// The value that stands there.
     pub found: String,
-    /// Whether it never comes to an end, so that no JSON is what it says.
+    /// Set if it never comes to an end, so that no JSON satisfies it.
     pub endless: bool,
 }
 
 impl Unsupported {
     /// Something that has an end.
-    pub(crate) fn new(node: &Node, expected: impl Into<String>, found: impl Into<String>) -> Self {
+    pub(crate) fn new(
+        node: &SchemaNode,
+        expected: impl Into<String>,
+        found: impl Into<String>,
+    ) -> Self {
         Self {
             pointer: node.pointer.clone(),
             expected: expected.into(),
@@ -224,7 +228,7 @@ impl Unsupported {
     }
 }
 
-impl Node {
+impl SchemaNode {
     /// Returns whether the node says nothing at all: any JSON value meets it.
     #[must_use]
     pub fn is_any(&self) -> bool {

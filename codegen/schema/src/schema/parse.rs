@@ -5,10 +5,10 @@ use crate::sorted::{SortedMap, SortedSet};
 
 use serde_json::{Map, Value, json};
 
-use super::{Additional, JsonType, Node, Schema, Unsupported, applied};
+use super::{Additional, JsonType, Schema, SchemaNode, Unsupported, applied};
 use crate::Error;
 
-/// What stands where a keyword does that is none of these.
+/// The expectation for a keyword that is none of these.
 pub(crate) const KNOWN: &str = "a keyword that the generator understands";
 
 /// Keywords that say what a value looks like in a way that no [`Node`] has a member for.
@@ -20,7 +20,7 @@ impl Schema {
     /// # Errors
     /// A keyword that is malformed, or refers to what is not there, with its JSON pointer.
     pub fn parse(schema: &Value, file: &str) -> Result<Self, Error> {
-        let mut parser = Parser {
+        let mut parser = SchemaParser {
             file,
             root: schema,
             unknown: SortedMap::new(),
@@ -58,9 +58,9 @@ pub(crate) fn subschema(
     file: &str,
     value: &Value,
     pointer: String,
-) -> Result<Node, Error> {
+) -> Result<SchemaNode, Error> {
     let unknown = SortedMap::new();
-    let mut parser = Parser {
+    let mut parser = SchemaParser {
         file,
         root,
         unknown,
@@ -68,7 +68,7 @@ pub(crate) fn subschema(
     parser.node(value, pointer)
 }
 
-impl Node {
+impl SchemaNode {
     /// Keeps a keyword that a type cannot say as it stands; the first one says what keeps the node from being a type.
     fn unsaid(&mut self, keyword: &str, value: &Value, at: String, expected: &str, found: &str) {
         self.unsaid.insert(keyword.to_owned(), value.clone());
@@ -81,18 +81,18 @@ impl Node {
     }
 }
 
-struct Parser<'a> {
+struct SchemaParser<'a> {
     file: &'a str,
     root: &'a Value,
     /// Unknown keywords.
     unknown: SortedMap<String, Value>,
 }
 
-impl Parser<'_> {
-    fn node(&mut self, value: &Value, pointer: String) -> Result<Node, Error> {
-        let mut node = Node {
+impl SchemaParser<'_> {
+    fn node(&mut self, value: &Value, pointer: String) -> Result<SchemaNode, Error> {
+        let mut node = SchemaNode {
             pointer,
-            ..Node::default()
+            ..SchemaNode::default()
         };
         if let Value::Bool(allowed) = value {
             if *allowed {
@@ -172,7 +172,7 @@ impl Parser<'_> {
         Ok(node)
     }
 
-    fn nodes(&mut self, value: &Value, at: &str) -> Result<Vec<Node>, Error> {
+    fn nodes(&mut self, value: &Value, at: &str) -> Result<Vec<SchemaNode>, Error> {
         let nodes = self.array(value, at)?;
         if nodes.is_empty() {
             return Err(self.error(at, "at least one schema", "an empty array"));
@@ -251,7 +251,7 @@ impl Parser<'_> {
 }
 
 /// Keywords beside each other of which one would be passed over in silence.
-fn company(node: &Node) -> Option<Unsupported> {
+fn company(node: &SchemaNode) -> Option<Unsupported> {
     let refuse = |expected: &str, found: &str| Some(Unsupported::new(node, expected, found));
     if node.reference.is_some() && node.says_more_than(|rest| rest.reference = None) {
         return refuse(

@@ -3,7 +3,7 @@
 use crate::sorted::SortedSet;
 
 use super::effect::largest;
-use super::plan::{Conversion, End};
+use super::plan::{Conversion, PairEnd};
 use crate::model::{Member, Model, Shape, Ty, TypeDef};
 
 /// Returns the Rust names of all definitions that are alike and lack a conversion on some way.
@@ -13,8 +13,8 @@ pub(super) fn unreached(
 ) -> SortedSet<String> {
     let converted = [up, down].map(|way| -> SortedSet<&str> {
         let named = way.iter().map(|one| &one.from);
-        let named = named.filter(|end| matches!(end, End::Type(_)));
-        named.map(End::name).collect()
+        let named = named.filter(|end| matches!(end, PairEnd::Type(_)));
+        named.map(PairEnd::name).collect()
     });
     let both = |name: &str| converted.iter().all(|names| names.contains(name));
     let definitions = |name: &String| {

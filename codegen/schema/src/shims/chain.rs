@@ -1,4 +1,4 @@
-//! Which rules a change meets on its way: those of its pair of adjacent revisions, or of each step between two others.
+//! The rules that a change meets on its way: those of its pair of adjacent revisions, or of each step between two others.
 //!
 //! Between adjacent revisions the plan of the pair says it. Further apart, a change is what the steps have made of it:
 //! it meets the rules of their rows at its places on the wire, or of those that hold these or lie in them.
@@ -7,28 +7,28 @@
 
 use crate::sorted::{SortedMap, SortedSet};
 
-use super::changes::Changes;
-use super::{PROVEN, Pair, PairPlan, cover};
+use super::changes::ProseChanges;
+use super::{PROVEN, PairPlan, RevisionPair, cover};
 use crate::Models;
 use crate::Spec;
-use crate::diff::{self, Diff, Met, Prose, Row, Sources, WirePath, WirePlace};
-use crate::spec::Status;
+use crate::diff::{self, Diff, DiffRow, MetRule, Prose, SideSources, WirePath, WirePlace};
+use crate::spec::RevisionStage;
 
 /// Meets a change that only a candidate has.
 const UNNEGOTIATED: &str = "runtime: a candidate is never negotiated";
 
 /// Fills in the rules of every row between revisions that are converted into each other, and candidates on the way;
 /// no rules for a pair that cannot be planned.
-pub fn cover_all(spec: &Spec, sources: &Sources<'_>, diffs: &mut [Diff]) {
+pub fn cover_all(spec: &Spec, sources: &SideSources<'_>, diffs: &mut [Diff]) {
     let Ok(models) = Models::open(spec) else {
         return;
     };
     let chain = models.shim_pairs();
     let of_extensions = models.extension_pairs();
-    let mut planned: SortedMap<&Pair, Option<Planned>> = SortedMap::new();
+    let mut planned: SortedMap<&RevisionPair, Option<PlannedPair>> = SortedMap::new();
     for diff in diffs.iter_mut().filter(|diff| !diff.raw) {
         let ends = [&diff.old, &diff.new];
-        let is_between = |pair: &&Pair| {
+        let is_between = |pair: &&RevisionPair| {
             let pair = [&pair.old, &pair.new];
             pair == ends || pair == [ends[1], ends[0]]
         };
@@ -46,13 +46,13 @@ pub fn cover_all(spec: &Spec, sources: &Sources<'_>, diffs: &mut [Diff]) {
         };
         for pair in crossed {
             let of_pair = planned.entry(pair);
-            of_pair.or_insert_with(|| Planned::of(spec, sources, &models, pair));
+            of_pair.or_insert_with(|| PlannedPair::of(spec, sources, &models, pair));
         }
         if converted {
             let told = crossed.iter().flat_map(|pair| prose(&models.changes, pair));
             diff.prose.extend(told);
         }
-        let crossed: Option<Vec<&Planned>> = (crossed.iter())
+        let crossed: Option<Vec<&PlannedPair>> = (crossed.iter())
             .map(|pair| planned.get(pair)?.as_ref())
             .collect();
         match crossed.as_deref() {
@@ -65,7 +65,7 @@ pub fn cover_all(spec: &Spec, sources: &Sources<'_>, diffs: &mut [Diff]) {
 }
 
 /// Returns what the prose changes between two adjacent revisions.
-fn prose(changes: &Changes, pair: &Pair) -> Vec<Prose> {
+fn prose(changes: &ProseChanges, pair: &RevisionPair) -> Vec<Prose> {
     let step = pair.to_string();
     let own = changes.all().filter(|change| change.between == step);
     own.map(|change| Prose {
@@ -82,7 +82,7 @@ fn prose(changes: &Changes, pair: &Pair) -> Vec<Prose> {
 /// Returns where a revision stands in the chain of conversions: the indices of the last one that is converted and not after it,
 /// and of the first one not before it. They are one where it is converted itself, or a draft that is a released revision;
 /// a candidate stands between two.
-fn place(spec: &Spec, pairs: &[Pair], label: &str) -> Option<[usize; 2]> {
+fn place(spec: &Spec, pairs: &[RevisionPair], label: &str) -> Option<[usize; 2]> {
     let oldest = pairs.first().map(|pair| &pair.old);
     let ids: Vec<&String> = (oldest.into_iter())
         .chain(pairs.iter().map(|pair| &pair.new))
@@ -97,18 +97,23 @@ fn place(spec: &Spec, pairs: &[Pair], label: &str) -> Option<[usize; 2]> {
     let before = (spec.revisions.iter()).take_while(|other| other.id != known.id);
     let before = before.filter_map(|other| ids.iter().position(|id| **id == other.id));
     let after = before.last().filter(|at| at + 1 < ids.len())?;
-    (known.status == Status::Candidate).then_some([after, after + 1])
+    (known.status == RevisionStage::Candidate).then_some([after, after + 1])
 }
 
 /// A pair of adjacent revisions: its plan, and the rules that its rows meet, place by place.
-struct Planned {
+struct PlannedPair {
     name: String,
     plan: PairPlan,
     rules: SortedMap<WirePlace, SortedSet<String>>,
 }
 
-impl Planned {
-    fn of(spec: &Spec, sources: &Sources<'_>, models: &Models<'_>, pair: &Pair) -> Option<Self> {
+impl PlannedPair {
+    fn of(
+        spec: &Spec,
+        sources: &SideSources<'_>,
+        models: &Models<'_>,
+        pair: &RevisionPair,
+    ) -> Option<Self> {
         let file = spec.rules.get(&pair.file());
         let plan = models.plan_pair(pair, file).ok()?;
         let diff = diff::between(sources, &pair.old, &pair.new, false).ok()?;
@@ -129,12 +134,12 @@ impl Planned {
     }
 
     /// Returns the rules for a row of this very pair.
-    fn rules(&self, row: &Row) -> Vec<Met> {
+    fn rules(&self, row: &DiffRow) -> Vec<MetRule> {
         self.met(cover(row, &self.plan)).into_iter().collect()
     }
 
-    fn met(&self, rules: SortedSet<String>) -> Option<Met> {
-        (!rules.is_empty()).then(|| Met {
+    fn met(&self, rules: SortedSet<String>) -> Option<MetRule> {
+        (!rules.is_empty()).then(|| MetRule {
             step: self.name.clone(),
             rules: rules.into_iter().collect(),
         })
@@ -148,11 +153,11 @@ impl Planned {
     }
 }
 
-/// Whether what stands at the first place has a say in what stands at the second one.
+/// Decides if the value at the first place affects the one at the second.
 type Touches = fn(&WirePlace, &WirePlace) -> bool;
 
 /// Returns the rules of each step for a row between two revisions that are not adjacent.
-fn met(row: &Row, planned: &[&Planned]) -> Vec<Met> {
+fn met(row: &DiffRow, planned: &[&PlannedPair]) -> Vec<MetRule> {
     let places: Vec<WirePlace> = row.paths.iter().map(WirePath::place).collect();
     if places.is_empty() {
         // Names of definitions are no value that anything could happen to.
@@ -165,7 +170,7 @@ fn met(row: &Row, planned: &[&Planned]) -> Vec<Met> {
         |other, place| place.holds(other),
     ];
     for touches in near {
-        let met: Vec<Met> = (planned.iter())
+        let met: Vec<MetRule> = (planned.iter())
             .flat_map(|pair| pair.met(pair.touching(&places, touches)))
             .collect();
         if !met.is_empty() {
@@ -176,11 +181,11 @@ fn met(row: &Row, planned: &[&Planned]) -> Vec<Met> {
 }
 
 /// Returns the rules for a row of a candidate: what the step over it does where the candidate changes something.
-fn met_on_the_way(row: &Row, planned: &[&Planned]) -> Vec<Met> {
+fn met_on_the_way(row: &DiffRow, planned: &[&PlannedPair]) -> Vec<MetRule> {
     let met = met(row, planned);
     if !met.is_empty() {
         return met;
     }
-    let alone = |pair: &&Planned| pair.met(SortedSet::from_iter([UNNEGOTIATED.to_owned()]));
+    let alone = |pair: &&PlannedPair| pair.met(SortedSet::from_iter([UNNEGOTIATED.to_owned()]));
     planned.last().and_then(alone).into_iter().collect()
 }

@@ -1,4 +1,4 @@
-//! What the prose of the specification changes between adjacent revisions and no schema shows: `spec/changes.toml`.
+//! Changes of the specification's prose between adjacent revisions that no schema shows: `spec/changes.toml`.
 //!
 //! Each change is answered: by rules of the pair, by an adapter of the runtime, or by a reason why nothing has to be
 //! done about it. One without an answer stops the planning of its pair.
@@ -8,8 +8,8 @@ use crate::sorted::SortedSet;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-use super::pair::{Pair, Sender};
-use crate::diff::Transport;
+use super::pair::{MethodSender, RevisionPair};
+use crate::diff::RefusingTransport;
 use crate::one_or_many::OneOrMany;
 use crate::spec::rules::RuleFile;
 use crate::{Error, Spec};
@@ -17,41 +17,41 @@ use mcp_convert::Adapter;
 
 /// All changes of the prose.
 #[derive(Debug, Default)]
-pub struct Changes {
+pub struct ProseChanges {
     file: RuleFile,
-    rows: Vec<Spanned<Change>>,
+    rows: Vec<Spanned<ProseChange>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Rows {
-    change: Vec<Spanned<Change>>,
+struct ProseTables {
+    change: Vec<Spanned<ProseChange>>,
 }
 
 /// A change of the prose.
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct Change {
+pub struct ProseChange {
     /// The name under which people speak of it.
     pub id: String,
     /// The two adjacent revisions: `OLD..NEW`.
     pub between: String,
     /// The peer that it binds; `None` if it binds both.
-    pub binds: Option<Sender>,
+    pub binds: Option<MethodSender>,
     /// The transport that it is about; `None` if it is about any.
-    pub over: Option<Transport>,
-    /// What the newer revision says and the older one does not, or the other way round, in our own words.
+    pub over: Option<RefusingTransport>,
+    /// The rule that only one of the two revisions has, in our own words.
     pub says: String,
     /// The page that says so.
     pub page: String,
-    /// What answers it.
-    pub answer: Option<Answer>,
+    /// The answer of this project.
+    pub answer: Option<ProseAnswer>,
 }
 
-/// What answers a change of the prose.
+/// The answer of this project to a change of the prose.
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Answer {
+pub enum ProseAnswer {
     /// Rules of the pair.
     Rule(OneOrMany<String>),
     /// An adapter of the runtime.
@@ -60,11 +60,11 @@ pub enum Answer {
     Waiver(String),
 }
 
-impl Changes {
+impl ProseChanges {
     /// Reads those of a spec.
     ///
     /// # Errors
-    /// What is not TOML, or no change, with its line.
+    /// Returns an error for a text that is not TOML, or no change, with its line.
     pub fn of(spec: &Spec) -> Result<Self, Error> {
         Self::read(spec.rules.get("changes.toml"))
     }
@@ -72,20 +72,20 @@ impl Changes {
     /// Reads the changes; an absent file has none.
     ///
     /// # Errors
-    /// What is not TOML, or no change, with its line.
+    /// Returns an error for a text that is not TOML, or no change, with its line.
     pub fn read(file: RuleFile) -> Result<Self, Error> {
-        let Rows { change: rows } = file.parse()?;
+        let ProseTables { change: rows } = file.parse()?;
         Ok(Self { file, rows })
     }
 
     /// Returns all of them, in the order of the file.
-    pub fn all(&self) -> impl Iterator<Item = &Change> {
+    pub fn all(&self) -> impl Iterator<Item = &ProseChange> {
         self.rows.iter().map(Spanned::get_ref)
     }
 
     /// Returns what is wrong with them by themselves: two of one name, no words, a pair that does not exist.
     #[must_use]
-    pub fn faults(&self, pairs: &[Pair]) -> Vec<Error> {
+    pub fn faults(&self, pairs: &[RevisionPair]) -> Vec<Error> {
         let mut seen = SortedSet::new();
         let mut errors = Vec::new();
         for row in &self.rows {
@@ -104,7 +104,7 @@ impl Changes {
                     fault(&format!("`{what}` is empty"), "");
                 }
             }
-            if matches!(&change.answer, Some(Answer::Waiver(reason)) if reason.is_empty()) {
+            if matches!(&change.answer, Some(ProseAnswer::Waiver(reason)) if reason.is_empty()) {
                 fault("its waiver gives no reason", "");
             }
         }
@@ -114,7 +114,11 @@ impl Changes {
     /// Returns the rules of a pair that its changes ask for; every change without an answer, or a rule that is not there, is
     /// an error.
     #[must_use]
-    pub fn asked(&self, pair: &Pair, rules: &SortedSet<&str>) -> (SortedSet<String>, Vec<Error>) {
+    pub fn asked(
+        &self,
+        pair: &RevisionPair,
+        rules: &SortedSet<&str>,
+    ) -> (SortedSet<String>, Vec<Error>) {
         let mut errors = Vec::new();
         let mut asked = SortedSet::new();
         let between = pair.to_string();
@@ -124,7 +128,7 @@ impl Changes {
                 continue;
             }
             match &change.answer {
-                Some(Answer::Rule(ids)) => {
+                Some(ProseAnswer::Rule(ids)) => {
                     for id in ids.all() {
                         if !rules.contains(id.as_str()) {
                             let problem = format!("`{}` has no rule `{id}`", pair.file());
@@ -133,7 +137,7 @@ impl Changes {
                         asked.insert(id.clone());
                     }
                 }
-                Some(Answer::Adapter(_) | Answer::Waiver(_)) => {}
+                Some(ProseAnswer::Adapter(_) | ProseAnswer::Waiver(_)) => {}
                 None => errors.push(self.error(
                     row,
                     "nothing answers it",
@@ -144,8 +148,8 @@ impl Changes {
         (asked, errors)
     }
 
-    fn error(&self, row: &Spanned<Change>, problem: &str, help: &str) -> Error {
-        let Change { id, says, .. } = row.get_ref();
+    fn error(&self, row: &Spanned<ProseChange>, problem: &str, help: &str) -> Error {
+        let ProseChange { id, says, .. } = row.get_ref();
         let (offset, of) = (row.span().start, format!("change `{id}`"));
         (self.file).error(offset, of, problem, says.as_str(), help)
     }

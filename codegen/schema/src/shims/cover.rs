@@ -1,4 +1,4 @@
-//! Which rule covers a row of a diff: the plan of the pair, walked along the wire paths of the row.
+//! The rule that covers a row of a diff: the plan of the pair, walked along the wire paths of the row.
 //!
 //! A row is covered by the rules met at the end of its paths, by `proven` where the planner needed none, or by
 //! `runtime` where no value is concerned: headers, envelopes, what binds peers. What none of these covers is uncovered.
@@ -6,32 +6,36 @@
 use crate::sorted::{SortedMap, SortedSet};
 
 use super::effect::target;
-use super::pair::{Sender, Way};
-use super::plan::{Body, Conversion, End, ObjectPlan, PairPlan, Transfer};
+use super::pair::{MethodSender, StepDirection};
+use super::plan::{Conversion, ConversionBody, ObjectPlan, PairEnd, PairPlan, Transfer};
 use super::rules::ErrorRule;
-use crate::diff::{Kind, Part, Row, WirePath};
+use crate::diff::{ChangeKind, DiffRow, ExchangePart, WirePath};
 
 /// Needs no rule: the planner proved that nothing can go wrong.
 pub const PROVEN: &str = "proven";
 
 /// Returns the rules that cover a row, or why it needs none; empty if nothing covers it.
 #[must_use]
-pub fn cover(row: &Row, plan: &PairPlan) -> SortedSet<String> {
+pub fn cover(row: &DiffRow, plan: &PairPlan) -> SortedSet<String> {
     let without_rule = match row.kind {
-        Kind::HeaderAdded | Kind::HeaderRemoved | Kind::HeaderChanged => {
+        ChangeKind::HeaderAdded | ChangeKind::HeaderRemoved | ChangeKind::HeaderChanged => {
             Some("runtime: headers are the transport's")
         }
-        Kind::RuleAdded | Kind::RuleRemoved | Kind::RuleChanged => {
+        ChangeKind::RuleAdded | ChangeKind::RuleRemoved | ChangeKind::RuleChanged => {
             Some("runtime: it binds peers, and no message changes")
         }
-        Kind::ErrorCodeAdded | Kind::ErrorCodeRemoved | Kind::ErrorCodeRenumbered => {
+        ChangeKind::ErrorCodeAdded
+        | ChangeKind::ErrorCodeRemoved
+        | ChangeKind::ErrorCodeRenumbered => {
             return code(row, plan).into_iter().collect();
         }
-        Kind::ErrorCodeChanged => {
+        ChangeKind::ErrorCodeChanged => {
             Some("runtime: the code stays, the HTTP status is the transport's")
         }
-        Kind::Deprecated | Kind::Undeprecated | Kind::DefinitionRenamed => Some(PROVEN),
-        Kind::MethodRechanneled => Some("runtime: embedded requests have no envelope"),
+        ChangeKind::Deprecated | ChangeKind::Undeprecated | ChangeKind::DefinitionRenamed => {
+            Some(PROVEN)
+        }
+        ChangeKind::MethodRechanneled => Some("runtime: embedded requests have no envelope"),
         _ => None,
     };
     if let Some(why) = without_rule {
@@ -39,7 +43,10 @@ pub fn cover(row: &Row, plan: &PairPlan) -> SortedSet<String> {
     }
     let mut found = SortedSet::new();
     for path in &row.paths {
-        let of_values = matches!(row.kind, Kind::EnumValueAdded | Kind::EnumValueRemoved);
+        let of_values = matches!(
+            row.kind,
+            ChangeKind::EnumValueAdded | ChangeKind::EnumValueRemoved
+        );
         match end(plan, path, of_values) {
             Some(met) => found.extend(met),
             None => return SortedSet::new(),
@@ -52,7 +59,7 @@ pub fn cover(row: &Row, plan: &PairPlan) -> SortedSet<String> {
 }
 
 /// Returns the rule about an error code.
-fn code(row: &Row, plan: &PairPlan) -> Option<String> {
+fn code(row: &DiffRow, plan: &PairPlan) -> Option<String> {
     let about = |rule: &&ErrorRule| row.codes.iter().any(|code| rule.code.contains(*code));
     // A rule of one code says more than one of a range that the code is in.
     let rules = plan.errors.iter().filter(about);
@@ -61,7 +68,7 @@ fn code(row: &Row, plan: &PairPlan) -> Option<String> {
 }
 
 /// The conversions of objects of one direction that a path has come to.
-type Open<'p> = Vec<&'p ObjectPlan>;
+type OpenPlans<'p> = Vec<&'p ObjectPlan>;
 
 /// Returns what covers the end of a path; `None` if the plan does not lead there.
 ///
@@ -73,9 +80,9 @@ fn end(plan: &PairPlan, path: &WirePath, of_values: bool) -> Option<SortedSet<St
         ));
     }
     let sender = match path.part {
-        Part::Result | Part::Error => Sender::from(path.direction.back()),
-        Part::Params | Part::Message => Sender::from(path.direction),
-        Part::Header | Part::Rule => Sender::Client,
+        ExchangePart::Result | ExchangePart::Error => MethodSender::from(path.direction.back()),
+        ExchangePart::Params | ExchangePart::Message => MethodSender::from(path.direction),
+        ExchangePart::Header | ExchangePart::Rule => MethodSender::Client,
     };
     let mut methods = (plan.methods.iter())
         .filter(|method| method.name == path.method || method.was.as_ref() == Some(&path.method));
@@ -85,8 +92,8 @@ fn end(plan: &PairPlan, path: &WirePath, of_values: bool) -> Option<SortedSet<St
         return Some(one(&apart.rule));
     }
     let transfers = match path.part {
-        Part::Message => &None,
-        Part::Result => &method.result,
+        ExchangePart::Message => &None,
+        ExchangePart::Result => &method.result,
         _ => &method.params,
     };
     // Params that one revision has and the other leaves out are an empty object there.
@@ -95,7 +102,7 @@ fn end(plan: &PairPlan, path: &WirePath, of_values: bool) -> Option<SortedSet<St
     };
     let mut found = SortedSet::new();
     let mut reached = false;
-    for (way, transfer) in Way::BOTH.into_iter().zip(transfers) {
+    for (way, transfer) in StepDirection::BOTH.into_iter().zip(transfers) {
         let mut walk = OneWay {
             known: plan.known(way),
             found: &mut found,
@@ -111,7 +118,7 @@ fn end(plan: &PairPlan, path: &WirePath, of_values: bool) -> Option<SortedSet<St
 
 /// One direction of a walk.
 struct OneWay<'w, 'p> {
-    known: SortedMap<(&'p End, &'p End), &'p Conversion>,
+    known: SortedMap<(&'p PairEnd, &'p PairEnd), &'p Conversion>,
     found: &'w mut SortedSet<String>,
 }
 
@@ -144,7 +151,7 @@ impl<'p> OneWay<'_, 'p> {
     }
 
     /// Returns the conversions of all variants that stay, and the rules about those that do not.
-    fn choices(&self, start: &'p Conversion) -> (Open<'p>, Vec<String>) {
+    fn choices(&self, start: &'p Conversion) -> (OpenPlans<'p>, Vec<String>) {
         let (mut open, mut decided) = (Vec::new(), Vec::new());
         let mut ahead = vec![start];
         let mut seen = SortedSet::new();
@@ -152,7 +159,7 @@ impl<'p> OneWay<'_, 'p> {
             if !seen.insert((&one.from, &one.to)) {
                 continue;
             }
-            if let Body::Object(plan) = &one.body {
+            if let ConversionBody::Object(plan) = &one.body {
                 open.push(plan);
                 continue;
             }

@@ -1,9 +1,10 @@
-//! What conversions can come to beside a value, found by striking out those that can lose something, and those that can stop.
+//! The effects of conversions beside a value, found by striking out those that can lose something, and those that can stop.
 
 use crate::sorted::{SortedMap, SortedSet};
 
 use super::plan::{
-    Arm, Body, Conversion, Effect, End, Held, Hook, Missing, ObjectPlan, Source, Transfer, may_stop,
+    Arm, Conversion, ConversionBody, Effect, HookCall, Missing, ObjectPlan, PairEnd, SourceValue,
+    Transfer, ValueSource, may_stop,
 };
 use super::rules::Action;
 use crate::model::Rest;
@@ -17,7 +18,7 @@ pub(super) fn mark(conversions: &mut [Conversion]) {
     });
     let calls: Vec<Vec<Option<usize>>> = calls.collect();
     // A conversion can come to all that the conversions can that it calls.
-    let closed = |those: fn(&Body, &End) -> bool| {
+    let closed = |those: fn(&ConversionBody, &PairEnd) -> bool| {
         let all = conversions.iter().enumerate();
         let those = all.filter(|(_, one)| those(&one.body, &one.from));
         largest(those.map(|(at, _)| at).collect(), |at, set| {
@@ -35,7 +36,7 @@ pub(super) fn mark(conversions: &mut [Conversion]) {
     }
 }
 
-fn ends(one: &Conversion) -> (End, End) {
+fn ends(one: &Conversion) -> (PairEnd, PairEnd) {
     (one.from.clone(), one.to.clone())
 }
 
@@ -55,9 +56,9 @@ pub fn largest<T: Ord + Clone>(
 }
 
 /// Returns whether the conversion itself can neither lose nor stop.
-fn is_plain(body: &Body, from: &End) -> bool {
+fn is_plain(body: &ConversionBody, from: &PairEnd) -> bool {
     match body {
-        Body::Object(plan) => {
+        ConversionBody::Object(plan) => {
             // The target keeps all that the source has.
             let ends = (&plan.rest.from, &plan.rest.to);
             let keeps_rest = match ends {
@@ -72,9 +73,9 @@ fn is_plain(body: &Body, from: &End) -> bool {
                 && keeps_rest
                 && plan.dropped.iter().all(|plan| plan.action == Action::Pass)
                 // Opaque text may hold what no map can.
-                && *from != End::Opaque
+                && *from != PairEnd::Opaque
                 && plan.fields.iter().all(|field| match &field.source {
-                    Source::Same(same) => {
+                    ValueSource::Same(same) => {
                         field.was.is_none()
                             && same.missing.is_none()
                             && same.implied.is_none()
@@ -84,27 +85,27 @@ fn is_plain(body: &Body, from: &End) -> bool {
                     _ => false,
                 })
         }
-        Body::Union(arms) => arms.iter().all(|arm| matches!(arm.arm, Arm::Same(_))),
-        Body::Strings(plans) => plans.iter().all(|plan| plan.rejected.is_none()),
-        Body::IntoVariant(_) | Body::Split(_) => true,
-        Body::Custom(_) | Body::Reread | Body::Reject { .. } => false,
+        ConversionBody::Union(arms) => arms.iter().all(|arm| matches!(arm.arm, Arm::Same(_))),
+        ConversionBody::Strings(plans) => plans.iter().all(|plan| plan.rejected.is_none()),
+        ConversionBody::IntoVariant(_) | ConversionBody::Split(_) => true,
+        ConversionBody::Custom(_) | ConversionBody::Reread | ConversionBody::Reject { .. } => false,
     }
 }
 
 /// Returns whether the conversion itself always gives a value.
-fn goes_on(body: &Body, from: &End) -> bool {
+fn goes_on(body: &ConversionBody, from: &PairEnd) -> bool {
     match body {
         // Opaque text may hold what no map can.
-        Body::Object(plan) => *from != End::Opaque && gives(plan),
-        Body::Union(arms) => arms.iter().all(|arm| match &arm.arm {
+        ConversionBody::Object(plan) => *from != PairEnd::Opaque && gives(plan),
+        ConversionBody::Union(arms) => arms.iter().all(|arm| match &arm.arm {
             Arm::Same(_) => true,
             Arm::Custom(hook) => !hook.stops(),
             Arm::RequiresState { .. } | Arm::Reject { .. } => false,
         }),
-        Body::Strings(plans) => plans.iter().all(|plan| plan.rejected.is_none()),
-        Body::IntoVariant(_) | Body::Split(_) => true,
-        Body::Custom(hook) => !hook.stops(),
-        Body::Reread | Body::Reject { .. } => false,
+        ConversionBody::Strings(plans) => plans.iter().all(|plan| plan.rejected.is_none()),
+        ConversionBody::IntoVariant(_) | ConversionBody::Split(_) => true,
+        ConversionBody::Custom(hook) => !hook.stops(),
+        ConversionBody::Reread | ConversionBody::Reject { .. } => false,
     }
 }
 
@@ -112,32 +113,32 @@ fn goes_on(body: &Body, from: &End) -> bool {
 fn gives(plan: &ObjectPlan) -> bool {
     let fills =
         |missing: &Missing| matches!(&missing.action, Action::Custom(path) if !may_stop(path));
-    let gives = |source: &Source| match source {
-        Source::Same(same) => {
+    let gives = |source: &ValueSource| match source {
+        ValueSource::Same(same) => {
             (same.missing.iter()).all(|missing| missing.empty.is_some() || fills(missing))
         }
-        Source::Fill(missing) => fills(missing),
-        Source::Custom { hook, .. } | Source::Derived(hook) => !hook.stops(),
-        Source::Claim { .. } | Source::Adopt(_) | Source::Session(_) => true,
-        Source::Reread(_) | Source::Lost(_) | Source::Constant(_) => false,
+        ValueSource::Fill(missing) => fills(missing),
+        ValueSource::Custom { hook, .. } | ValueSource::Derived(hook) => !hook.stops(),
+        ValueSource::Claim { .. } | ValueSource::Adopt(_) | ValueSource::Session(_) => true,
+        ValueSource::Reread(_) | ValueSource::Lost(_) | ValueSource::Constant(_) => false,
     };
     let stops = |action: &Action| match action {
         Action::Custom(path) => may_stop(path),
         action => action.stops() || matches!(action, Action::Only(_)),
     };
-    !plan.before.iter().chain(&plan.after).any(Hook::stops)
+    !plan.before.iter().chain(&plan.after).any(HookCall::stops)
         && (plan.fields.iter()).all(|field| {
-            let left_out = matches!(&field.source, Source::Reread(_) | Source::Lost(_));
+            let left_out = matches!(&field.source, ValueSource::Reread(_) | ValueSource::Lost(_));
             gives(&field.source) || left_out && field.optional
         })
         && !plan.dropped.iter().any(|plan| stops(&plan.action))
         && (plan.settled.iter())
-            .all(|plan| plan.rule.is_some() && matches!(plan.from, Held::Field { .. }))
+            .all(|plan| plan.rule.is_some() && matches!(plan.from, SourceValue::Field { .. }))
 }
 
 /// Returns the conversion that a transfer ends in.
 #[must_use]
-pub fn target(transfer: &Transfer) -> Option<(End, End)> {
+pub fn target(transfer: &Transfer) -> Option<(PairEnd, PairEnd)> {
     match transfer {
         Transfer::Call { from, to } => Some((from.clone(), to.clone())),
         Transfer::List(inner)

@@ -1,4 +1,4 @@
-//! Where a member may be less in the other revision, by what the schema says of it and the type does not.
+//! Limits of a member that only the target's schema has, by keywords that no type expresses.
 //!
 //! The model keeps some members as opaque text; here they are seen through to what the schemas say of them.
 //! The comparison is that of the diff; its findings become questions of one way.
@@ -9,36 +9,36 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::pair::Way;
+use super::pair::StepDirection;
 use crate::diff::{
-    Comparer, Detail, Finding, Graph, Kind, Node, Place, Rest, Segment, Shape, line, place,
-    refuses_more,
+    ChangeKind, Comparer, DiffLocation, DifferenceDetail, Graph, GraphRest, Node, NodeShape,
+    PathSegment, SchemaDifference, line, place, refuses_more,
 };
 use crate::model::{Member, Ty, TypeDef};
 
-/// What the target asks of a member that the source does not.
+/// A limit of the target on a member that the source does not have.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Limit {
     /// The place that a hook names in `covers`.
     pub(super) place: String,
     /// The names on the way from the member to the place.
     pub(super) inside: Vec<String>,
-    /// What is asked there, in words.
+    /// The limit, in words.
     pub(super) asks: String,
 }
 
 /// A finding at a member or inside it: the way from the value of the member to what differs, and what differs.
-type Difference = (Vec<Segment>, Finding);
+type Difference = (Vec<PathSegment>, SchemaDifference);
 
-/// What two schemas say of the members that both have, compared once for both ways.
-pub(super) struct Limits<'g> {
+/// The limits of two schemas on the members that both have, compared once for both ways.
+pub(super) struct MemberLimits<'g> {
     graphs: [&'g Graph; 2],
     /// The objects of each, by the JSON pointers of their schemas.
     objects: [HashMap<&'g str, Node>; 2],
     comparer: RefCell<Comparer<'g>>,
 }
 
-impl<'g> Limits<'g> {
+impl<'g> MemberLimits<'g> {
     pub(super) fn of(graphs: [&'g Graph; 2]) -> Self {
         let [old, new] = graphs;
         Self {
@@ -53,7 +53,7 @@ impl<'g> Limits<'g> {
         &self,
         owners: [&TypeDef; 2],
         [source, target]: [&Member; 2],
-        way: Way,
+        way: StepDirection,
     ) -> Vec<Limit> {
         let text = is_text(&source.ty) && is_text(&target.ty);
         let [from, to] = owners.map(|def| def.pointer.as_str());
@@ -61,7 +61,7 @@ impl<'g> Limits<'g> {
         let differences =
             self.differences(ends.map(|(owner, member)| (owner, &*member.wire)), text);
         let [_, graph] = way.ends(self.graphs);
-        // What kind of value it is, is what two types say that differ; unions of other names are planned by their choices.
+        // Two types with different kinds of values differ as types; unions of other names are planned by their choices.
         let unions = [source, target].map(|member| member.ty.named());
         let told = if text {
             source.ty != target.ty
@@ -69,7 +69,7 @@ impl<'g> Limits<'g> {
             source.ty.innermost() != target.ty.innermost() && unions.contains(&None)
         };
         let asks_more = |(inside, finding): &&Difference| {
-            let limits = !text && matches!(finding.detail, Detail::Limit(..));
+            let limits = !text && matches!(finding.detail, DifferenceDetail::Limit(..));
             !told || limits || is_named(inside)
         };
         let mut limits: Vec<Limit> = Vec::new();
@@ -110,14 +110,14 @@ impl<'g> Limits<'g> {
         if comparer.same(old.node, new.node) {
             return Vec::new();
         }
-        let root = comparer.root(Place::default(), ends[1].1, [Some(old), Some(new)]);
+        let root = comparer.root(DiffLocation::default(), ends[1].1, [Some(old), Some(new)]);
         let mut found = Vec::new();
         let mut seen = SortedSet::from_iter([root]);
         // The first segment is the member itself.
         let mut ahead = vec![(root, Vec::new(), 1)];
         while let Some((site, way, hidden)) = ahead.pop() {
             let site = &comparer.sites[site];
-            let inside = |segments: &[Segment]| -> Option<Vec<Segment>> {
+            let inside = |segments: &[PathSegment]| -> Option<Vec<PathSegment>> {
                 let segments = segments.get(hidden..).unwrap_or_default();
                 (to_the_end || !is_named(segments)).then(|| [&way, segments].concat())
             };
@@ -125,8 +125,12 @@ impl<'g> Limits<'g> {
                 let mut finding = finding.clone();
                 // A conversion keeps every member that its object does not name.
                 finding.kind = match (&finding.detail, finding.kind) {
-                    (Detail::Unnamed(Rest::Open), Kind::TypeWidened) => Kind::MemberRemoved,
-                    (Detail::Unnamed(Rest::Open), Kind::TypeNarrowed) => Kind::MemberAddedOptional,
+                    (DifferenceDetail::Unnamed(GraphRest::Open), ChangeKind::TypeWidened) => {
+                        ChangeKind::MemberRemoved
+                    }
+                    (DifferenceDetail::Unnamed(GraphRest::Open), ChangeKind::TypeNarrowed) => {
+                        ChangeKind::MemberAddedOptional
+                    }
                     (_, kind) => kind,
                 };
                 let inside = inside(&finding.segments);
@@ -147,23 +151,23 @@ fn objects(graph: &Graph) -> HashMap<&str, Node> {
     let mut objects = HashMap::new();
     for id in 0..graph.len() {
         let node = graph.node(id);
-        if matches!(node.shape, Shape::Object { .. }) {
+        if matches!(node.shape, NodeShape::Object { .. }) {
             objects.entry(node.pointer.as_str()).or_insert(id);
         }
     }
     objects
 }
 
-fn is_named(segments: &[Segment]) -> bool {
-    let is_name = |segment: &Segment| matches!(segment, Segment::Member(_));
+fn is_named(segments: &[PathSegment]) -> bool {
+    let is_name = |segment: &PathSegment| matches!(segment, PathSegment::Member(_));
     segments.iter().any(is_name)
 }
 
 /// Returns a limit within a member whose value is kept as text.
 fn inside(wire: &str, (segments, _): &Difference, asks: String) -> Limit {
     let names = segments.iter().filter_map(|segment| match segment {
-        Segment::Member(name) => Some(name.clone()),
-        Segment::Item | Segment::Each | Segment::Choice(_) => None,
+        PathSegment::Member(name) => Some(name.clone()),
+        PathSegment::Item | PathSegment::Each | PathSegment::Choice(_) => None,
     });
     Limit {
         place: place(wire, segments),
@@ -181,11 +185,16 @@ fn is_text(ty: &Ty) -> bool {
 ///
 /// A name that only the target knows is taken to mean there what it means to it: asked is no more than that it is
 /// there, that it is one value, and what each part of it has to be.
-fn asked((inside, finding): &Difference, way: Way, target: &Graph, text: bool) -> Vec<String> {
+fn asked(
+    (inside, finding): &Difference,
+    way: StepDirection,
+    target: &Graph,
+    text: bool,
+) -> Vec<String> {
     let [_, node] = way.ends(finding.nodes);
-    if let Detail::Limit(name, old, new) = &finding.detail {
+    if let DifferenceDetail::Limit(name, old, new) = &finding.detail {
         let [before, now] = way.ends([old.as_ref(), new.as_ref()]);
-        let items = inside.iter().filter(|one| **one == Segment::Item);
+        let items = inside.iter().filter(|one| **one == PathSegment::Item);
         let name = format!("{}{name}", "[]".repeat(items.count()));
         let limit = now.and_then(|now| limit(&name, before, now));
         return limit.into_iter().collect();
@@ -194,12 +203,13 @@ fn asked((inside, finding): &Difference, way: Way, target: &Graph, text: bool) -
         // A type says that a value is a boolean or a number, and not which.
         let only = node.and_then(|node| target.constant(node));
         let narrows = match (finding.kind, way) {
-            (Kind::TypeNarrowed, Way::Up) | (Kind::TypeWidened, Way::Down) => true,
-            (kind, _) => kind == Kind::ConstChanged,
+            (ChangeKind::TypeNarrowed, StepDirection::Up)
+            | (ChangeKind::TypeWidened, StepDirection::Down) => true,
+            (kind, _) => kind == ChangeKind::ConstChanged,
         };
         let it = if inside
             .iter()
-            .any(|one| matches!(one, Segment::Item | Segment::Each))
+            .any(|one| matches!(one, PathSegment::Item | PathSegment::Each))
         {
             "each of what it holds"
         } else {
@@ -214,31 +224,38 @@ fn asked((inside, finding): &Difference, way: Way, target: &Graph, text: bool) -
     let [_, required] = way.ends(finding.required);
     let there = (required == Some(true)).then(|| "it must be there in the target".to_owned());
     match (finding.kind, way) {
-        (Kind::BecameRequired | Kind::BecameOptional, _) => there.into_iter().collect(),
-        (Kind::MemberAddedOptional | Kind::MemberAddedRequired | Kind::MemberRemoved, _) => {
+        (ChangeKind::BecameRequired | ChangeKind::BecameOptional, _) => there.into_iter().collect(),
+        (
+            ChangeKind::MemberAddedOptional
+            | ChangeKind::MemberAddedRequired
+            | ChangeKind::MemberRemoved,
+            _,
+        ) => {
             let Some(node) = node else {
                 return Vec::new();
             };
             there.into_iter().chain(fixed(target, node)).collect()
         }
-        (Kind::TypeNarrowed, Way::Up) | (Kind::TypeWidened, Way::Down) => shape(),
-        (Kind::TypeChanged | Kind::ConstChanged, _) => shape(),
-        (Kind::EnumValueRemoved, Way::Up) | (Kind::EnumValueAdded, Way::Down) => {
-            match &finding.detail {
-                Detail::Value(value) => vec![format!("it is never {value} in the target")],
-                _ => Vec::new(),
-            }
-        }
-        (Kind::UnionMemberRemoved, Way::Up) | (Kind::UnionMemberAdded, Way::Down) => {
+        (ChangeKind::TypeNarrowed, StepDirection::Up)
+        | (ChangeKind::TypeWidened, StepDirection::Down) => shape(),
+        (ChangeKind::TypeChanged | ChangeKind::ConstChanged, _) => shape(),
+        (ChangeKind::EnumValueRemoved, StepDirection::Up)
+        | (ChangeKind::EnumValueAdded, StepDirection::Down) => match &finding.detail {
+            DifferenceDetail::Value(value) => vec![format!("it is never {value} in the target")],
+            _ => Vec::new(),
+        },
+        (ChangeKind::UnionMemberRemoved, StepDirection::Up)
+        | (ChangeKind::UnionMemberAdded, StepDirection::Down) => {
             vec!["this choice is none in the target".to_owned()]
         }
-        (Kind::OpennessChanged, _) => match node.map(|node| &target.node(node).shape) {
-            Some(Shape::Object {
-                rest: Rest::Each(each),
+        (ChangeKind::OpennessChanged, _) => match node.map(|node| &target.node(node).shape) {
+            Some(NodeShape::Object {
+                rest: GraphRest::Each(each),
                 ..
             }) => vec![each_is(target, *each)],
-            Some(Shape::Object {
-                rest: Rest::Closed, ..
+            Some(NodeShape::Object {
+                rest: GraphRest::Closed,
+                ..
             }) => vec!["it holds nothing else in the target".to_owned()],
             _ => Vec::new(),
         },
@@ -252,8 +269,8 @@ fn fixed(graph: &Graph, node: Node) -> Option<String> {
         return Some(format!("it is {only} in the target"));
     }
     match &graph.node(node).shape {
-        Shape::Object {
-            rest: Rest::Each(each),
+        NodeShape::Object {
+            rest: GraphRest::Each(each),
             ..
         } => Some(each_is(graph, *each)),
         _ => None,
@@ -262,7 +279,7 @@ fn fixed(graph: &Graph, node: Node) -> Option<String> {
 
 fn each_is(graph: &Graph, each: Node) -> String {
     let kind = match &graph.node(each).shape {
-        Shape::Object { .. } => "of type object".to_owned(),
+        NodeShape::Object { .. } => "of type object".to_owned(),
         _ => line(graph, each, true),
     };
     format!("each of what it holds is {kind} in the target")
@@ -271,7 +288,7 @@ fn each_is(graph: &Graph, each: Node) -> String {
 /// Returns a limit that is tighter than the one before, in words.
 fn limit(name: &str, before: Option<&Value>, now: &Value) -> Option<String> {
     let bare = name.trim_start_matches("[]");
-    // What absence means is no limit.
+    // A default is no limit.
     if bare == "default" {
         return None;
     }

@@ -1,22 +1,23 @@
-//! What a plan meets on its way through values: the rules about each member and variant, and the conversions that it calls.
+//! The rules that a plan meets on its way through values: for each member and variant, and for the conversions that it calls.
 
 use crate::sorted::SortedMap;
 
-use super::pair::Way;
+use super::pair::StepDirection;
 use super::plan::{
-    Arm, Body, Conversion, End, Fitted, Hook, ObjectPlan, PairPlan, Source, SplitPlan, Transfer,
+    Arm, Conversion, ConversionBody, Fitted, HookCall, ObjectPlan, PairEnd, PairPlan, SplitPlan,
+    Transfer, ValueSource,
 };
 
 impl PairPlan {
     /// Returns the conversions of one way, by their ends.
-    pub(super) fn known(&self, way: Way) -> SortedMap<(&End, &End), &Conversion> {
+    pub(super) fn known(&self, way: StepDirection) -> SortedMap<(&PairEnd, &PairEnd), &Conversion> {
         let conversions = self.way(way).iter();
         conversions.map(|one| ((&one.from, &one.to), one)).collect()
     }
 }
 
 /// A member of source or target, the rules that say what becomes of it, and how its value is converted.
-pub(super) struct Met<'p> {
+pub(super) struct MetMember<'p> {
     pub(super) wire: &'p str,
     pub(super) rules: Vec<&'p str>,
     pub(super) transfer: Option<&'p Transfer>,
@@ -25,20 +26,20 @@ pub(super) struct Met<'p> {
 
 impl ObjectPlan {
     /// Returns the members that something is planned for.
-    pub(super) fn members(&self) -> impl Iterator<Item = Met<'_>> {
-        fn gone<'p>(wire: &'p str, rule: Option<&'p String>) -> Met<'p> {
-            Met {
+    pub(super) fn members(&self) -> impl Iterator<Item = MetMember<'_>> {
+        fn gone<'p>(wire: &'p str, rule: Option<&'p String>) -> MetMember<'p> {
+            MetMember {
                 wire,
                 rules: rule.into_iter().map(String::as_str).collect(),
                 transfer: None,
                 fitted: &[],
             }
         }
-        let fields = self.fields.iter().map(|field| Met {
+        let fields = self.fields.iter().map(|field| MetMember {
             wire: &field.wire,
             rules: field.source.rules(),
             transfer: match &field.source {
-                Source::Same(same) => Some(&same.transfer),
+                ValueSource::Same(same) => Some(&same.transfer),
                 _ => None,
             },
             fitted: &field.fitted,
@@ -49,7 +50,7 @@ impl ObjectPlan {
     }
 }
 
-impl Source {
+impl ValueSource {
     /// Returns the rules that say what becomes of the member.
     pub(super) fn rules(&self) -> Vec<&str> {
         match self {
@@ -59,7 +60,7 @@ impl Source {
                 missing.chain(same.null.as_deref()).chain(filter).collect()
             }
             Self::Custom { hook, .. } | Self::Derived(hook) => vec![&hook.rule],
-            // What holds all that the source does needs no rule.
+            // A target that holds every value of the source needs no rule.
             Self::Reread(recast) if recast.widens => {
                 let missing = recast.missing.iter();
                 missing.map(|missing| missing.rule.as_str()).collect()
@@ -73,7 +74,7 @@ impl Source {
     }
 }
 
-impl Body {
+impl ConversionBody {
     /// Returns the rules that say what becomes of a value as a whole, each with the variant that it speaks of; none of an
     /// object.
     pub(super) fn rules(&self) -> Vec<(Option<&str>, &str)> {
@@ -85,7 +86,7 @@ impl Body {
             Self::Strings(plans) => (plans.iter())
                 .filter_map(|plan| Some((None, plan.rejected.as_ref()?.0.as_str())))
                 .collect(),
-            Self::Custom(Hook { rule, .. }) | Self::Reject { rule, .. } => vec![(None, rule)],
+            Self::Custom(HookCall { rule, .. }) | Self::Reject { rule, .. } => vec![(None, rule)],
         }
     }
 
@@ -117,7 +118,7 @@ impl Arm {
     pub(super) fn rule(&self) -> Option<&str> {
         match self {
             Self::Same(_) => None,
-            Self::Custom(Hook { rule, .. })
+            Self::Custom(HookCall { rule, .. })
             | Self::RequiresState { rule, .. }
             | Self::Reject { rule, .. } => Some(rule),
         }

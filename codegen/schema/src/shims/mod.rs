@@ -13,8 +13,8 @@
 //! places  where on the wire each rule of a plan applies
 //! chain   the same across several pairs: which rules a change meets, step by step
 //! ```
-//! What no rule covers and nothing proves gets the safe answer, and is listed as a [`Decision`](crate::decision::Decision);
-//! between released revisions none may be left.
+//! A difference that no rule covers and nothing proves gets the safe answer, and is listed as a
+//! [`Decision`](crate::decision::Decision); between released revisions none may be left.
 
 mod alike;
 mod chain;
@@ -35,7 +35,7 @@ pub use crate::one_or_many::OneOrMany;
 pub use chain::cover_all;
 pub use cover::{PROVEN, cover};
 pub use open::UNDECIDED;
-pub use pair::{Pair, Sender, Way};
+pub use pair::{MethodSender, RevisionPair, StepDirection};
 pub use places::places;
 pub use plan::PairPlan;
-pub use planner::{Planned, Side, plan};
+pub use planner::{PairSide, Planned, plan};

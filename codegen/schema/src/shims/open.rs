@@ -1,12 +1,12 @@
-//! What the rules of a pair leave open: each place once, the safe answer that was taken, and the row that would
+//! Open questions of a pair's rules: each place once, the safe answer that was taken, and the row that would
 //! settle it.
 
 use crate::sorted::{SortedMap, SortedSet};
 use std::fmt::Write as _;
 
-use super::pair::Sender;
-use super::pair::{Pair, Way};
-use crate::decision::{Decision, Question, Scope, Settle};
+use super::pair::MethodSender;
+use super::pair::{RevisionPair, StepDirection};
+use crate::decision::{Decision, QuestionKind, Scope, Settle};
 use crate::naming::{numbered, rule_id};
 use crate::pointer::escaped;
 use crate::spec::sheet::quoted;
@@ -16,20 +16,20 @@ pub const UNDECIDED: &str = "undecided";
 
 /// Something that is open on one way.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Finding {
-    /// Where it is open; `None` for both ways.
-    way: Option<Way>,
-    /// What is open, in words.
+struct OpenDifference {
+    /// The direction in which it is open; `None` for both.
+    way: Option<StepDirection>,
+    /// The open question, in words.
     open: String,
     /// The safe answer, in words.
     answer: String,
     /// The row that would settle it.
-    row: Row,
+    row: ProposedRow,
 }
 
 /// The row that would settle a finding.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Row {
+pub(super) enum ProposedRow {
     /// A `[[rule]]` at the place with this action, in TOML: it answers what else is open there on that way, if it is a
     /// hook.
     Rule(String),
@@ -42,7 +42,7 @@ pub(super) enum Row {
     /// A `[[rename]]` of a method: it settles what both names leave open.
     RenameMethod([String; 2]),
     /// A `[[method]]` with this action, in TOML, and the way on which the method is missing.
-    Method(Sender, Way, String),
+    Method(MethodSender, StepDirection, String),
     /// An `[[error]]` with this code.
     Error(i64),
     /// A line of `spec/errors.toml`.
@@ -51,25 +51,28 @@ pub(super) enum Row {
 
 /// All findings of a pair, by place.
 #[derive(Debug, Default)]
-pub(super) struct Findings(SortedMap<String, SortedSet<Finding>>);
+pub(super) struct OpenDifferences(SortedMap<String, SortedSet<OpenDifference>>);
 
-impl Findings {
+impl OpenDifferences {
     /// Adds what is open on both ways, or on one.
     pub(super) fn open(
         &mut self,
         place: impl Into<String>,
-        way: Option<Way>,
+        way: Option<StepDirection>,
         open: impl Into<String>,
         answer: impl Into<String>,
-        row: Row,
+        row: ProposedRow,
     ) {
         // One that is there stays one.
-        self.0.entry(place.into()).or_default().insert(Finding {
-            way,
-            open: open.into(),
-            answer: answer.into(),
-            row,
-        });
+        self.0
+            .entry(place.into())
+            .or_default()
+            .insert(OpenDifference {
+                way,
+                open: open.into(),
+                answer: answer.into(),
+                row,
+            });
     }
 
     /// Adds those of one way.
@@ -80,7 +83,11 @@ impl Findings {
     }
 
     /// One decision a place; its row has an id that no rule of the pair has.
-    pub(super) fn decisions(self, pair: &Pair, mut taken: SortedSet<String>) -> Vec<Decision> {
+    pub(super) fn decisions(
+        self,
+        pair: &RevisionPair,
+        mut taken: SortedSet<String>,
+    ) -> Vec<Decision> {
         let decisions = self.0.into_iter().map(|(place, findings)| {
             let mut id = rule_id(&place);
             if taken.contains(&id) {
@@ -93,8 +100,13 @@ impl Findings {
     }
 }
 
-fn decision(pair: &Pair, place: String, findings: &SortedSet<Finding>, id: &str) -> Decision {
-    let told = |text: fn(&Finding) -> &str| {
+fn decision(
+    pair: &RevisionPair,
+    place: String,
+    findings: &SortedSet<OpenDifference>,
+    id: &str,
+) -> Decision {
+    let told = |text: fn(&OpenDifference) -> &str| {
         let mut lines: Vec<String> = Vec::new();
         for finding in findings {
             let line = match finding.way {
@@ -109,7 +121,7 @@ fn decision(pair: &Pair, place: String, findings: &SortedSet<Finding>, id: &str)
     };
     Decision {
         scope: Scope::Pair(pair.clone()),
-        question: Question::Change,
+        question: QuestionKind::Change,
         open: told(|finding| &finding.open),
         answer: told(|finding| &finding.answer),
         settle: settle(pair, &place, findings, id),
@@ -120,46 +132,54 @@ fn decision(pair: &Pair, place: String, findings: &SortedSet<Finding>, id: &str)
 /// Returns the rows to write: those of another kind than `[[rule]]` take its place, since they settle what follows from them.
 ///
 /// A limit of a member of which something else is open, too, is for a hook of the member: it sees to both.
-fn settle(pair: &Pair, place: &str, findings: &SortedSet<Finding>, id: &str) -> Settle {
+fn settle(
+    pair: &RevisionPair,
+    place: &str,
+    findings: &SortedSet<OpenDifference>,
+    id: &str,
+) -> Settle {
     let tail = "reason = \"\"\nsource = \"\"\n";
     let mut rule = SortedMap::new();
-    let adds = findings.iter().any(|one| matches!(one.row, Row::Add(_)));
-    let of_member = |one: &Finding| matches!(one.row, Row::Rule(_) | Row::Add(_));
+    let adds = findings
+        .iter()
+        .any(|one| matches!(one.row, ProposedRow::Add(_)));
+    let of_member =
+        |one: &OpenDifference| matches!(one.row, ProposedRow::Rule(_) | ProposedRow::Add(_));
     let of_member = findings.iter().any(of_member);
     let mut rows: Vec<String> = Vec::new();
     // Limits come last, so that their hook stands in the place of an action of the same way.
-    let (limits, others): (Vec<&Finding>, Vec<&Finding>) =
-        (findings.iter()).partition(|one| matches!(one.row, Row::Covers(_)));
-    for Finding { way, row, .. } in others.into_iter().chain(limits) {
+    let (limits, others): (Vec<&OpenDifference>, Vec<&OpenDifference>) =
+        (findings.iter()).partition(|one| matches!(one.row, ProposedRow::Covers(_)));
+    for OpenDifference { way, row, .. } in others.into_iter().chain(limits) {
         let stub = match row {
-            Row::Covers(_) if of_member => {
-                rule.insert(way.unwrap_or(Way::Up), "{ custom = \"\" }");
+            ProposedRow::Covers(_) if of_member => {
+                rule.insert(way.unwrap_or(StepDirection::Up), "{ custom = \"\" }");
                 continue;
             }
-            Row::Rule(action) | Row::Add(action) => {
-                let ways = Way::BOTH
+            ProposedRow::Rule(action) | ProposedRow::Add(action) => {
+                let ways = StepDirection::BOTH
                     .into_iter()
                     .filter(|one| way.is_none_or(|way| way == *one));
                 rule.extend(ways.map(|way| (way, action.as_str())));
                 continue;
             }
-            Row::Covers([owner, member]) => {
-                let way = way.unwrap_or(Way::Up);
+            ProposedRow::Covers([owner, member]) => {
+                let way = way.unwrap_or(StepDirection::Up);
                 let example = example("type", owner, [(None, "", None)]);
                 let [owner, member] = [owner, member].map(|name| quoted(name));
                 format!(
                     "[[rule]]\nid = \"{id}\"\nat = {owner}\n{way} = {{ before = \"\" }}\ncovers = [{member}]\n{tail}{example}"
                 )
             }
-            Row::Rename([old, new]) => {
+            ProposedRow::Rename([old, new]) => {
                 let [old, new] = [old, new].map(|name| quoted(name));
                 format!("[[rename]]\nold = {old}\nnew = {new}\nreason = \"\"\n")
             }
-            Row::RenameMethod([old, new]) => {
+            ProposedRow::RenameMethod([old, new]) => {
                 let [old, new] = [old, new].map(|name| quoted(name));
                 format!("[[rename]]\nmethod = true\nold = {old}\nnew = {new}\nreason = \"\"\n")
             }
-            Row::Method(sender, missing, action) => {
+            ProposedRow::Method(sender, missing, action) => {
                 let sender = format!("{sender:?}").to_lowercase();
                 // A method that changed sides has a row for each.
                 let of = (findings.len() > 1).then(|| format!("-of-{sender}"));
@@ -170,12 +190,12 @@ fn settle(pair: &Pair, place: &str, findings: &SortedSet<Finding>, id: &str) -> 
                     "[[method]]\nname = {name}\nsender = \"{sender}\"\nid = \"{id}\"\naction = {action}\n{tail}{example}"
                 )
             }
-            Row::Error(code) => format!(
+            ProposedRow::Error(code) => format!(
                 "[[error]]\ncode = {code}\nid = \"error{code}\"\n{} = {{ code = -32603 }}\n{tail}{}",
-                way.unwrap_or(Way::Down),
+                way.unwrap_or(StepDirection::Down),
                 example("error", "", [(None, "", None)])
             ),
-            Row::Listed(line) => {
+            ProposedRow::Listed(line) => {
                 return Settle::of("errors.toml", line.clone());
             }
         };
@@ -187,13 +207,13 @@ fn settle(pair: &Pair, place: &str, findings: &SortedSet<Finding>, id: &str) -> 
     if !rows.is_empty() {
         return Settle::of(pair.file(), rows.join("\n"));
     }
-    // What an absent value becomes goes without saying on the way back.
-    let default = (rule.get(&Way::Up).copied())
+    // The value of an absent member goes without saying on the way back.
+    let default = (rule.get(&StepDirection::Up).copied())
         .and_then(|action| action.strip_prefix("{ default = "))
-        .filter(|_| rule.get(&Way::Down).copied() == Some("\"drop\""));
+        .filter(|_| rule.get(&StepDirection::Down).copied() == Some("\"drop\""));
     let implied = default.map(|value| format!("{{ implied = {value}"));
     if let Some(implied) = &implied {
-        rule.insert(Way::Down, implied);
+        rule.insert(StepDirection::Down, implied);
     }
     let mut stub = format!("[[rule]]\nid = \"{id}\"\nat = {}\n", quoted(place));
     for (way, action) in &rule {
@@ -225,7 +245,7 @@ fn settle(pair: &Pair, place: &str, findings: &SortedSet<Finding>, id: &str) -> 
 fn example<'p>(
     of: &str,
     name: &str,
-    rows: impl IntoIterator<Item = (Option<Way>, &'p str, Option<&'p str>)>,
+    rows: impl IntoIterator<Item = (Option<StepDirection>, &'p str, Option<&'p str>)>,
 ) -> String {
     let rows = rows.into_iter().map(|(way, action, lost)| {
         let way = way.map_or_else(String::new, |way| format!("way = \"{way}\", "));

@@ -11,7 +11,7 @@ use crate::spec::extensions::FOLDER;
 
 /// Two adjacent revisions, or the core that had a feature and the extension that has it now; `OLD..NEW` in print.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-pub struct Pair {
+pub struct RevisionPair {
     /// The id of the older revision.
     pub old: String,
     /// The id of the newer one, or the name of the extension.
@@ -21,7 +21,7 @@ pub struct Pair {
     file: String,
 }
 
-impl Pair {
+impl RevisionPair {
     /// Creates the pair of these two revisions, the older one first.
     pub fn new(old: impl Into<String>, new: impl Into<String>) -> Self {
         let (old, new) = (old.into(), new.into());
@@ -83,28 +83,28 @@ impl Pair {
 
     /// Returns the revisions that a way leads from and to.
     #[must_use]
-    pub fn ends(&self, way: Way) -> [&str; 2] {
+    pub fn ends(&self, way: StepDirection) -> [&str; 2] {
         way.ends([&self.old, &self.new])
     }
 
     /// Returns the name of a way in losses: `FROM..TO`.
     #[must_use]
-    pub fn step(&self, way: Way) -> String {
+    pub fn step(&self, way: StepDirection) -> String {
         let [from, to] = self.ends(way);
         format!("{from}..{to}")
     }
 }
 
-impl fmt::Display for Pair {
+impl fmt::Display for RevisionPair {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}..{}", self.old, self.new)
     }
 }
 
-/// Which way a value travels.
+/// The direction in which a value travels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Way {
+pub enum StepDirection {
     /// To the newer revision.
     Up,
     /// To the older one.
@@ -112,13 +112,13 @@ pub enum Way {
 }
 
 mcp_wire::strings! {
-    Way {
+    StepDirection {
         Up "up";
         Down "down";
     }
 }
 
-impl Way {
+impl StepDirection {
     /// Both ways.
     pub const BOTH: [Self; 2] = Self::ALL;
 
@@ -149,17 +149,17 @@ impl Way {
     }
 }
 
-/// Who sends a method.
+/// The sender of a method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Sender {
+pub enum MethodSender {
     /// The client.
     Client,
     /// The server.
     Server,
 }
 
-impl Sender {
+impl MethodSender {
     /// Returns the direction of its messages.
     #[must_use]
     pub const fn direction(self) -> Direction {
@@ -170,7 +170,7 @@ impl Sender {
     }
 }
 
-impl From<Direction> for Sender {
+impl From<Direction> for MethodSender {
     fn from(direction: Direction) -> Self {
         match direction {
             Direction::ClientToServer => Self::Client,

@@ -1,30 +1,33 @@
-//! Where on the wire the rules of a pair apply: its plan, walked from every method.
+//! The wire paths where the rules of a pair apply: its plan, walked from every method.
 
 use crate::sorted::{SortedMap, SortedSet};
 use std::collections::VecDeque;
 
 use super::OneOrMany;
-use super::pair::Way;
-use super::plan::{Body, End, Hook, PairPlan, Transfer};
-use crate::diff::{Part, Segment as Place, Trail, WirePath};
+use super::pair::StepDirection;
+use super::plan::{ConversionBody, HookCall, PairEnd, PairPlan, Transfer};
+use crate::diff::{ExchangePart, PathSegment as DiffLocation, Trail, WirePath};
 
 /// Returns the wire paths of each rule, by its id, each part of a method once and the shortest way there.
 ///
 /// A rule that no method of both revisions reaches has the type that an adapter converts.
 #[must_use]
 pub fn places(plan: &PairPlan) -> SortedMap<String, Vec<String>> {
-    let mut found = Found::default();
+    let mut found = FoundPaths::default();
     for method in &plan.methods {
         let asked = method.sender.direction();
         if let Some(apart) = &method.apart {
-            let path = WirePath::whole(asked, &method.name, Part::Message);
+            let path = WirePath::whole(asked, &method.name, ExchangePart::Message);
             found.add(&apart.rule, path.to_string());
         }
         for (transfers, direction, part) in [
-            (&method.params, asked, Part::Params),
-            (&method.result, asked.back(), Part::Result),
+            (&method.params, asked, ExchangePart::Params),
+            (&method.result, asked.back(), ExchangePart::Result),
         ] {
-            for (way, transfer) in Way::BOTH.into_iter().zip(transfers.iter().flatten()) {
+            for (way, transfer) in StepDirection::BOTH
+                .into_iter()
+                .zip(transfers.iter().flatten())
+            {
                 let shown =
                     |trail: Trail| WirePath::new(direction, &method.name, part, trail).to_string();
                 walk(plan, way, transfer, &mut found, &shown);
@@ -43,10 +46,10 @@ pub fn places(plan: &PairPlan) -> SortedMap<String, Vec<String>> {
 }
 
 /// The rules that only conversions reach which adapters of the runtime call.
-fn adapters(plan: &PairPlan, found: &mut Found) {
+fn adapters(plan: &PairPlan, found: &mut FoundPaths) {
     let reached: SortedSet<String> = found.0.keys().cloned().collect();
-    let mut more = Found::default();
-    for way in Way::BOTH {
+    let mut more = FoundPaths::default();
+    for way in StepDirection::BOTH {
         for one in plan.way(way) {
             let transfer = Transfer::Call {
                 from: one.from.clone(),
@@ -67,9 +70,9 @@ fn adapters(plan: &PairPlan, found: &mut Found) {
 }
 
 #[derive(Default)]
-struct Found(SortedMap<String, Vec<String>>);
+struct FoundPaths(SortedMap<String, Vec<String>>);
 
-impl Found {
+impl FoundPaths {
     fn add(&mut self, rule: &str, path: String) {
         let paths = self.0.entry(rule.to_owned()).or_default();
         if !paths.contains(&path) {
@@ -81,9 +84,9 @@ impl Found {
 /// Every rule of one way below a transfer, each conversion where it is met first: nearest to the root.
 fn walk(
     plan: &PairPlan,
-    way: Way,
+    way: StepDirection,
     transfer: &Transfer,
-    found: &mut Found,
+    found: &mut FoundPaths,
     shown: &dyn Fn(Trail) -> String,
 ) {
     let known = plan.known(way);
@@ -97,40 +100,40 @@ fn walk(
             continue;
         }
         let mut met = |rule: &str, trail: &Trail| found.add(rule, shown(trail.clone()));
-        let Body::Object(plan) = &one.body else {
+        let ConversionBody::Object(plan) = &one.body else {
             for (variant, rule) in one.body.rules() {
-                let choice = variant.map(|variant| to(&trail, Place::choice(variant)));
+                let choice = variant.map(|variant| to(&trail, DiffLocation::choice(variant)));
                 met(rule, choice.as_ref().unwrap_or(&trail));
             }
             let transfers = one.body.transfers().into_iter();
             ahead.extend(transfers.filter_map(|transfer| next(transfer, trail.clone())));
             continue;
         };
-        for Hook { rule, .. } in plan.before.iter().chain(&plan.after) {
+        for HookCall { rule, .. } in plan.before.iter().chain(&plan.after) {
             met(rule, &trail);
         }
         for member in plan.members() {
-            let trail = to(&trail, Place::Member(member.wire.to_owned()));
+            let trail = to(&trail, DiffLocation::Member(member.wire.to_owned()));
             member.rules.into_iter().for_each(|rule| met(rule, &trail));
             ahead.extend(member.transfer.and_then(|transfer| next(transfer, trail)));
         }
         let rest = plan.rest.transfer.as_deref();
-        ahead.extend(rest.and_then(|transfer| next(transfer, to(&trail, Place::Each))));
+        ahead.extend(rest.and_then(|transfer| next(transfer, to(&trail, DiffLocation::Each))));
     }
 }
 
 /// Returns the conversion that a transfer ends in, at the values that it converts one by one.
-fn next(transfer: &Transfer, trail: Trail) -> Option<((End, End), Trail)> {
+fn next(transfer: &Transfer, trail: Trail) -> Option<((PairEnd, PairEnd), Trail)> {
     match transfer {
-        Transfer::List(inner) => next(inner, to(&trail, Place::Item)),
-        Transfer::Map(inner) => next(inner, to(&trail, Place::Each)),
+        Transfer::List(inner) => next(inner, to(&trail, DiffLocation::Item)),
+        Transfer::Map(inner) => next(inner, to(&trail, DiffLocation::Each)),
         Transfer::Nullable(inner) | Transfer::OrNull(inner) => next(inner, trail),
         Transfer::Call { from, to } => Some(((from.clone(), to.clone()), trail)),
         Transfer::Move | Transfer::Widen => None,
     }
 }
 
-fn to(trail: &Trail, place: Place) -> Trail {
+fn to(trail: &Trail, place: DiffLocation) -> Trail {
     let mut trail = trail.clone();
     trail.push(&place);
     trail

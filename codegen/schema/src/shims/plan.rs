@@ -1,12 +1,12 @@
-//! What a conversion does, as plain data: emitted as Rust, printed as a table, compared with the diff.
+//! Conversions as plain data: emitted as Rust, printed as a table, compared with the diff.
 
 use crate::sorted::SortedSet;
 
 use serde::Serialize;
 
-use super::pair::Sender;
-use super::pair::{Pair, Way};
-use super::rules::{Action, LossKind, MethodAction, SessionFact, Trivial};
+use super::pair::MethodSender;
+use super::pair::{RevisionPair, StepDirection};
+use super::rules::{Action, MethodAction, RuleLossKind, SessionFact, Trivial};
 use crate::decision::Decision;
 use crate::model::Rest;
 use mcp_convert::Adapter;
@@ -16,21 +16,21 @@ use mcp_convert::Adapter;
 pub struct PairPlan {
     /// The two revisions.
     #[serde(flatten)]
-    pub pair: Pair,
+    pub pair: RevisionPair,
     /// The conversions to the newer revision, by name of the source type.
     pub up: Vec<Conversion>,
     /// The conversions to the older one.
     pub down: Vec<Conversion>,
     /// The types that both have exactly alike and that no method reaches, by Rust name.
     pub alike: SortedSet<String>,
-    /// What becomes of each method.
+    /// The plan of each method.
     pub methods: Vec<MethodPlan>,
-    /// What becomes of error codes.
+    /// The fate of error codes.
     pub errors: Vec<super::rules::ErrorRule>,
-    /// What no rule answers: the plan does what is safe there.
+    /// Differences that no rule answers: the plan takes the safe answer.
     #[serde(skip)]
     pub open: Vec<Decision>,
-    /// What losses and stops are recorded under.
+    /// The rules that record losses and stops.
     pub rules: Vec<RuleFacts>,
 }
 
@@ -39,10 +39,10 @@ pub struct PairPlan {
 pub struct RuleFacts {
     /// Its id, of which a pair has one each.
     pub id: String,
-    /// How much what is lost by it matters.
-    pub loss: Option<LossKind>,
-    /// How much it matters where what counts is not among it.
-    pub lesser: Option<LossKind>,
+    /// The gravity of its losses.
+    pub loss: Option<RuleLossKind>,
+    /// The gravity of a loss without the part that counts.
+    pub lesser: Option<RuleLossKind>,
     /// The values that are of that lesser kind.
     pub trivial: Option<Trivial>,
     /// Why it is as it is.
@@ -52,27 +52,27 @@ pub struct RuleFacts {
 impl PairPlan {
     /// Returns the conversions of one way.
     #[must_use]
-    pub fn way(&self, way: Way) -> &[Conversion] {
+    pub fn way(&self, way: StepDirection) -> &[Conversion] {
         way.of(&self.up, &self.down)
     }
 }
 
-/// How values of one type become values of another.
+/// The conversion of values of one type to another.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Conversion {
     /// The source.
-    pub from: End,
+    pub from: PairEnd,
     /// The target.
-    pub to: End,
+    pub to: PairEnd,
     /// The area of the source type, for the file.
     pub area: String,
-    /// What it can come to beside a value.
+    /// The possible results beside a value.
     pub effect: Effect,
-    /// What it does.
-    pub body: Body,
+    /// The steps of the conversion.
+    pub body: ConversionBody,
 }
 
-/// What a conversion can come to beside a value.
+/// The possible results of a conversion beside a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Effect {
@@ -84,10 +84,10 @@ pub enum Effect {
     Fallible,
 }
 
-/// What a conversion does.
+/// The steps of a conversion.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Body {
+pub enum ConversionBody {
     /// Member by member.
     Object(ObjectPlan),
     /// Variant by variant.
@@ -108,10 +108,10 @@ pub enum Body {
     /// A type that became one variant of a union.
     IntoVariant(Becomes),
     /// A hand-written function.
-    Custom(Hook),
+    Custom(HookCall),
 }
 
-/// How an object becomes one of several, by the value of one member.
+/// The conversion of an object to one of several, by the value of one member.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SplitPlan {
     /// The Rust field of the source.
@@ -122,22 +122,22 @@ pub struct SplitPlan {
     pub arms: Vec<(String, Becomes)>,
 }
 
-/// What a value becomes.
+/// The target of a value.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Becomes {
     /// The variant of the target that the value becomes; the target itself if it is not a union.
     pub variant: Option<String>,
-    /// Whether it is in a box there.
+    /// Set if it is in a box there.
     pub boxed: bool,
-    /// How the value is converted.
+    /// The conversion of the value.
     pub transfer: Transfer,
 }
 
-/// How an object becomes one of another type.
+/// The conversion of an object to another type.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ObjectPlan {
     /// Hand-written functions that change the source first.
-    pub before: Vec<Hook>,
+    pub before: Vec<HookCall>,
     /// The members of the target.
     pub fields: Vec<FieldPlan>,
     /// The members of the source that the target does not have.
@@ -147,22 +147,22 @@ pub struct ObjectPlan {
     /// The constants of the target that the source does not name: an unknown member of that name is something else.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub foreign: Vec<String>,
-    /// What becomes of the unknown members.
+    /// The fate of the unknown members.
     pub rest: RestPlan,
     /// Hand-written functions that change the target last.
-    pub after: Vec<Hook>,
+    pub after: Vec<HookCall>,
 }
 
 /// A hand-written function, and the rule that names it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Hook {
+pub struct HookCall {
     /// The rule.
     pub rule: String,
     /// The function in the module of the pair in `mcp_hooks`, with a `?` behind it if it may stop.
     pub path: String,
 }
 
-impl Hook {
+impl HookCall {
     /// Returns whether the conversion may end by it.
     #[must_use]
     pub fn stops(&self) -> bool {
@@ -176,23 +176,23 @@ pub fn may_stop(path: &str) -> bool {
     path.ends_with('?')
 }
 
-/// How a member of the target gets its value.
+/// The source of a target member's value.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FieldPlan {
     /// The name on the wire.
     pub wire: String,
     /// The Rust field of the target.
     pub field: String,
-    /// Whether the target may lack it.
+    /// Set if the target may lack it.
     pub optional: bool,
-    /// Whether the target keeps it in a box.
+    /// Set if the target keeps it in a box.
     pub boxed: bool,
-    /// Where the value comes from.
-    pub source: Source,
+    /// The source of the value.
+    pub source: ValueSource,
     /// The other name that the source has for it, so that an unknown member of this one is something else.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub was: Option<String>,
-    /// What makes it fit where the target limits it more.
+    /// The changes that make it fit where the target limits it more.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fitted: Vec<Fitted>,
 }
@@ -214,10 +214,10 @@ pub struct Fitted {
     pub rule: String,
 }
 
-/// Where the value of a target's member comes from.
+/// The source of the value of a target's member.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Source {
+pub enum ValueSource {
     /// From the same member of the source.
     Same(SameMember),
     /// A hand-written function, given the source's member as it is.
@@ -225,14 +225,14 @@ pub enum Source {
         /// The Rust field of the source.
         field: String,
         /// The function.
-        hook: Hook,
+        hook: HookCall,
     },
     /// From the same member, whose text is read again: it may not read as what the target has there.
     Reread(Recast),
     /// The same member of the source has no counterpart: lost, or refused where the target must have one.
     Lost(Recast),
     /// A hand-written function, given the whole source: there the member is a constant.
-    Derived(Hook),
+    Derived(HookCall),
     /// From the same member of the source, which says of which revision the message is: of the target, from here on.
     Claim {
         /// The Rust field of the source.
@@ -253,24 +253,24 @@ pub enum Source {
 pub struct SameMember {
     /// The Rust field of the source.
     pub field: String,
-    /// How a value is converted.
+    /// The conversion of the value.
     pub transfer: Transfer,
-    /// Whether the source may lack it.
+    /// Set if the source may lack it.
     pub optional: bool,
-    /// Whether the source keeps it in a box.
+    /// Set if the source keeps it in a box.
     pub boxed: bool,
-    /// What an absent one becomes where the target must have it.
+    /// The value for an absent one where the target must have it.
     pub missing: Option<Missing>,
     /// The target takes this value if the member is absent, so that the conversion leaves it out.
     pub implied: Option<serde_json::Value>,
     /// The rule by which `null` is left out, where it is a value of the source alone.
     pub null: Option<String>,
-    /// Whether an object that loses all its members is left out.
+    /// Set if an object that loses all its members is left out.
     pub prune: bool,
-    /// What a session knows that has to stand in it, where the source has none.
+    /// The fact of the session for the target, where the source has none.
     pub summon: Option<SessionFact>,
     /// The hand-written function that says which items of a list stay.
-    pub filter: Option<Hook>,
+    pub filter: Option<HookCall>,
 }
 
 /// When an unknown member of the source is taken for one that the target names.
@@ -279,7 +279,7 @@ pub struct SameMember {
 pub enum Adoption {
     /// Always: a rule says that it means the same.
     Always,
-    /// Where members are carried: it may have come from a newer peer.
+    /// Under the policy that carries members: it may have come from a newer peer.
     Carried,
     /// Never: the other revision lets it decide something.
     Never,
@@ -290,26 +290,26 @@ pub enum Adoption {
 pub struct Recast {
     /// The Rust field of the source.
     pub field: String,
-    /// Whether the source may lack it.
+    /// Set if the source may lack it.
     pub optional: bool,
-    /// Whether the source keeps it in a box.
+    /// Set if the source keeps it in a box.
     pub boxed: bool,
     /// The rule.
     pub rule: String,
-    /// Whether the target holds every value of the source, so that no rule is asked for.
+    /// Set if the target holds every value of the source, so that no rule is asked for.
     pub widens: bool,
-    /// What an absent one becomes where the target must have it.
+    /// The value for an absent one where the target must have it.
     pub missing: Option<Missing>,
 }
 
-/// What fills a member that must be there.
+/// The value that fills a required member.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Missing {
     /// The rule.
     pub rule: String,
-    /// What it says.
+    /// The action of the rule.
     pub action: Action,
-    /// How an empty one of the source is converted, where the rule asks for that.
+    /// The conversion of an empty value of the source, where the rule asks for one.
     pub empty: Option<Transfer>,
 }
 
@@ -320,35 +320,35 @@ pub struct DroppedPlan {
     pub wire: String,
     /// The Rust field of the source.
     pub field: String,
-    /// Whether the source may lack it.
+    /// Set if the source may lack it.
     pub optional: bool,
     /// The rule.
     pub rule: String,
-    /// What it says.
+    /// The action of the rule.
     pub action: Action,
-    /// Whether it travels as an unknown member where members are carried.
+    /// Set if it travels as an unknown member where members are carried.
     pub carried: bool,
 }
 
-/// What becomes of a variant.
+/// The plan of a variant.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ArmPlan {
     /// The variant of the source.
     pub variant: String,
-    /// Whether it is in a box.
+    /// Set if it is in a box.
     pub boxed: bool,
-    /// What becomes of it.
+    /// The fate of the variant.
     pub arm: Arm,
 }
 
-/// What becomes of a variant.
+/// The fate of a variant.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arm {
     /// It is in the target, with its value converted.
     Same(Becomes),
     /// A hand-written function makes a value of the target.
-    Custom(Hook),
+    Custom(HookCall),
     /// An adapter has to do it.
     RequiresState {
         /// The rule.
@@ -365,7 +365,7 @@ pub enum Arm {
     },
 }
 
-/// What becomes of a string.
+/// The plan of a string.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StringPlan {
     /// The string.
@@ -379,44 +379,44 @@ pub struct StringPlan {
 pub struct SettledPlan {
     /// The name on the wire.
     pub wire: String,
-    /// What the source has there.
-    pub from: Held,
+    /// The value of the source.
+    pub from: SourceValue,
     /// The constant of the target.
     pub constant: serde_json::Value,
     /// The rule by which another value is lost; without one it is refused: the value led to this target.
     pub rule: Option<String>,
 }
 
-/// What a source holds.
+/// The value of a source.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Held {
+pub enum SourceValue {
     /// A constant.
     Constant(serde_json::Value),
     /// A value in this field, or `None` where it may be absent.
     Field {
         /// The Rust field.
         field: String,
-        /// Whether it may be absent.
+        /// Set if it may be absent.
         optional: bool,
     },
 }
 
-/// What becomes of the unknown members of an object.
+/// The plan of an object's unknown members.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RestPlan {
-    /// How the source keeps them.
+    /// The form in which the source keeps them.
     pub from: Rest,
-    /// How the target keeps them.
+    /// The form in which the target keeps them.
     pub to: Rest,
-    /// How each is converted, where both keep values of a type and the two types belong together.
+    /// The conversion of each, where both keep values of a type and the two types belong together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transfer: Option<Box<Transfer>>,
     /// The rule about those that the target cannot keep.
     pub rule: String,
 }
 
-/// How one value is converted.
+/// The conversion of one value.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Transfer {
@@ -425,9 +425,9 @@ pub enum Transfer {
     /// By the conversion of this pair of types.
     Call {
         /// The source.
-        from: End,
+        from: PairEnd,
         /// The target.
-        to: End,
+        to: PairEnd,
     },
     /// Each item.
     List(Box<Transfer>),
@@ -455,7 +455,7 @@ impl Transfer {
 /// One end of a conversion.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum End {
+pub enum PairEnd {
     /// A type of the revision, by Rust name.
     Type(String),
     /// Names to opaque values.
@@ -464,7 +464,7 @@ pub enum End {
     Opaque,
 }
 
-impl End {
+impl PairEnd {
     /// Returns a name for tables and function names.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -476,27 +476,27 @@ impl End {
     }
 }
 
-/// What becomes of a method.
+/// The plan of a method.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MethodPlan {
     /// The method; what the newer revision calls it, where the two have different names for it.
     pub name: String,
-    /// What the older revision calls it, where that is another name.
+    /// The older revision's name of it, where that differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub was: Option<String>,
-    /// Who sends it.
-    pub sender: Sender,
-    /// Whether both revisions have it.
+    /// The sender.
+    pub sender: MethodSender,
+    /// Set if both revisions have it.
     pub in_both: bool,
-    /// How params are converted up and down, where both have the method, with some.
+    /// The conversions of params up and down, where both have the method, with some.
     pub params: Option<[Transfer; 2]>,
-    /// How results are converted up and down, where both have the method, with some.
+    /// The conversions of results up and down, where both have the method, with some.
     pub result: Option<[Transfer; 2]>,
-    /// What becomes of it, where the other revision lacks it, or understands it otherwise.
+    /// The fate of a method that the other revision lacks, or understands otherwise.
     pub apart: Option<Apart>,
 }
 
-/// What becomes of a method that the other revision lacks, or understands otherwise.
+/// The fate of a method that the other revision lacks, or understands otherwise.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Apart {
     /// The rule.

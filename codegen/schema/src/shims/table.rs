@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::places::places;
 use super::plan::{Conversion, Effect, PairPlan};
-use super::rules::{Ending, PairRules, Sample};
+use super::rules::{ExampleEnding, PairRules, Sample};
 use crate::{Error, Spec};
 
 /// Prints the rules of a pair: what each does, where on the wire it applies and what it comes to; and how many conversions
@@ -69,14 +69,14 @@ fn wire(paths: &[String]) -> String {
     }
 }
 
-/// What a rule comes to, on one value.
+/// Writes the result of a rule on one value.
 fn example(text: &mut String, sample: &Sample<'_>) {
     let Sample { of, way, input, .. } = sample;
     let ending = match sample.ending {
-        Ending::Value(output) => output.to_owned(),
-        Ending::Needs(adapter) => format!("needs {adapter}"),
-        Ending::Rejected(code) => format!("rejected {code}"),
-        Ending::Dropped => "dropped".to_owned(),
+        ExampleEnding::Value(output) => output.to_owned(),
+        ExampleEnding::Needs(adapter) => format!("needs {adapter}"),
+        ExampleEnding::Rejected(code) => format!("rejected {code}"),
+        ExampleEnding::Dropped => "dropped".to_owned(),
     };
     let _ = writeln!(text, "  e.g.  {way}, {of}: {input}");
     let _ = writeln!(text, "     -> {ending}");

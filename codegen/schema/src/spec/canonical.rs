@@ -3,9 +3,9 @@
 //! Prose goes (`description`, `title`, `examples`, `$comment` where they are annotations, not where they name members),
 //! keys are sorted, and so are the lists whose order says nothing (`required`, `enum`, a list-valued `type`);
 //! `definitions` becomes `$defs`, choices that are fixed strings become `enum`; the dialect is 2020-12.
-//! What has two spellings gets one: an `enum` of one value is `const`, and a `oneOf` whose choices exclude each other `anyOf`.
+//! Two spellings become one: an `enum` of one value is `const`, and a `oneOf` whose choices exclude each other `anyOf`.
 //! A keyword that would change its meaning on the way from one dialect to the other is an error: it is never translated by guess.
-//! What other generators of schemas spell out without effect is left out: see `restated`.
+//! Keywords without effect that other generators of schemas write are left out: see `restated`.
 //! Keywords unknown here are kept as they are: which keywords a schema may use is decided where the schema is loaded.
 
 use serde_json::{Map, Value};
@@ -27,7 +27,7 @@ pub const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 /// Nesting beyond this is refused; real schemas stay below 20. The same limit as serde_json's parser.
 const MAX_DEPTH: usize = 128;
 
-/// What to do where nothing more can be said.
+/// The cure where nothing more can be said.
 const MEND: &str = "mend the file itself: an erratum changes a schema, and this is none yet";
 
 /// Keywords that mean nothing in draft-07 and something in 2020-12.
@@ -65,7 +65,7 @@ pub(super) fn of_text(file: &str, text: &str) -> Result<Value, Error> {
 /// Reads the text of a schema of an extension, whose references may lead nowhere: errata can mend them.
 ///
 /// # Errors
-/// What is not JSON, and what cannot be carried over.
+/// Returns an error for a text that is not JSON, and for parts that cannot be carried over.
 pub fn of_text_with_dangling(file: &str, text: &str) -> Result<Value, Error> {
     let (canonical, _) = carried_over(&super::json::parse(file, text)?, file)?;
     Ok(canonical)
@@ -150,7 +150,7 @@ fn carried_over(upstream: &Value, file: &str) -> Result<(Value, Vec<(String, Str
             return Err(wrong("/$schema", &expected, &stated, help));
         }
     };
-    let mut walk = Walk {
+    let mut walk = CanonicalWalk {
         file,
         dialect,
         pointer: String::new(),
@@ -174,9 +174,9 @@ enum Dialect {
     Draft2020,
 }
 
-/// What stands below a keyword.
+/// The kind of value below a keyword.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Holds {
+enum KeywordContent {
     Schema,
     /// An object whose keys are names and whose values are schemas.
     Named,
@@ -186,12 +186,12 @@ enum Holds {
     Data,
 }
 
-fn holds(keyword: &str) -> Holds {
+fn holds(keyword: &str) -> KeywordContent {
     match keyword {
         "$defs" | "definitions" | "properties" | "patternProperties" | "dependentSchemas" => {
-            Holds::Named
+            KeywordContent::Named
         }
-        "allOf" | "anyOf" | "oneOf" | "prefixItems" => Holds::List,
+        "allOf" | "anyOf" | "oneOf" | "prefixItems" => KeywordContent::List,
         "additionalProperties"
         | "contains"
         | "contentSchema"
@@ -202,23 +202,23 @@ fn holds(keyword: &str) -> Holds {
         | "propertyNames"
         | "then"
         | "unevaluatedItems"
-        | "unevaluatedProperties" => Holds::Schema,
-        _ => Holds::Data,
+        | "unevaluatedProperties" => KeywordContent::Schema,
+        _ => KeywordContent::Data,
     }
 }
 
 /// One pass over a schema, with the place it is at.
-struct Walk<'a> {
+struct CanonicalWalk<'a> {
     file: &'a str,
     dialect: Dialect,
     pointer: String,
-    /// Where each `$ref` stands, and its rewritten pointer, still percent-encoded.
+    /// The place of each `$ref`, and its rewritten pointer, still percent-encoded.
     refs: Vec<(String, String)>,
-    /// Whether a definition states the dialect by itself, as generators of schemas do that write each one alone.
+    /// Set if a definition states the dialect by itself, as generators of schemas do that write each one alone.
     states_again: bool,
 }
 
-impl Walk<'_> {
+impl CanonicalWalk<'_> {
     fn wrong(&self, expected: &str, found: &Value, help: &str) -> Error {
         let (at, found) = (&self.pointer, shown(found));
         Error::schema(self.file, at, expected, found, help_or_mend(help))
@@ -308,24 +308,24 @@ impl Walk<'_> {
             _ => {}
         }
         match (holds(keyword), value) {
-            (Holds::Data, _) => Ok(Some(sorted_deep(value))),
-            (Holds::Schema, _) => self.schema(value).map(Some),
-            (Holds::Named, Value::Object(named)) => {
+            (KeywordContent::Data, _) => Ok(Some(sorted_deep(value))),
+            (KeywordContent::Schema, _) => self.schema(value).map(Some),
+            (KeywordContent::Named, Value::Object(named)) => {
                 let mut canonical = Map::new();
                 for (name, schema) in sorted(named) {
                     canonical.insert(name.clone(), self.below(name, |walk| walk.schema(schema))?);
                 }
                 Ok(Some(canonical.into()))
             }
-            (Holds::Named, _) => Err(self.wrong("an object of schemas", value, "")),
-            (Holds::List, Value::Array(list)) if !list.is_empty() => {
+            (KeywordContent::Named, _) => Err(self.wrong("an object of schemas", value, "")),
+            (KeywordContent::List, Value::Array(list)) if !list.is_empty() => {
                 let mut canonical = Vec::with_capacity(list.len());
                 for (index, schema) in list.iter().enumerate() {
                     canonical.push(self.below(&index.to_string(), |walk| walk.schema(schema))?);
                 }
                 Ok(Some(canonical.into()))
             }
-            (Holds::List, _) => Err(self.wrong("a list of schemas, not empty", value, "")),
+            (KeywordContent::List, _) => Err(self.wrong("a list of schemas, not empty", value, "")),
         }
     }
 

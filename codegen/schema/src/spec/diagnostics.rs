@@ -1,11 +1,11 @@
-//! What the readers of rule files find wrong with a line: a fact that is tried, or a rule that nothing needs any more.
+//! Faults that the readers of rule files find in a line: a fact that is tried, or a rule that nothing needs any more.
 
-use super::{Directory, ERRATA, REVISIONS, errata, errors, methods};
-use crate::error::Fault;
-use crate::{Diagnostic, Error, Place};
+use super::{ERRATA, REVISIONS, SpecDirectory, errata, errors, methods};
+use crate::error::FaultKind;
+use crate::{Error, FileLocation, SpecDiagnostic};
 
 /// Returns what the readers of the rule files that name revisions say of them.
-pub(super) fn diagnostics(directory: &Directory) -> Vec<Diagnostic> {
+pub(super) fn diagnostics(directory: &SpecDirectory) -> Vec<SpecDiagnostic> {
     let spec = match directory.spec() {
         Ok(spec) => spec,
         Err(error) => return placed(vec![error]),
@@ -16,7 +16,7 @@ pub(super) fn diagnostics(directory: &Directory) -> Vec<Diagnostic> {
 }
 
 /// Returns what begins before a draft and does not hold for it, which is passed over there.
-pub(super) fn passed_over(directory: &Directory, draft: &str) -> Vec<Diagnostic> {
+pub(super) fn passed_over(directory: &SpecDirectory, draft: &str) -> Vec<SpecDiagnostic> {
     let Ok(spec) = directory.spec() else {
         return Vec::new();
     };
@@ -35,11 +35,11 @@ pub(super) fn passed_over(directory: &Directory, draft: &str) -> Vec<Diagnostic>
 }
 
 /// Those errors that are about a line of a rule file.
-pub(super) fn placed(errors: Vec<Error>) -> Vec<Diagnostic> {
+pub(super) fn placed(errors: Vec<Error>) -> Vec<SpecDiagnostic> {
     let list = format!("/{REVISIONS}");
-    let is_placed = |of: &Diagnostic| {
-        let line = matches!(of.place, Place::Line(_));
-        line && of.fault == Fault::Input && !of.file.ends_with(&list)
+    let is_placed = |of: &SpecDiagnostic| {
+        let line = matches!(of.place, FileLocation::Line(_));
+        line && of.fault == FaultKind::Input && !of.file.ends_with(&list)
     };
     let errors = Error::of(errors).into_iter().flatten();
     let diagnostics = errors.filter_map(|error| match error {

@@ -8,29 +8,29 @@ use std::path::Path;
 
 use super::errata::{self, Erratum};
 use super::extensions::FOLDER;
-use super::facts::{Fact, Held};
+use super::facts::{Fact, RangedRow};
 use super::range::Order;
-use super::revisions::{self, Row};
+use super::revisions::{self, RevisionRow};
 use super::rules::RuleFile;
-use super::sheet::{self, Entry};
+use super::sheet::{self, SheetEntry};
 use super::{ERRATA, REVISIONS, Spec, outlived};
 use crate::Error;
 use crate::files::write_file;
 
 /// Texts by their path below the spec directory.
-type Files = SortedMap<String, String>;
+type SpecFiles = SortedMap<String, String>;
 
 /// The texts of a spec directory.
 #[derive(Clone, Debug)]
-pub struct Directory {
+pub struct SpecDirectory {
     /// The directory as failures print it.
     pub(super) root: String,
-    pub(super) files: Files,
+    pub(super) files: SpecFiles,
     /// The files on disk when it was read; `None` if it was made in memory.
-    base: Option<Files>,
+    base: Option<SpecFiles>,
 }
 
-impl Directory {
+impl SpecDirectory {
     /// Reads a directory; a missing one is empty.
     ///
     /// # Errors
@@ -39,13 +39,13 @@ impl Directory {
         if dir.exists() {
             Self::there(dir)
         } else {
-            Ok(Self::of(dir.display().to_string(), Files::new(), true))
+            Ok(Self::of(dir.display().to_string(), SpecFiles::new(), true))
         }
     }
 
     /// Reads a directory that has to be there.
     pub(super) fn there(dir: &Path) -> Result<Self, Error> {
-        let mut files = Files::new();
+        let mut files = SpecFiles::new();
         collect(dir, "", &mut files)?;
         Ok(Self::of(dir.display().to_string(), files, true))
     }
@@ -56,7 +56,7 @@ impl Directory {
         Self::of("spec".to_owned(), files, false)
     }
 
-    fn of(root: String, files: Files, is_on_disk: bool) -> Self {
+    fn of(root: String, files: SpecFiles, is_on_disk: bool) -> Self {
         Self {
             root: root.trim_end_matches('/').to_owned(),
             base: is_on_disk.then(|| files.clone()),
@@ -86,7 +86,7 @@ impl Directory {
     }
 
     /// Returns the rows and lines of a file.
-    pub(super) fn entries(&self, name: &str) -> Result<Vec<Entry>, Error> {
+    pub(super) fn entries(&self, name: &str) -> Result<Vec<SheetEntry>, Error> {
         sheet::entries(&self.path(name), self.text(name))
     }
 
@@ -101,7 +101,7 @@ impl Directory {
     }
 
     /// Returns what the list says.
-    pub(super) fn order(&self) -> Result<(Order, Vec<Row>), Error> {
+    pub(super) fn order(&self) -> Result<(Order, Vec<RevisionRow>), Error> {
         let rows = revisions::read(&self.list()?)?;
         let drafts = rows.iter().filter(|row| row.is_draft());
         let order = drafts.fold(Order::of(&rows), |order, draft| {
@@ -186,7 +186,7 @@ impl Directory {
                 continue;
             }
             let Some(change) = held.without(order, id) else {
-                let Held { fact, file, .. } = &held;
+                let RangedRow { fact, file, .. } = &held;
                 let before = order.before(id).unwrap_or_default();
                 let problem = format!("`{fact}` holds for revisions after `{id}`, too");
                 let help = format!(
@@ -204,7 +204,7 @@ impl Directory {
     /// The list of revisions is written last: a command that was interrupted does the rest when it is run again.
     ///
     /// # Errors
-    /// What cannot be written, and a directory that another command has changed since it was read.
+    /// Returns an error for a file that cannot be written, and for a directory that another command has changed since it was read.
     pub fn write(&self, dir: &Path) -> Result<(), Error> {
         let stands = Self::read(dir)?.files;
         let changed = self.base.iter().flat_map(|base| differing(base, &stands));
@@ -240,7 +240,7 @@ fn delete(dir: &Path, path: &Path) -> Result<(), Error> {
 }
 
 /// Returns the files that are not the same in both.
-fn differing<'f>(one: &'f Files, other: &'f Files) -> Vec<&'f String> {
+fn differing<'f>(one: &'f SpecFiles, other: &'f SpecFiles) -> Vec<&'f String> {
     let names: SortedSet<&String> = one.keys().chain(other.keys()).collect();
     let differs = |name: &&String| one.get(*name) != other.get(*name);
     names.into_iter().filter(differs).collect()
@@ -249,8 +249,8 @@ fn differing<'f>(one: &'f Files, other: &'f Files) -> Vec<&'f String> {
 /// Collects every `.toml` of the directory, its direct subdirectories and the folders of extensions and their states, and
 /// their `schema.json`.
 ///
-/// What is hidden is left out.
-fn collect(dir: &Path, below: &str, files: &mut Files) -> Result<(), Error> {
+/// Collects the files of a directory. Hidden files are left out.
+fn collect(dir: &Path, below: &str, files: &mut SpecFiles) -> Result<(), Error> {
     let folder = dir.join(below);
     let unreadable = |cause| Error::io("read", &folder, cause);
     for entry in fs::read_dir(&folder).map_err(unreadable)? {

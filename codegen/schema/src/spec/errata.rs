@@ -5,13 +5,13 @@ use serde::Deserialize;
 use serde_json::Value;
 use toml::Spanned;
 
-use super::Status;
+use super::RevisionStage;
 use super::canonical::canonicalize_as;
 use super::json::{self, shown};
 use super::range::{Order, ends_before};
 use super::rules::RuleFile;
 use crate::one_or_many::OneOrMany;
-use crate::{Diagnostic, Error, Place};
+use crate::{Error, FileLocation, SpecDiagnostic};
 
 /// One repair of one revision's schema.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,7 +20,7 @@ pub struct Erratum {
     pub id: String,
     /// Why the schema is wrong there, in our own words.
     pub reason: String,
-    /// What says otherwise: a page or a definition of the specification.
+    /// The evidence against the schema: a page or a definition of the specification.
     pub source: String,
     /// The revisions whose schemas have the defect, oldest first.
     pub revisions: Vec<String>,
@@ -28,7 +28,7 @@ pub struct Erratum {
     pub at: Vec<String>,
     /// The value expected at each of them; `None` if there is none.
     pub expect: Option<Value>,
-    /// What is put there; none takes the member away.
+    /// The new value; without one the member is taken away.
     pub replace: Option<Value>,
     /// The line in errata.toml.
     pub line: usize,
@@ -43,14 +43,14 @@ impl Erratum {
 
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Rows {
+struct ErratumTables {
     #[serde(default)]
-    erratum: Vec<Row>,
+    erratum: Vec<ErratumRow>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct Row {
+struct ErratumRow {
     id: Spanned<String>,
     reason: String,
     source: String,
@@ -70,7 +70,7 @@ struct Row {
 /// # Errors
 /// Rows that do not say what they have to say, with the line of each.
 pub(crate) fn read(file: &RuleFile, order: Option<&Order>) -> Result<Vec<Erratum>, Error> {
-    let rows: Rows = file.parse()?;
+    let rows: ErratumTables = file.parse()?;
     let mut errata: Vec<Erratum> = Vec::with_capacity(rows.erratum.len());
     let mut errors = Vec::new();
     for row in rows.erratum {
@@ -105,7 +105,7 @@ pub(crate) fn read(file: &RuleFile, order: Option<&Order>) -> Result<Vec<Erratum
     Ok(errata)
 }
 
-fn erratum(row: Row, revisions: Vec<String>, line: usize) -> Result<Erratum, String> {
+fn erratum(row: ErratumRow, revisions: Vec<String>, line: usize) -> Result<Erratum, String> {
     for (name, text) in [
         ("id", row.id.get_ref()),
         ("reason", &row.reason),
@@ -176,13 +176,13 @@ fn from_toml(value: toml::Value) -> Result<Value, String> {
     })
 }
 
-/// What errata have made of a schema.
+/// A schema after its errata.
 pub(crate) struct Applied {
     /// The schema, in canonical form.
     pub(crate) schema: Value,
     /// The errata, without those of which nothing applied.
     pub(crate) errata: Vec<Erratum>,
-    /// What was passed over in a draft, each place with the failure that it is elsewhere.
+    /// The errata passed over in a draft, each place with the failure that it is elsewhere.
     pub(crate) passed: Vec<Error>,
 }
 
@@ -197,14 +197,14 @@ pub(crate) fn apply(
     errata: &[Erratum],
     file: &RuleFile,
     id: &str,
-    status: Status,
+    status: RevisionStage,
 ) -> Result<Applied, Error> {
-    let is_draft = status == Status::Draft;
+    let is_draft = status == RevisionStage::Draft;
     let (mut errors, mut passed) = (Vec::new(), Vec::new());
     let mut tell = |problems: Vec<Problem<'_>>| {
         for (erratum, whole, problem) in problems {
             let mut of = failure(file, erratum, id, status, problem);
-            // What holds at other places cannot be ended as a whole.
+            // An erratum that holds at other places cannot be ended as a whole.
             of.revision = (whole || is_draft).then(|| id.into());
             let begins = erratum.revisions.first().is_some_and(|since| since == id);
             if is_draft && !(whole && begins) {
@@ -293,11 +293,11 @@ fn failure(
     file: &RuleFile,
     erratum: &Erratum,
     id: &str,
-    status: Status,
+    status: RevisionStage,
     problem: String,
-) -> Diagnostic {
+) -> SpecDiagnostic {
     let folder = match status {
-        Status::Released => id,
+        RevisionStage::Released => id,
         _ => "draft",
     };
     let source = erratum.source.replace("{revision}", folder);
@@ -305,7 +305,11 @@ fn failure(
         Some(until) => format!("end the erratum with {until}"),
         None => "take the erratum out".to_owned(),
     };
-    let mut of = Diagnostic::of(file.path.as_str(), Place::Line(erratum.line), problem);
+    let mut of = SpecDiagnostic::of(
+        file.path.as_str(),
+        FileLocation::Line(erratum.line),
+        problem,
+    );
     of.rule = format!("erratum `{}` of `{id}`", erratum.id).into();
     let help = format!("look at {source} again: if the schema is right now, {cure}");
     of.note("reason", erratum.reason.as_str()).help(help)

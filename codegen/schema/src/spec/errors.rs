@@ -12,9 +12,9 @@ use super::range::Order;
 use super::sheet::quoted;
 use super::{Revision, Spec};
 use crate::Error;
-use crate::decision::{Decision, Question, Scope, Settle};
+use crate::decision::{Decision, QuestionKind, Scope, Settle};
 use crate::pointer::escaped;
-use check::{Row, Said};
+use check::{CheckedRow, RowFacts};
 
 /// The rules, checked against the revisions.
 #[derive(Clone, Debug, Default)]
@@ -25,7 +25,7 @@ pub struct ErrorRules {
     pub ranges: Vec<CodeRange>,
     /// HTTP headers.
     pub headers: Vec<Header>,
-    /// What else binds a peer, and what is on its way out.
+    /// Other rules that bind a peer, and deprecated parts.
     pub rules: Vec<ProtocolRule>,
 }
 
@@ -45,13 +45,13 @@ macro_rules! rows {
             pub revisions: Vec<String>,
             pub(crate) since: String,
             pub(crate) until: Option<String>,
-            /// What it means; of a rule, what it says; of a header, when it is sent and what it says.
+            /// The meaning; of a rule, its text; of a header, its occasion and its content.
             pub meaning: String,
             /// The page, as a path in the specification's repository.
             pub page: String,
         }
 
-        impl Row for $kind {
+        impl CheckedRow for $kind {
             fn range(&mut self) -> (&str, Option<&str>, &mut Vec<String>) {
                 (&self.since, self.until.as_deref(), &mut self.revisions)
             }
@@ -60,11 +60,11 @@ macro_rules! rows {
                 &self.revisions
             }
 
-            fn said(&self) -> Said<'_> {
+            fn said(&self) -> RowFacts<'_> {
                 let $row = self;
                 let mut texts: Vec<&str> = vec![&self.meaning, &self.page];
                 texts.extend($texts);
-                Said { label: $label, key: $key, texts, faults: $faults }
+                RowFacts { label: $label, key: $key, texts, faults: $faults }
             }
         }
     )*};
@@ -82,7 +82,7 @@ rows! {
         http: Option<u16>,
         /// The definition that carries it in the schema, where there is one.
         definition: Option<String>,
-        /// Whether it may be sent; one that may not can still be met.
+        /// Set if it may be sent; one that may not can still be met.
         #[serde(default = "by_default")]
         send: bool,
         /// The code that is sent in its place, where the protocol names one; only of a code that may not be sent.
@@ -112,13 +112,13 @@ rows! {
     Header {
         /// Its name; compared without case.
         name: String,
-        /// Whether it is used; one that is not can still come from a peer of another revision.
+        /// Set if it is used; one that is not can still come from a peer of another revision.
         #[serde(default = "by_default")]
         used: bool,
-        /// Whether a client must send it, although a request without it may be taken.
+        /// Set if a client must send it, although a request without it may be taken.
         #[serde(default)]
         must: bool,
-        /// Whether a request that has to carry it, and does not, is refused.
+        /// Set if a request that has to carry it, and does not, is refused.
         #[serde(default)]
         required: bool,
     } |row| (
@@ -131,11 +131,11 @@ rows! {
             (row.must && row.required, "it is required, which says that it must be sent"),
         ]
     );
-    /// What binds a peer and stands in no schema, or is on its way out.
+    /// A rule that binds a peer and stands in no schema, or a part that is deprecated.
     ProtocolRule {
         /// Its name, unique.
         id: String,
-        /// Whether it binds, or says that something goes away.
+        /// The kind: a binding rule, or a deprecation.
         kind: RuleKind,
         /// The theme that it belongs to: the area of a method, or a part that all exchanges have.
         about: String,
@@ -165,7 +165,7 @@ pub enum RuleKind {
 
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Rows {
+struct ErrorTables {
     #[serde(default)]
     error: Vec<Spanned<ErrorCode>>,
     #[serde(default)]
@@ -213,7 +213,7 @@ impl ErrorRules {
         let of = |(code, name): (i64, &str)| Decision {
             scope: Scope::Revision(revision.id.clone()),
             place: format!("/$defs/{}", escaped(name)),
-            question: Question::Code,
+            question: QuestionKind::Code,
             open: format!("nothing says what its code {code} means"),
             answer: "a peer may send it".to_owned(),
             settle: Settle::of(
@@ -244,7 +244,7 @@ impl ErrorRules {
     /// Returns the same, with what begins before a draft and does not hold for it, which is passed over there.
     pub(super) fn read_all(spec: &Spec) -> Result<(Self, Vec<Error>), Error> {
         let file = spec.rules.get(Self::FILE);
-        let mut rows: Rows = file.parse()?;
+        let mut rows: ErrorTables = file.parse()?;
         let passed = check::check(&mut rows, &file, spec)?;
         fn plain<T>(rows: Vec<Spanned<T>>) -> Vec<T> {
             rows.into_iter().map(Spanned::into_inner).collect()

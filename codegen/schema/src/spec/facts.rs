@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use super::range::Order;
 use super::rules::RuleFile;
-use super::sheet::{self, Edit, Entry};
-use super::{DOCS, Directory, REVISIONS};
-use crate::{Diagnostic, Error};
+use super::sheet::{self, SheetEntry, TextEdit};
+use super::{DOCS, REVISIONS, SpecDirectory};
+use crate::{Error, SpecDiagnostic};
 
 /// The name of a fact, as it is written on the command line and in `revisions.toml`: `errors/header/Accept`.
 pub type Fact = String;
@@ -27,17 +27,17 @@ const UNTIL: &str = "until";
 
 /// A row with a range, or the doc lines of a type that have one.
 #[derive(Clone, Debug)]
-pub(super) struct Held {
+pub(super) struct RangedRow {
     pub(super) fact: Fact,
     /// The file, below the spec directory.
     pub(super) file: String,
     pub(super) since: String,
     pub(super) until: Option<String>,
     /// The row, or the lines.
-    entries: Vec<Entry>,
+    entries: Vec<SheetEntry>,
 }
 
-impl Directory {
+impl SpecDirectory {
     /// Returns what the rule files say of a revision by a range: its errata, rows and doc lines.
     ///
     /// # Errors
@@ -50,7 +50,7 @@ impl Directory {
     }
 
     /// Everything that holds for a range of revisions, in the order of files and lines.
-    pub(super) fn ranged(&self) -> Result<Vec<Held>, Error> {
+    pub(super) fn ranged(&self) -> Result<Vec<RangedRow>, Error> {
         let mut all = Vec::new();
         for file in self.files.keys() {
             all.extend(self.ranged_of(file)?);
@@ -58,16 +58,16 @@ impl Directory {
         Ok(all)
     }
 
-    fn ranged_of(&self, file: &str) -> Result<Vec<Held>, Error> {
-        let mut all: Vec<Held> = Vec::new();
+    fn ranged_of(&self, file: &str) -> Result<Vec<RangedRow>, Error> {
+        let mut all: Vec<RangedRow> = Vec::new();
         let Some(stem) = shared(file) else {
             return Ok(all);
         };
         for entry in self.entries(file)? {
-            let Some(held) = Held::of(file, stem, entry) else {
+            let Some(held) = RangedRow::of(file, stem, entry) else {
                 continue;
             };
-            let is_one = |other: &&mut Held| held.is_of_lines() && other.is_still(&held);
+            let is_one = |other: &&mut RangedRow| held.is_of_lines() && other.is_still(&held);
             match all.iter_mut().find(is_one) {
                 Some(other) => {
                     other.entries.extend(held.entries);
@@ -80,14 +80,17 @@ impl Directory {
     }
 
     /// Those that hold for a revision.
-    pub(super) fn held(&self, order: &Order, id: &str) -> Result<Vec<Held>, Error> {
+    pub(super) fn held(&self, order: &Order, id: &str) -> Result<Vec<RangedRow>, Error> {
         let mut all = self.ranged()?;
         all.retain(|held| held.covers(order, id));
         Ok(all)
     }
 
     /// Changes facts in their files.
-    pub(super) fn change(&mut self, mut changes: Vec<(Held, Change)>) -> Result<(), Error> {
+    pub(super) fn change(
+        &mut self,
+        mut changes: Vec<(RangedRow, FactChange)>,
+    ) -> Result<(), Error> {
         // From the end of each file, so that the places before stay true.
         changes.sort_by_key(|(held, _)| {
             std::cmp::Reverse(held.entries.first().map(|it| it.span.start))
@@ -100,9 +103,9 @@ impl Directory {
             }
             let RuleFile { path, text, .. } = self.file(&held.file);
             let text = match change {
-                Change::Begins(id) => sheet::edited(&text, held.begins(&text, &id)),
-                Change::Ends(id) => held.ending(&text, &id),
-                Change::Goes => sheet::without(&path, &text, &held.entries)?,
+                FactChange::Begins(id) => sheet::edited(&text, held.begins(&text, &id)),
+                FactChange::Ends(id) => held.ending(&text, &id),
+                FactChange::Goes => sheet::without(&path, &text, &held.entries)?,
             };
             self.files.insert(held.file, text);
         }
@@ -117,7 +120,7 @@ pub(super) fn shared(file: &str) -> Option<&str> {
 }
 
 /// Returns whether an entry names a revision otherwise than by a range, alone or as one side of a pair.
-pub(super) fn names(entry: &Entry, id: &str) -> bool {
+pub(super) fn names(entry: &SheetEntry, id: &str) -> bool {
     let pair = |text: &str| {
         let pair = text.split_once("..");
         pair.is_some_and(|(old, new)| old == id || new == id)
@@ -130,8 +133,8 @@ pub(super) fn names(entry: &Entry, id: &str) -> bool {
         || entry.texts.iter().any(named)
 }
 
-impl Held {
-    fn of(file: &str, stem: &str, entry: Entry) -> Option<Self> {
+impl RangedRow {
+    fn of(file: &str, stem: &str, entry: SheetEntry) -> Option<Self> {
         let lines = || {
             let at = entry.table.iter().position(|name| name == SINCE)?;
             let (section, since) = (entry.table.first()?, entry.table.get(at + 1)?);
@@ -178,27 +181,27 @@ impl Held {
     /// Returns what becomes of it if it does not hold for a revision: it ends before that, or begins after it.
     ///
     /// Nothing, where it holds before the revision and in a release after it.
-    pub(super) fn without(&self, order: &Order, id: &str) -> Option<Change> {
+    pub(super) fn without(&self, order: &Order, id: &str) -> Option<FactChange> {
         let (_, to) = order.span(&self.since, self.until.as_deref()).ok()?;
         let next = order.at(id)? + 1;
         if self.since == id {
             let next = order.id(next).filter(|_| next <= to);
-            return Some(next.map_or(Change::Goes, |next| Change::Begins(next.to_owned())));
+            return Some(next.map_or(FactChange::Goes, |next| FactChange::Begins(next.to_owned())));
         }
         let before = order.before(id).map(str::to_owned);
         let is_last = next > to || order.only_drafts(next);
-        before.filter(|_| is_last).map(Change::Ends)
+        before.filter(|_| is_last).map(FactChange::Ends)
     }
 
     /// Returns whether a diagnostic is about one of its lines in the text of its file.
-    pub(super) fn is_meant(&self, directory: &Directory, of: &Diagnostic) -> bool {
+    pub(super) fn is_meant(&self, directory: &SpecDirectory, of: &SpecDiagnostic) -> bool {
         let text = directory.text(&self.file);
         let own = |line| sheet::at_line(text, &self.entries, line).is_some();
         *of.file == directory.path(&self.file) && of.line().is_some_and(own)
     }
 
     /// Returns the edits by which it begins with another revision.
-    pub(super) fn begins(&self, text: &str, id: &str) -> Vec<Edit> {
+    pub(super) fn begins(&self, text: &str, id: &str) -> Vec<TextEdit> {
         if !self.is_of_lines() {
             let row = self.entries.first();
             let place = row.and_then(|row| row.place_of(SINCE)).into_iter();
@@ -249,9 +252,9 @@ impl Held {
     }
 }
 
-/// What becomes of a fact.
+/// The fate of a fact.
 #[derive(Clone, Debug)]
-pub(super) enum Change {
+pub(super) enum FactChange {
     /// It begins with another revision.
     Begins(String),
     /// It ends with a revision.

@@ -6,22 +6,22 @@ use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visit
 use serde_json::{Map, Value};
 
 use crate::files::diff::cut;
-use crate::{Error, Place};
+use crate::{Error, FileLocation};
 
-/// What some editors put before a text.
+/// The mark that some editors put before a text.
 pub(crate) const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// What is wrong with a text that begins with it.
+/// The fault of a text that begins with the mark.
 pub(crate) const MARKED: &str =
     "the file begins with a byte order mark: save it as UTF-8 without one";
 
 /// Parses the text of `file`.
 ///
 /// # Errors
-/// What is not JSON, with its line and column; nesting deeper than serde_json's limit of 128 is one too.
+/// Returns an error for a text that is not JSON, with its line and column, and for nesting deeper than serde_json's limit of 128.
 pub fn parse(file: &str, text: &str) -> Result<Value, Error> {
     let not_json = |line, column, message: &str| {
-        let place = Place::Column(line, column);
+        let place = FileLocation::Column(line, column);
         Error::text(file, place, format!("not JSON: {message}"))
     };
     if text.trim().is_empty() {

@@ -1,25 +1,25 @@
 //! Ranges of revisions: a fact holds from `since` on, up to and with `until` where that is given, in the order of
 //! `revisions.toml`.
 
-use super::revisions::Row;
+use super::revisions::RevisionRow;
 use super::rules::RuleFile;
-use super::{Spec, Status};
+use super::{RevisionStage, Spec};
 use crate::Error;
 
 /// The ids of all revisions, in the order by which ranges are read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Order {
     ids: Vec<String>,
-    /// How many of them are no drafts, which stand last.
+    /// Number of states that are no drafts, which stand last.
     firm: usize,
     /// The places of drafts that are still a release which others came after, each with the place of that release.
     outlived: Vec<(usize, usize)>,
-    /// Whether the ids are those of the states of an extension.
+    /// Set if the ids are those of the states of an extension.
     of_states: bool,
 }
 
 impl Order {
-    pub(super) fn of(rows: &[Row]) -> Self {
+    pub(super) fn of(rows: &[RevisionRow]) -> Self {
         Self {
             ids: rows.iter().map(|row| row.id().to_owned()).collect(),
             firm: rows.iter().filter(|row| !row.is_draft()).count(),
@@ -107,7 +107,7 @@ impl Order {
     /// Returns the first and the last place of a range.
     ///
     /// # Errors
-    /// What is wrong with it: a revision that is not there, or an end before the beginning.
+    /// Returns an error for a revision that is not there, or an end before the beginning.
     pub(super) fn span(&self, since: &str, until: Option<&str>) -> Result<(usize, usize), String> {
         let at = |id: &str| {
             let noun = if self.of_states { "state" } else { "revision" };
@@ -146,12 +146,12 @@ impl Order {
     }
 }
 
-/// What is wrong with the rows of a file, by revision, while it is found.
+/// The faults of a file's rows, by revision, while they are found.
 pub(super) struct Faults<'f> {
     pub(super) file: &'f RuleFile,
     pub(super) spec: &'f Spec,
     errors: Vec<Error>,
-    /// What is passed over in a draft.
+    /// The faults that are passed over in a draft.
     passed: Vec<Error>,
 }
 
@@ -188,7 +188,7 @@ impl<'f> Faults<'f> {
         let until = ends_before(revisions, id);
         let help = until.map_or_else(String::new, |until| format!("end it with {until}"));
         let error = self.file.error_of(id, offset, label, problem, help);
-        let is_draft = (self.spec.revision(id)).is_ok_and(|of| of.status == Status::Draft);
+        let is_draft = (self.spec.revision(id)).is_ok_and(|of| of.status == RevisionStage::Draft);
         if is_draft && revisions.first().is_some_and(|first| first != id) {
             revisions.retain(|other| other != id);
             self.passed.push(error);

@@ -4,14 +4,14 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use super::rules::RuleFile;
-use super::sheet::{self, Entry};
-use super::{Directory, REVISIONS};
+use super::sheet::{self, SheetEntry};
+use super::{REVISIONS, SpecDirectory};
 use crate::Error;
 use crate::error::from_name;
 use crate::names::module;
 use crate::naming::is_identifier;
 
-/// How a revision settles which version is spoken.
+/// The way in which a revision settles the version to speak.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Lifecycle {
@@ -21,10 +21,10 @@ pub enum Lifecycle {
     PerRequest,
 }
 
-/// How far a revision has come.
+/// The stage of a revision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Status {
+pub enum RevisionStage {
     /// Published: may be negotiated.
     Released,
     /// A candidate that was published for review: typed and compared, never negotiated.
@@ -41,7 +41,7 @@ mcp_wire::strings! {
 }
 
 mcp_wire::strings! {
-    Status {
+    RevisionStage {
         Released "released";
         Candidate "candidate";
         Draft "draft";
@@ -49,16 +49,16 @@ mcp_wire::strings! {
 }
 
 from_name!(Lifecycle, "lifecycle", as_str);
-from_name!(Status, "status", as_str);
+from_name!(RevisionStage, "status", as_str);
 
 /// One entry, with the places of its values.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Row {
+pub(crate) struct RevisionRow {
     pub(crate) id: Spanned<String>,
     pub(crate) wire: Option<String>,
     pub(crate) lifecycle: Lifecycle,
-    pub(crate) status: Status,
+    pub(crate) status: RevisionStage,
     pub(crate) handlers: Option<Spanned<bool>>,
     pub(crate) source: Option<String>,
     pub(crate) sha256: Option<Spanned<String>>,
@@ -66,13 +66,13 @@ pub(crate) struct Row {
     pub(crate) confirmed: Option<Spanned<Vec<String>>>,
 }
 
-impl Row {
+impl RevisionRow {
     pub(crate) fn id(&self) -> &str {
         self.id.get_ref()
     }
 
     pub(crate) fn is_draft(&self) -> bool {
-        self.status == Status::Draft
+        self.status == RevisionStage::Draft
     }
 
     pub(crate) fn wire(&self) -> &str {
@@ -97,26 +97,26 @@ impl Row {
 }
 
 /// Returns the entry of a revision in the text of the list.
-fn entry(file: &RuleFile, id: &str) -> Result<Option<Entry>, Error> {
+fn entry(file: &RuleFile, id: &str) -> Result<Option<SheetEntry>, Error> {
     let mut entries = sheet::entries(&file.path, &file.text)?.into_iter();
     Ok(entries.find(|entry| entry.text_of("id") == Some(id)))
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Rows {
+struct RevisionsFile {
     #[serde(default)]
-    revision: Vec<Row>,
+    revision: Vec<RevisionRow>,
 }
 
 /// Read the list and check that it can be one.
 ///
 /// # Errors
-/// What is not TOML, an id that is taken or not a file name, a protocol version that two released
+/// Returns an error for a text that is not TOML, an id that is taken or not a file name, a protocol version that two released
 /// revisions share, a digest that is none, handlers of two revisions or of an unreleased one, and a draft that does not
 /// stand last.
-pub(crate) fn read(file: &RuleFile) -> Result<Vec<Row>, Error> {
-    let rows = file.parse::<Rows>()?.revision;
+pub(crate) fn read(file: &RuleFile) -> Result<Vec<RevisionRow>, Error> {
+    let rows = file.parse::<RevisionsFile>()?.revision;
     let mut errors = Vec::new();
     for (index, row) in rows.iter().enumerate() {
         let rule = format!("revision `{}`", row.id());
@@ -129,7 +129,7 @@ pub(crate) fn read(file: &RuleFile) -> Result<Vec<Row>, Error> {
 }
 
 /// Returns what is wrong with an entry after those before it: where, what, and what to do.
-fn faults(row: &Row, before: &[Row]) -> Vec<(usize, String, &'static str)> {
+fn faults(row: &RevisionRow, before: &[RevisionRow]) -> Vec<(usize, String, &'static str)> {
     let mut faults: Vec<(usize, String, &str)> = Vec::new();
     let at = row.id.span().start;
     if !is_id(row.id()) {
@@ -139,8 +139,9 @@ fn faults(row: &Row, before: &[Row]) -> Vec<(usize, String, &'static str)> {
     if (before.iter()).any(|other| module(other.id()).eq_ignore_ascii_case(&own)) {
         faults.push((at, "it is listed twice".into(), ""));
     }
-    let released = |row: &Row| row.status == Status::Released;
-    let shares = |other: &&Row| other.wire() == row.wire() && released(other) && released(row);
+    let released = |row: &RevisionRow| row.status == RevisionStage::Released;
+    let shares =
+        |other: &&RevisionRow| other.wire() == row.wire() && released(other) && released(row);
     if let Some(other) = before.iter().find(shares) {
         let (wire, other) = (row.wire(), other.id());
         let problem = format!("it has the protocol version `{wire}` of revision `{other}`");
@@ -164,14 +165,14 @@ fn faults(row: &Row, before: &[Row]) -> Vec<(usize, String, &'static str)> {
             faults.push((at, problem, "`handlers = true` stands at one revision"));
         }
     }
-    if !row.is_draft() && before.iter().any(Row::is_draft) {
+    if !row.is_draft() && before.iter().any(RevisionRow::is_draft) {
         let help = "the list is in order of age, drafts last";
         faults.push((at, "it stands after a draft".into(), help));
     }
     faults
 }
 
-/// What an id of a revision may be.
+/// The form of a revision's id.
 pub(crate) const ID_HELP: &str = "letters, digits, `.`, `_` and `-`, beginning with a letter or digit and ending with one, without `..`; not a keyword of Rust, nor a name that a folder of spec/, a crate or a feature of this workspace has";
 
 /// Names that something else has: folders of spec/, crates `mcp-NAME`, features of the facade, words of cargo.
@@ -225,9 +226,9 @@ fn is_lower_hex(byte: u8) -> bool {
 /// Returns the text of the file with one more entry, after the one called `after`; by default last, but before drafts.
 pub(crate) fn with_row(
     file: &RuleFile,
-    rows: &[Row],
+    rows: &[RevisionRow],
     members: &[(&str, &str)],
-    status: Status,
+    status: RevisionStage,
     after: Option<&str>,
 ) -> Result<String, Error> {
     let mut block = "[[revision]]\n".to_owned();
@@ -236,7 +237,7 @@ pub(crate) fn with_row(
     }
     let previous = match after {
         Some(after) => Some(row(rows, after)?),
-        None => (rows.iter()).rfind(|row| status == Status::Draft || !row.is_draft()),
+        None => (rows.iter()).rfind(|row| status == RevisionStage::Draft || !row.is_draft()),
     };
     let text = &file.text;
     let beside = previous.or(rows.first());
@@ -256,7 +257,7 @@ pub(crate) fn with_row(
 /// A list that is not TOML.
 pub(crate) fn with_facts<'f>(
     file: &RuleFile,
-    row: &Row,
+    row: &RevisionRow,
     facts: impl IntoIterator<Item = (&'f str, &'f Option<String>)>,
 ) -> Result<String, Error> {
     let mut edited = file.clone();
@@ -277,7 +278,7 @@ pub(crate) fn with_facts<'f>(
 
 /// Writes into the row of a revision which facts are confirmed; `None` for all of them.
 pub(super) fn confirm(
-    directory: &mut Directory,
+    directory: &mut SpecDirectory,
     id: &str,
     confirmed: Option<&[&str]>,
 ) -> Result<(), Error> {
@@ -303,7 +304,7 @@ pub(super) fn confirm(
 ///
 /// # Errors
 /// A revision that is not there.
-pub(super) fn row<'r>(rows: &'r [Row], id: &str) -> Result<&'r Row, Error> {
+pub(super) fn row<'r>(rows: &'r [RevisionRow], id: &str) -> Result<&'r RevisionRow, Error> {
     let row = rows.iter().find(|row| row.id() == id);
-    row.ok_or_else(|| Error::unknown_revision(id, rows.iter().map(Row::id)))
+    row.ok_or_else(|| Error::unknown_revision(id, rows.iter().map(RevisionRow::id)))
 }

@@ -10,17 +10,17 @@ use super::canonical::{definition, definitions};
 
 /// A union of the messages that one side may send in one way; an unknown method is a case of its own there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Role {
+pub struct MessageRole {
     /// The definition.
     pub union: &'static str,
-    /// Who sends them.
+    /// The sender.
     pub direction: Direction,
     /// Requests, notifications or embedded requests.
     pub kind: MethodKind,
 }
 
-const fn role(union: &'static str, direction: Direction, kind: MethodKind) -> Role {
-    Role {
+const fn role(union: &'static str, direction: Direction, kind: MethodKind) -> MessageRole {
+    MessageRole {
         union,
         direction,
         kind,
@@ -28,7 +28,7 @@ const fn role(union: &'static str, direction: Direction, kind: MethodKind) -> Ro
 }
 
 /// All of them.
-pub const ROLES: &[Role] = &[
+pub const ROLES: &[MessageRole] = &[
     role("ClientRequest", ClientToServer, Request),
     role("ClientNotification", ClientToServer, Notification),
     role("ServerRequest", ServerToClient, Request),

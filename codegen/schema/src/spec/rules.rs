@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 
 use super::json::{BYTE_ORDER_MARK, MARKED};
 use super::range::Order;
-use crate::{Diagnostic, Error, Place};
+use crate::{Error, FileLocation, SpecDiagnostic};
 
 /// The text of one rule file and the name under which failures speak of it.
 ///
@@ -18,7 +18,7 @@ pub struct RuleFile {
     pub path: String,
     /// The whole text; empty for a file that is not there.
     pub text: String,
-    /// Where its lines after the first begin, found when one is asked for.
+    /// The beginnings of its lines after the first, found when one is asked for.
     starts: OnceLock<Vec<usize>>,
 }
 
@@ -35,7 +35,7 @@ impl RuleFile {
     /// Reads the file as `T`.
     ///
     /// # Errors
-    /// What does not fit, with its line.
+    /// Returns an error for a value that does not fit, with its line.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, Error> {
         if self.text.starts_with(BYTE_ORDER_MARK) {
             return Err(not_toml(&self.path, 1, MARKED));
@@ -65,8 +65,8 @@ impl RuleFile {
         reason: impl Into<Box<str>>,
         help: impl Into<Box<str>>,
     ) -> Error {
-        let place = Place::Line(self.line_of(offset));
-        let mut of = Diagnostic::of(self.path.as_str(), place, problem);
+        let place = FileLocation::Line(self.line_of(offset));
+        let mut of = SpecDiagnostic::of(self.path.as_str(), place, problem);
         of.rule = rule.into();
         of.note("reason", reason).help(help).into()
     }
@@ -91,7 +91,7 @@ impl RuleFile {
 /// Returns what is not TOML, or not the TOML that a file holds.
 pub(super) fn not_toml(file: &str, line: usize, message: &str) -> Error {
     let message = message.trim_end().replace('\n', "; ");
-    Error::text(file, Place::Line(line), message)
+    Error::text(file, FileLocation::Line(line), message)
 }
 
 /// The rule files of a spec, by their path below the spec directory (`names.toml`, `shims/a..b.toml`), which failures print

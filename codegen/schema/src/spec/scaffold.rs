@@ -2,21 +2,21 @@
 
 use crate::sorted::SortedMap;
 
-use super::directory::Directory;
-use super::sheet::{self, Entry};
+use super::directory::SpecDirectory;
+use super::sheet::{self, SheetEntry};
 use crate::Error;
 use crate::Models;
 use crate::decision::{Decision, Scope};
-use crate::open::{Open, Undocumented};
+use crate::open::{SpecGaps, Undocumented};
 
-impl Directory {
+impl SpecDirectory {
     /// Writes a stub for each open question; what is there already is not written twice.
     ///
     /// Returns how many stubs each file got.
     ///
     /// # Errors
     /// A rule file that is not TOML.
-    pub fn scaffold(&mut self, open: &Open) -> Result<SortedMap<String, usize>, Error> {
+    pub fn scaffold(&mut self, open: &SpecGaps) -> Result<SortedMap<String, usize>, Error> {
         let mut written = SortedMap::new();
         let undocumented = self.undocumented(open);
         for decision in &open.decisions {
@@ -35,7 +35,7 @@ impl Directory {
     }
 
     /// Returns what has no doc line once the proposed rows are taken: what they make opaque or change has no use for some.
-    fn undocumented(&self, open: &Open) -> Vec<Undocumented> {
+    fn undocumented(&self, open: &SpecGaps) -> Vec<Undocumented> {
         let mut taken = self.clone();
         let of_schemas = open.decisions.iter();
         for decision in of_schemas.filter(|one| !matches!(one.scope, Scope::Pair(_))) {
@@ -47,7 +47,7 @@ impl Directory {
                     line => format!("{line}\n"),
                 });
             let stub: String = stub.collect();
-            // What else is empty is for a person to say.
+            // An empty value that is left is for a person to fill in.
             if !stub.contains("= \"\"") {
                 taken.stub(decision, &stub);
             }
@@ -108,7 +108,7 @@ impl Directory {
         let names: Vec<String> = table.iter().map(|name| sheet::key(name)).collect();
         let block = format!("[{}]\n{line}", names.join("."));
         // The end of the table, the end of what stands above it, the end of the file.
-        let after = |entry: &Entry| sheet::line_end(text, entry.span.end);
+        let after = |entry: &SheetEntry| sheet::line_end(text, entry.span.end);
         match (last(&table), last(&[section])) {
             (Some(entry), _) => text.insert_str(after(entry), &line),
             (None, Some(entry)) => text.insert_str(after(entry), &block),

@@ -9,10 +9,10 @@ use crate::Error;
 
 /// A row of an array of tables, or a line of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct SheetEntry {
     /// The names of the tables that it stands in, outermost first.
     pub(crate) table: Vec<String>,
-    /// What tells it from the entries beside it: the key of a line, the first value of a row.
+    /// The part that tells it from the entries beside it: the key of a line, the first value of a row.
     pub(crate) name: String,
     /// From its header or key to the end of its last value.
     pub(crate) span: Range<usize>,
@@ -22,7 +22,7 @@ pub(crate) struct Entry {
     pub(crate) texts: Vec<(String, String, Range<usize>)>,
 }
 
-impl Entry {
+impl SheetEntry {
     /// Returns the first string under a key.
     pub(crate) fn text_of(&self, key: &str) -> Option<&str> {
         let mut texts = self.texts.iter();
@@ -56,13 +56,13 @@ impl Entry {
 }
 
 /// A change of a text: what stands in a range gives way to something else.
-pub(crate) type Edit = (Range<usize>, String);
+pub(crate) type TextEdit = (Range<usize>, String);
 
 /// Returns the entries of a rule file, in the order of the text.
 ///
 /// # Errors
-/// What is not TOML, with its line.
-pub(crate) fn entries(path: &str, text: &str) -> Result<Vec<Entry>, Error> {
+/// Returns an error for a text that is not TOML, with its line.
+pub(crate) fn entries(path: &str, text: &str) -> Result<Vec<SheetEntry>, Error> {
     let document = parsed(path, text)?;
     let mut entries = Vec::new();
     table_entries(document.as_table(), &mut Vec::new(), &mut entries);
@@ -78,7 +78,7 @@ fn parsed<'t>(path: &str, text: &'t str) -> Result<Document<&'t str>, Error> {
     })
 }
 
-fn table_entries(table: &Table, path: &mut Vec<String>, entries: &mut Vec<Entry>) {
+fn table_entries(table: &Table, path: &mut Vec<String>, entries: &mut Vec<SheetEntry>) {
     for (name, item) in table {
         match item {
             Item::Table(inner) => {
@@ -93,7 +93,7 @@ fn table_entries(table: &Table, path: &mut Vec<String>, entries: &mut Vec<Entry>
             }
             Item::Value(value) => {
                 let key = table.key(name).and_then(toml_edit::Key::span);
-                let mut entry = Entry {
+                let mut entry = SheetEntry {
                     table: path.clone(),
                     name: name.to_owned(),
                     span: key.unwrap_or_default(),
@@ -108,9 +108,9 @@ fn table_entries(table: &Table, path: &mut Vec<String>, entries: &mut Vec<Entry>
     }
 }
 
-fn row_entry(row: &Table, path: &[String]) -> Entry {
+fn row_entry(row: &Table, path: &[String]) -> SheetEntry {
     let first = row.iter().next().and_then(|(_, item)| item.as_value());
-    let mut entry = Entry {
+    let mut entry = SheetEntry {
         table: path.to_vec(),
         name: first.map(plain).unwrap_or_default(),
         span: row.span().unwrap_or_default(),
@@ -121,7 +121,7 @@ fn row_entry(row: &Table, path: &[String]) -> Entry {
     entry
 }
 
-impl Entry {
+impl SheetEntry {
     fn take_table(&mut self, table: &Table) {
         for (key, item) in table {
             match item {
@@ -158,7 +158,7 @@ fn plain(value: &Value) -> String {
 }
 
 /// Returns the text with the edits made; they must not overlap.
-pub(crate) fn edited(text: &str, mut edits: Vec<Edit>) -> String {
+pub(crate) fn edited(text: &str, mut edits: Vec<TextEdit>) -> String {
     edits.sort_by_key(|(range, _)| range.start);
     let mut out = text.to_owned();
     for (range, replacement) in edits.into_iter().rev() {
@@ -224,7 +224,7 @@ pub(crate) fn key(name: &str) -> String {
 pub(crate) fn without<'e>(
     path: &str,
     text: &str,
-    entries: impl IntoIterator<Item = &'e Entry>,
+    entries: impl IntoIterator<Item = &'e SheetEntry>,
 ) -> Result<String, Error> {
     let spans = entries.into_iter().map(|entry| entry.span.clone());
     let mut text = without_blocks(text, spans.collect());
@@ -250,7 +250,7 @@ fn without_blocks(text: &str, mut spans: Vec<Range<usize>>) -> String {
 /// Take a range of whole lines out, with the comments that stand right above it.
 ///
 /// Of the blank lines around it the larger run stays, none at the end of the file.
-fn block_removal(text: &str, span: Range<usize>) -> Edit {
+fn block_removal(text: &str, span: Range<usize>) -> TextEdit {
     let mut start = line_start(text, span.start);
     while let Some(above) = start.checked_sub(1).map(|end| line_start(text, end)) {
         if !text[above..start].starts_with('#') {
@@ -258,7 +258,7 @@ fn block_removal(text: &str, span: Range<usize>) -> Edit {
         }
         start = above;
     }
-    // What heads the whole file is of no row.
+    // A comment at the head of the whole file belongs to no row.
     if start == 0 && !text[..span.start].trim().is_empty() {
         start = line_start(text, span.start);
     }
@@ -288,7 +288,11 @@ pub(crate) fn line_end(text: &str, offset: usize) -> usize {
 }
 
 /// Returns the entry that a line (from 1) belongs to, if it is one of an entry.
-pub(crate) fn at_line<'e>(text: &str, entries: &'e [Entry], line: usize) -> Option<&'e Entry> {
+pub(crate) fn at_line<'e>(
+    text: &str,
+    entries: &'e [SheetEntry],
+    line: usize,
+) -> Option<&'e SheetEntry> {
     let mut breaks = text.match_indices('\n').map(|(at, _)| at + 1);
     let start = match line.checked_sub(2) {
         None => 0,

@@ -7,24 +7,24 @@ use serde_json::Value;
 
 use super::extensions::FOLDER;
 use super::facts::Fact;
-use super::import::Upstream;
-use super::revisions::{Row, Status};
+use super::import::UpstreamFile;
+use super::revisions::{RevisionRow, RevisionStage};
 use super::rules::RuleFile;
-use super::{Directory, Revision, canonical, errors, methods, schema_name};
+use super::{Revision, SpecDirectory, canonical, errors, methods, schema_name};
 use crate::Error;
 use crate::files::diff;
 
-/// How many differing lines a failure shows.
+/// Maximum number of differing lines in a failure.
 const SHOWN_LINES: usize = 10;
 
-/// What was checked, and held.
+/// The facts that were checked, and hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verified {
     /// The revisions, in order.
     pub revisions: Vec<String>,
     /// The extensions, in order.
     pub extensions: Vec<String>,
-    /// How many errata apply.
+    /// Number of errata that apply.
     pub errata: usize,
     /// The schemas were compared with upstream files.
     pub upstream: bool,
@@ -40,7 +40,7 @@ pub struct Verified {
 /// # Errors
 /// All failures, not the first alone.
 pub fn verify(dir: &Path, upstream: Option<&Path>) -> Result<Verified, Error> {
-    let directory = Directory::there(dir)?;
+    let directory = SpecDirectory::there(dir)?;
     let list = directory.list()?;
     let (order, rows) = directory.order()?;
     let all = directory.errata(&order)?;
@@ -79,7 +79,7 @@ pub fn verify(dir: &Path, upstream: Option<&Path>) -> Result<Verified, Error> {
             failures.extend(methods::MethodRules::read(&spec).err());
             failures.extend(errors::ErrorRules::read(&spec).err());
         }
-        // What is among the failures already is said once.
+        // An error that is among the failures already is listed once.
         Err(error) => failures.push(error),
     }
     Error::check(failures)?;
@@ -93,7 +93,7 @@ pub fn verify(dir: &Path, upstream: Option<&Path>) -> Result<Verified, Error> {
 }
 
 /// Returns what the row of a revision lists as confirmed and does not hold, and, of a released one, what is not confirmed.
-fn unconfirmed(directory: &Directory, list: &RuleFile, row: &Row) -> Vec<Error> {
+fn unconfirmed(directory: &SpecDirectory, list: &RuleFile, row: &RevisionRow) -> Vec<Error> {
     let Some(confirmed) = &row.confirmed else {
         return Vec::new();
     };
@@ -114,7 +114,7 @@ fn unconfirmed(directory: &Directory, list: &RuleFile, row: &Row) -> Vec<Error> 
         told(problem, "take the name out of `confirmed`".to_owned())
     }))
     .collect();
-    if row.status == Status::Released && !open.is_empty() {
+    if row.status == RevisionStage::Released && !open.is_empty() {
         let names: Vec<&str> = open.iter().map(Fact::as_str).collect();
         let problem = format!(
             "{} facts hold for it by their ranges, and are not confirmed: {}",
@@ -130,7 +130,7 @@ fn unconfirmed(directory: &Directory, list: &RuleFile, row: &Row) -> Vec<Error> 
 }
 
 fn in_canonical_form(
-    directory: &Directory,
+    directory: &SpecDirectory,
     name: &str,
     raw: &Value,
     import: &str,
@@ -141,7 +141,7 @@ fn in_canonical_form(
 
 /// Returns the error of a schema that is not the text of a canonical one.
 fn unlike(
-    directory: &Directory,
+    directory: &SpecDirectory,
     name: &str,
     canonical: &Value,
     problem: &str,
@@ -158,11 +158,15 @@ fn unlike(
 
 /// Returns how a schema differs from upstream's; `None` for a draft that is what upstream had on another day: it changes there
 /// at any time, and here when it is imported.
-fn as_upstream(directory: &Directory, row: &Row, upstream: &Path) -> Option<Vec<Error>> {
+fn as_upstream(
+    directory: &SpecDirectory,
+    row: &RevisionRow,
+    upstream: &Path,
+) -> Option<Vec<Error>> {
     let (id, name) = (row.id(), schema_name(row.id()));
     let path = upstream.join(&name);
     let place = path.display().to_string();
-    let upstream = match Upstream::read(&path) {
+    let upstream = match UpstreamFile::read(&path) {
         Ok(upstream) => upstream,
         Err(Error::Io { cause, .. }) if cause.kind() == ErrorKind::NotFound => {
             let problem = format!("revision `{id}` has no upstream file");
@@ -189,7 +193,7 @@ fn as_upstream(directory: &Directory, row: &Row, upstream: &Path) -> Option<Vec<
     Some(failures)
 }
 
-fn unlisted(directory: &Directory, rows: &[Row]) -> Vec<Error> {
+fn unlisted(directory: &SpecDirectory, rows: &[RevisionRow]) -> Vec<Error> {
     let schemas = (directory.files.keys()).filter_map(|name| name.strip_suffix("/schema.json"));
     let extension = |id: &&str| id.starts_with(&format!("{}/", FOLDER));
     schemas

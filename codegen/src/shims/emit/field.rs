@@ -8,7 +8,7 @@ use crate::shims::same::reduced;
 use mcp_revisions_schema::naming::snake_case;
 use mcp_revisions_schema::shims::UNDECIDED;
 use mcp_revisions_schema::shims::plan::{
-    Adoption, FieldPlan, Hook, Missing, Recast, SameMember, Source, Transfer,
+    Adoption, FieldPlan, HookCall, Missing, Recast, SameMember, Transfer, ValueSource,
 };
 use mcp_revisions_schema::shims::rules::{Action, SessionFact};
 use proc_macro2::{Ident, TokenStream};
@@ -19,10 +19,10 @@ impl Emitter {
         let field = format_ident!("{}", plan.field);
         let wire = &plan.wire;
         let value = match &plan.source {
-            Source::Same(same) => self.same(plan, same),
-            Source::Reread(recast) => self.recast(plan, recast, false),
-            Source::Lost(recast) => self.recast(plan, recast, true),
-            Source::Constant(value) => {
+            ValueSource::Same(same) => self.same(plan, same),
+            ValueSource::Reread(recast) => self.recast(plan, recast, false),
+            ValueSource::Lost(recast) => self.recast(plan, recast, true),
+            ValueSource::Constant(value) => {
                 let text = value.to_string();
                 let rule = rule(UNDECIDED);
                 let value = in_box(quote!(cx.fill(#rule, #text)?), plan.boxed);
@@ -32,22 +32,22 @@ impl Emitter {
                     value
                 }
             }
-            Source::Claim { field: from } => {
+            ValueSource::Claim { field: from } => {
                 let from = format_ident!("{from}");
                 let (source, target) = self.sides();
                 quote!(cx.claim(#wire, #from, #source::PROTOCOL_VERSION, #target::PROTOCOL_VERSION))
             }
-            Source::Custom { field: from, hook } => {
+            ValueSource::Custom { field: from, hook } => {
                 let from = format_ident!("{from}");
                 let (call, question) = (call(hook, quote!(value)), question(&hook.path));
                 let wire = plan.source_wire();
                 quote!(cx.member(#wire, #from, |value, cx| #call) #question)
             }
-            Source::Derived(_) => {
+            ValueSource::Derived(_) => {
                 let value = derived(&plan.field);
                 quote!(#value)
             }
-            Source::Adopt(adoption) => {
+            ValueSource::Adopt(adoption) => {
                 let adopted = match adoption {
                     Adoption::Always => quote!(cx.adopt(#wire, &mut extra)),
                     Adoption::Carried => quote!(cx.carried(#wire, &mut extra)),
@@ -59,12 +59,12 @@ impl Emitter {
                     adopted
                 }
             }
-            Source::Session(fact) => {
+            ValueSource::Session(fact) => {
                 let fact = format_ident!("{}", snake_case(&format!("{fact:?}")));
                 let boxed = plan.boxed.then(|| quote!(.map(Box::new)));
                 quote!({ cx.foreign(#wire, &mut extra); cx.known(|session| &session.#fact)#boxed })
             }
-            Source::Fill(missing) => {
+            ValueSource::Fill(missing) => {
                 let fill = fill(missing);
                 let value = if missing.action.stops() {
                     // One that was carried here is what is missing.
@@ -215,7 +215,7 @@ impl Emitter {
         from: &Ident,
         wire: &str,
         transfer: &Transfer,
-        filter: &Hook,
+        filter: &HookCall,
     ) -> TokenStream {
         let rule = rule(&filter.rule);
         let keep = path(&filter.path);

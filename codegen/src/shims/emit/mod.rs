@@ -19,9 +19,9 @@ use crate::format;
 use mcp_revisions_schema::Error;
 use mcp_revisions_schema::naming::{pascal_case, snake_case};
 use mcp_revisions_schema::shims::UNDECIDED;
-use mcp_revisions_schema::shims::pair::Way;
+use mcp_revisions_schema::shims::pair::StepDirection;
 use mcp_revisions_schema::shims::plan::{
-    Arm, ArmPlan, Becomes, Body, Conversion, Effect, End, PairPlan,
+    Arm, ArmPlan, Becomes, Conversion, ConversionBody, Effect, PairEnd, PairPlan,
 };
 
 /// Returns the files of the crate of all pairs.
@@ -37,7 +37,7 @@ pub fn crate_files(plans: &[PairPlan], facts: &scaffold::ShimFacts) -> Result<Cr
     for plan in plans {
         let shared = facts.shared(&plan.pair);
         let module = plan.pair.module();
-        for way in Way::BOTH {
+        for way in StepDirection::BOTH {
             let same = moved(plan.way(way), &shared);
             let conversions: Vec<&Conversion> = (plan.way(way).iter())
                 .filter(|one| !is_moved(&one.from, &one.to, &same))
@@ -90,8 +90,8 @@ fn done(effect: Effect, value: TokenStream) -> TokenStream {
 
 /// One direction of a pair.
 struct Emitter {
-    way: Way,
-    functions: SortedMap<(End, End), Function>,
+    way: StepDirection,
+    functions: SortedMap<(PairEnd, PairEnd), Function>,
     /// The types that are moved as a whole.
     moved: SortedSet<String>,
 }
@@ -105,8 +105,8 @@ struct Function {
 }
 
 impl Emitter {
-    fn new(conversions: &[&Conversion], way: Way, moved: SortedSet<String>) -> Self {
-        let mut by_source: SortedMap<&End, usize> = SortedMap::new();
+    fn new(conversions: &[&Conversion], way: StepDirection, moved: SortedSet<String>) -> Self {
+        let mut by_source: SortedMap<&PairEnd, usize> = SortedMap::new();
         for one in conversions {
             *by_source.entry(&one.from).or_default() += 1;
         }
@@ -115,7 +115,8 @@ impl Emitter {
             let (from, to) = (&one.from, &one.to);
             let same = from.name() == to.name();
             let name = if same
-                || (by_source[from] == 1 && matches!((from, to), (End::Type(_), End::Type(_))))
+                || (by_source[from] == 1
+                    && matches!((from, to), (PairEnd::Type(_), PairEnd::Type(_))))
             {
                 snake_case(from.name())
             } else {
@@ -136,7 +137,7 @@ impl Emitter {
         }
     }
 
-    fn of(&self, from: &End, to: &End) -> &Function {
+    fn of(&self, from: &PairEnd, to: &PairEnd) -> &Function {
         &self.functions[&(from.clone(), to.clone())]
     }
 
@@ -157,14 +158,14 @@ impl Emitter {
         (format_ident!("{from}"), format_ident!("{to}"))
     }
 
-    fn end(side: &Ident, end: &End) -> TokenStream {
+    fn end(side: &Ident, end: &PairEnd) -> TokenStream {
         match end {
-            End::Type(name) => {
+            PairEnd::Type(name) => {
                 let name = format_ident!("{name}");
                 quote!(#side::#name)
             }
-            End::Map => quote!(Extra),
-            End::Opaque => quote!(JsonObject),
+            PairEnd::Map => quote!(Extra),
+            PairEnd::Opaque => quote!(JsonObject),
         }
     }
 
@@ -194,16 +195,21 @@ impl Emitter {
         }
     }
 
-    fn body(&self, one: &Conversion, body: &Body, ends: [&TokenStream; 2]) -> TokenStream {
+    fn body(
+        &self,
+        one: &Conversion,
+        body: &ConversionBody,
+        ends: [&TokenStream; 2],
+    ) -> TokenStream {
         let [from, to] = ends;
         let done = |value: TokenStream| done(one.effect, value);
         match body {
-            Body::Object(plan) => self.object(one, plan, ends),
-            Body::Union(arms) => {
+            ConversionBody::Object(plan) => self.object(one, plan, ends),
+            ConversionBody::Union(arms) => {
                 let arms = arms.iter().map(|arm| self.arm(arm, ends, one.effect));
                 quote!(match value { #(#arms)* })
             }
-            Body::Split(plan) => {
+            ConversionBody::Split(plan) => {
                 let (source, _) = self.sides();
                 let [field, ty] = [&plan.field, &plan.ty].map(|name| format_ident!("{name}"));
                 let arms = plan.arms.iter().map(|(value, becomes)| {
@@ -213,7 +219,7 @@ impl Emitter {
                 });
                 quote!(match value.#field { #(#arms)* })
             }
-            Body::Strings(values) => {
+            ConversionBody::Strings(values) => {
                 let arms = values.iter().map(|plan| {
                     let variant = pascal_case(&plan.value);
                     let variant = format_ident!("{variant}");
@@ -228,16 +234,16 @@ impl Emitter {
                 });
                 quote!(match value { #(#arms)* })
             }
-            Body::Reread => {
+            ConversionBody::Reread => {
                 let rule = rule(UNDECIDED);
                 quote!(cx.reread_required(#rule, &value))
             }
-            Body::Reject { rule, error } => {
+            ConversionBody::Reject { rule, error } => {
                 let (rule, message) = (self::rule(rule), &error.message);
                 quote!(cx.refused(#rule, &value, #message))
             }
-            Body::IntoVariant(becomes) => done(self.becoming(becomes, to, quote!(value))),
-            Body::Custom(hook) => done(called(hook, quote!(value))),
+            ConversionBody::IntoVariant(becomes) => done(self.becoming(becomes, to, quote!(value))),
+            ConversionBody::Custom(hook) => done(called(hook, quote!(value))),
         }
     }
 
@@ -279,7 +285,7 @@ impl Emitter {
     /// Returns the rows by which a value whose type is only known at run time is converted.
     fn types(&self, conversions: &[&Conversion]) -> TokenStream {
         let converted = conversions.iter().filter_map(|one| {
-            let (End::Type(from), End::Type(to)) = (&one.from, &one.to) else {
+            let (PairEnd::Type(from), PairEnd::Type(to)) = (&one.from, &one.to) else {
                 return None;
             };
             let Function { name, area, .. } = self.of(&one.from, &one.to);

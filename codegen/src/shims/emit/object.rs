@@ -5,8 +5,8 @@ use super::{Emitter, adapter, called, done, path, reduced, reject, rule};
 use mcp_revisions_schema::model::Rest;
 use mcp_revisions_schema::shims::UNDECIDED;
 use mcp_revisions_schema::shims::plan::{
-    Conversion, DroppedPlan, End, FieldPlan, Held, Hook, ObjectPlan, Recast, SameMember,
-    SettledPlan, Source, Transfer,
+    Conversion, DroppedPlan, FieldPlan, HookCall, ObjectPlan, PairEnd, Recast, SameMember,
+    SettledPlan, SourceValue, Transfer, ValueSource,
 };
 use mcp_revisions_schema::shims::rules::Action;
 use mcp_revisions_schema::sorted::SortedSet;
@@ -33,7 +33,7 @@ impl Emitter {
         let adopts = |field: &FieldPlan| {
             matches!(
                 field.source,
-                Source::Adopt(_) | Source::Session(_) | Source::Fill(_)
+                ValueSource::Adopt(_) | ValueSource::Session(_) | ValueSource::Fill(_)
             )
         };
         let carries = |plan: &DroppedPlan| {
@@ -51,7 +51,7 @@ impl Emitter {
         } else {
             quote!(extra)
         };
-        let run = |hook: &Hook| {
+        let run = |hook: &HookCall| {
             let call = called(hook, quote!(&mut value));
             quote!(#call;)
         };
@@ -69,7 +69,7 @@ impl Emitter {
         let stays_typed = converts.is_some() && !changes;
         let open = match &one.from {
             // Every member of the source is named here: a new one is a compile error until it has a plan.
-            End::Type(_) => {
+            PairEnd::Type(_) => {
                 let names = named_fields(plan);
                 let names = names.into_iter().map(|name| format_ident!("{name}"));
                 match &rest.from {
@@ -86,14 +86,14 @@ impl Emitter {
                     Rest::Closed => quote!(let #from { #(#names),* } = value;),
                 }
             }
-            End::Map => quote!(let #extra = value;),
-            End::Opaque => quote!(let #extra = cx.open(value)?;),
+            PairEnd::Map => quote!(let #extra = value;),
+            PairEnd::Opaque => quote!(let #extra = cx.open(value)?;),
         };
         let drops = dropped.iter().map(|plan| self.dropped(plan));
         let settles = settled.iter().map(settles);
         let rule = rule(&rest.rule);
         let close = match &one.to {
-            End::Type(_) => {
+            PairEnd::Type(_) => {
                 let values = fields.iter().map(|plan| self.field(plan));
                 match &rest.to {
                     Rest::Open => quote!(#to { #(#values,)* extra }),
@@ -104,11 +104,11 @@ impl Emitter {
                     Rest::Closed => quote!(#to { #(#values),* }),
                 }
             }
-            End::Map => quote!(extra),
-            End::Opaque => quote!(Context::close(&extra)),
+            PairEnd::Map => quote!(extra),
+            PairEnd::Opaque => quote!(Context::close(&extra)),
         };
         let derived = fields.iter().filter_map(|plan| match &plan.source {
-            Source::Derived(hook) => {
+            ValueSource::Derived(hook) => {
                 let (field, call) = (derived(&plan.field), called(hook, quote!(&value)));
                 Some(quote!(let #field = #call;))
             }
@@ -218,20 +218,20 @@ fn held(transfer: &Transfer) -> TokenStream {
 fn named_fields(plan: &ObjectPlan) -> SortedSet<&str> {
     let mut names: SortedSet<&str> = plan.dropped.iter().map(|plan| &*plan.field).collect();
     names.extend(plan.fields.iter().filter_map(|plan| match &plan.source {
-        Source::Same(SameMember { field, .. })
-        | Source::Custom { field, .. }
-        | Source::Claim { field }
-        | Source::Reread(Recast { field, .. })
-        | Source::Lost(Recast { field, .. }) => Some(field.as_str()),
-        Source::Constant(_)
-        | Source::Derived(_)
-        | Source::Adopt(_)
-        | Source::Session(_)
-        | Source::Fill(_) => None,
+        ValueSource::Same(SameMember { field, .. })
+        | ValueSource::Custom { field, .. }
+        | ValueSource::Claim { field }
+        | ValueSource::Reread(Recast { field, .. })
+        | ValueSource::Lost(Recast { field, .. }) => Some(field.as_str()),
+        ValueSource::Constant(_)
+        | ValueSource::Derived(_)
+        | ValueSource::Adopt(_)
+        | ValueSource::Session(_)
+        | ValueSource::Fill(_) => None,
     }));
     names.extend(plan.settled.iter().filter_map(|plan| match &plan.from {
-        Held::Field { field, .. } => Some(field.as_str()),
-        Held::Constant(_) => None,
+        SourceValue::Field { field, .. } => Some(field.as_str()),
+        SourceValue::Constant(_) => None,
     }));
     names
 }
@@ -245,18 +245,20 @@ pub(super) fn derived(field: &str) -> Ident {
 fn settles(plan: &SettledPlan) -> TokenStream {
     let (wire, text) = (&plan.wire, plan.constant.to_string());
     let rule = match (&plan.rule, &plan.from) {
-        (None, Held::Field { field, .. }) => {
+        (None, SourceValue::Field { field, .. }) => {
             let field = format_ident!("{field}");
             return quote!(cx.only(#wire, &#field, #text)?;);
         }
         (id, _) => rule(id.as_deref().unwrap_or(UNDECIDED)),
     };
     let value = match &plan.from {
-        Held::Constant(constant) => {
+        SourceValue::Constant(constant) => {
             let was = constant.to_string();
             quote!(Some(cx.fill::<mcp_wire::Json>(#rule, #was)?))
         }
-        Held::Field { field, optional } => option(&format_ident!("{field}"), *optional, false),
+        SourceValue::Field { field, optional } => {
+            option(&format_ident!("{field}"), *optional, false)
+        }
     };
     quote! {
         let was = #value;

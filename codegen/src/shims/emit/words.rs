@@ -2,8 +2,8 @@
 
 use mcp_convert::Adapter;
 use mcp_revisions_schema::shims::UNDECIDED;
-use mcp_revisions_schema::shims::plan::{Hook, may_stop};
-use mcp_revisions_schema::shims::rules::{LossKind, Reject};
+use mcp_revisions_schema::shims::plan::{HookCall, may_stop};
+use mcp_revisions_schema::shims::rules::{Reject, RuleLossKind};
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 
@@ -64,18 +64,18 @@ pub(in crate::shims) fn name(id: &str) -> Ident {
 }
 
 /// Returns a hand-written function, called in the name of its rule.
-pub(super) fn call(hook: &Hook, arguments: TokenStream) -> TokenStream {
+pub(super) fn call(hook: &HookCall, arguments: TokenStream) -> TokenStream {
     let (path, rule) = (path(&hook.path), rule(&hook.rule));
     quote!(#path(#arguments, &mut cx.under(#rule)))
 }
 
 /// Returns what a hand-written function returns, in a place where `?` works.
-pub(super) fn called(hook: &Hook, arguments: TokenStream) -> TokenStream {
+pub(super) fn called(hook: &HookCall, arguments: TokenStream) -> TokenStream {
     let (call, question) = (call(hook, arguments), question(&hook.path));
     quote!(#call #question)
 }
 
-pub(in crate::shims) fn kind(loss: LossKind) -> TokenStream {
+pub(in crate::shims) fn kind(loss: RuleLossKind) -> TokenStream {
     let kind = format_ident!("{loss:?}");
     quote!(LossKind::#kind)
 }

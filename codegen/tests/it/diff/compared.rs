@@ -1,6 +1,6 @@
 //! What is compared of messages and results, and what a diff says where it cannot compare.
 
-use mcp_revisions_schema::diff::{Diff, Kind, Level};
+use mcp_revisions_schema::diff::{ChangeKind, ChangeLevel, Diff};
 use mcp_revisions_schema::render::change_line;
 use serde_json::json;
 
@@ -19,7 +19,10 @@ fn a_result_that_is_gone_is_a_row_and_a_gap() {
     let gone = "rename CompleteResult CompletionResult\nput CompletionResult/properties/more {\"type\": \"string\"}\nrequire CompletionResult more";
     let diff = diff_of(&old, &changed(&old, gone));
     let row = row_at(&diff, "S2C completion/complete result $");
-    assert_eq!((row.kind, row.level), (Kind::ResultRemoved, Level::Risky));
+    assert_eq!(
+        (row.kind, row.level),
+        (ChangeKind::ResultRemoved, ChangeLevel::Risky)
+    );
     let [gap] = diff.uncompared.as_slice() else {
         panic!("{:?}", diff.uncompared)
     };
@@ -36,7 +39,7 @@ fn a_response_of_two_shapes_has_the_results_of_both() {
         "copy CompleteResultResponse OtherResponse\nput CompleteResultResponse {\"anyOf\": [\"@OtherResponse\", {\"type\": \"object\", \"properties\": {\"result\": {\"type\": \"object\", \"properties\": {\"none\": {\"type\": \"boolean\", \"const\": true}}, \"required\": [\"none\"]}}, \"required\": [\"result\"]}]}",
     );
     let at = "S2C completion/complete result ";
-    let has = |row: &&mcp_revisions_schema::diff::Row| {
+    let has = |row: &&mcp_revisions_schema::diff::DiffRow| {
         row.paths
             .iter()
             .any(|path| path.to_string().starts_with(at))
@@ -45,7 +48,7 @@ fn a_response_of_two_shapes_has_the_results_of_both() {
     let row = row.unwrap_or_else(|| panic!("{:?}", diff.rows));
     assert_eq!(
         (row.kind, row.level),
-        (Kind::UnionMemberAdded, Level::Breaking)
+        (ChangeKind::UnionMemberAdded, ChangeLevel::Breaking)
     );
 }
 
@@ -61,24 +64,24 @@ fn a_message_is_compared_beside_its_params() {
     for (steps, kind, path) in [
         (
             "put CompleteRequest/properties/trace {\"type\": \"string\"}\nrequire CompleteRequest trace",
-            Kind::MemberAddedRequired,
+            ChangeKind::MemberAddedRequired,
             "C2S completion/complete message $.trace",
         ),
         (
             "put CompleteRequest/minProperties 5",
-            Kind::ConstraintChanged,
+            ChangeKind::ConstraintChanged,
             "C2S completion/complete",
         ),
         (
             "put CompleteRequest/dependentRequired {\"id\": [\"trace\"]}",
-            Kind::ConstraintChanged,
+            ChangeKind::ConstraintChanged,
             "C2S completion/complete",
         ),
     ] {
         let diff = after(steps);
         assert_eq!(
             only_row(&diff, kind, path).level,
-            Level::Breaking,
+            ChangeLevel::Breaking,
             "{steps}"
         );
     }
@@ -87,11 +90,11 @@ fn a_message_is_compared_beside_its_params() {
 #[test]
 fn a_default_of_what_has_to_be_there_is_told_to_nobody_on_the_wire() {
     let diff = after("put Tool/properties/name/default \"x\"");
-    assert_eq!(kinds_of(&diff), [Kind::ConstraintChanged]);
+    assert_eq!(kinds_of(&diff), [ChangeKind::ConstraintChanged]);
     assert!(
         diff.rows
             .iter()
-            .all(|row| row.level == Level::Representation)
+            .all(|row| row.level == ChangeLevel::Representation)
     );
 }
 
@@ -126,7 +129,7 @@ fn many_references_in_a_row_are_followed_in_linear_time() {
     let new = changed(&old, &steps.join("\n"));
     let begin = std::time::Instant::now();
     let diff = diff_of(&old, &new);
-    assert_eq!(kinds_of(&diff), [Kind::MemberAddedOptional]);
+    assert_eq!(kinds_of(&diff), [ChangeKind::MemberAddedOptional]);
     // Quadratic, it is minutes in this profile.
     assert!(begin.elapsed().as_secs() < 60, "{:?}", begin.elapsed());
 }
@@ -137,7 +140,10 @@ fn schemas_without_a_common_kind_admit_no_value() {
         "put Tool/properties/title {\"allOf\": [{\"type\": \"string\"}, {\"type\": \"number\"}]}",
     );
     let row = row_at(&diff, "S2C tools/list result $.tools[].title");
-    assert_eq!((row.kind, row.level), (Kind::TypeNarrowed, Level::Breaking));
+    assert_eq!(
+        (row.kind, row.level),
+        (ChangeKind::TypeNarrowed, ChangeLevel::Breaking)
+    );
     assert_eq!(diff.rows.len(), 1, "{:?}", diff.rows);
     assert!(change_line(row).ends_with("-> never"), "{row:?}");
 }
@@ -147,7 +153,7 @@ fn what_another_kind_is_refused_changes_nothing() {
     let diff = after("put Annotations/properties/priority/not {\"type\": \"string\"}");
     assert_eq!(diff.rows, []);
     let diff = after("put Annotations/properties/priority/not {\"type\": \"integer\"}");
-    assert_eq!(kinds_of(&diff), [Kind::ConstraintChanged]);
+    assert_eq!(kinds_of(&diff), [ChangeKind::ConstraintChanged]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What a new receiver may refuse is never told as compatible: every keyword that can refuse, judged by another validator.
 
-use mcp_revisions_schema::diff::{Level, Row, Side, compare};
+use mcp_revisions_schema::diff::{ChangeLevel, ComparedSide, DiffRow, compare};
 use mcp_revisions_schema::render::{change_line, verdict_word};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -62,7 +62,7 @@ fn with_probe(probe: &Value) -> Value {
     schema
 }
 
-fn open(name: &str, schema: &Value) -> Side {
+fn open(name: &str, schema: &Value) -> ComparedSide {
     opened(name, schema, true)
 }
 
@@ -95,7 +95,7 @@ fn what_a_new_receiver_refuses_is_breaking_and_shown() {
                 true => !row.verdicts.old_to_new.valid,
                 false => !row.verdicts.new_to_old.valid,
             });
-            if !refused || diff.summary().wire != Some(Level::Breaking) {
+            if !refused || diff.summary().wire != Some(ChangeLevel::Breaking) {
                 let rows = diff
                     .rows
                     .iter()
@@ -119,7 +119,7 @@ fn all_that_is_told_of_a_change_is_so() {
             let after = open("new.json", &with_probe(&parsed(new)));
             let diff = compare(&before, &after);
             check(&mut judge, &diff, &before, &after);
-            let told = |row: &Row| {
+            let told = |row: &DiffRow| {
                 let (line, of) = (change_line(row), row.verdicts);
                 let [up, down] = [of.old_to_new, of.new_to_old].map(verdict_word);
                 format!("{line}, {up} up, {down} down")
@@ -152,7 +152,7 @@ fn a_keyword_that_is_not_understood_is_told() {
             panic!("{keyword}: {:?}", diff.rows);
         };
         assert_eq!(row.subject.as_deref(), Some(keyword));
-        assert_eq!(row.level, Level::Risky, "{keyword}");
+        assert_eq!(row.level, ChangeLevel::Risky, "{keyword}");
         let after = &row.after.as_ref().unwrap().text;
         assert!(after.contains("not understood"), "{after}");
     }
@@ -190,7 +190,7 @@ fn a_definition_within_a_not_may_be_renamed() {
     assert!(
         diff.rows
             .iter()
-            .all(|row| row.level == Level::Representation),
+            .all(|row| row.level == ChangeLevel::Representation),
         "{:?}",
         diff.rows
     );
@@ -209,7 +209,7 @@ fn a_not_of_itself_ends() {
     };
     let diff = compare(&open("old.json", &with(1)), &open("new.json", &with(2)));
     assert!(
-        diff.rows.iter().all(|row| row.level >= Level::Risky),
+        diff.rows.iter().all(|row| row.level >= ChangeLevel::Risky),
         "{:?}",
         diff.rows
     );

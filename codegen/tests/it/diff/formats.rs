@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use mcp_revisions_schema::diff::{Diff, Filter, Kind, Level, between, history};
+use mcp_revisions_schema::diff::{ChangeKind, ChangeLevel, Diff, RowFilter, between, history};
 use mcp_revisions_schema::render::brief::brief;
 use mcp_revisions_schema::render::text::TextOptions;
 use mcp_revisions_schema::render::themes::themes;
@@ -61,7 +61,7 @@ fn every_json_is_as_published() {
 fn the_published_kinds_are_all_kinds() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas/diff.schema.json");
     let schema: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
-    let kinds: Vec<&str> = Kind::ALL.iter().map(|kind| kind.id()).collect();
+    let kinds: Vec<&str> = ChangeKind::ALL.iter().map(|kind| kind.id()).collect();
     assert_eq!(schema["$defs"]["kind"]["enum"], serde_json::json!(kinds));
 }
 
@@ -126,7 +126,7 @@ fn an_annotation_stays_on_its_line() {
         .filter(|line| line.starts_with("::error"))
         .count();
     // Nine, and how many more there are.
-    let breaking = count(&diff, |row| row.level == Level::Breaking);
+    let breaking = count(&diff, |row| row.level == ChangeLevel::Breaking);
     assert!(breaking > 9, "{breaking}");
     assert_eq!(errors, 10);
     let more = format!(
@@ -205,53 +205,53 @@ fn the_summary_can_be_sent_on() {
 #[test]
 fn filters_leave_what_is_asked_for_and_count_the_rest() {
     let whole = diff("2025-11-25", "2026-07-28");
-    let filtered = |filter: Filter| {
+    let filtered = |filter: RowFilter| {
         let mut diff = whole.clone();
         filter.apply(&mut diff);
         assert_eq!(diff.rows.len() + diff.hidden, whole.rows.len());
         assert!(!diff.rows.is_empty() && diff.hidden > 0);
         diff
     };
-    let tools = filtered(Filter {
+    let tools = filtered(RowFilter {
         methods: vec!["tools/*".to_owned()],
-        ..Filter::default()
+        ..RowFilter::default()
     });
     for row in &tools.rows {
         let mut methods = row.paths.iter().map(|path| &path.method);
         assert!(methods.any(|name| name.starts_with("tools/")), "{row:?}");
     }
-    let sent_by_servers = filtered(Filter {
+    let sent_by_servers = filtered(RowFilter {
         directions: vec!["s2c".to_owned()],
-        ..Filter::default()
+        ..RowFilter::default()
     });
     for row in &sent_by_servers.rows {
         let mut paths = row.paths.iter().map(ToString::to_string);
         assert!(paths.any(|path| path.starts_with("S2C")), "{row:?}");
     }
-    let moved = filtered(Filter {
-        kinds: vec![Kind::Moved],
-        ..Filter::default()
+    let moved = filtered(RowFilter {
+        kinds: vec![ChangeKind::Moved],
+        ..RowFilter::default()
     });
-    assert!(moved.rows.iter().all(|row| row.kind == Kind::Moved));
-    let risky = filtered(Filter {
-        levels: vec![Level::Risky],
-        ..Filter::default()
+    assert!(moved.rows.iter().all(|row| row.kind == ChangeKind::Moved));
+    let risky = filtered(RowFilter {
+        levels: vec![ChangeLevel::Risky],
+        ..RowFilter::default()
     });
-    assert!(risky.rows.iter().all(|row| row.level == Level::Risky));
+    assert!(risky.rows.iter().all(|row| row.level == ChangeLevel::Risky));
     // No rule covers anything yet but what needs none.
     let mut uncovered = diff("2025-03-26", "2025-06-18");
-    let names = count(&uncovered, |row| row.kind == Kind::DefinitionRenamed);
-    Filter {
+    let names = count(&uncovered, |row| row.kind == ChangeKind::DefinitionRenamed);
+    RowFilter {
         uncovered: true,
-        ..Filter::default()
+        ..RowFilter::default()
     }
     .apply(&mut uncovered);
     assert_eq!((uncovered.hidden, names), (1, 1));
     // A diff that a filter emptied does not say that nothing changed.
     let mut nothing = whole.clone();
-    Filter {
-        kinds: vec![Kind::ConstChanged],
-        ..Filter::default()
+    RowFilter {
+        kinds: vec![ChangeKind::ConstChanged],
+        ..RowFilter::default()
     }
     .apply(&mut nothing);
     let said = text::render(&nothing, TextOptions::default());

@@ -6,10 +6,12 @@ use mcp_revisions_schema::sorted::SortedMap;
 use std::fs;
 use std::path::Path;
 
-use mcp_revisions_schema::diff::{Diff, Kind, Level, Row, Transport, View, WirePath};
+use mcp_revisions_schema::diff::{
+    ChangeKind, ChangeLevel, Diff, DiffRow, RefusingTransport, View, WirePath,
+};
 use mcp_revisions_schema::render::brief::brief;
 use mcp_revisions_schema::render::change_line;
-use mcp_revisions_schema::spec::Status;
+use mcp_revisions_schema::spec::RevisionStage;
 use serde::Deserialize;
 
 use super::{diff, of_twins, row_at, spec};
@@ -17,7 +19,8 @@ use crate::changes::{changed, read};
 
 fn pairs() -> Vec<(&'static str, &'static str)> {
     // The draft changes any day; what it says is reviewed when it is released.
-    let settled = (spec().revisions.iter()).filter(|revision| revision.status != Status::Draft);
+    let settled =
+        (spec().revisions.iter()).filter(|revision| revision.status != RevisionStage::Draft);
     let ids: Vec<&str> = settled.map(|revision| revision.id.as_str()).collect();
     let mut pairs: Vec<(&str, &str)> = ids.windows(2).map(|pair| (pair[0], pair[1])).collect();
     // The candidate is never negotiated: the released revisions are adjacent too.
@@ -140,7 +143,7 @@ struct Known {
 }
 
 /// Whether it is this row that is told, as `KIND PATH` or `KIND FROM > TO`, or as `KIND SUBJECT` of what has no path.
-fn is_told(row: &Row, told: &str) -> bool {
+fn is_told(row: &DiffRow, told: &str) -> bool {
     let has = |paths: &[WirePath], path: &str| paths.iter().any(|is| is.to_string() == path);
     let (kind, place) = told.split_once(' ').unwrap();
     row.kind.id() == kind
@@ -173,7 +176,7 @@ fn what_every_release_is_known_for_is_there() {
 #[test]
 fn what_changed_inside_a_value_that_moved_is_told() {
     let far = diff("2025-06-18", "2026-07-28");
-    let moved = far.rows.iter().filter(|row| row.kind == Kind::Moved);
+    let moved = far.rows.iter().filter(|row| row.kind == ChangeKind::Moved);
     let changed: Vec<&str> = moved
         .filter(|row| row.changed_within)
         .filter_map(|row| row.subject.as_deref())
@@ -200,21 +203,21 @@ fn a_header_that_new_servers_insist_on_breaks_over_http() {
         "MCP-Protocol-Version",
     ] {
         let row = of(name);
-        assert_eq!(row.level, Level::Breaking, "{name}");
+        assert_eq!(row.level, ChangeLevel::Breaking, "{name}");
         assert_eq!(
             row.verdicts.old_to_new.over,
-            Some(Transport::Http),
+            Some(RefusingTransport::Http),
             "{name}"
         );
     }
     // A session is asked for by the server that gave it out, and by no other.
-    assert_eq!(of("Mcp-Session-Id").level, Level::Risky);
+    assert_eq!(of("Mcp-Session-Id").level, ChangeLevel::Risky);
 }
 
 #[test]
 fn an_error_that_goes_by_another_code_is_one_row() {
     let last = diff("2025-11-25", "2026-07-28");
-    let about = |code: &str| -> Vec<(Kind, String, String)> {
+    let about = |code: &str| -> Vec<(ChangeKind, String, String)> {
         let text = |view: &Option<View>| {
             view.as_ref()
                 .map_or_else(String::new, |view| view.text.clone())
@@ -227,7 +230,7 @@ fn an_error_that_goes_by_another_code_is_one_row() {
             .collect()
     };
     let row = (
-        Kind::ErrorCodeRenumbered,
+        ChangeKind::ErrorCodeRenumbered,
         "-32002".to_owned(),
         "-32602, InvalidParams".to_owned(),
     );

@@ -1,7 +1,7 @@
 //! Input that is no schema, or one that was made to hurt: a clear error or an answer, never a panic.
 
 use mcp_revisions_schema::Error;
-use mcp_revisions_schema::diff::{Level, compare};
+use mcp_revisions_schema::diff::{ChangeLevel, compare};
 use serde_json::{Value, json};
 
 use super::{opened, schema, side, sources};
@@ -110,7 +110,7 @@ fn with_definitions(definitions: impl IntoIterator<Item = (String, Value)>) -> V
     document(&Value::Object(all))
 }
 
-fn open(schema: &Value) -> mcp_revisions_schema::diff::Side {
+fn open(schema: &Value) -> mcp_revisions_schema::diff::ComparedSide {
     opened("made.json", schema, true)
 }
 
@@ -200,7 +200,7 @@ fn shapes_that_contain_themselves_end() {
     assert_eq!(diff.rows.len(), 1);
     assert_eq!(diff.rows[0].witnesses, []);
     // Nothing shows the refusal, and nothing rules it out.
-    assert_eq!(diff.rows[0].level, Level::Risky);
+    assert_eq!(diff.rows[0].level, ChangeLevel::Risky);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use mcp_revisions_schema::sorted::{SortedMap, SortedSet};
 
-use mcp_revisions_schema::diff::{Diff, Kind, Row, Side, compare};
+use mcp_revisions_schema::diff::{ChangeKind, ComparedSide, Diff, DiffRow, compare};
 
 use super::{diff_of, opened, row_at, schema, sources, undoes};
 use crate::changes::{Change, FILES, catalogue, changed, each_file};
@@ -10,12 +10,12 @@ use crate::specs::spec;
 
 /// How a diff differs from what its change is said to come to.
 fn wrong(change: &Change, diff: &Diff) -> Option<String> {
-    let short = |row: &Row| {
+    let short = |row: &DiffRow| {
         let paths = row.paths.iter().map(ToString::to_string);
         paths.min_by_key(|path| (path.len(), path.clone()))
     };
-    let told = |row: &Row| format!("{} {}", row.kind, row.level);
-    let says = |row: &Row, said: &str| {
+    let told = |row: &DiffRow| format!("{} {}", row.kind, row.level);
+    let says = |row: &DiffRow, said: &str| {
         let rest = said.strip_prefix(&told(row));
         rest.is_some_and(|rest| {
             let has = |path: &str| row.paths.iter().any(|is| is.to_string() == path);
@@ -50,7 +50,7 @@ fn wrong(change: &Change, diff: &Diff) -> Option<String> {
 /// What the diff says of the changes of a file, there and back.
 fn check(file: &str) {
     let mut told = Vec::new();
-    let mut olds: SortedMap<String, Side> = SortedMap::new();
+    let mut olds: SortedMap<String, ComparedSide> = SortedMap::new();
     for change in catalogue(file) {
         let schema = schema(&change.of);
         let new = changed(&schema, &change.steps).to_string();
@@ -83,28 +83,28 @@ each_file!(check);
 fn every_kind_is_provoked_and_explained() {
     let kinds = |file: &&str| catalogue(file).into_iter().flat_map(|change| change.diff);
     let kinds = |file: &&str| kinds(file).filter(|row| row != "refused");
-    let mut provoked: SortedSet<Kind> = (FILES.iter().flat_map(kinds))
+    let mut provoked: SortedSet<ChangeKind> = (FILES.iter().flat_map(kinds))
         .map(|row| row.split(' ').next().unwrap_or_default().parse().unwrap())
         .collect();
     provoked.extend([
-        Kind::ResultAdded,
-        Kind::ErrorCodeAdded,
-        Kind::ErrorCodeChanged,
-        Kind::HeaderAdded,
-        Kind::HeaderRemoved,
-        Kind::HeaderChanged,
-        Kind::RuleAdded,
-        Kind::RuleRemoved,
-        Kind::RuleChanged,
-        Kind::Undeprecated,
+        ChangeKind::ResultAdded,
+        ChangeKind::ErrorCodeAdded,
+        ChangeKind::ErrorCodeChanged,
+        ChangeKind::HeaderAdded,
+        ChangeKind::HeaderRemoved,
+        ChangeKind::HeaderChanged,
+        ChangeKind::RuleAdded,
+        ChangeKind::RuleRemoved,
+        ChangeKind::RuleChanged,
+        ChangeKind::Undeprecated,
     ]);
-    for kind in Kind::ALL {
+    for kind in ChangeKind::ALL {
         assert!(provoked.contains(kind), "{kind} is not provoked");
         let told = kind.explain();
         for text in [told.means, told.breaks, told.todo, told.example] {
             assert!(!text.is_empty(), "{kind}");
         }
-        assert_eq!(kind.id().parse::<Kind>().unwrap(), *kind);
+        assert_eq!(kind.id().parse::<ChangeKind>().unwrap(), *kind);
     }
 }
 

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use mcp_revisions_schema::diff::{Diff, End, Kind, Row, Side, Verdicts, compare};
+use mcp_revisions_schema::diff::{
+    ChangeKind, ComparedEnd, ComparedSide, Diff, DiffRow, Verdicts, compare,
+};
 use serde_json::Value;
 
 use super::{diff_of, opened, schema, sides, sources, spec, undoes};
@@ -20,7 +22,7 @@ fn a_revision_does_not_differ_from_itself() {
 }
 
 /// What a row says, in a form that can be compared with its mirror image.
-fn told(row: &Row, mirrored: bool) -> String {
+fn told(row: &DiffRow, mirrored: bool) -> String {
     let verdicts = if mirrored {
         Verdicts::of(row.verdicts.new_to_old, row.verdicts.old_to_new)
     } else {
@@ -36,7 +38,7 @@ fn told(row: &Row, mirrored: bool) -> String {
         (paths(&row.from), text(&row.before)),
         (paths(&row.to), text(&row.after)),
     ];
-    let mut ends: Vec<End> = row
+    let mut ends: Vec<ComparedEnd> = row
         .witnesses
         .iter()
         .map(|witness| witness.valid_in)
@@ -44,7 +46,11 @@ fn told(row: &Row, mirrored: bool) -> String {
     if mirrored {
         facts.reverse();
         for end in &mut ends {
-            *end = if *end == End::Old { End::New } else { End::Old };
+            *end = if *end == ComparedEnd::Old {
+                ComparedEnd::New
+            } else {
+                ComparedEnd::Old
+            };
         }
         ends.sort_unstable();
     }
@@ -56,12 +62,12 @@ fn two_directions_mirror_each_other() {
     for old in sides() {
         for new in sides() {
             let (there, back) = (compare(old, new), compare(new, old));
-            let mut forward: Vec<(String, Kind)> = there
+            let mut forward: Vec<(String, ChangeKind)> = there
                 .rows
                 .iter()
                 .map(|row| (told(row, false), row.kind))
                 .collect();
-            let mut backward: Vec<(String, Kind)> = back
+            let mut backward: Vec<(String, ChangeKind)> = back
                 .rows
                 .iter()
                 .map(|row| (told(row, true), row.kind))
@@ -158,7 +164,7 @@ fn is_named_by_the_protocol(name: &str) -> bool {
 }
 
 /// The diff to a schema as it stands.
-fn raw_diff_of(old: &Side, new: &Value) -> Diff {
+fn raw_diff_of(old: &ComparedSide, new: &Value) -> Diff {
     compare(old, &opened("new.json", new, true))
 }
 
@@ -183,7 +189,7 @@ fn renaming_every_definition_gives_renames_and_nothing_else() {
         for row in &diff.rows {
             assert_eq!(
                 row.kind,
-                Kind::DefinitionRenamed,
+                ChangeKind::DefinitionRenamed,
                 "{}: {row:?}",
                 revision.id
             );
@@ -260,7 +266,7 @@ fn without_choices(path: &str) -> String {
 
 #[test]
 fn adjacent_revisions_account_for_the_ends() {
-    let bare = |row: &Row| -> Vec<String> {
+    let bare = |row: &DiffRow| -> Vec<String> {
         row.paths
             .iter()
             .map(|path| without_choices(&path.to_string()))
@@ -299,6 +305,6 @@ fn adjacent_revisions_account_for_the_ends() {
     // And the other way round: what every step leaves alone is the same at both ends.
     let untouched = ends.rows.iter().filter(|row| row.paths.is_empty());
     for row in untouched {
-        assert_eq!(row.kind, Kind::DefinitionRenamed);
+        assert_eq!(row.kind, ChangeKind::DefinitionRenamed);
     }
 }

@@ -16,19 +16,21 @@ mod witnesses;
 use mcp_revisions_schema::sorted::SortedMap;
 use std::sync::OnceLock;
 
-use mcp_revisions_schema::diff::{Diff, Kind, Row, Side, Sources, between, compare};
+use mcp_revisions_schema::diff::{
+    ChangeKind, ComparedSide, Diff, DiffRow, SideSources, between, compare,
+};
 use serde_json::Value;
 
 use crate::specs::{self, spec};
 
-pub(crate) fn sources() -> &'static Sources<'static> {
-    static SOURCES: OnceLock<Sources<'static>> = OnceLock::new();
-    SOURCES.get_or_init(|| Sources::read(spec()).unwrap())
+pub(crate) fn sources() -> &'static SideSources<'static> {
+    static SOURCES: OnceLock<SideSources<'static>> = OnceLock::new();
+    SOURCES.get_or_init(|| SideSources::read(spec()).unwrap())
 }
 
 /// The sides of all revisions, with errata.
-fn sides() -> &'static [Side] {
-    static SIDES: OnceLock<Vec<Side>> = OnceLock::new();
+fn sides() -> &'static [ComparedSide] {
+    static SIDES: OnceLock<Vec<ComparedSide>> = OnceLock::new();
     SIDES.get_or_init(|| {
         let open = |revision: &mcp_revisions_schema::Revision| {
             sources().of_revision(revision, false).unwrap()
@@ -42,7 +44,7 @@ fn latest() -> &'static str {
     &specs::latest(spec()).id
 }
 
-fn side(id: &str) -> &'static Side {
+fn side(id: &str) -> &'static ComparedSide {
     sides().iter().find(|side| side.label == id).unwrap()
 }
 
@@ -52,7 +54,7 @@ fn schema(id: &str) -> Value {
 }
 
 /// A side that is given as the text of a file; `raw` leaves out its errata.
-pub(crate) fn opened(name: &str, schema: &Value, raw: bool) -> Side {
+pub(crate) fn opened(name: &str, schema: &Value, raw: bool) -> ComparedSide {
     let text = schema.to_string();
     sources().of_text(name, &text, raw).unwrap()
 }
@@ -64,31 +66,31 @@ fn diff_of(old: &Value, new: &Value) -> Diff {
     compare(&old, &new)
 }
 
-fn kinds_of(diff: &Diff) -> Vec<Kind> {
-    let mut kinds: Vec<Kind> = diff.rows.iter().map(|row| row.kind).collect();
+fn kinds_of(diff: &Diff) -> Vec<ChangeKind> {
+    let mut kinds: Vec<ChangeKind> = diff.rows.iter().map(|row| row.kind).collect();
     kinds.dedup();
     kinds
 }
 
 /// The kinds that undo each other, whichever of two additions it was; every other one undoes itself.
-const OPPOSITES: &[(Kind, Kind)] = &[
-    (Kind::MethodAdded, Kind::MethodRemoved),
-    (Kind::ResultAdded, Kind::ResultRemoved),
-    (Kind::MemberAddedOptional, Kind::MemberRemoved),
-    (Kind::MemberAddedRequired, Kind::MemberRemoved),
-    (Kind::BecameRequired, Kind::BecameOptional),
-    (Kind::TypeWidened, Kind::TypeNarrowed),
-    (Kind::UnionMemberAdded, Kind::UnionMemberRemoved),
-    (Kind::EnumValueAdded, Kind::EnumValueRemoved),
-    (Kind::Deprecated, Kind::Undeprecated),
-    (Kind::ErrorCodeAdded, Kind::ErrorCodeRemoved),
-    (Kind::HeaderAdded, Kind::HeaderRemoved),
-    (Kind::RuleAdded, Kind::RuleRemoved),
+const OPPOSITES: &[(ChangeKind, ChangeKind)] = &[
+    (ChangeKind::MethodAdded, ChangeKind::MethodRemoved),
+    (ChangeKind::ResultAdded, ChangeKind::ResultRemoved),
+    (ChangeKind::MemberAddedOptional, ChangeKind::MemberRemoved),
+    (ChangeKind::MemberAddedRequired, ChangeKind::MemberRemoved),
+    (ChangeKind::BecameRequired, ChangeKind::BecameOptional),
+    (ChangeKind::TypeWidened, ChangeKind::TypeNarrowed),
+    (ChangeKind::UnionMemberAdded, ChangeKind::UnionMemberRemoved),
+    (ChangeKind::EnumValueAdded, ChangeKind::EnumValueRemoved),
+    (ChangeKind::Deprecated, ChangeKind::Undeprecated),
+    (ChangeKind::ErrorCodeAdded, ChangeKind::ErrorCodeRemoved),
+    (ChangeKind::HeaderAdded, ChangeKind::HeaderRemoved),
+    (ChangeKind::RuleAdded, ChangeKind::RuleRemoved),
 ];
 
 /// Whether a change of one kind undoes one of another.
-fn undoes(one: Kind, other: Kind) -> bool {
-    let of = |kind: Kind| {
+fn undoes(one: ChangeKind, other: ChangeKind) -> bool {
+    let of = |kind: ChangeKind| {
         OPPOSITES
             .iter()
             .filter(move |(a, b)| [a, b].contains(&&kind))
@@ -105,20 +107,20 @@ fn diff(old: &str, new: &str) -> Diff {
 }
 
 /// The row of a wire path.
-pub(crate) fn row_at<'d>(diff: &'d Diff, path: &str) -> &'d Row {
-    let has = |row: &&Row| row.paths.iter().any(|is| is.to_string() == path);
+pub(crate) fn row_at<'d>(diff: &'d Diff, path: &str) -> &'d DiffRow {
+    let has = |row: &&DiffRow| row.paths.iter().any(|is| is.to_string() == path);
     let paths = || diff.rows.iter().map(|row| &row.paths).collect::<Vec<_>>();
     let row = diff.rows.iter().find(has);
     row.unwrap_or_else(|| panic!("no row at {path}: {:?}", paths()))
 }
 
 /// How many rows of a diff are so.
-fn count(diff: &Diff, is: impl Fn(&Row) -> bool) -> usize {
+fn count(diff: &Diff, is: impl Fn(&DiffRow) -> bool) -> usize {
     diff.rows.iter().filter(|row| is(row)).count()
 }
 
 /// The row of that path in a diff whose rows are all of one kind.
-fn only_row<'d>(diff: &'d Diff, kind: Kind, path: &str) -> &'d Row {
+fn only_row<'d>(diff: &'d Diff, kind: ChangeKind, path: &str) -> &'d DiffRow {
     assert_eq!(kinds_of(diff), [kind], "{:#?}", diff.rows);
     row_at(diff, path)
 }
@@ -137,5 +139,5 @@ fn spec_files() -> SortedMap<String, String> {
 /// The diff of the latest release to a draft that is the same.
 fn of_twins() -> Diff {
     let spec = specs::twin();
-    between(&Sources::read(&spec).unwrap(), latest(), "draft", false).unwrap()
+    between(&SideSources::read(&spec).unwrap(), latest(), "draft", false).unwrap()
 }

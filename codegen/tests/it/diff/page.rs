@@ -4,13 +4,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use mcp_revisions_schema::diff::{History, Level, Row, history};
+use mcp_revisions_schema::diff::{ChangeLevel, DiffRow, SchemaHistory, history};
 use mcp_revisions_schema::render::html;
 use mcp_revisions_schema::render::themes::themes;
 
 use super::sources;
 
-fn whole() -> (History, String) {
+fn whole() -> (SchemaHistory, String) {
     let history = history(sources(), &[], false).unwrap();
     let page = html::render(&history).unwrap();
     (history, page)
@@ -115,20 +115,20 @@ fn the_filters_work_in_a_browser() {
     };
     let (history, page) = whole();
     // A card is shown if one of its rows fits.
-    let cards: Vec<(usize, Vec<Row>)> = (history.diffs.iter().enumerate())
+    let cards: Vec<(usize, Vec<DiffRow>)> = (history.diffs.iter().enumerate())
         .flat_map(|(index, diff)| {
             let changes = themes(diff).into_iter().flat_map(|theme| theme.changes);
             changes.map(move |change| (index, change.rows().iter().copied().cloned().collect()))
         })
         .collect();
-    let count = |fits: &dyn Fn(usize, &Row) -> bool| {
+    let count = |fits: &dyn Fn(usize, &DiffRow) -> bool| {
         let shown = cards
             .iter()
             .filter(|(index, rows)| rows.iter().any(|row| fits(*index, row)));
         shown.count()
     };
-    let reaches = |row: &Row, method: &str| row.paths.iter().any(|path| path.method == method);
-    let sent = |row: &Row, way: &str| {
+    let reaches = |row: &DiffRow, method: &str| row.paths.iter().any(|path| path.method == method);
+    let sent = |row: &DiffRow, way: &str| {
         row.paths
             .iter()
             .any(|path| path.to_string().starts_with(way))
@@ -139,10 +139,10 @@ fn the_filters_work_in_a_browser() {
         .position(|diff| diff.rows.iter().any(|row| reaches(row, "tools/list")));
     let expected = [
         count(&|_, _| true).to_string(),
-        count(&|_, row| row.level == Level::Breaking).to_string(),
-        count(&|_, row| row.level == Level::Breaking && sent(row, "C2S")).to_string(),
+        count(&|_, row| row.level == ChangeLevel::Breaking).to_string(),
+        count(&|_, row| row.level == ChangeLevel::Breaking && sent(row, "C2S")).to_string(),
         count(&|_, _| true).to_string(),
-        count(&|_, row| row.kind == mcp_revisions_schema::diff::Kind::Moved).to_string(),
+        count(&|_, row| row.kind == mcp_revisions_schema::diff::ChangeKind::Moved).to_string(),
         count(&|index, row| Some(index) == first_with_tools && reaches(row, "tools/list"))
             .to_string(),
         "2".to_owned(),

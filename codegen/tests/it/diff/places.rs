@@ -1,6 +1,6 @@
 //! Where a row is: its place on the wire, what holds it, and its line in a file.
 
-use mcp_revisions_schema::diff::{Part, WirePath, WirePlace, between, compare};
+use mcp_revisions_schema::diff::{ExchangePart, WirePath, WirePlace, between, compare};
 use mcp_revisions_schema::model::Direction;
 use mcp_revisions_schema::sorted::SortedMap;
 
@@ -22,7 +22,11 @@ fn a_place_holds_another_if_it_is_one_of_its_holders_and_no_others() {
     let all = places();
     // Of every kind that decides: either direction, any method and a named one, the parts, and ways of some length.
     for direction in Direction::ALL {
-        for part in [Part::Message, Part::Params, Part::Result] {
+        for part in [
+            ExchangePart::Message,
+            ExchangePart::Params,
+            ExchangePart::Result,
+        ] {
             let is = |path: &&WirePath| path.direction == direction && path.part == part;
             let found = all.values().filter(is).count();
             assert!(found > 1, "{direction:?} {part:?}: {found}");

@@ -1,7 +1,7 @@
 //! Each kind that `errors.toml` can provoke, by one small change of it.
 
 use mcp_revisions_schema::Spec;
-use mcp_revisions_schema::diff::{Diff, Kind, Sources, compare};
+use mcp_revisions_schema::diff::{ChangeKind, Diff, SideSources, compare};
 use mcp_revisions_schema::render::brief::brief;
 
 use super::{TWIN, only_row, spec_files};
@@ -12,7 +12,7 @@ fn with_errors(change: impl Fn(String) -> String) -> Diff {
     let errors = files.remove("errors.toml").unwrap();
     files.insert("errors.toml".to_owned(), change(errors));
     let spec = Spec::from_files(files).unwrap();
-    let sources = Sources::read(&spec).unwrap();
+    let sources = SideSources::read(&spec).unwrap();
     compare(
         &sources.open(TWIN, false).unwrap(),
         &sources.open("draft", false).unwrap(),
@@ -65,39 +65,39 @@ fn instead(name: &'static str, new: Option<&'static str>) -> impl Fn(String) -> 
 #[test]
 fn one_change_of_the_rules_is_one_kind() {
     type Change = Box<dyn Fn(String) -> String>;
-    let cases: Vec<(Kind, &str, Change)> = vec![
+    let cases: Vec<(ChangeKind, &str, Change)> = vec![
         (
-            Kind::ErrorCodeAdded,
+            ChangeKind::ErrorCodeAdded,
             "C2S * error ${Odd}.code",
             Box::new(row("error", "code = -32077\nname = \"Odd\"\n")),
         ),
         (
-            Kind::ErrorCodeChanged,
+            ChangeKind::ErrorCodeChanged,
             "C2S * error ${InternalError}.code",
             Box::new(instead("InternalError", Some("Other."))),
         ),
         (
-            Kind::ErrorCodeRemoved,
+            ChangeKind::ErrorCodeRemoved,
             "C2S * error ${InternalError}.code",
             Box::new(instead("InternalError", None)),
         ),
         (
-            Kind::HeaderAdded,
+            ChangeKind::HeaderAdded,
             "C2S * header Odd",
             Box::new(row("header", "name = \"Odd\"\n")),
         ),
         (
-            Kind::HeaderRemoved,
+            ChangeKind::HeaderRemoved,
             "C2S * header Mcp-Method",
             Box::new(instead("Mcp-Method", None)),
         ),
         (
-            Kind::HeaderChanged,
+            ChangeKind::HeaderChanged,
             "C2S * header Mcp-Method",
             Box::new(instead("Mcp-Method", Some("Other."))),
         ),
         (
-            Kind::RuleAdded,
+            ChangeKind::RuleAdded,
             "C2S * rule odd",
             Box::new(row(
                 "rule",
@@ -105,17 +105,17 @@ fn one_change_of_the_rules_is_one_kind() {
             )),
         ),
         (
-            Kind::RuleRemoved,
+            ChangeKind::RuleRemoved,
             "C2S * rule log-opt-in",
             Box::new(instead("log-opt-in", None)),
         ),
         (
-            Kind::RuleChanged,
+            ChangeKind::RuleChanged,
             "C2S * rule log-opt-in",
             Box::new(instead("log-opt-in", Some("Other."))),
         ),
         (
-            Kind::Deprecated,
+            ChangeKind::Deprecated,
             "C2S * rule odd",
             Box::new(row(
                 "rule",
@@ -123,7 +123,7 @@ fn one_change_of_the_rules_is_one_kind() {
             )),
         ),
         (
-            Kind::Undeprecated,
+            ChangeKind::Undeprecated,
             "C2S * rule roots",
             Box::new(instead("roots", None)),
         ),

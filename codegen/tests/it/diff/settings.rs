@@ -1,6 +1,8 @@
 //! `diff.toml`: levels that are set, rows that are set aside, and rules that match nothing.
 
-use mcp_revisions_schema::diff::{Baseline, Filter, Kind, Level, Row, Sources, between, compare};
+use mcp_revisions_schema::diff::{
+    Baseline, ChangeKind, ChangeLevel, DiffRow, RowFilter, SideSources, between, compare,
+};
 use mcp_revisions_schema::render::text::TextOptions;
 use mcp_revisions_schema::render::{github, json, text};
 use mcp_revisions_schema::{Error, Spec};
@@ -19,7 +21,7 @@ fn spec_with(settings: &str) -> Spec {
 
 fn run(settings: &str) -> Result<mcp_revisions_schema::diff::Diff, Error> {
     let spec = spec_with(settings);
-    between(&Sources::read(&spec).unwrap(), TWO[0], TWO[1], false)
+    between(&SideSources::read(&spec).unwrap(), TWO[0], TWO[1], false)
 }
 
 #[test]
@@ -27,12 +29,12 @@ fn a_severity_holds_for_its_kind_and_says_why() {
     let diff =
         run("[[severity]]\nkind = \"method-added\"\nlevel = \"risky\"\nreason = \"So it is.\"\n")
             .unwrap();
-    let is_set = |row: &Row| row.kind == Kind::MethodAdded;
+    let is_set = |row: &DiffRow| row.kind == ChangeKind::MethodAdded;
     assert!(count(&diff, is_set) > 0);
     for row in &diff.rows {
         let reason = is_set(row).then_some("So it is.");
         assert_eq!(row.level_reason.as_deref(), reason, "{row:?}");
-        assert!(!is_set(row) || row.level == Level::Risky, "{row:?}");
+        assert!(!is_set(row) || row.level == ChangeLevel::Risky, "{row:?}");
     }
 }
 
@@ -113,11 +115,11 @@ fn rows_that_only_an_erratum_makes_say_so() {
     // A draft whose text is that of a release that others follow would have the errata of that one.
     files.get_mut("draft/schema.json").unwrap().push('\n');
     let spec = Spec::from_files(files).unwrap();
-    let sources = Sources::read(&spec).unwrap();
+    let sources = SideSources::read(&spec).unwrap();
     let diff = between(&sources, TWIN, "draft", false).unwrap();
     let number = "C2S elicitation/create result $.content.*{boolean|number|string}";
     let number = row_at(&diff, number);
-    assert_eq!(number.kind, Kind::TypeNarrowed);
+    assert_eq!(number.kind, ChangeKind::TypeNarrowed);
     assert_eq!(number.errata, ["2026-07-28: elicit-result-number"]);
     assert!(
         diff.rows.iter().all(|row| !row.errata.is_empty()),
@@ -134,14 +136,14 @@ fn rows_that_only_an_erratum_makes_say_so() {
 fn a_change_that_is_there_without_errata_does_not_blame_them() {
     // Errata put an optional `_meta` into the params of 2025-06-18; that it is demanded later shows without them, too.
     let diff = diff("2025-06-18", "2026-07-28");
-    let marked: Vec<(Kind, String)> = diff
+    let marked: Vec<(ChangeKind, String)> = diff
         .rows
         .iter()
         .filter(|row| !row.errata.is_empty())
         .map(|row| (row.kind, row.paths[0].to_string()))
         .collect();
     // There is no `_meta` to lose in what upstream wrote down, on either side.
-    let lost = |path: &str| (Kind::MemberRemoved, path.to_owned());
+    let lost = |path: &str| (ChangeKind::MemberRemoved, path.to_owned());
     assert_eq!(
         marked,
         [
@@ -154,7 +156,7 @@ fn a_change_that_is_there_without_errata_does_not_blame_them() {
     let demanded = row_at(&diff, "C2S tools/call params $._meta");
     assert_eq!(
         (demanded.kind, demanded.level),
-        (Kind::BecameRequired, Level::Breaking)
+        (ChangeKind::BecameRequired, ChangeLevel::Breaking)
     );
 }
 
@@ -179,9 +181,9 @@ fn what_an_erratum_of_another_choice_makes_breaking_is_put_down_to_that_one() {
         let draft = files.get_mut("draft/schema.json").unwrap();
         *draft = changed(&serde_json::from_str(draft).unwrap(), change).to_string();
         let spec = Spec::from_files(files).unwrap();
-        let diff = between(&Sources::read(&spec).unwrap(), TWIN, "draft", false).unwrap();
+        let diff = between(&SideSources::read(&spec).unwrap(), TWIN, "draft", false).unwrap();
         let row = row_at(&diff, path);
-        assert_eq!(row.level, Level::Breaking, "{path}");
+        assert_eq!(row.level, ChangeLevel::Breaking, "{path}");
         let by = ["2026-07-28", "draft"].map(|of| format!("{of}: input-required-result-type"));
         assert_eq!(row.errata, by, "{path}");
     }
@@ -205,9 +207,9 @@ fn a_change_whose_path_an_erratum_spells_otherwise_is_not_blamed_on_it() {
     );
     files.get_mut("errata.toml").unwrap().push_str(&erratum);
     let spec = Spec::from_files(files).unwrap();
-    let diff = between(&Sources::read(&spec).unwrap(), TWIN, "draft", false).unwrap();
+    let diff = between(&SideSources::read(&spec).unwrap(), TWIN, "draft", false).unwrap();
     let added: Vec<_> = (diff.rows.iter())
-        .filter(|row| row.kind == Kind::EnumValueAdded)
+        .filter(|row| row.kind == ChangeKind::EnumValueAdded)
         .collect();
     assert!(!added.is_empty(), "{:#?}", diff.rows);
     assert!(added.iter().all(|row| row.errata.is_empty()), "{added:#?}");
@@ -256,9 +258,9 @@ fn a_baseline_sets_aside_what_it_knows_and_nothing_else() {
 #[test]
 fn an_unknown_method_is_refused_with_the_nearest_name() {
     let check = |method: &str| {
-        let filter = Filter {
+        let filter = RowFilter {
             methods: vec![method.to_owned()],
-            ..Filter::default()
+            ..RowFilter::default()
         };
         filter
             .check(&sources().methods())
@@ -286,12 +288,12 @@ fn an_annotation_points_into_the_file_and_only_at_what_the_gate_asks_about() {
     let side = |name: &str, text: &str| sources().of_text(name, text, true).unwrap();
     let text = pretty(&new);
     let diff = compare(&side("old.json", &pretty(&old)), &side("new.json", &text));
-    let said = github::render(&diff, Some(Level::Breaking));
+    let said = github::render(&diff, Some(ChangeLevel::Breaking));
     let errors: Vec<&str> = said
         .lines()
         .filter(|line| line.starts_with("::error"))
         .collect();
-    let breaking = count(&diff, |row| row.level == Level::Breaking);
+    let breaking = count(&diff, |row| row.level == ChangeLevel::Breaking);
     assert_eq!(errors.len(), breaking);
     assert!(!said.contains("flavour"), "{said}");
     let number = errors[0]

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use jsonschema::Validator;
-use mcp_revisions_schema::diff::{Diff, End, Level, Part, Side, compare};
+use mcp_revisions_schema::diff::{
+    ChangeLevel, ComparedEnd, ComparedSide, Diff, ExchangePart, compare,
+};
 use serde_json::{Value, json};
 
 use super::{row_at, sides, sources, spec};
@@ -16,7 +18,7 @@ pub(super) struct Judge {
 
 impl Judge {
     /// Whether one of the places admits the text; no place admits nothing.
-    fn admits(&mut self, side: &Side, at: &[String], text: &Value) -> bool {
+    fn admits(&mut self, side: &ComparedSide, at: &[String], text: &Value) -> bool {
         let key = (side.label.clone(), at.to_vec());
         let validator = self.validators.entry(key).or_insert_with(|| {
             let places: Vec<Value> = at
@@ -45,14 +47,19 @@ fn escaped(pointer: &str) -> String {
         .replace('"', "%22")
 }
 
-pub(super) fn check(judge: &mut Judge, diff: &Diff, old: &Side, new: &Side) -> usize {
+pub(super) fn check(
+    judge: &mut Judge,
+    diff: &Diff,
+    old: &ComparedSide,
+    new: &ComparedSide,
+) -> usize {
     let mut checked = 0;
     for row in &diff.rows {
         let (from, to, first) = (&old.label, &new.label, row.paths.first());
         let place = || format!("{from} -> {to}: {} {first:?}", row.kind);
         let refused = [
-            (End::Old, row.verdicts.old_to_new),
-            (End::New, row.verdicts.new_to_old),
+            (ComparedEnd::Old, row.verdicts.old_to_new),
+            (ComparedEnd::New, row.verdicts.new_to_old),
         ];
         for (sender, verdict) in refused {
             let mut witnesses = row.witnesses.iter();
@@ -64,22 +71,22 @@ pub(super) fn check(judge: &mut Judge, diff: &Diff, old: &Side, new: &Side) -> u
             let of_header = row
                 .paths
                 .first()
-                .is_some_and(|path| path.part == Part::Header);
+                .is_some_and(|path| path.part == ExchangePart::Header);
             assert!(verdict.over.is_none() || of_header, "{}", place());
             let Some(witness) = witness else { continue };
             let in_old = judge.admits(old, &witness.old, &witness.json);
             let in_new = judge.admits(new, &witness.new, &witness.json);
-            let expected = (sender == End::Old, sender == End::New);
+            let expected = (sender == ComparedEnd::Old, sender == ComparedEnd::New);
             assert_eq!((in_old, in_new), expected, "{}: {}", place(), witness.json);
             if [&witness.old, &witness.new].iter().any(|at| at.is_empty()) {
                 // Nothing lists messages of that kind: no definition of the role is there.
-                assert_eq!(witness.part, Part::Message, "{}", place());
+                assert_eq!(witness.part, ExchangePart::Message, "{}", place());
             }
             checked += 1;
         }
         let over_http = refused.iter().any(|(_, verdict)| verdict.over.is_some());
         let breaks = !row.witnesses.is_empty() || over_http;
-        assert_eq!(row.level == Level::Breaking, breaks, "{}", place());
+        assert_eq!(row.level == ChangeLevel::Breaking, breaks, "{}", place());
     }
     checked
 }
@@ -98,7 +105,7 @@ fn every_witness_holds_between_any_two_revisions() {
 
 #[test]
 fn every_witness_holds_without_errata() {
-    let raw: Vec<Side> = spec()
+    let raw: Vec<ComparedSide> = spec()
         .revisions
         .iter()
         .map(|revision| sources().of_revision(revision, true).unwrap())
@@ -135,6 +142,6 @@ fn a_removed_optional_member_of_an_open_object_is_refused_by_nobody() {
     ] {
         let row = row_at(&diff, path);
         let found = (row.level, row.witnesses.len());
-        assert_eq!(found, (Level::Risky, 0), "{path}");
+        assert_eq!(found, (ChangeLevel::Risky, 0), "{path}");
     }
 }

@@ -7,12 +7,12 @@ use std::fmt::Write as _;
 
 use mcp_codegen::generate::Crate;
 use mcp_revisions_schema::docs::Docs;
-use mcp_revisions_schema::shims::changes::Changes;
-use mcp_revisions_schema::shims::plan::{End, PairPlan};
-use mcp_revisions_schema::shims::{Pair, Way};
+use mcp_revisions_schema::shims::changes::ProseChanges;
+use mcp_revisions_schema::shims::plan::{PairEnd, PairPlan};
+use mcp_revisions_schema::shims::{RevisionPair, StepDirection};
 use mcp_revisions_schema::spec::errors::ErrorRules;
 use mcp_revisions_schema::spec::rules::RuleFile;
-use mcp_revisions_schema::spec::{Revision, Status};
+use mcp_revisions_schema::spec::{Revision, RevisionStage};
 use mcp_revisions_schema::{Models, RevisionModel};
 use serde_json::Value;
 
@@ -118,17 +118,19 @@ pub(crate) fn placed(mut one: Crate) -> Crate {
 fn laws(plan: &PairPlan, models: &Models<'_>, random: &mut Random) -> String {
     let library = |id: &str| format!("mcp_{}", id.replace('-', "_"));
     let mut text = String::new();
-    for way in Way::BOTH {
+    for way in StepDirection::BOTH {
         let steps = way.of("[pair.up, pair.down]", "[pair.down, pair.up]");
         let [from, to] = plan.pair.ends(way);
         let model = &models.get(from).unwrap().model;
-        let back: SortedSet<(&End, &End)> = (plan.way(way.of(Way::Down, Way::Up)).iter())
-            .map(|one| (&one.from, &one.to))
-            .collect();
+        let back: SortedSet<(&PairEnd, &PairEnd)> = (plan
+            .way(way.of(StepDirection::Down, StepDirection::Up))
+            .iter())
+        .map(|one| (&one.from, &one.to))
+        .collect();
         let mut names: Vec<[&str; 2]> = (plan.way(way).iter())
             .filter(|one| back.contains(&(&one.to, &one.from)))
             .filter_map(|one| match (&one.from, &one.to) {
-                (End::Type(from), End::Type(to)) => Some([from.as_str(), to.as_str()]),
+                (PairEnd::Type(from), PairEnd::Type(to)) => Some([from.as_str(), to.as_str()]),
                 _ => None,
             })
             .collect();
@@ -172,9 +174,9 @@ fn all_changes_together_compile_and_hold_the_laws() {
         made += changes;
         let mut mutant = base.clone();
         mutant.id = format!("mutant-of-{id}");
-        mutant.status = Status::Draft;
+        mutant.status = RevisionStage::Draft;
         mutant.schema = schema;
-        pairs.push(Pair::new(id, mutant.id.as_str()));
+        pairs.push(RevisionPair::new(id, mutant.id.as_str()));
         revisions.extend([base, mutant]);
     }
     assert!(made >= 200, "{made} changes");
@@ -195,7 +197,7 @@ fn all_changes_together_compile_and_hold_the_laws() {
         docs: Docs::read(&maker.spec.rules).unwrap(),
         extension_docs: SortedMap::new(),
         stated: ErrorRules::read(maker.spec).unwrap(),
-        changes: Changes::default(),
+        changes: ProseChanges::default(),
         mistakes: Vec::new(),
     };
     let plan = |pair| models.plan_pair(pair, RuleFile::default()).unwrap();

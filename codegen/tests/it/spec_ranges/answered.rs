@@ -6,9 +6,9 @@ use mcp_revisions_schema::sorted::SortedMap;
 use std::collections::BTreeSet;
 
 use mcp_revisions_schema::Models;
-use mcp_revisions_schema::open::Open;
+use mcp_revisions_schema::open::SpecGaps;
 use mcp_revisions_schema::shims::rules::{Action, PairRules};
-use mcp_revisions_schema::shims::{Pair, Way};
+use mcp_revisions_schema::shims::{RevisionPair, StepDirection};
 use mcp_revisions_schema::spec::Spec;
 
 use super::*;
@@ -67,11 +67,11 @@ fn without_its_rules_what_is_open_is_what_they_answer() {
             scope.spawn(|| {
                 let id = &revision.id;
                 let removed = Removed::of(id);
-                let bare = Directory::from_files(removed.without_rules());
-                let open = Open::of(&bare.spec().unwrap());
+                let bare = SpecDirectory::from_files(removed.without_rules());
+                let open = SpecGaps::of(&bare.spec().unwrap());
                 assert!(open.problems.is_empty(), "{id}: {:?}", open.problems);
                 // What a draft of the day has left open is open either way.
-                let ever = Open::of(&removed.spec);
+                let ever = SpecGaps::of(&removed.spec);
                 changes_are_open_as_removed(id, &removed, [&ever, &open]);
             });
         }
@@ -80,7 +80,7 @@ fn without_its_rules_what_is_open_is_what_they_answer() {
 
 /// Each place that is open is one that a removed rule speaks of, or lies in what one took as a whole on some way; and each place
 /// that a removed rule answers is open.
-fn changes_are_open_as_removed(id: &str, anew: &Removed, [ever, open]: [&Open; 2]) {
+fn changes_are_open_as_removed(id: &str, anew: &Removed, [ever, open]: [&SpecGaps; 2]) {
     let spec = &anew.spec;
     let models = Models::build(spec).unwrap();
     let mut converted: BTreeSet<(String, String)> = BTreeSet::new();
@@ -88,10 +88,10 @@ fn changes_are_open_as_removed(id: &str, anew: &Removed, [ever, open]: [&Open; 2
     let mut answered: BTreeSet<(String, String)> = BTreeSet::new();
     for name in removed_rules(anew) {
         let (old, new) = pair_of(name).split_once("..").unwrap();
-        let pair = Pair::new(old, new);
+        let pair = RevisionPair::new(old, new);
         let rules = PairRules::of(&pair, spec).unwrap();
         let plan = models.plan_pair(&pair, spec.rules.get(name)).unwrap();
-        let [up, down] = Way::BOTH.map(|way| -> BTreeSet<String> {
+        let [up, down] = StepDirection::BOTH.map(|way| -> BTreeSet<String> {
             let ends = plan.way(way).iter().flat_map(|one| [&one.from, &one.to]);
             ends.map(|end| end.name().to_owned()).collect()
         });
@@ -106,7 +106,9 @@ fn changes_are_open_as_removed(id: &str, anew: &Removed, [ever, open]: [&Open; 2
             spoken.insert(row);
         };
         for rule in rules.rules() {
-            let actions = Way::BOTH.into_iter().filter_map(|way| rule.action(way));
+            let actions = StepDirection::BOTH
+                .into_iter()
+                .filter_map(|way| rule.action(way));
             // A function may do more than a difference of types asks for.
             let asked = |action: &Action| !action.is_hook() && !matches!(action, Action::Custom(_));
             let answers = actions.clone().any(asked);
@@ -139,12 +141,12 @@ fn changes_are_open_as_removed(id: &str, anew: &Removed, [ever, open]: [&Open; 2
         }
     }
     let ever = places(ever);
-    let places = |open: &Open| &places(open) - &ever;
+    let places = |open: &SpecGaps| &places(open) - &ever;
     let mut found = places(open);
     assert_eq!(found.is_empty(), spoken.is_empty(), "{id}");
     // What lies in a type that became another one is asked for once it is said that the two are one.
     loop {
-        let next = places(&Open::of(&answered_so_far(anew, &found)));
+        let next = places(&SpecGaps::of(&answered_so_far(anew, &found)));
         let before = found.len();
         found.extend(next);
         if found.len() == before {
@@ -172,7 +174,7 @@ fn changes_are_open_as_removed(id: &str, anew: &Removed, [ever, open]: [&Open; 2
 }
 
 /// The pairs and the places that are open.
-fn places(open: &Open) -> BTreeSet<(String, String)> {
+fn places(open: &SpecGaps) -> BTreeSet<(String, String)> {
     let decisions = open.decisions.iter();
     decisions
         .map(|open| (open.scope.to_string(), open.place.clone()))
@@ -224,5 +226,5 @@ fn answered_so_far(anew: &Removed, found: &BTreeSet<(String, String)>) -> Spec {
         }
         files.insert(name.to_owned(), file.to_string());
     }
-    Directory::from_files(files).spec().unwrap()
+    SpecDirectory::from_files(files).spec().unwrap()
 }

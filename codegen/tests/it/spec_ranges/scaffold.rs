@@ -2,12 +2,12 @@
 
 use crate::says;
 use mcp_revisions_schema::decision::Scope;
-use mcp_revisions_schema::open::{Open, Undocumented};
+use mcp_revisions_schema::open::{SpecGaps, Undocumented};
 
 use super::*;
 
 /// The made-up spec with a revision of its own: walls shine, and may be praised, which nothing answers.
-fn opened() -> (Directory, Open) {
+fn opened() -> (SpecDirectory, SpecGaps) {
     let mut directory = made_up();
     let praise = r#""PraiseRequest": {"type": "object", "required": ["method"], "properties": {"method": {"const": "wall/praise", "type": "string"}}}, "Wall""#;
     let text = schema("integer", true)
@@ -21,7 +21,7 @@ fn opened() -> (Directory, Open) {
             "[{\"$ref\": \"#/$defs/PraiseRequest\"}, {\"$ref\"",
         );
     directory.import(&upstream(&text), &new("new")).unwrap();
-    let mut open = Open::of(&directory.spec().unwrap());
+    let mut open = SpecGaps::of(&directory.spec().unwrap());
     // The rest of the made-up spec leaves much open, too.
     open.decisions.retain(|decision| match &decision.scope {
         Scope::Revision(id) => id == "new",
@@ -76,7 +76,7 @@ fn stubs_fail_until_they_are_written() {
     // A second time there is nothing to add.
     assert!(directory.scaffold(&open).unwrap().is_empty());
     // An empty line is as none, and an empty row is refused.
-    let again = Open::of(&directory.spec().unwrap());
+    let again = SpecGaps::of(&directory.spec().unwrap());
     let said: Vec<String> = again.problems.iter().map(ToString::to_string).collect();
     assert!(
         said.iter()
@@ -101,7 +101,7 @@ fn doc_lines_are_asked_for_as_the_proposed_rows_leave_the_types() {
             "\"Mode\": {\"type\": \"string\", \"enum\": [\"a b\", \"a-b\"]}, \"Mixed.Type-Name<X>\": {\"type\": \"object\", \"properties\": {\"q.r\": {\"$ref\": \"#/$defs/Mode\"}}}, \"Wall\": {",
         );
     directory.import(&upstream(&text), &new("new")).unwrap();
-    let open = Open::of(&directory.spec().unwrap());
+    let open = SpecGaps::of(&directory.spec().unwrap());
     directory.scaffold(&open).unwrap();
     let docs = text_of(&directory, "docs.toml");
     says(docs, "w = \"\"\n");
@@ -111,7 +111,7 @@ fn doc_lines_are_asked_for_as_the_proposed_rows_leave_the_types() {
         let text = files.get_mut(file).unwrap();
         *text = text.replace("= \"\"\n", "= \"x\"\n");
     }
-    let again = Open::of(&Directory::from_files(files).spec().unwrap());
+    let again = SpecGaps::of(&SpecDirectory::from_files(files).spec().unwrap());
     let of_docs = again.problems.iter().map(ToString::to_string);
     let of_docs: Vec<String> = of_docs.filter(|told| told.contains("docs.toml")).collect();
     assert_eq!(of_docs, [""; 0]);
@@ -123,11 +123,11 @@ fn the_name_that_is_proposed_for_a_new_revision_is_no_name_of_another() {
     let mut files = made_up().files().clone();
     let named = "[types]\nWall = \"Fence\"\n".to_owned();
     files.insert("names.toml".to_owned(), named.clone());
-    let mut directory = Directory::from_files(files);
+    let mut directory = SpecDirectory::from_files(files);
     let vec = "\"Vec\": {\"type\": \"object\"}, \"Wall\": {";
     let text = schema("integer", true).replace("\"Wall\": {", vec);
     directory.import(&upstream(&text), &new("new")).unwrap();
-    let open = Open::of(&directory.spec().unwrap());
+    let open = SpecGaps::of(&directory.spec().unwrap());
     directory.scaffold(&open).unwrap();
     let names = text_of(&directory, "names.toml");
     assert!(names.starts_with(&named), "{names}");

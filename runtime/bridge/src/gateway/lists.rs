@@ -93,7 +93,7 @@ impl Gateway {
                 }
             }
         }
-        // What is missing may be there the next time.
+        // A list that is missing may be there the next time.
         if !missing.is_empty() || members.is_empty() {
             (ttl_ms, is_public) = (0, false);
         }

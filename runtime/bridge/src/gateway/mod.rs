@@ -26,10 +26,10 @@ use crate::losses::{LossReport, Losses};
 use crate::{Bridge, Error, Proxy};
 use uris::Uris;
 
-/// How many lists may be awaited that come too late for the client that asked for them.
+/// Maximum number of lists that come too late for their client and are still awaited.
 const LATE_LISTS: usize = 64;
 
-/// How many shortened names are remembered; others are looked up in the list of their server.
+/// Maximum number of shortened names that are remembered; others are looked up in the list of their server.
 const SHORTENED_NAMES: usize = 10_000;
 
 /// Several servers under one address, as one server; clones are the same gateway.
@@ -77,7 +77,7 @@ struct Shared {
     uris: Uris,
     /// Shortened names, by method of their list and name.
     shortened: Mutex<HashMap<(&'static str, String), FullName>>,
-    /// How often the servers have changed.
+    /// Number of changes of the servers.
     changes: watch::Sender<u64>,
     late: Arc<Semaphore>,
 }

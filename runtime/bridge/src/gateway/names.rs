@@ -14,7 +14,7 @@ const LONGEST_PREFIX: usize = 32;
 /// Hexadecimal digits at the end of a shortened name.
 const DIGITS: usize = 8;
 
-/// What stands between the prefix and the name.
+/// The character between the prefix and the name.
 const JOINT: char = '_';
 
 /// Returns the prefix of a server: its name in letters, digits, `-` and `_`, at most 32 of them; `None` if nothing of the

@@ -1,4 +1,4 @@
-//! Which server a call is for, by the name or the URI in it.
+//! The server that a call is for, by the name or the URI in it.
 
 use std::sync::Arc;
 

@@ -15,7 +15,7 @@ use super::Gateway;
 use crate::Error;
 use crate::patient::Patient;
 
-/// How long what is open over stdio may take to finish once the gateway is to end.
+/// Time that open calls over stdio have to finish once the gateway is to end.
 const GRACE: Duration = Duration::from_secs(5);
 
 impl Gateway {

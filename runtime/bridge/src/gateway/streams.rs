@@ -16,7 +16,7 @@ use tracing::debug;
 use super::{Gateway, Member};
 use crate::link::Rewrite;
 
-/// How long the acknowledgement of a stream waits for those of the servers.
+/// Time that the acknowledgement of a stream waits for those of the servers.
 const TAKES_UP: Duration = Duration::from_secs(5);
 
 /// The pauses before a stream that ended is opened again: the first, and the longest.
@@ -39,7 +39,7 @@ const LISTS: [(&str, &str); 3] = [
     ),
 ];
 
-/// What the stream of a server has come to.
+/// The progress of a server's stream.
 enum Progress {
     /// It is open, for these resources as the client names them.
     Opened(Vec<String>),
@@ -49,7 +49,7 @@ enum Progress {
     Reopened(Vec<String>),
 }
 
-/// What a client wants to hear of.
+/// The changes that a client subscribes to.
 struct Filter {
     lists: Vec<(&'static str, &'static str)>,
     uris: Vec<String>,

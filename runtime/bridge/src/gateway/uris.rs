@@ -1,4 +1,4 @@
-//! Which server a resource belongs to: URIs stay as servers write them, unless two servers have the same.
+//! The server that a resource belongs to: URIs stay as servers write them, unless two servers have the same.
 //!
 //! The server that names a URI first keeps it. The same URI of another server becomes `SERVER+URI`, which can be read at any
 //! time: servers start again, and lists are read in any order.
@@ -11,7 +11,7 @@ use tracing::warn;
 /// Most bytes of URIs that are remembered; others are looked for at each server.
 const ROOM: usize = 4 << 20;
 
-/// What stands between the prefix of a server and a URI.
+/// The character between the prefix of a server and a URI.
 const JOINT: char = '+';
 
 /// The servers that have named a URI or the beginning of a URI template.

@@ -1,4 +1,4 @@
-//! What is asked over a connection to a server: by clients, and back by the server.
+//! Requests over a connection to a server: of clients, and of the server itself.
 
 use std::sync::Arc;
 
@@ -10,32 +10,32 @@ use mcp_wire::Json;
 
 use crate::identity;
 
-/// What a client asks.
+/// A request of a client.
 #[derive(Debug)]
 pub(crate) struct Asked {
     pub(crate) method: String,
     /// Method and name: what is known to ask back, or not.
     pub(crate) kind: String,
-    /// Whether its client can be asked in its result, and in nothing else.
+    /// Set if its client can be asked in its result, and in nothing else.
     pub(super) may_be_asked: bool,
     pub(crate) caller: Arc<Caller>,
     pub(crate) peer: Peer,
     /// The token by which the client wants progress.
     pub(crate) progress_token: Option<Json>,
-    /// Whether it wants what the server logs meanwhile.
+    /// Set if it wants the server's logs meanwhile.
     pub(crate) wants_logs: bool,
-    /// What becomes of notifications about it.
+    /// The change of notifications about it.
     pub(crate) rewrite: Option<Rewrite>,
-    /// Whether the server asked anything in it.
+    /// Set if the server asked anything in it.
     pub(super) was_asked: bool,
-    /// Whether it is said already that notifications are lost.
+    /// Set if a line has reported already that notifications are lost.
     pub(super) loses: bool,
 }
 
 /// Changes the params of a notification of the server, or drops the notification.
 type Change = dyn Fn(&str, Json) -> Option<Json> + Send + Sync;
 
-/// What becomes of the notifications about a request on their way to the client; clones are the same.
+/// The change of the notifications about a request on their way to the client; clones are the same.
 #[derive(Clone)]
 pub(crate) struct Rewrite(Arc<Change>);
 
@@ -73,12 +73,12 @@ impl Asked {
     }
 }
 
-/// What the server asks.
+/// A request of the server.
 pub(super) struct Question {
     pub(super) token: Token,
     pub(super) method: String,
     pub(super) params: Json,
-    /// Whether a revision has its method.
+    /// Set if a revision has its method.
     pub(super) is_known: bool,
 }
 

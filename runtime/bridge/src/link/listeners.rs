@@ -9,7 +9,7 @@ use tracing::{debug, warn};
 
 use super::given;
 
-/// How many bytes of notifications are kept for a client whose session is not open yet.
+/// Maximum number of bytes of notifications kept for a client whose session is not open yet.
 const EARLY_BYTES: usize = 256 << 10;
 
 /// The receivers, in the order in which they came; clones are the same ones.

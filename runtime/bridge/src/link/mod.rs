@@ -29,10 +29,10 @@ pub(crate) use asked::{Asked, Rewrite};
 use listeners::Listeners;
 use notices::not_valid;
 
-/// How long a server may take to end.
+/// Maximum time for a server to end.
 const SLOW: Duration = Duration::from_secs(10);
 
-/// How long a client may take to make room for a notification in its call.
+/// Maximum time for a client to make room for a notification in its call.
 const MAKES_ROOM: Duration = Duration::from_secs(10);
 
 /// Returns the params of a message; `None` for those that stand for none.

@@ -1,6 +1,6 @@
-//! What a server tells, and whom.
+//! The notifications of a server, and their receivers.
 //!
-//! What belongs to a call goes with it. A client of the handshake lifecycle gets the rest at any time; one
+//! A notification about a call goes with the call. A client of the handshake lifecycle gets the rest at any time; one
 //! of the per-request lifecycle only in its calls, and on streams for what those name.
 
 use mcp_revisions::methods;
@@ -82,9 +82,9 @@ fn whose(server: &Server, method: &str) -> Option<Token> {
     let of = match method {
         // Any that wants to hear what is logged meanwhile.
         methods::NOTIFICATIONS_MESSAGE => calls.find(|(_, open)| open.call.wants_logs),
-        // What has changed goes to the streams that ask for it, which name themselves.
+        // A change goes to the streams that ask for it, which name themselves.
         _ if is_known => None,
-        // What no revision has is about who knows what: it goes in the only call that it can be meant for.
+        // A notification that no revision has cannot name its receiver: it goes in the only call that it can be meant for.
         _ => {
             let mut calls =
                 calls.filter(|(_, open)| open.call.method != methods::SUBSCRIPTIONS_LISTEN);

@@ -1,4 +1,4 @@
-//! What the bridge does with what a server says, and when requests of clients go out.
+//! The bridge's handling of a server's messages, and the moment at which requests of clients go out.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What a server asks in mid-call: whom, and where.
+//! Requests of a server in mid-call: the client that gets them, and the place.
 //!
 //! A server of the per-request lifecycle asks in the result of a call, so that the call is known. An older one asks by a request of
 //! its own, which over HTTP comes in the stream of the call, and over standard streams says nothing. A client of the
@@ -22,7 +22,7 @@ use super::turns::Decided;
 use crate::identity::{self, is_per_request};
 use crate::losses::{End, LossReport};
 
-/// Where a client is asked.
+/// The place at which a client is asked.
 enum Place {
     InCall(Peer),
     AtLarge(Session),
@@ -44,7 +44,7 @@ impl Place {
     }
 }
 
-/// Where a question belongs.
+/// The call that a question belongs to.
 enum Belongs {
     /// To this call.
     Of(Token),

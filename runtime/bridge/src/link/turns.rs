@@ -1,4 +1,4 @@
-//! Which call a question belongs to, where the server does not say.
+//! The call that a question belongs to, where the server does not say.
 //!
 //! A server of the handshake lifecycle asks by a request of its own. Over HTTP that comes in the stream of its call. Over
 //! standard streams, and on the stream of a session, nothing ties it to a call. So calls that may ask go one at a time;
@@ -14,17 +14,17 @@ use mcp_revisions::sansio::client::{Refused, Token};
 
 use super::asked::{Asked, Question, Server};
 
-/// How long a question, and a call that waits for one, is kept until it is clear whose it is.
+/// Time that a question, and a call that waits for one, is kept until it is clear whose it is.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Of how many tools it is known whether they ask.
 const KINDS: usize = 1_000;
-/// How many calls wait.
+/// Maximum number of waiting calls.
 const HELD: usize = 1_000;
 
-/// What waits until it is clear who asks.
+/// The calls and questions that wait until it is clear which belong together.
 #[derive(Default)]
 pub(super) struct Turns {
-    /// Whether the server has ever asked in calls of a kind that were answered, by [`Asked::kind`].
+    /// Set for each kind of call, by [`Asked::kind`], that was answered after the server had asked in it.
     asks: HashMap<String, bool>,
     /// Calls that have not begun, and how long each waits at most.
     held: VecDeque<(Held<Asked>, Duration)>,
@@ -40,7 +40,7 @@ struct Undecided {
     until: Duration,
 }
 
-/// What became clear of a question.
+/// The decision about a question.
 pub(super) enum Decided {
     /// It belongs to this call.
     Of(Token, Question),

@@ -41,7 +41,7 @@ pub(super) struct Definition {
     pub(super) server: ServerDefinition,
 }
 
-/// How a server is started or reached.
+/// The command that starts a server, or its URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ServerDefinition {
     Process {

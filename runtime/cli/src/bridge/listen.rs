@@ -16,13 +16,13 @@ pub(super) const GRACE: Duration = Duration::from_secs(5);
 /// Path at which operators ask whether the bridge accepts requests.
 const HEALTH: &str = "/healthz";
 
-/// Where a balancer asks whether to send requests to it.
+/// The path at which a balancer asks if it may send requests.
 const READINESS: &str = "/readyz";
 
 /// The path that is served unless another one is given.
 pub(super) const PATH: &str = "/mcp";
 
-/// Where clients come from.
+/// The place where clients connect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Listen {
     /// One, over standard streams.

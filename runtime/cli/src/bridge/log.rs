@@ -1,4 +1,4 @@
-//! What the bridge tells of its work, on standard error: standard output is the protocol's.
+//! The log of the bridge, on standard error: standard output is the protocol's.
 
 use std::str::FromStr;
 
@@ -32,7 +32,7 @@ impl FromStr for Level {
     }
 }
 
-/// How the log is written.
+/// The form of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// Lines for people

@@ -15,7 +15,7 @@ use crate::stderr;
 /// Most bytes that wait for a disk, or for the reader of a pipe.
 const WAITING: usize = 4 << 20;
 
-/// Where the lines are written; clones are the same log.
+/// The target of the lines; clones are the same log.
 #[derive(Clone)]
 pub(super) enum LossLog {
     Off,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 
-/// How often unread samples are summed up, so that they take up no more room.
+/// Time after which unread samples are summed up, so that they take up no more room.
 const SUMS: Duration = Duration::from_secs(5);
 
 /// Seconds up to which durations are counted, as OpenTelemetry has them for MCP.
@@ -13,7 +13,7 @@ const BUCKETS: [f64; 14] = [
     0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0,
 ];
 
-/// What the metrics mean, for those who read them.
+/// The help texts of the metrics.
 const GAUGES: [(&str, &str); 6] = [
     (
         "mcp_bridge_servers",

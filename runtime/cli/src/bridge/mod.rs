@@ -42,7 +42,7 @@ const BACKPLANE: &str = "MCP_REV_BACKPLANE";
     override_usage = "mcp-rev bridge [OPTIONS] <URL>\n       mcp-rev bridge [OPTIONS] -- <COMMAND>...\n       mcp-rev bridge [OPTIONS] --config <FILE>"
 )]
 pub(crate) struct Arguments {
-    /// Where to accept clients: `stdio`, or `http://ADDRESS:PORT/PATH` [default path: /mcp]
+    /// Address to accept clients at: `stdio`, or `http://ADDRESS:PORT/PATH` [default path: /mcp]
     #[arg(long, value_name = "WHERE", default_value = "stdio")]
     listen: Listen,
     /// Serve the `mcpServers` of this file, as hosts have them: each at `/NAME/mcp` of an HTTP listener
@@ -243,7 +243,7 @@ fn url(text: &str) -> Result<String, String> {
     }
 }
 
-/// How grave a loss is, as it is named on the command line.
+/// The gravity of a loss, by its name on the command line.
 #[derive(Clone, Copy, ValueEnum)]
 enum Severity {
     Cosmetic,
@@ -307,7 +307,7 @@ impl Arguments {
     }
 }
 
-/// What kept a bridge from its work, and the exit code for it.
+/// The failure of a bridge, and its exit code.
 struct Failed {
     code: u8,
     error: anyhow::Error,
@@ -377,7 +377,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     Ok(Outcome { text, code })
 }
 
-/// What all servers of a bridge share: the files that it writes, and the count of requests.
+/// The shared parts of a bridge's servers: the files that it writes, and the count of requests.
 struct Files {
     rate_limit: Option<RateLimit>,
     log: LossLog,

@@ -1,4 +1,4 @@
-//! Where the traffic with servers is recorded: the first connection in the file that was named, others beside it.
+//! Records of the traffic with servers: the first connection in the file that was named, others beside it.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};

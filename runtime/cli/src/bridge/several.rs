@@ -11,7 +11,7 @@ use super::config::{Config, Definition};
 use super::listen::{self, GRACE};
 use super::{Arguments, Failed, Files, Listen};
 
-/// Where the servers are served.
+/// The address of the servers.
 #[derive(Clone)]
 enum Served {
     /// Each at a path of its own.
@@ -53,7 +53,7 @@ impl Several<'_> {
     /// Returns an error if the file cannot be used: all stays as it is then.
     fn load(&mut self) -> anyhow::Result<()> {
         let config = Config::read(self.file)?;
-        // What cannot be served is found before a server is ended.
+        // A server that cannot be served is found before another one is ended.
         let bridges = config
             .servers
             .iter()

@@ -1,4 +1,4 @@
-//! Which tools clients see, by patterns of their names.
+//! The tools that clients see, by patterns of their names.
 
 /// The patterns of `--allow-tool` and `--deny-tool`; `*` stands for any text.
 #[derive(Clone, Default)]

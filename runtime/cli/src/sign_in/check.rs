@@ -13,7 +13,7 @@ use mcp_revisions::service::client::{
 use super::Login;
 use crate::Outcome;
 
-/// How long a check takes at most.
+/// Maximum time of a check.
 const CHECK_TIME: Duration = Duration::from_secs(90);
 
 /// Looks at the first refusal, and signs in to nothing.

@@ -16,7 +16,7 @@ const STORE: &str = "MCP_REV_AUTH_STORE";
 /// The options of a sign-in to a URL.
 #[derive(Args, Clone)]
 pub(crate) struct SignIn {
-    /// How to sign in to a server that wants it [default: auto, for a stdio client with a browser, else off]
+    /// Sign in to a server that wants it in this way [default: auto, for a stdio client with a browser, else off]
     #[arg(
         long,
         value_name = "HOW",
@@ -91,7 +91,7 @@ pub(crate) struct SignIn {
     ca_file: Option<PathBuf>,
 }
 
-/// How to sign in.
+/// The way to sign in.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum How {
     /// With a browser, for a stdio client only
@@ -104,7 +104,7 @@ pub(crate) enum How {
     ClientCredentials,
 }
 
-/// How the browser comes back.
+/// The host of the redirect URL.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum CallbackHost {
     #[value(name = "127.0.0.1")]

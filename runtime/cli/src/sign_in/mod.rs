@@ -19,7 +19,7 @@ use serde_json::json;
 use crate::Outcome;
 pub(crate) use flags::{How, SignIn};
 
-/// How long a person has for `login`.
+/// Time that a person has for `login`.
 const LOGIN_TIME: Duration = Duration::from_secs(600);
 
 #[derive(Args)]

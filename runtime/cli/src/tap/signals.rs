@@ -8,7 +8,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::signal::unix::{self, SignalKind};
 use tokio::time::{Instant, sleep_until};
 
-/// How long a server may take to end after a signal. Hosts kill the tap 2 seconds after SIGTERM, and cannot reach its server.
+/// Time that a server has to end after a signal. Hosts kill the tap 2 seconds after SIGTERM, and cannot reach its server.
 const GRACE: Duration = Duration::from_millis(1500);
 
 /// The signals that end a program, from when on they are for the server.
@@ -19,7 +19,7 @@ pub(super) struct Signals {
     hangup: unix::Signal,
     /// When the server is killed, once there was a signal.
     until: Option<Instant>,
-    /// Whether SIGTERM was forwarded.
+    /// Set if SIGTERM was forwarded.
     is_terminated: bool,
 }
 

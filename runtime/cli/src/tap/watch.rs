@@ -13,7 +13,7 @@ use crate::transcript::talk::Talk;
 /// As many bytes go by until what is known of them is forgotten: ids and names can be as long as messages.
 const REMEMBERED: usize = 16 << 20;
 
-/// What was seen so far.
+/// The findings and the state of the traffic so far.
 pub(super) struct Watch {
     talk: Talk,
     line: usize,

@@ -1,4 +1,4 @@
-//! Where there are no signals, a tap ends with its server.
+//! Signals on systems without them: a tap ends with its server.
 
 use std::io;
 

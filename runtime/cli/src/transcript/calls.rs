@@ -21,14 +21,14 @@ const MOST_OPEN: usize = 1_000;
 /// An id, by its text, and who used it.
 pub(super) type Asked = (Direction, String);
 
-/// What there is to know of a method's calls.
+/// The counts of a method's calls.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Calls {
-    /// How many requests.
+    /// Number of requests.
     pub(crate) sent: usize,
-    /// How many of them were answered with a result.
+    /// Number of requests answered with a result.
     pub(crate) answered: usize,
-    /// How many with an error.
+    /// Number of requests answered with an error.
     pub(crate) failed: usize,
     /// The longest time that one took, in milliseconds, where the lines say when.
     pub(crate) slowest: Option<u64>,

@@ -1,23 +1,23 @@
-//! What can be wrong in recorded traffic, and what was.
+//! Findings in recorded traffic, and their kinds.
 
 use crate::report::{Finding as Check, Verdict};
 
-/// What was found at a line.
+/// A finding at a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Finding {
     /// The line, from 1.
     pub(crate) line: usize,
-    /// What sort of thing.
+    /// The kind.
     pub(crate) fault: Fault,
-    /// Where in the message.
+    /// The place in the message.
     pub(crate) pointer: String,
-    /// What the message was read as.
+    /// The type that the message was read as.
     pub(crate) about: String,
-    /// What is wrong.
+    /// The fault, in words.
     pub(crate) told: String,
 }
 
-/// What sort of thing was found.
+/// The kind of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Fault {
     /// The line is none of a transcript.
@@ -66,7 +66,7 @@ impl Fault {
     }
 }
 
-/// What was found so far, in the order in which it was.
+/// The findings so far, in their order.
 #[derive(Debug, Default)]
 pub(crate) struct Findings(Vec<Finding>);
 
@@ -96,7 +96,7 @@ impl Findings {
         });
     }
 
-    /// What reading a message came to, which stands at a place of its line.
+    /// Adds the checks of a message, which stands at a place of its line.
     pub(super) fn add_checks(&mut self, line: usize, place: &str, checks: Vec<Check>) {
         for Check { read_as, verdict } in checks {
             match verdict {

@@ -8,11 +8,11 @@ use serde_json::json;
 /// A line that tells of a message.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Line<'a> {
-    /// Who sent it.
+    /// The sender.
     pub(crate) direction: Direction,
     /// When, in milliseconds since 1970, where the line says so.
     pub(crate) at: Option<u64>,
-    /// What was sent.
+    /// The message.
     pub(crate) text: Cow<'a, str>,
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn write(way: Direction, at: u64, text: &str) -> String {
     format!("{{\"dir\":{dir},\"at\":{at},\"{name}\":{value}}}\n")
 }
 
-/// What a line begins with that stands where messages are missing.
+/// The beginning of a line that stands for missing messages.
 const GAP: &str = "# missing messages: ";
 
 /// Writes the line that stands where this many messages are missing.
@@ -61,7 +61,7 @@ pub(super) fn read_gap(line: &str) -> Option<&str> {
 /// Reads a line: ours, or a message after `>` or `<`. Returns `None` if it is empty or a comment.
 ///
 /// # Errors
-/// What is neither, in words.
+/// Returns an error, in words, for a line that is neither.
 pub(crate) fn read(line: &str) -> Result<Option<Line<'_>>, String> {
     let line = line.trim();
     if line.is_empty() || line.starts_with('#') {

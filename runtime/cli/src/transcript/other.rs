@@ -1,4 +1,4 @@
-//! What recorded traffic would lose if the peer spoke another revision.
+//! The losses of recorded traffic if the peer spoke another revision.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,7 +10,7 @@ use mcp_wire::MessageKind;
 use super::said::Said;
 use super::talk::Talk;
 
-/// What a rule costs a message.
+/// The cost of a rule for a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cost {
     /// A part of it.
@@ -37,13 +37,13 @@ impl fmt::Display for Cost {
 /// The effects of one rule on recorded traffic.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Effects {
-    /// What the rule costs.
+    /// The cost.
     pub(crate) cost: Cost,
-    /// How often.
+    /// The number of occurrences.
     pub(crate) count: usize,
     /// The line of the first one.
     pub(crate) line: usize,
-    /// Where it stood.
+    /// The place.
     pub(crate) pointer: String,
     /// The method.
     pub(crate) method: String,
@@ -52,7 +52,7 @@ pub(crate) struct Effects {
 /// The losses of recorded traffic with a peer of another revision.
 #[derive(Debug)]
 pub(crate) struct Other {
-    /// What the other end would speak.
+    /// The revision of the other end.
     pub(crate) revision: Revision,
     /// By step and rule.
     pub(crate) losses: BTreeMap<(String, String), Effects>,
@@ -101,7 +101,7 @@ impl Other {
         let Ok(route) = Route::between(from, to) else {
             return;
         };
-        // What its own revision does not know was counted, and goes nowhere.
+        // A message that its own revision does not know was counted, and goes nowhere.
         let Ok(converted) = convert_messages(&messages, &route, &context) else {
             return;
         };

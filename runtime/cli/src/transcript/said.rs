@@ -8,9 +8,9 @@ use mcp_wire::Direction;
 pub(crate) struct Said {
     /// The line that it stands in.
     pub(crate) line: usize,
-    /// Who sent it.
+    /// The sender.
     pub(crate) direction: Direction,
-    /// What it was read as.
+    /// The revision that it was read as.
     pub(crate) revision: Revision,
     /// Its method, or the one that it answers.
     pub(crate) method: Option<String>,

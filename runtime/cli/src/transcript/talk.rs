@@ -1,4 +1,4 @@
-//! What a transcript has come to: the revision that is spoken, and what is wrong in what was said.
+//! The state of a transcript: the revision that is spoken, and the findings in the messages.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +23,7 @@ struct Heard<'h> {
     line: usize,
     at: Option<u64>,
     direction: Direction,
-    /// Where it stands in its batch.
+    /// The place in its batch.
     place: &'h str,
     text: &'h str,
 }
@@ -34,11 +34,11 @@ pub(crate) struct Talk {
     /// The revision of the session, or of the last claim.
     settled: Option<Revision>,
     requests: Requests,
-    /// What the client said it can do, in the handshake.
+    /// The client's capabilities, from the handshake.
     pub(crate) capabilities: Option<Json>,
-    /// Who it said it is.
+    /// The client's name and version.
     pub(crate) client: Option<Json>,
-    /// What was found.
+    /// The findings.
     pub(crate) findings: Findings,
     /// The notifications.
     pub(crate) notifications: BTreeMap<(Direction, String), usize>,
@@ -237,7 +237,7 @@ impl Talk {
         };
         let revision = Revision::from_protocol_version(&named);
         match revision {
-            // What a client proposes is not settled yet.
+            // A version that a client proposes is not settled yet.
             Some(_) if method == methods::INITIALIZE => {}
             Some(revision) => self.settled = Some(revision),
             // A proposal may be of tomorrow: what counts is the answer to it.
@@ -373,7 +373,7 @@ impl Talk {
         self.unknown.clear();
     }
 
-    /// What still waits when nothing more comes.
+    /// Records the requests that still wait when nothing more comes.
     pub(crate) fn ends(&mut self) {
         for (id, open) in self.requests.end() {
             // A stream of changes stays open as long as its client listens.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use mcp_revisions_core::Revision;
 use mcp_revisions_schema::Spec;
 use mcp_revisions_schema::decision::Scope;
-use mcp_revisions_schema::model::{Model, Plan, Rest, Shape, Ty};
+use mcp_revisions_schema::model::{Model, Rest, Shape, Ty, UnionPlan};
 use mcp_revisions_schema::rules::Rules;
 use mcp_revisions_schema::schema::JsonType;
 use mcp_revisions_schema::sorted::SortedMap;
@@ -123,7 +123,7 @@ impl Walk<'_> {
                     let known = object.members.iter().find(|member| member.wire == *wire);
                     match (known, &object.rest) {
                         (Some(member), _) => {
-                            // What stands in `_meta` belongs to whoever owns its keys.
+                            // A key in `_meta` belongs to its vendor.
                             if member.wire != "_meta" {
                                 self.ty(&member.ty, value);
                             }
@@ -141,15 +141,15 @@ impl Walk<'_> {
 }
 
 /// Returns the variant that a plan comes to.
-fn take(plan: &Plan, value: &Value) -> Option<usize> {
+fn take(plan: &UnionPlan, value: &Value) -> Option<usize> {
     match plan {
-        Plan::Take(at) => Some(*at),
-        Plan::Kind(cases) => {
+        UnionPlan::Take(at) => Some(*at),
+        UnionPlan::Kind(cases) => {
             let kind = kind(value);
             let case = cases.iter().find(|case| case.kinds.contains(&kind))?;
             take(&case.plan, value)
         }
-        Plan::Tag {
+        UnionPlan::Tag {
             member,
             cases,
             other,
@@ -164,11 +164,11 @@ fn take(plan: &Plan, value: &Value) -> Option<usize> {
             }
             None => take(absent.as_deref()?, value),
         },
-        Plan::First(cases) => {
+        UnionPlan::First(cases) => {
             let case = cases.iter().find(|case| value.get(&case.value).is_some())?;
             take(&case.plan, value)
         }
-        Plan::Present { cases, otherwise } => {
+        UnionPlan::Present { cases, otherwise } => {
             let there = |path: &str| {
                 path.split('.')
                     .try_fold(value, |value, name| value.get(name))
@@ -180,7 +180,7 @@ fn take(plan: &Plan, value: &Value) -> Option<usize> {
                 value,
             )
         }
-        Plan::Element { plan, empty } => match value.as_array()?.first() {
+        UnionPlan::Element { plan, empty } => match value.as_array()?.first() {
             Some(first) => take(plan, first),
             None => Some(*empty),
         },

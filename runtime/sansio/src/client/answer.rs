@@ -26,7 +26,7 @@ use mcp_revisions_core::methods;
 /// A message, alone or of a batch; or the text that is none, and what is wrong with it.
 pub(crate) type Element<'a> = Result<Peeked<'a>, (&'a str, Unreadable)>;
 
-/// How often one request is sent to a server that turns out to be another than thought.
+/// Maximum number of times that one request is sent to a server that turns out to be another than thought.
 pub(crate) const MOST_SENDS: u8 = 3;
 
 impl Connection<Client> {
@@ -68,7 +68,7 @@ impl Connection<Client> {
         {
             return Err(Ignored::Batch(length));
         }
-        // What is wrong with one of them is no reason to leave out the others.
+        // A fault of one of them is no reason to leave out the others.
         let look = |text: &'a str| peek(text.as_bytes()).map_err(|unreadable| (text, unreadable));
         Ok(message.elements().map(look).collect())
     }
@@ -328,7 +328,7 @@ impl Connection<Client> {
                     let failure = Failure::InvalidResult(what);
                     return self.tell_answer(request, Answer::Failed(failure));
                 }
-                // What a server of an earlier revision leaves out means complete, whoever leaves it out.
+                // A result type that a server of an earlier revision leaves out means complete, for any server that does.
                 None if is_absent => completed = complete(result),
                 None => {}
             }

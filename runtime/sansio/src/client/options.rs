@@ -14,10 +14,10 @@ use crate::tasks::EXTENSION;
 use crate::translate::no_params;
 use mcp_revisions_core::RevisionSet;
 
-/// How long a server may take to start unless the options say otherwise: packages and container images may be downloaded.
+/// Time that a server has to start unless the options say otherwise: packages and container images may be downloaded.
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// What carries the messages.
+/// The kind of transport for the messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Channel {
     /// One message a line, to and from one process.
@@ -33,7 +33,7 @@ pub struct Options {
     pub(crate) profile: Profile,
     pub(crate) revisions: RevisionSet,
     pub(crate) policy: UnknownFields,
-    /// What is kept of a server, and for it, at most.
+    /// Limits of the data kept of a server, and for it.
     pub limits: Limits,
     pub(crate) own: Option<Revision>,
     pub(crate) probe_timeout: Duration,
@@ -41,9 +41,9 @@ pub struct Options {
     pub(crate) verdict: Option<Verdict>,
     pub(crate) adapts: bool,
     pub(crate) takes_others: bool,
-    /// Whether the results of calls may be tasks, which are then followed to their end.
+    /// Set if the results of calls may be tasks, which are then followed to their end.
     pub takes_tasks: bool,
-    /// Whether each request declares that, or only one that is to become a task.
+    /// Set if each request declares that, and not only one that is to become a task.
     pub declares_tasks: bool,
 }
 
@@ -193,7 +193,7 @@ impl Options {
     }
 }
 
-/// What a client found out about a server, to be kept for the next client of the same process or origin.
+/// The revision of a server, to be kept for the next client of the same process or origin.
 ///
 /// As text it is the id of the revision. A verdict that has become wrong is noticed and mended where the
 /// server says so: a per-request one by `-32022` or an answer without its marks, a handshake one at `initialize`.

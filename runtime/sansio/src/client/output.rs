@@ -1,4 +1,4 @@
-//! What only a client hands out: its posts.
+//! Posts, which only a client sends.
 
 use mcp_wire::MessageKind;
 
@@ -9,12 +9,12 @@ use crate::events::Exchange;
 pub struct Post {
     /// Names it when its answer is handed in.
     pub exchange: Exchange,
-    /// What kind of message it is.
+    /// The kind of the message.
     pub kind: MessageKind,
     /// The HTTP headers that belong to it; none over stdio.
     pub headers: Vec<(String, String)>,
     /// The text, without line breaks.
     pub text: String,
-    /// Whether it ends a handshake: later messages are sent once the server has taken it.
+    /// Set if it ends a handshake: later messages are sent once the server has taken it.
     pub ends_handshake: bool,
 }

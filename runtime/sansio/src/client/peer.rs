@@ -1,4 +1,4 @@
-//! What a server sends by itself: requests of the handshake lifecycle, and notifications.
+//! Messages that a server sends by itself: requests of the handshake lifecycle, and notifications.
 
 use std::sync::Arc;
 use std::time::Duration;

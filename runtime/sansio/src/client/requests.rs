@@ -8,7 +8,7 @@ use crate::translate::no_params;
 use crate::{Exchange, OutgoingRequest, Token};
 use mcp_revisions_core::methods;
 
-/// How the server has called.
+/// A call of the server.
 #[derive(Debug, Clone)]
 pub(crate) enum Called {
     /// By a request of its own.
@@ -31,15 +31,15 @@ pub(crate) struct Waiting {
     pub(crate) token: Token,
     pub(crate) ask: OutgoingRequest,
     pub(crate) retry: Option<Resumed>,
-    /// How often it was sent already, to servers that turned out to be others than thought.
+    /// Number of times it was sent already, to servers that turned out to be others than thought.
     pub(crate) sent: u8,
-    /// How often its server asked back.
+    /// Number of rounds in which its server asked back.
     pub(crate) rounds: u32,
-    /// Whether the tools were listed again for it.
+    /// Set if the tools were listed again for it.
     pub(crate) has_relisted: bool,
-    /// How far it is with a task.
+    /// Its stage as a task.
     pub(crate) task: TaskStage,
-    /// What it lost on its way, once it is sent.
+    /// Its losses on the way, once it is sent.
     pub(crate) losses: Vec<Loss>,
     /// The token by which progress notifications name it, once it is sent.
     pub(crate) progress_token: Option<Json>,
@@ -112,7 +112,7 @@ impl Purpose {
     }
 }
 
-/// How far a call of the application is with a task.
+/// The stage of a call of the application as a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum TaskStage {
     /// It has none.
@@ -124,16 +124,16 @@ pub(crate) enum TaskStage {
     Given,
 }
 
-/// What is asked of the server about a task.
+/// The kind of a request about a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Look {
-    /// How far it has come.
+    /// Its status.
     Status,
     /// Its result, in [`Form::Core`](crate::tasks::Form::Core).
     Result,
 }
 
-/// What a retry of a multi round-trip adds, in the server's revision.
+/// The members that a retry of a multi round-trip adds, in the server's revision.
 #[derive(Debug, Clone)]
 pub(crate) struct Resumed {
     pub(crate) responses: Option<Json>,

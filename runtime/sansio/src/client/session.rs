@@ -1,4 +1,4 @@
-//! What a session with a server consists of at the application's end, and its restoration once the server has lost it.
+//! The parts of a session with a server at the application's end, and its restoration once the server has lost it.
 //!
 //! A server that restarts, or has forgotten a session, knows neither its subscriptions nor its log level. They are kept
 //! here, whichever way the application asked for them, and go to the session that takes the place of the lost one. What
@@ -19,17 +19,17 @@ use crate::translate::no_params;
 use crate::{Connection, Event, Ignored, LogLevel, Notification, OutgoingRequest, Reopened};
 use mcp_revisions_core::methods;
 
-/// How long requests wait for the answer to `logging/setLevel`.
+/// Time that requests wait for the answer to `logging/setLevel`.
 const LEVEL_TIME: Duration = Duration::from_secs(5);
 
-/// What the application has asked for in its session.
+/// The application's requests in its session.
 #[derive(Debug, Default)]
 pub(crate) struct SessionRequests {
     /// The least level of log notifications.
     pub(crate) log_level: Option<String>,
     /// The resources that an application of the handshake lifecycle has subscribed to.
     pub(crate) uris: BTreeSet<String>,
-    /// Whether the server has lost the session.
+    /// Set if the server has lost the session.
     is_lost: bool,
     /// When to open it again.
     again: Option<Duration>,

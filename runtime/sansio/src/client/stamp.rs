@@ -1,4 +1,4 @@
-//! What every message carries beside its own members: `_meta` keys and HTTP headers.
+//! The parts of every message beside its own members: `_meta` keys and HTTP headers.
 
 use mcp_revisions_core::{Lifecycle, ProtocolHeader, Revision};
 use mcp_wire::Json;
@@ -10,7 +10,7 @@ use mcp_wire::meta::{
     self, CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL, PROGRESS_TOKEN, PROTOCOL_VERSION,
 };
 
-/// What a request of the per-request lifecycle says of its sender.
+/// The sender's version, identity and capabilities in a request of the per-request lifecycle.
 #[derive(Debug)]
 pub(crate) struct Claim {
     pub(crate) revision: Revision,

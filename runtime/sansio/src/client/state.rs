@@ -1,4 +1,4 @@
-//! What changes while a client's end of a conversation runs: how far it has come with the server, and what waits.
+//! The state of a client's end of a conversation: the stage with the server, and the waiting requests.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -13,7 +13,7 @@ use crate::tasks::client::Polls;
 use crate::withdrawn::Withdrawn;
 use crate::{Exchange, Token};
 
-/// What changes while a client's end of a conversation runs.
+/// The state of a client's end of a conversation while it runs.
 #[derive(Debug, Default)]
 pub struct State {
     pub(crate) stage: Stage,
@@ -26,7 +26,7 @@ pub struct State {
     pub(crate) pending: Numbered<i64, Pending>,
     /// Requests that were withdrawn and may yet be answered, the latest of them.
     pub(crate) withdrawn: Withdrawn,
-    /// Whether anything was sent but requests: some servers answer that, too.
+    /// Set if anything was sent but requests: some servers answer that, too.
     pub(crate) has_notified: bool,
     /// Over HTTP, what each open POST carries.
     pub(crate) exchanges: HashMap<Exchange, Option<i64>>,
@@ -34,7 +34,7 @@ pub struct State {
     pub(crate) calls: Numbered<Token, Called>,
     /// Number of sessions that were opened.
     pub(crate) sessions: u64,
-    /// What the application has asked for in its session.
+    /// The application's requests in its session.
     pub(crate) session: SessionRequests,
     /// The `Mcp-Session-Id` that came with the answer to `initialize`, until that is read.
     pub(crate) session_to_be: Option<String>,

@@ -12,13 +12,13 @@ use crate::params::{self, Learned, Param, WORD, text_of};
 use crate::{Connection, Ignored, Token};
 use mcp_revisions_core::methods;
 
-/// What was learned of tools.
+/// Facts learned of tools.
 #[derive(Debug)]
 pub(crate) struct Tools {
     learned: Learned,
     /// Calls that wait until the tools are listed again.
     refused: Vec<RefusedCall>,
-    /// How many pages of that list have come.
+    /// Number of pages of that list so far.
     pages: usize,
 }
 
@@ -40,9 +40,9 @@ impl Default for Tools {
     }
 }
 
-/// How many bytes of their parameters are remembered.
+/// Maximum number of bytes remembered of their parameters.
 const MOST_BYTES: usize = 4 << 20;
-/// How many pages of tools are asked for.
+/// Maximum number of pages of tools that are asked for.
 const PAGES: usize = 100;
 
 impl Tools {
@@ -158,7 +158,7 @@ impl Connection<Client> {
         let Ok(page) = page else {
             return self.tell_refused();
         };
-        // What breaks the rule is left out of what the application asks for, and told there.
+        // A tool that breaks the rule is left out of the application's own list, and told there.
         let _ = self.learn(&page, revision);
         self.state.tools.pages += 1;
         let next = page.get("nextCursor").filter(|cursor| !cursor.is_null());

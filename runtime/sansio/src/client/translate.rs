@@ -1,4 +1,4 @@
-//! What a client translates beside its messages: who it is, and why a request or its response got no further.
+//! Translations of a client beside its messages: its identity, and the reasons why a request or its response got no further.
 
 use mcp_revisions_core::{Loss, LossKind, Revision, Subject};
 use mcp_wire::Json;
@@ -8,7 +8,7 @@ use crate::translate::{Translator, Way};
 use crate::{Failure, Profile};
 use mcp_wire::meta;
 
-/// What a request says of its sender, in each of a client of the per-request lifecycle.
+/// The members about the sender, in each request of a client of the per-request lifecycle.
 const CLAIMS: [&str; 3] = [
     meta::PROTOCOL_VERSION,
     meta::CLIENT_CAPABILITIES,

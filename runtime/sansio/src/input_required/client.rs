@@ -298,7 +298,7 @@ impl Connection<Client> {
         }
     }
 
-    /// What was asked in a round need not be answered any more.
+    /// Calls off the requests of a round, which need not be answered any more.
     fn call_off_round(&mut self, round: u64) {
         let is_it = |called: &Called| matches!(called, Called::Question { round: one, .. } if *one == round);
         let calls = self.state.calls.iter().filter(|(_, called)| is_it(called));

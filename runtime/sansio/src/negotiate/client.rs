@@ -16,7 +16,7 @@ use crate::mistakes::quotable;
 use crate::translate::no_params;
 use crate::{Answer, Connection, Event, Failure, Output, ServerFacts};
 
-/// How many times longer a server may be silent about `initialize` than about the probe before it gets the other message.
+/// Factor of the time that a server may be silent about `initialize`, against the probe, before it gets the other message.
 /// Some handshake servers end on a request between `initialize` and `notifications/initialized`; nearly all servers that
 /// are silent about `initialize` are only slow to start.
 const INITIALIZE_WAITS: u32 = 3;
@@ -109,7 +109,7 @@ impl Connection<Client> {
         let params = object([
             ("protocolVersion", Json::of(offer.protocol_version())),
             ("capabilities", capabilities.unwrap_or_else(no_params)),
-            // What cannot be carried over is named all the same: the member must be there.
+            // An identity that cannot be carried over is named all the same: the member must be there.
             ("clientInfo", info.unwrap_or_else(|| profile.info().clone())),
         ]);
         let method = methods::INITIALIZE;
@@ -148,7 +148,7 @@ impl Connection<Client> {
                 self.unsettle(&failure);
             }
             Finding::PerRequest(versions) => {
-                // What was offered in vain is not what it means.
+                // A revision that was offered in vain is not the one that it means.
                 let is_open = |revision: &Revision| {
                     revision.lifecycle() == Lifecycle::PerRequest || !tried.contains(*revision)
                 };
@@ -192,7 +192,7 @@ impl Connection<Client> {
         };
         let awaits_other = starting.probe.is_some() || starting.handshake.is_some();
         let (tried, until) = (starting.tried, starting.until);
-        // What is said of `initialize` tells more than that the probe is not known.
+        // A refusal of `initialize` tells more than that the probe is not known.
         if lifecycle == Lifecycle::Handshake || starting.refusal.is_none() {
             starting.refusal = Some(failure.clone());
         }

@@ -1,4 +1,4 @@
-//! Which revision a client tries, and what each answer of the server says of it, as pure functions.
+//! The revision that a client tries, and the meaning of each answer of the server, as pure functions.
 //!
 //! The first message is of the client's own revision: `initialize`, or the probe `server/discover`. What the server does
 //! with it tells its lifecycle. Every per-request server answers the probe; a handshake server answers with some error, with
@@ -12,7 +12,7 @@ use crate::errors::{HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_PROT
 use crate::negotiate::statuses::is_evidence;
 use mcp_revisions_core::RevisionSet;
 
-/// What was seen after the probe was sent.
+/// The response after the probe was sent, or its absence.
 #[derive(Debug, Clone, Copy)]
 pub enum Evidence<'a> {
     /// An answer: over HTTP with its status, and without a message if the body holds none.
@@ -26,7 +26,7 @@ pub enum Evidence<'a> {
     Ended,
 }
 
-/// What the evidence says.
+/// The meaning of the evidence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Finding {
     /// A `DiscoverResult`: a server of the per-request lifecycle that speaks these versions.

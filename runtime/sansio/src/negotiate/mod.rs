@@ -1,4 +1,4 @@
-//! Which revision is spoken: a server finds that of each message, a client that of its server.
+//! The revision that is spoken: a server finds that of each message, a client that of its server.
 
 #[cfg(feature = "client")]
 pub(super) mod client;

@@ -7,7 +7,7 @@ use mcp_revisions_core::{Revision, RevisionSet};
 use crate::Failure;
 use crate::client::Verdict;
 
-/// How far the client has come with the server.
+/// The stage of a client with its server.
 #[derive(Debug, Clone)]
 pub(crate) enum Stage {
     /// Nothing is known, or what is known was handed in.
@@ -35,7 +35,7 @@ pub(crate) struct Starting {
     pub(super) until: Duration,
 }
 
-/// What was settled.
+/// The facts that are settled.
 #[derive(Debug, Clone)]
 pub(crate) struct Settled {
     pub(crate) revision: Revision,
@@ -43,9 +43,9 @@ pub(crate) struct Settled {
     pub(crate) session: Option<String>,
     /// The number of that session; 0 without one.
     pub(crate) number: u64,
-    /// Whether the server itself said so; a verdict that was handed in is not.
+    /// Set if the server itself said so; a verdict that was handed in is not.
     pub(crate) confirmed: bool,
-    /// Whether a handshake server has the `logging` capability.
+    /// Set if a handshake server has the `logging` capability.
     pub(crate) logging: bool,
     /// The log level of a session.
     pub(crate) log_level: Option<String>,

@@ -1,4 +1,4 @@
-//! What the HTTP status of a server says of the server: the only table of statuses and of the words that go with them.
+//! The meaning of a server's HTTP status: the only table of statuses and of the words that go with them.
 
 /// Statuses of the range of client errors that say who may use the server, or how often, and nothing of what it speaks.
 const ADMISSION: [u16; 4] = [401, 403, 407, 429];

@@ -1,7 +1,7 @@
-//! What no conversion can do, because it needs to know more than the value at hand: the adapters of a server.
+//! The adapters of a server, for messages that no conversion can translate, because it needs to know more than the value at hand.
 //!
 //! A conversion says whose business it is ([`Adapter`]), and the connection hands it to the file in which that is done.
-//! What an adapter remembers is a field of the connection's state, bounded by `Limits`. On a connection
+//! The memory of an adapter is a field of the connection's state, bounded by `Limits`. On a connection
 //! [`without_adapters`](Connection::without_adapters) it becomes a typed [`NeedsAdapter`](crate::NeedsAdapter),
 //! and the peer gets an error that this cannot be done.
 //!

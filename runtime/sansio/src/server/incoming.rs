@@ -8,7 +8,7 @@ use crate::errors::Refusal;
 use crate::{Exchange, Ignored, unread};
 use mcp_revisions_core::Negotiation;
 
-/// What one look at a text has shown: the message, and what it says of its revision.
+/// The result of one look at a text: the message, and the revision that it names.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Looked<'a>(pub(crate) Result<Seen<'a>, Unlooked>);
 
@@ -23,7 +23,7 @@ pub(crate) struct Unlooked {
     pub(crate) why: Ignored,
     /// The request of the server that the text was to answer, and why it does not.
     pub(crate) instead: Option<(i64, String)>,
-    /// Whether the text is meant as an answer: its client takes an error with its id as the answer to a request of its own.
+    /// Set if the text is meant as an answer: its client takes an error with its id as the answer to a request of its own.
     pub(crate) is_answer: bool,
 }
 
@@ -60,7 +60,7 @@ pub(crate) struct Incoming<'a> {
     pub(crate) message: &'a Peeked<'a>,
     pub(crate) exchange: Exchange,
     pub(crate) in_batch: bool,
-    /// Who is behind it, if the transport knows.
+    /// The principal behind it, if the transport knows one.
     pub(crate) principal: Option<&'a str>,
     pub(crate) now: Duration,
 }

@@ -94,7 +94,7 @@ pub struct Server {
     pub(super) takes_others: bool,
     /// The tasks that the runtime makes of calls, if it does.
     pub(crate) tasks: ServedTasks,
-    /// Whether the application is of the lifecycle without a handshake.
+    /// Set if the application is of the lifecycle without a handshake.
     pub(super) is_per_request: bool,
     pub(super) on_mistake: MistakeHook,
 }
@@ -151,7 +151,7 @@ impl Server {
 
     /// Sets the time since 1970 at which the driver's clock is at zero [default: zero].
     ///
-    /// What is signed expires by it, whichever process verifies it.
+    /// Sets the time since 1970 at which `now` is zero. Signed states expire by it, whichever process verifies them.
     #[must_use]
     pub fn with_epoch(mut self, epoch: Duration) -> Self {
         self.seal.set_epoch(epoch);

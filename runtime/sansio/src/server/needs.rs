@@ -1,4 +1,4 @@
-//! What no conversion of a server's own can do: the adapter whose business it is, and the rule that says so.
+//! Needs of a server that no conversion satisfies: the adapter, and the rule that names it.
 
 use mcp_convert::Rule;
 use mcp_convert::dynamic::Pair;

@@ -26,7 +26,7 @@ use mcp_wire::meta;
 impl Connection<Server> {
     /// Sends a notification, in the words of the application's revision.
     ///
-    /// What the peer did not ask for is swallowed: logs below its level, or any if a per-request client names no level;
+    /// Leaves out notifications that the peer did not ask for: logs below its level, or any if a per-request client names no level;
     /// progress of a call without a token; anything but logs before the client is initialized.
     pub fn notify(&mut self, to: To, method: &str, params: Option<&Json>, _: Duration) -> Said {
         // A client may have both: a session, and streams of the other lifecycle beside it.

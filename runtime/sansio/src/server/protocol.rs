@@ -1,4 +1,4 @@
-//! What the runtime answers by itself: protocol, and not application.
+//! Requests that the runtime answers by itself: protocol, and not application.
 
 use mcp_revisions_core::{Lifecycle, Revision};
 use mcp_wire::{Json, Peeked, RequestId};

@@ -11,7 +11,7 @@ use crate::errors::Refusal;
 pub struct Outgoing {
     /// The exchange whose response this belongs to; `None` is for the conversation at large.
     pub exchange: Option<Exchange>,
-    /// Whether the exchange ends with this. Else it is a notification or a request on its way.
+    /// Set if the exchange ends with this. Else it is a notification or a request on its way.
     pub last: bool,
     /// The status, over HTTP, if this is the whole response.
     pub status: u16,
@@ -41,7 +41,7 @@ impl Outgoing {
     }
 }
 
-/// How a message of the peer is answered, before it is known whether it stands alone or in a batch.
+/// The answer to a message of the peer, before it is known if it stands alone or in a batch.
 pub(crate) enum Reply {
     /// At once: by this text, beside this status.
     Text(String, u16),

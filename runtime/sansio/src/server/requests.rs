@@ -31,29 +31,29 @@ pub(crate) struct Pending {
     pub(crate) caller: Arc<Caller>,
     pub(crate) log_level: Option<LogLevel>,
     pub(crate) progress_token: Option<Json>,
-    /// What the application was called with; kept where an adapter might have to call again.
+    /// The params that the application was called with; kept where an adapter might have to call again.
     pub(crate) params: Option<Json>,
-    /// Whether an adapter has taken it, and is to know when it is cancelled.
+    /// Set if an adapter has taken it, and is to know when it is cancelled.
     pub(crate) is_adapted: bool,
-    /// Who is behind the request, if the transport knows.
+    /// The principal behind the request, if the transport knows one.
     pub(crate) principal: Option<String>,
     /// The params of what it asks for, where it may be made again.
     pub(crate) subject: Option<Json>,
-    /// How often the client was asked back.
+    /// Number of rounds in which the client was asked back.
     pub(crate) rounds: u32,
-    /// Whether the client was answered for now, and has to retry.
+    /// Set if the client was answered for now, and has to retry.
     pub(crate) is_suspended: bool,
     /// The application's answer, if it came while the request was suspended.
     pub(crate) early: Option<Result<Json, ErrorObject>>,
-    /// Whether the stream that this opened was acknowledged.
+    /// Set if the stream that this opened was acknowledged.
     pub(crate) is_acknowledged: bool,
-    /// Whether no revision has its method, so that nothing of it is converted.
+    /// Set if no revision has its method, so that nothing of it is converted.
     pub(crate) is_other: bool,
     /// The task that its client takes in the place of its result.
     pub(crate) task: Option<TaskWanted>,
     /// The tasks that the stream which this opens is to tell of: those that were asked for, then those that were agreed to.
     pub(crate) task_ids: Vec<String>,
-    /// How many bytes the request is.
+    /// Number of bytes of the request.
     pub(crate) bytes: usize,
 }
 
@@ -75,19 +75,19 @@ pub(crate) struct Asked {
     pub(crate) exchange: Option<Exchange>,
 }
 
-/// Whose request of the server it is.
+/// The origin of a request of the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum AskedBy {
     /// The application's, by the token that it knows it by.
     Application(Token),
-    /// That of a result which asks for input: the call that the result answers, and the name of the question.
+    /// A result that asks for input: the call that the result answers, and the name of the question.
     Result { call: Token, name: String },
 }
 
 /// The request of a peer in whose course something came up, as an adapter needs to know it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct About {
-    /// What to answer it by.
+    /// The token to answer it by.
     pub(crate) token: Token,
     pub(crate) method: &'static str,
     /// The params that the application was called with, in its revision.
@@ -95,9 +95,9 @@ pub(crate) struct About {
     pub(crate) peer: Revision,
     pub(crate) caller: Arc<Caller>,
     pub(crate) principal: Option<String>,
-    /// What it asks for, as a text that is equal for requests which ask for the same; of requests that may be suspended.
+    /// Its subject, as a text that is equal for requests which ask for the same; of requests that may be suspended.
     pub(crate) subject: Option<String>,
-    /// How often it was asked back already.
+    /// Number of rounds in which it was asked back already.
     pub(crate) rounds: u32,
 }
 

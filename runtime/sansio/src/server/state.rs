@@ -1,4 +1,4 @@
-//! What changes while a server's end of a conversation runs: its session, the requests that wait in both directions,
+//! The state of a server's end of a conversation: its session, the requests that wait in both directions,
 //! open batches, and what adapters keep.
 
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ use crate::{Exchange, IncomingRequest, Token};
 use mcp_revisions_core::is_handshake;
 use mcp_revisions_core::methods;
 
-/// What changes while a server's end of a conversation runs.
+/// The state of a server's end of a conversation while it runs.
 ///
 /// [`Server`](super::Server) itself is never written to. So a per-request message over HTTP gets a connection of its own, made
 /// on the spot, and no lock of another is on its path.
@@ -33,7 +33,7 @@ pub struct State {
     pub(crate) asked: Numbered<i64, Asked>,
     /// Requests to the peer that were withdrawn and may yet be answered, the latest of them.
     pub(crate) withdrawn: Withdrawn,
-    /// Whether no adapter does anything.
+    /// Set if no adapter does anything.
     pub(crate) is_bare: bool,
     /// Calls whose handlers ask for input in a result, and whose client is asked by requests.
     pub(crate) rounds: Numbered<Token, Round>,
@@ -48,7 +48,7 @@ pub struct State {
     /// Tasks that end with the session, each with a clone while it is at work.
     pub(crate) in_use: Arc<()>,
     pub(super) pending_bytes: usize,
-    /// How many of those that wait are streams, and how many are of the per-request lifecycle: where there are none, none is
+    /// Numbers of waiting requests that are streams, and that are of the per-request lifecycle: where there are none, none is
     /// looked for.
     pub(super) waiting_streams: usize,
     waiting_per_request: usize,

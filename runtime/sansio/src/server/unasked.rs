@@ -1,4 +1,4 @@
-//! What a peer says that is not answered: notifications, and its answers to requests of the server.
+//! Messages of a peer without an answer: notifications, and its answers to requests of the server.
 
 use std::time::Duration;
 

@@ -57,11 +57,11 @@ type Turns = BTreeMap<Turn, usize>;
 pub struct NewSession<T> {
     /// Its id; one of the same id is replaced.
     pub id: Arc<str>,
-    /// What is kept of it.
+    /// The value that is kept of it.
     pub session: T,
-    /// How many bytes it takes up.
+    /// Number of bytes that it takes up.
     pub bytes: usize,
-    /// Whose it is.
+    /// The owner.
     pub owner: Owner,
 }
 
@@ -93,13 +93,13 @@ impl<T> NewSession<T> {
 #[derive(Debug, thiserror::Error)]
 #[error("{limit} sessions are open: try again once one has ended")]
 pub struct SessionsFull<T> {
-    /// How many are taken, of all or of this owner, if they are small.
+    /// Maximum number of sessions, of all or of this owner, if they are small.
     pub limit: usize,
-    /// What was to be opened.
+    /// The session that was to be opened.
     pub session: T,
 }
 
-/// How many sessions at work are passed over for one that is not.
+/// Maximum number of sessions at work that are passed over for an idle one.
 const PASSED: usize = 8;
 
 impl<T> Sessions<T> {

@@ -1,4 +1,4 @@
-//! Whose a session is, as far as a transport can tell.
+//! The owner of a session, as far as a transport can tell.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ pub enum Owner {
     /// The owner is not known.
     #[default]
     Unknown,
-    /// Whom a layer of authorisation has named.
+    /// The principal that a layer of authorisation has named.
     Principal(Arc<str>),
     /// All senders of an address; see [`Owner::at`].
     Address(IpAddr),

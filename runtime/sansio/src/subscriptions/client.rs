@@ -34,9 +34,9 @@ pub(crate) struct Changes {
     /// When to listen again after the server has ended the request.
     again: Option<Duration>,
     backoff: Backoff,
-    /// Whether the server has ever acknowledged a request.
+    /// Set if the server has ever acknowledged a request.
     was_acknowledged: bool,
-    /// Whether changes may have been missed.
+    /// Set if changes may have been missed.
     has_missed: bool,
     /// `ServerCapabilities`, as the server said them.
     pub(crate) capabilities: Option<Json>,

@@ -23,13 +23,13 @@ use mcp_revisions_core::methods;
 pub(crate) struct Listening {
     peer: Option<Revision>,
     uris: BTreeSet<String>,
-    /// Whether the lists are listened to: from the moment that the client is initialized.
+    /// Set if the lists are listened to: from the moment that the client is initialized.
     lists: bool,
     /// The call in which the handlers tell of changes.
     current: Option<Token>,
-    /// Whether the handlers have said something in it: from then on no change is missed.
+    /// Set if the handlers have said something in it: from then on no change is missed.
     is_taken_up: bool,
-    /// Whether changes may have been missed: once the call is taken up, the client hears that all of it may be another.
+    /// Set if changes may have been missed: once the call is taken up, the client hears that all of it may be another.
     has_missed: bool,
     /// The call before: it goes on until the handlers have taken up the new one.
     before: Option<Token>,
@@ -40,7 +40,7 @@ pub(crate) struct Listening {
     /// When the call is made again that the handlers have ended.
     again: Option<Duration>,
     backoff: Backoff,
-    /// Whether the handlers have ever taken up a call.
+    /// Set if the handlers have ever taken up a call.
     was_taken_up: bool,
 }
 

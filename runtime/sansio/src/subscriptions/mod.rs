@@ -77,7 +77,7 @@ const REFUSALS: [i64; 3] = [
     ErrorObject::INVALID_REQUEST,
 ];
 
-/// How long a subscription waits until it is acknowledged; after that it is refused.
+/// Time that a subscription waits until it is acknowledged; after that it is refused.
 const TAKES_UP: Duration = Duration::from_secs(10);
 
 /// Returns whether an acknowledgement with these params covers a resource. One without a filter, which the specification

@@ -15,7 +15,7 @@ use crate::translate::{Way, no_params};
 use crate::{Caller, Connection, Event, Token};
 use mcp_revisions_core::methods;
 
-/// What a stream carries.
+/// A stream, with the changes that it carries.
 #[derive(Debug)]
 pub(crate) struct Stream {
     peer: Revision,

@@ -20,15 +20,15 @@ use crate::{Answer, Connection, Event, Failure, InputRequired, Question, Retry, 
 use mcp_revisions_core::headers::TASK_ID;
 use mcp_revisions_core::methods;
 
-/// How often a task is looked at whose server names no interval.
+/// Time between two looks at a task whose server names no interval.
 const INTERVAL: Duration = Duration::from_secs(1);
 /// Within which an interval of a server is taken.
 const INTERVALS: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(60));
-/// How many looks in a row may have no answer.
+/// Maximum number of looks in a row without an answer.
 const MOST_UNANSWERED: u32 = 5;
 /// Of how many tools it is remembered that they take a task, and how long their names may be.
 const TAKERS: (usize, usize) = (1_000, 256);
-/// Where a server declares that its tools take tasks which clients ask for.
+/// The place where a server declares that its tools take tasks which clients ask for.
 const TOOL_TASKS: [&str; 4] = ["tasks", "requests", "tools", "call"];
 
 /// Calls whose server has answered with a task, by their token.
@@ -217,7 +217,7 @@ impl Connection<Client> {
         self.post_request(method, params, revision, purpose);
     }
 
-    /// What the server answers about a task.
+    /// Takes the server's answer about a task.
     pub(crate) fn looked_at_task(
         &mut self,
         token: Token,

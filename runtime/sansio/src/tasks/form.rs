@@ -19,7 +19,7 @@ pub const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
 /// The `resultType` of an answer that is a task.
 pub const RESULT_TYPE: &str = "task";
 
-/// Which tasks a peer has.
+/// The form of a peer's tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// Those of its revision: the client asks for a task, and waits for `tasks/result`.

@@ -1,6 +1,6 @@
-//! How far a task has come.
+//! The status of a task.
 
-/// How far a task has come.
+/// The status of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TaskStatus {
     /// The client gave it up.

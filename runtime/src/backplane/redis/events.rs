@@ -18,7 +18,7 @@ use mcp_revisions_sansio::server::Owner;
 pub(super) struct Sizes {
     events: VecDeque<Permit>,
     bytes: usize,
-    /// Whether events have gone that Redis may still have.
+    /// Set if events have gone that Redis may still have.
     is_cut: bool,
     last: Instant,
 }
@@ -37,12 +37,12 @@ const SESSION_EVENTS: usize = 1_000;
 const ALL_BYTES: usize = 256 << 20;
 /// Bytes of the events that one replica keeps at least, however many there are, and at most, however few.
 const REPLICA_BYTES: RangeInclusive<usize> = 4 * SESSION_BYTES..=64 << 20;
-/// How long events are kept of which no more come.
+/// Time that the events of a stream are kept after the last one.
 pub(super) const EVENTS_KEPT: Duration = Duration::from_secs(3600);
 /// Events that wait to be written, and how many are written at a time.
 pub(super) const APPENDS: usize = 4_096;
 const BATCH: usize = 128;
-/// What an event costs beside its bytes.
+/// Number of bytes of an event beside its own.
 const EVENT_BYTES: usize = 128;
 
 /// The fields of an event in its stream.

@@ -11,12 +11,12 @@ use crate::backplane::receivers::fresh_address;
 use crate::transport::observe;
 use crate::transport::panics::lock;
 
-/// How often the server is asked whether it is there.
+/// Time between two looks at the server.
 pub(super) const BEAT: Duration = Duration::from_millis(500);
-/// How long a replica is taken to be there that does not say so.
+/// Time for which a replica that sends no beat counts as being there.
 const LIFE: Duration = Duration::from_secs(5);
 
-/// What this process has in the server beside its messages.
+/// The keys of this process in the server beside its messages.
 #[derive(Default)]
 pub(super) struct Presence {
     /// The addresses whose keys were set: one that vanishes was taken for gone by others.
@@ -25,12 +25,12 @@ pub(super) struct Presence {
     pub(super) mark: String,
 }
 
-/// What a look at the server found.
+/// The result of a look at the server.
 #[derive(Default)]
 pub(super) struct Beat {
     /// The addresses whose keys had vanished.
     missed: Vec<Arc<str>>,
-    /// Whether the server lost all of its keys since the last look.
+    /// Set if the server lost all of its keys since the last look.
     is_emptied: bool,
 }
 

@@ -12,7 +12,7 @@ use crate::backplane::Unavailable;
 use mcp_revisions_sansio::tasks::server::store_bounds::{BYTES, SHARE, TASKS};
 use mcp_revisions_sansio::tasks::server::{Count, Stored, Task, TaskStore, TaskStoreError};
 
-/// What the scripts have in common. `ARGV[1]` is what all keys begin with, `ARGV[2]` the id of the task.
+/// The common part of the scripts. `ARGV[1]` is the beginning of all keys, `ARGV[2]` the id of the task.
 const COMMON: &str = "
 local root, id = ARGV[1], ARGV[2]
 local expiry, taken, facts = root .. ':expiry', root .. ':taken', root .. ':facts'

@@ -22,7 +22,7 @@ use mcp_revisions_sansio::client::{
     Client, CustomNotification, Event, Ignored, IncomingRequest, Notification, Token,
 };
 
-/// What a notification takes up besides its params and its place in the queue: its task and its context.
+/// Number of bytes of a notification besides its params and its place in the queue: its task and its context.
 const EACH: usize = 768;
 
 /// The direction of what servers send.

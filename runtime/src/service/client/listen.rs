@@ -18,13 +18,13 @@ use crate::transport::queue::{Queued, Receiver, Sender, queue};
 use crate::transport::spawn::spawn;
 use mcp_revisions_sansio::OutgoingRequest;
 
-/// How many bytes of changes wait to be taken before they are folded into one of each kind.
+/// Maximum number of bytes of changes that wait to be taken before they are folded into one of each kind.
 const ROOM: usize = 1 << 16;
 /// The first pause before a stream that has ended is opened again; each that follows is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 /// The longest of these pauses.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
-/// How long a server may take until it has acknowledged what is listened to.
+/// Maximum time until a server has acknowledged a subscription.
 const TAKES_UP: Duration = Duration::from_secs(10);
 
 /// A change of what a server has.
@@ -175,11 +175,11 @@ impl Client {
     }
 }
 
-/// What is listened to, and by which client.
+/// The filter of a subscription, and its client.
 struct Subscription {
     client: Client,
     filter: mcp::SubscriptionFilter,
-    /// Whether a notification was dropped, since the replies were not read in time.
+    /// Set if a notification was dropped, since the replies were not read in time.
     missed: Arc<AtomicBool>,
 }
 

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::Client;
 use crate::service::Error;
 
-/// How many pages are asked for before a list is taken for endless.
+/// Maximum number of pages before a list counts as endless.
 const PAGES: usize = 1_000;
 
 /// The cursors of a list that was asked for page by page.

@@ -57,7 +57,7 @@ pub use lists::ResultText;
 pub use options::ClientBuilder;
 pub use updates::{Log, Progress, Update, Updates};
 
-/// How long a call waits for its answer, unless it says otherwise.
+/// Time that a call waits for its answer, unless its options name another.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A connection to a server, as a handle that is cheap to clone; calls are those of the revision's `CallServer`.
@@ -69,7 +69,7 @@ pub struct Client<App = Latest> {
     app: PhantomData<fn() -> App>,
 }
 
-/// Which notifications about it a call passes to callbacks.
+/// The notifications about it that a call passes to callbacks.
 #[derive(Debug, Default)]
 struct Wants {
     progress: bool,
@@ -88,11 +88,11 @@ impl Wants {
     }
 }
 
-/// How calls of one handle are made.
+/// The options of the calls of one handle.
 #[derive(Clone)]
 struct How {
     patience: Option<Duration>,
-    /// Whether the start of the server does not count.
+    /// Set if the start of the server does not count.
     excludes_start: bool,
     progress: Option<Tell<Progress>>,
     log: Option<Tell<Log>>,

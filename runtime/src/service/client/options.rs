@@ -42,7 +42,7 @@ struct Told {
 
 impl<App: Spoken> ClientBuilder<App, ()> {
     pub(super) fn of(info: &impl Encode) -> Self {
-        // How it connects is not known yet, nor what its handlers implement.
+        // The transport is not known yet, nor are the methods of its handlers.
         let profile = Profile::new(info, &JsonObject::new());
         let told = Told {
             info: Json::of(info),

@@ -1,4 +1,4 @@
-//! What a call tells on its way: how far it is, and the log messages of its server.
+//! Updates on the way of a call: its progress, and the log messages of its server.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -9,15 +9,15 @@ use mcp_wire::{Json, Map};
 use crate::transport::queue::{Queued, Receiver, Sender, queue};
 use mcp_revisions_sansio::LogLevel;
 
-/// How many bytes of updates wait to be taken before those that come are left out.
+/// Maximum number of bytes of updates that wait to be taken; further ones are left out.
 const ROOM: usize = 1 << 20;
 
-/// How far a call is.
+/// The progress of a call.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Progress {
-    /// How much is done.
+    /// The part that is done.
     pub done: f64,
-    /// How much there is to do, if anybody knows.
+    /// The whole, if it is known.
     pub total: Option<f64>,
     /// A line for people.
     pub message: Option<String>,
@@ -40,11 +40,11 @@ impl Progress {
 /// A log message of a server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Log {
-    /// How severe it is.
+    /// The severity.
     pub level: LogLevel,
-    /// What part of the server it is of, if it says.
+    /// The part of the server that it is of, if it names one.
     pub logger: Option<String>,
-    /// What it says: a text, or any JSON.
+    /// The message: a text, or any JSON.
     pub data: Json,
 }
 
@@ -61,11 +61,11 @@ impl Log {
     }
 }
 
-/// What a call tells on its way.
+/// An update on the way of a call.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Update {
-    /// How far it is.
+    /// Its progress.
     Progress(Progress),
     /// A log message of its server.
     Log(Log),

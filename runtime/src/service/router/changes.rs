@@ -12,7 +12,7 @@ use crate::backplane::{Backplane, Receiver, To, detach};
 use mcp_revisions_sansio::subscriptions::listen::change;
 use mcp_revisions_sansio::subscriptions::{Filter, about};
 
-/// How many changes are kept for a client that reads slowly; beyond it, the client is notified of everything it subscribed to.
+/// Maximum number of changes kept for a client that reads slowly; beyond it, the client is notified of everything it subscribed to.
 const KEPT: usize = 256;
 
 /// Notifies the clients of a [`Router`] of changes; clones notify the same clients.
@@ -110,7 +110,7 @@ impl Changes {
         let capabilities = Json::of(capabilities);
         let declares =
             |path: &[&str]| mcp_revisions_sansio::transport::declares(&capabilities, path);
-        // Who is gone listens to nothing.
+        // A client that is gone listens to nothing.
         let most = cx.session().limits().map_or(0, |it| it.max_subscriptions);
         let wanted = Filter::read(&Json::of(params), declares, most).map_err(|it| it.error)?;
         cx.notification(
@@ -128,7 +128,7 @@ impl Changes {
                         cx.notification(method, about(uri.as_deref())).await?;
                     }
                 }
-                // What it has missed is not known any more: all of it may be another.
+                // The changes that it has missed are not known any more: all of it may be another.
                 Ok(ChangeNotice { method: None, .. }) | Err(RecvError::Lagged(_)) => {
                     for (method, params) in wanted.all() {
                         cx.notification(method, params).await?;

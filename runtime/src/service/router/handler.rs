@@ -36,7 +36,7 @@ pub enum OnlyContext {}
 pub trait Handler<Shape>: Send + Sync + 'static {
     /// The arguments.
     type Arguments: Send + 'static;
-    /// What it answers.
+    /// The value that it answers with.
     type Answer;
 
     /// Calls it.

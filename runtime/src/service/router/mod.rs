@@ -40,7 +40,7 @@ use handler::Boxed;
 use tasks::AsTask;
 use templates::Templates;
 
-/// How many bytes the name of a tool, prompt or resource may have, or its URI.
+/// Maximum number of bytes of the name of a tool, prompt or resource, or of its URI.
 const NAME_BYTES: usize = 1 << 10;
 
 /// A server made of functions, written against the latest release.
@@ -57,10 +57,10 @@ pub struct Router {
     dynamic_tools:
         Option<Dynamic<mcp::ListToolsResult, mcp::CallToolRequestParams, mcp::CallToolOutcome>>,
     dynamic_resources: Option<Dynamic<mcp::ListResourcesResult, String, mcp::ReadResourceOutcome>>,
-    /// How many entries a page of a list has; `None` for all.
+    /// Number of entries of a page of a list; `None` for all.
     page_size: Option<usize>,
     states: Arc<States>,
-    /// Which functions take a state, and of which type.
+    /// The functions that take a state, and its type.
     wanted_states: Vec<(String, StateType)>,
     changes: Option<Changes>,
     extensions: mcp_wire::Map<mcp_wire::JsonObject>,

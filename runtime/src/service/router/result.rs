@@ -1,4 +1,4 @@
-//! What functions may answer with, and what becomes of it.
+//! The values that functions may answer with, and their results.
 
 use std::any::Any;
 use std::fmt::Display;
@@ -39,7 +39,7 @@ impl<T> Described for T {
     }
 }
 
-/// What a tool may answer with.
+/// A value that a tool may answer with.
 ///
 /// An error of [`Error`] that says the call was wrong answers the request; any other is a result that the model reads.
 #[diagnostic::on_unimplemented(
@@ -52,7 +52,7 @@ pub trait IntoToolResult {
     /// Returns the result.
     ///
     /// # Errors
-    /// That of the call itself.
+    /// Returns the error of the call itself.
     fn into_tool_result(self) -> Result<mcp::CallToolOutcome, Error>;
 
     /// Returns the schema of the structured content, if there is any.
@@ -178,7 +178,7 @@ impl<T: IntoToolResult, E: Display + 'static> IntoToolResult for Result<T, E> {
     }
 }
 
-/// What a resource may be read as.
+/// A value that a resource may be read as.
 #[diagnostic::on_unimplemented(
     message = "a resource cannot be read as `{Self}`",
     label = "return `String`, `&'static str`, `Vec<u8>`, `mcp::ReadResourceResult`, or a `Result` of one of these",
@@ -188,7 +188,7 @@ pub trait IntoContents {
     /// Returns the contents of the resource at this URI, which is of this type, if that is known.
     ///
     /// # Errors
-    /// That of the call itself.
+    /// Returns the error of the call itself.
     fn into_contents(
         self,
         uri: String,
@@ -252,7 +252,7 @@ impl<T: IntoContents, E: Display + 'static> IntoContents for Result<T, E> {
     }
 }
 
-/// What a prompt may answer with.
+/// A value that a prompt may answer with.
 #[diagnostic::on_unimplemented(
     message = "a prompt cannot answer with `{Self}`",
     label = "return `String`, `&'static str`, `Vec<mcp::PromptMessage>`, `mcp::GetPromptResult`, or a `Result` of one of these",
@@ -262,7 +262,7 @@ pub trait IntoPromptResult {
     /// Returns the messages.
     ///
     /// # Errors
-    /// That of the call itself.
+    /// Returns the error of the call itself.
     fn into_prompt_result(self) -> Result<mcp::GetPromptOutcome, Error>;
 }
 
@@ -297,7 +297,7 @@ impl<T: IntoPromptResult, E: Display + 'static> IntoPromptResult for Result<T, E
     }
 }
 
-/// What a completion may answer with.
+/// A value that a completion may answer with.
 #[diagnostic::on_unimplemented(
     message = "a completion cannot answer with `{Self}`",
     label = "return `Vec<String>`, `Vec<&str>`, or a `Result` of one of these",
@@ -307,7 +307,7 @@ pub trait IntoValues {
     /// Returns the values.
     ///
     /// # Errors
-    /// That of the call itself.
+    /// Returns the error of the call itself.
     fn into_values(self) -> Result<Vec<String>, Error>;
 }
 

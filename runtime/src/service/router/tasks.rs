@@ -6,11 +6,11 @@ use super::{Router, Tool};
 use crate::service::McpServer;
 use mcp_revisions_sansio::server::{TaskOptions, TaskSupport};
 
-/// How calls of a tool become tasks.
+/// The way in which calls of a tool become tasks.
 #[derive(Clone, Copy)]
 pub(super) struct AsTask {
     support: TaskSupport,
-    /// Whether they do before the handler runs.
+    /// Set if they do before the handler runs.
     at_once: bool,
 }
 

@@ -7,11 +7,11 @@ use percent_encoding::percent_decode_str;
 
 use super::handler::Boxed;
 
-/// What is asked for.
+/// The URI that is asked for.
 pub(super) struct Asked {
     pub(super) uri: String,
     pub(super) mime_type: Option<String>,
-    /// What stands in the places of the template's variables.
+    /// The values of the template's variables.
     pub(super) variables: Map<String>,
 }
 

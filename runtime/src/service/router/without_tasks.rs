@@ -5,7 +5,7 @@ use mcp_revisions_core::Latest;
 use super::Tool;
 use crate::service::McpServer;
 
-/// How calls of a tool become tasks: they never do.
+/// The way in which calls of a tool become tasks: they never do.
 #[derive(Clone, Copy)]
 pub(super) enum AsTask {}
 

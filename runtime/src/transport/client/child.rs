@@ -20,18 +20,18 @@ use crate::transport::line::read_line;
 use crate::transport::spawn::spawn;
 use mcp_revisions_core::errors::shortened;
 
-/// How long a process may take to end by itself once its input is closed.
+/// Time that a process has to end by itself once its input is closed.
 const GRACE: Duration = Duration::from_secs(2);
-/// How long a process is waited for that has closed its output.
+/// Time that a process is waited for that has closed its output.
 const LAST: Duration = Duration::from_secs(1);
-/// How long the last lines on standard error are waited for.
+/// Time that the last lines on standard error are waited for.
 const LAST_ERRORS: Duration = Duration::from_millis(200);
-/// How often is looked whether a process group has members: the system tells the end of one process only.
+/// Time between two looks at the members of a process group: the system tells the end of one process only.
 #[cfg(unix)]
 const LOOK: Duration = Duration::from_millis(20);
-/// How much of a line on standard error is handed on.
+/// Maximum number of bytes of a line on standard error that is handed on.
 const ERROR_LINE: usize = 8 << 10;
-/// How many of its last lines on standard error tell why a process has ended: the very last one may be the foot of a stack trace.
+/// Number of last lines on standard error that tell why a process has ended: the very last one may be the foot of a stack trace.
 const LAST_LINES: usize = 8;
 
 /// The callback for lines on standard error.
@@ -185,7 +185,7 @@ impl Group {
 #[cfg(unix)]
 impl Drop for Group {
     fn drop(&mut self) {
-        // What a server leaves that has ended by itself, such as a daemon, is left alone.
+        // A daemon left by a server that has ended by itself is left alone.
         if let (Some(id), Ok(None)) = (self.id(), self.process.try_wait()) {
             let _ = kill_process_group(id, Signal::KILL);
         }
@@ -242,7 +242,7 @@ impl McpServer {
     /// Closes its input, gives it time to end, and ends it by signals if it does not.
     ///
     /// # Errors
-    /// That the process which was started had to be killed.
+    /// Returns an error if the process which was started had to be killed.
     pub(super) async fn end(self) -> io::Result<()> {
         let mut group = self.group;
         self.lines.end().await;

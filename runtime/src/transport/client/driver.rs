@@ -18,15 +18,15 @@ use mcp_revisions_sansio::client::{
     Answered, Client, Connection, Event, Failure, Ignored, Output, Refused, ServerFacts, To, Token,
 };
 
-/// How many bytes of requests and notifications wait for the driver before its handles do.
+/// Maximum number of bytes of requests and notifications that wait for the driver before its handles do.
 const REQUEST_BYTES: usize = 1 << 20;
-/// How long they wait for a server that takes nothing of what it is sent, before they are refused.
+/// Maximum time that they wait for a server that takes nothing, before they are refused.
 const ROOM_TIME: Duration = Duration::from_secs(60);
 
 /// The application behind a connection: it handles what no request waits for. Its functions run in the task of the driver,
 /// and must not block.
 pub trait Application: Send + Sized + 'static {
-    /// What it knows of a request.
+    /// The application's data about a request.
     type Call: Send + 'static;
 
     /// Handles an event of the connection; answers go to their requests without it.
@@ -78,9 +78,9 @@ pub const NOT_WAITED_FOR: &str = "the answer is not waited for any more";
 /// A request that waits for its answer.
 #[derive(Debug)]
 pub struct Open<C> {
-    /// What the application knows of it.
+    /// The application's data about it.
     pub call: C,
-    /// How many requests of the server are being answered in it.
+    /// Number of requests of the server that are being answered in it.
     pub questions: usize,
     key: u64,
     replies: Sender<Reply>,
@@ -100,9 +100,9 @@ pub struct Driver<C> {
     ended: watch::Sender<bool>,
     connecting: Option<Connecting>,
     start: Instant,
-    /// Whether the server has ended.
+    /// Set if the server has ended.
     is_over: bool,
-    /// How its process has ended, once that was waited for.
+    /// The exit status of its process, once that was waited for.
     exit: Option<String>,
 }
 

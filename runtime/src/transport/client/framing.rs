@@ -1,4 +1,4 @@
-//! How a server writes its messages over a stream of bytes: one per line, or in one of the ways that servers take by mistake.
+//! The framing of a server's messages over a stream of bytes: one per line, or one of the ways that servers take by mistake.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::transport::line::add_line;
 
 /// Time without a byte after which what came of a line is looked at: a message may have no line end.
 const STALL: Duration = Duration::from_secs(2);
-/// How the output of some programs begins.
+/// The beginning of some programs' output.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 /// Number of bytes of a line without an end that are quoted.
 const EXCERPT: usize = 100;
@@ -22,7 +22,7 @@ pub(super) struct Framing<R> {
     line: Vec<u8>,
     /// The lines of a value that goes on in the next one.
     value: Vec<u8>,
-    /// What was read together with the message that was returned last.
+    /// The part that was read together with the message that was returned last.
     next: Option<Incoming>,
     reported: Reported,
 }
@@ -36,7 +36,7 @@ struct Reported {
     headers: bool,
 }
 
-/// What was read.
+/// A part of the stream.
 enum Part {
     Line,
     /// The line has had no end for a while.
@@ -196,7 +196,7 @@ impl<R: AsyncBufRead + Unpin> Framing<R> {
         loop {
             match self.read().await {
                 Part::Line if self.line.trim_ascii().is_empty() => break,
-                // What looked like a header was a line of a log.
+                // A line that looked like a header was a line of a log.
                 Part::Line if !is_header(&self.line) => {
                     return Some(message(std::mem::take(&mut self.line)));
                 }

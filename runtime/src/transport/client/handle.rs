@@ -13,10 +13,10 @@ use mcp_revisions_sansio::client::{
     TaskState, Token,
 };
 
-/// How many bytes of notifications wait for the reader of a request.
+/// Maximum number of bytes of notifications that wait for the reader of a request.
 const REPLY_BYTES: usize = 1 << 20;
 
-/// What a handle wants done.
+/// A command of a handle.
 pub(super) enum Command<C> {
     Ask(Box<Held<C>>),
     Cancel(u64),
@@ -52,7 +52,7 @@ impl<C> Queued for Command<C> {
 pub struct Held<C> {
     pub(super) key: u64,
     pub(super) ask: OutgoingRequest,
-    /// What the application knows of it.
+    /// The application's data about it.
     pub call: C,
     pub(super) replies: Sender<Reply>,
 }
@@ -98,7 +98,7 @@ impl Queued for Reply {
 pub struct Replies<C> {
     replies: Receiver<Reply>,
     key: u64,
-    /// Where the request is cancelled; `None` once it is answered.
+    /// The queue for the cancellation of the request; `None` once it is answered.
     commands: Option<Sender<Command<C>>>,
 }
 
@@ -128,18 +128,18 @@ impl<C> Drop for Replies<C> {
 pub struct NotConnected {
     /// Why, for people.
     pub why: String,
-    /// What the server did last.
+    /// The last message or event of the server.
     pub last: Option<Incoming>,
-    /// What failed, if the server answered.
+    /// The failure, if the server answered.
     pub failure: Option<Box<Failure>>,
 }
 
 /// A handle to a driven connection; clones share it. The connection ends when the last handle is dropped.
 #[derive(Debug)]
 pub struct Handle<C> {
-    /// What is done at once.
+    /// The queue of commands that are done at once.
     pub(super) commands: Sender<Command<C>>,
-    /// What is sent to the server, in this order, once that has room for it; and what the order matters to.
+    /// The queue of messages to the server, in this order, once that has room for them; and of commands that the order matters to.
     pub(super) requests: Sender<Command<C>>,
     pub(super) facts: watch::Receiver<Option<ServerFacts>>,
     pub(super) ended: watch::Receiver<bool>,

@@ -3,15 +3,15 @@
 use crate::transport::queue::Queued;
 use mcp_revisions_sansio::client::Exchange;
 
-/// How many bytes of messages wait for the connection before the server has to wait.
+/// Maximum number of bytes of messages that wait for the connection before the server has to wait.
 pub(super) const HEARD_BYTES: usize = 32 << 10;
 
-/// What came from the server.
+/// A message or event of the server.
 #[derive(Debug, Clone)]
 pub enum Incoming {
     /// A message, and what it came in answer to, if the transport can tell.
     Message {
-        /// What it answers.
+        /// The exchange that it answers.
         exchange: Option<Exchange>,
         /// Its bytes.
         text: Vec<u8>,
@@ -19,7 +19,7 @@ pub enum Incoming {
     /// The head of an answer over HTTP, and its body, if that is no stream of events.
     #[cfg(feature = "client-http")]
     Answered {
-        /// What it answers.
+        /// The exchange that it answers.
         exchange: Exchange,
         /// Its status.
         status: u16,
@@ -34,7 +34,7 @@ pub enum Incoming {
     /// The request did not reach the server, or its answer broke off: nothing comes in answer to this.
     #[cfg(feature = "client-http")]
     Failed {
-        /// What it was to be the answer to.
+        /// The exchange that it was to answer.
         exchange: Exchange,
         /// Why, for people.
         why: String,

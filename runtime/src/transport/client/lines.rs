@@ -14,9 +14,9 @@ use crate::transport::queue::{Queued, Receiver, Sender, cost, queue};
 use crate::transport::spawn::spawn;
 use mcp_revisions_sansio::client::Post;
 
-/// How many messages of the greatest length a server may leave unread of the answers to its own requests.
+/// Maximum number of messages of the greatest length that a server may leave unread of the answers to its own requests.
 const OWED: usize = 4;
-/// How long the output of a server is read after the end of its connection: longer than a process has to end by default.
+/// Time that the output of a server is read after the end of its connection: longer than a process has to end by default.
 const LAST_WORDS: Duration = Duration::from_secs(10);
 
 /// Two streams, each served by a task of its own: a reader that waits never keeps a writer waiting.
@@ -64,7 +64,7 @@ impl Lines {
     pub(super) fn send(&self, Post { kind, text, .. }: Post) {
         let is_answer = kind == MessageKind::Response;
         let owed = is_answer.then(|| self.owe(text.len())).flatten();
-        // That it does not read any more shows at the other stream.
+        // The other stream shows that it does not read any more.
         self.texts.push(Text(text, owed));
     }
 

@@ -30,7 +30,7 @@ pub use handle::{Handle, Held, NotConnected, Replies, Reply, WeakHandle};
 pub use incoming::Incoming;
 use lines::Lines;
 
-/// What carries the messages of one connection.
+/// The transport of the messages of one connection.
 pub struct Transport {
     kind: Kind,
     tap: Option<Tap>,

@@ -1,4 +1,4 @@
-//! Whether a header says what the argument says that it repeats.
+//! The comparison of a header with the argument that it repeats.
 
 use mcp_wire::{Json, Kind};
 

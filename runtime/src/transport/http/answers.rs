@@ -1,4 +1,4 @@
-//! What is answered: a message, a stream of events, a refusal of HTTP, a bare status; and what a page may read of it.
+//! Responses: a message, a stream of events, a refusal of HTTP, a bare status; and the headers that a page may read.
 
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,

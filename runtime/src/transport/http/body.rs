@@ -39,7 +39,7 @@ pub(super) struct Passing {
     rest: Option<u64>,
     /// The request that a stream is to answer, if its replica is gone before that; `None` if its client cannot get an error.
     answers: Option<RequestId>,
-    /// Whether what came last ends an event.
+    /// Set if the last bytes end an event.
     ends_event: bool,
     is_over: bool,
 }
@@ -47,23 +47,23 @@ pub(super) struct Passing {
 /// A stream of events.
 pub(super) struct Events {
     queue: Queue,
-    /// What was taken off the queue to see whether it is the whole answer.
+    /// The item taken off the queue to see if it is the whole answer.
     pub(super) first: Option<Next>,
     /// The event that it begins with, if there is one to say.
     opening: Option<String>,
     /// Delay before a client reconnects, as the stream announces it.
     retry: Duration,
-    /// Whether the stream ends with the last text of its exchange, rather than with the session.
+    /// Set if the stream ends with the last text of its exchange, rather than with the session.
     ends: bool,
     is_over: bool,
     /// Notified when the reader is gone before the end.
     pub(super) guard: Option<HangUp>,
-    /// What ends its calls once the service is over.
+    /// The error that ends its calls once the service is over.
     pub(super) last_word: Option<LastWord>,
     silence: Option<Silence>,
 }
 
-/// What ends the calls of a connection with an error, once the service is over and their response is looked at.
+/// The error that ends the calls of a connection, once the service is over and their response is looked at.
 pub(super) struct LastWord {
     inner: Arc<Inner>,
     driver: Arc<ServerDriver>,
@@ -89,7 +89,7 @@ impl LastWord {
     }
 }
 
-/// How long nothing may be said on a stream before it says that it is still there.
+/// Maximum time of silence on a stream before it sends a sign of life.
 struct Silence {
     longest: Duration,
     left: Pin<Box<Sleep>>,
@@ -225,7 +225,7 @@ impl Passing {
     }
 }
 
-/// What ends an event in the middle, so that clients ignore it: of several names, the last counts.
+/// The lines that end an event in the middle, so that clients ignore it: of several names, the last counts.
 const BROKEN_OFF: &str = "\nevent: broken-off\n\n";
 
 impl Events {

@@ -1,4 +1,4 @@
-//! What a service is at, in numbers: for metrics, in whichever form they are exported.
+//! The state of a service in numbers: for metrics, in whichever form they are exported.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -12,14 +12,14 @@ use crate::transport::panics::lock;
 use mcp_revisions_sansio::server::{Lost, Undelivered};
 use mcp_revisions_sansio::{CustomRequest, Event, IncomingRequest};
 
-/// What a service is at, at one moment.
+/// The state of a service, at one moment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counters {
     /// The requests of clients that handlers were called with since the service was created, by the revision of the client. A
     /// `tools/list` of the server's own is none.
     pub requests: BTreeMap<Revision, u64>,
-    /// What messages lost since the service was created, and the messages that were refused or dropped, by the rule in
+    /// Losses of messages since the service was created, and the messages that were refused or dropped, by the rule in
     /// `spec/shims/`.
     pub losses: BTreeMap<&'static str, u64>,
     /// The sessions that run here.

@@ -60,7 +60,7 @@ impl Inner {
         let Some(id) = self.session_of_uri(head) else {
             return false;
         };
-        // What no header can hold is no id of a session.
+        // A text that no header can hold is no id of a session.
         let id = HeaderValue::from_str(id).unwrap_or_else(|_| HeaderValue::from_static(""));
         head.headers.insert(headers::SESSION_ID, id);
         true
@@ -94,7 +94,7 @@ impl Inner {
         (told, looked): (&Headers<'_>, Looked<'_>),
         facts: Facts,
     ) -> Answered {
-        // Who does not read the answers is not asked for more questions.
+        // A client that does not read the answers is not asked more questions.
         let turn = tokio::time::timeout(self.options.write_time, texts.turn()).await;
         let _turn = turn
             .map_err(|_| {

@@ -1,4 +1,4 @@
-//! What all clones of a service share: its server, its sessions, its listening clients, and suspended requests.
+//! The shared parts of all clones of a service: its server, its sessions, its listening clients, and suspended requests.
 
 use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
@@ -29,11 +29,11 @@ pub(super) struct Inner {
     pub(super) server: Arc<Server>,
     pub(super) options: Options,
     pub(super) start: Instant,
-    /// What requests take up while they are read and worked on, what those do that are suspended, and what clients have
-    /// not read of their answers; each with a share per owner.
+    /// The bytes of requests while they are read and worked on, of suspended ones, and of answers that clients have
+    /// not read; each with a share per owner.
     pub(super) requests: Arc<Budget>,
     suspended: Arc<Budget>,
-    /// How many requests are suspended.
+    /// The budget of suspended requests.
     suspensions: Arc<Budget>,
     pub(super) unread: Arc<Budget>,
     pub(super) tools: Tools,
@@ -51,7 +51,7 @@ pub(super) struct Inner {
 /// Suspended requests may take up one of so many parts of what requests may: handlers have copies of what they wait with.
 const SUSPENDED: usize = 4;
 
-/// How often a service that ends looks whether calls are at work.
+/// Time between two looks of a service that ends at its calls.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// For how long a session is safe that was used, however many others are opened.
@@ -189,7 +189,7 @@ impl Inner {
         let Replica {
             backplane, address, ..
         } = &*self.replica;
-        // What others have passed here by then is told that it is not here.
+        // Requests that others have passed here by then are answered that it is not here.
         if backplane.is_shared() {
             let _ = backplane.leave(address).await;
         }
@@ -326,7 +326,7 @@ impl Inner {
             backplane: Arc::clone(&self.replica.backplane),
             share: self.unread.of(driver.owner()),
             record,
-            // What an only stream has said cannot be had again: the session ends with it.
+            // Events of an only stream cannot be had again: the session ends with it.
             resumes: self.options.resumes && driver.only_stream().is_none(),
         });
         Ok(())

@@ -7,7 +7,7 @@ use http_body_util::combinators::UnsyncBoxBody;
 
 use crate::serve::{Full, Permit, Share};
 
-/// How many bytes more than have come there is room for at first.
+/// Number of bytes beyond the received ones that there is room for at first.
 const FIRST: usize = 16 << 10;
 
 /// Bytes are counted in these: a body that comes byte by byte is not counted byte by byte.

@@ -50,7 +50,7 @@ pub async fn bind(address: impl ToSocketAddrs) -> io::Result<TcpListener> {
     Err(failed.unwrap_or_else(none))
 }
 
-/// How many connections wait to be accepted: fewer would make a burst of clients try again after a second.
+/// Maximum number of connections that wait to be accepted: fewer would make a burst of clients try again after a second.
 const BACKLOG: u32 = 4_096;
 
 fn listen(address: SocketAddr) -> io::Result<TcpListener> {
@@ -195,10 +195,10 @@ impl Drain for Undrained<'_> {
     }
 }
 
-/// How long connections stay open after the last one was accepted.
+/// Time that connections stay open after the last one was accepted.
 const LINGER: Duration = Duration::from_millis(250);
 
-/// How long the errors of calls that are not done may take to be sent.
+/// Maximum time to send the errors of calls that are not done.
 const LAST_WORD: Duration = Duration::from_secs(2);
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -332,7 +332,7 @@ async fn serve_each<S, B>(
                             _ = connection.as_mut() => break,
                             // A request whose head has not arrived is not waited for.
                             () = at_work.closed() => break,
-                            // What is at work says its last word when it is looked at.
+                            // A call at work sends its last word when it is looked at.
                             Ok(()) = stopped.changed() => {}
                         }
                     }
@@ -399,5 +399,5 @@ const TOO_MANY: &[u8] =
     b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain\r\nContent-Length: 62\r\n\
     Connection: close\r\n\r\ntoo many connections from this address: close one, or reuse it";
 
-/// How long a listener rests that could not take a connection.
+/// Time that a listener rests that could not take a connection.
 const PAUSE: Duration = Duration::from_millis(50);

@@ -10,11 +10,11 @@ use mcp_wire::Json;
 use super::metrics::Metrics;
 use crate::backplane::Backplane;
 
-/// How many bytes of names of tools and parameters are known of a router's tools.
+/// Maximum number of bytes of names of a router's tools and parameters that are known.
 #[cfg(feature = "router")]
 const KNOWN_BYTES: usize = 1 << 20;
 
-/// How a service behaves over HTTP.
+/// The options of a service over HTTP.
 #[derive(Clone)]
 pub struct Options {
     pub(super) origins: Vec<String>,
@@ -31,7 +31,7 @@ pub struct Options {
     pub(super) connections: usize,
     pub(super) connections_per_address: Option<usize>,
     pub(super) keep_alive: Duration,
-    /// What is shared with other replicas; nothing, if it is none.
+    /// The backplane shared with other replicas, if there is one.
     pub(super) backplane: Option<Arc<dyn Backplane>>,
     pub(super) resumes: bool,
     pub(super) can_move: bool,
@@ -40,9 +40,9 @@ pub struct Options {
     pub(super) health: Option<String>,
     /// The path at which the service says whether a balancer is to send requests here.
     pub(super) readiness: Option<String>,
-    /// How long calls are taken after that says no.
+    /// Time that calls are taken after readiness says no.
     pub(super) lame_duck: Duration,
-    /// Where metrics are read.
+    /// The metrics, and their path.
     pub(super) metrics: Option<Metrics>,
     /// The path of HTTP+SSE, as its clients see it.
     pub(super) http_sse: Option<String>,
@@ -51,7 +51,7 @@ pub struct Options {
     pub(super) params: ParamCheck,
 }
 
-/// How the parameters of tools are known that headers of a call repeat.
+/// The source of the parameters of tools that headers of a call repeat.
 #[derive(Debug, Clone, Default)]
 pub(super) enum ParamCheck {
     /// By a `tools/list` of the server's own, for each caller.
@@ -331,7 +331,7 @@ impl Options {
     /// Does not compare the headers `Mcp-Param-*` of a 2026-07-28 call with its arguments [default: they are compared, as the
     /// specification asks of servers; a call in which they differ gets error -32020].
     ///
-    /// Which parameters headers repeat, the tools say by `x-mcp-header`. The tools of a `Router` are known; other handlers,
+    /// Switches the check of parameter headers off, which tools name by `x-mcp-header`. The tools of a `Router` are known; other handlers,
     /// and a router with `dynamic_tools`, are sent a `tools/list` of the server's own before the first such call of each
     /// caller, with its headers, all pages, and again after 60 seconds. The call waits for it, for 10 seconds at most.
     /// [`Counters`] leave it out. Switch the check off if that costs too much and no proxy on the way decides by these

@@ -70,7 +70,7 @@ impl Inner {
             exchange,
             listens,
         } = driver.take(Some(&told), looked, &texts, facts);
-        // What is left of the senders belongs to the calls: without them the queue ends.
+        // The senders that are left belong to the calls: without them the queue ends.
         drop(texts);
         let session = if opens_session && self.options.sessions {
             Some(self.open(&driver, Some(&bytes)).await?)

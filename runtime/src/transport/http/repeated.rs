@@ -21,11 +21,11 @@ use crate::{Headers, headers};
 use mcp_revisions_sansio::params::{self, Learned};
 use mcp_revisions_sansio::server::Owner;
 
-/// How many pages of tools are asked for.
+/// Maximum number of pages of tools that are asked for.
 const PAGES: usize = 100;
-/// How long the handlers may take to list them.
+/// Maximum time for the handlers to list them.
 const WAIT: Duration = Duration::from_secs(10);
-/// How many bytes of names are remembered for one caller.
+/// Maximum number of bytes of names remembered for one caller.
 const BYTES: usize = 64 << 10;
 
 /// Marks a `tools/list` of the server's own, which no client has sent.

@@ -396,7 +396,7 @@ impl Inner {
     }
 }
 
-/// How often events are read that become more meanwhile.
+/// Maximum number of times that events are read which become more meanwhile.
 const READS: u32 = 5;
 const READ_AGAIN: Duration = Duration::from_millis(10);
 
@@ -414,7 +414,7 @@ impl Inner {
             return Ok(None);
         };
         for read in 0..READS {
-            // What was said last is on its way to where it is kept.
+            // The last events are on their way to the store.
             if read > 0 {
                 tokio::time::sleep(READ_AGAIN * read).await;
             }
@@ -431,7 +431,7 @@ impl Inner {
     }
 }
 
-/// What a request wants of a server, as far as its head tells: see [`Options::wanted`].
+/// The kind of a request to a server, as far as its head tells: see [`Options::wanted`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Wanted {

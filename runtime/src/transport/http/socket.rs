@@ -110,7 +110,7 @@ impl AsyncWrite for Socket {
     }
 }
 
-/// How long requests of a client that hung up may still run, and the interval of the check whether a client hung up
+/// Time that requests of a client that hung up may still run, and the interval of the check if a client hung up
 /// behind bytes that are not read yet.
 const NOTICE: Duration = Duration::from_secs(1);
 

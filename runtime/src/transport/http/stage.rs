@@ -1,4 +1,4 @@
-//! How far a service is on its way to its end.
+//! The stage of a service on its way to its end.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -10,7 +10,7 @@ pub(super) enum Stage {
     LameDuck = 1,
     /// New calls are refused, and what belongs to open ones is served.
     Closing,
-    /// What is not done ends with an error.
+    /// Calls that are not done end with an error.
     Over,
 }
 

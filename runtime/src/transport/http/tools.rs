@@ -1,4 +1,4 @@
-//! What was learned of the tools of a server, for each of its callers, and when to learn again.
+//! The tools of a server that each of its callers sees, and the time to list them again.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -13,18 +13,18 @@ use super::Principal;
 use crate::transport::panics::lock;
 use mcp_revisions_sansio::params::Learned;
 
-/// How long what was learned holds.
+/// Time that a list of tools holds.
 const KEPT: Duration = Duration::from_secs(60);
-/// How soon the handlers are asked again that did not say.
+/// Time after which handlers that did not answer are asked again.
 const AGAIN: Duration = Duration::from_secs(1);
-/// How many callers are remembered for whom tools were listed.
+/// Maximum number of remembered callers for whom tools were listed.
 const CALLERS: usize = 1_000;
 
 /// The parameters that headers repeat, for each client that can be distinguished.
 #[derive(Debug, Default)]
 pub(super) struct Tools(Mutex<HashMap<Identity, Known>>);
 
-/// Whom the handlers list their tools for: they may list others for another. Who is behind a request, as a layer has
+/// The caller for whom the handlers list their tools: they may list others for another. It is the principal that a layer has
 /// found out, and what the request shows in order to be let in.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Identity {
@@ -41,7 +41,7 @@ impl Identity {
     }
 }
 
-/// What was learned last, and when to learn again.
+/// The last list of tools, and the time to list them again.
 #[derive(Debug)]
 struct Known {
     until: Instant,
@@ -52,7 +52,7 @@ impl Tools {
     /// Returns what was learned for an identity.
     ///
     /// # Errors
-    /// What is old, or empty: the handlers are to be asked.
+    /// Returns the list of a caller. An old or empty one means that the handlers are to be asked.
     pub(super) fn of(&self, identity: &Identity) -> Result<Arc<Learned>, Arc<Learned>> {
         let all = lock(&self.0);
         let known = all.get(identity).ok_or_else(Arc::default)?;

@@ -3,7 +3,7 @@
 #[cfg(feature = "server-http")]
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How many refusals are reported one by one; after these, those whose count is a power of two.
+/// Number of refusals reported one by one; after these, those whose count is a power of two.
 #[cfg(feature = "server-http")]
 const EACH: u64 = 5;
 

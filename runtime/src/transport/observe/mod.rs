@@ -1,4 +1,4 @@
-//! What operators see of the transports: metrics, by the crate `metrics`, and events of `tracing`. Without these features,
+//! The transports as operators see them: metrics, by the crate `metrics`, and events of `tracing`. Without these features,
 //! nothing of it is compiled.
 //!
 //! Labels take few values: methods that no revision has are `_OTHER`, and names of tools are no labels.

@@ -9,7 +9,7 @@ use crate::errors::{self, Refusal};
 use crate::transport::panics::lock;
 use mcp_revisions_sansio::server::Owner;
 
-/// What all clients together may take up of something, in bytes or in connections.
+/// The budget of all clients together for something, in bytes or in connections.
 pub(crate) struct Budget {
     total: AtomicUsize,
     share: AtomicUsize,
@@ -61,7 +61,7 @@ impl Budget {
     }
 }
 
-/// What one owner may take of a budget.
+/// The part of a budget that one owner may take.
 #[derive(Clone)]
 pub(crate) struct Share {
     budget: Arc<Budget>,
@@ -71,9 +71,9 @@ pub(crate) struct Share {
 /// A budget, or the share of an owner in it, is used up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Full {
-    /// How much may be taken.
+    /// The limit.
     pub(crate) limit: usize,
-    /// Whether this is the limit of one owner, rather than of all.
+    /// Set if this is the limit of one owner, rather than of all.
     pub(crate) is_share: bool,
 }
 
@@ -104,7 +104,7 @@ impl Share {
     }
 }
 
-/// What is taken of a budget; dropping it gives it back.
+/// A taken part of a budget; dropping it gives it back.
 pub(crate) struct Permit {
     share: Share,
     amount: usize,
@@ -158,17 +158,17 @@ impl Drop for Permit {
     }
 }
 
-/// What a request takes up of the bytes for requests, from its first byte until no task works on it any more.
+/// A request's part of the bytes for requests, from its first byte until no task works on it any more.
 pub(crate) struct Reservation {
     permit: Mutex<Permit>,
-    /// What the suspended requests of its owner are counted against: their bytes, and how many they are.
+    /// The share of its owner for suspended requests: their bytes, and their number.
     suspended_bytes: Share,
     suspensions: Share,
     /// Its place among the suspended ones, once it has been one of them.
     place: Mutex<Option<Permit>>,
 }
 
-/// What a suspended request costs beside its bytes: its task, its connection, and what is kept of its headers.
+/// Number of bytes of a suspended request beside its own: its task, its connection, and its headers.
 pub(crate) const SUSPENDED_BYTES: usize = 4 << 10;
 
 impl Reservation {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Where an event stands: on which stream of its session, and how many came before it there.
+/// The place of an event: the stream of its session, and the number of events before it there.
 ///
 /// As text it is the `id` of a server-sent event. Stream 0 is the one that a GET opens; its events belong to no call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -46,11 +46,11 @@ impl FromStr for EventId {
 /// An event that is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeptEvent {
-    /// Where it stands.
+    /// The place.
     pub id: EventId,
     /// The message.
     pub text: String,
-    /// Whether the stream ends with it.
+    /// Set if the stream ends with it.
     pub last: bool,
 }
 

@@ -163,7 +163,7 @@ impl<H: Handler> AnyHandler for H {
     }
 }
 
-/// What the transport knows of who began an exchange.
+/// The transport's facts about the sender of an exchange.
 #[derive(Clone, Default)]
 pub(crate) struct Facts {
     #[cfg(feature = "server-http")]
@@ -178,7 +178,7 @@ pub struct Peer {
     token: Token,
     driver: Arc<ServerDriver>,
     facts: Facts,
-    /// What makes a task of the call; `None` if the server has no tasks.
+    /// The maker of a task of the call; `None` if the server has no tasks.
     task: Option<Taskable>,
     cancellation: Arc<OnceLock<Cancellation>>,
 }
@@ -200,7 +200,7 @@ pub struct Session {
 impl Peer {
     /// Sends a notification about the call, such as its progress; over HTTP the answer then becomes a stream.
     ///
-    /// What the peer did not ask for, or does not have, is not sent; the fate says so.
+    /// Sends a notification. One that the peer did not ask for, or does not have, is not sent; the fate says so.
     pub async fn notify(&self, method: &str, params: Option<&Json>) -> Fate {
         self.notified(method, params).await
     }

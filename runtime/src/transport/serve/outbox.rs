@@ -11,7 +11,7 @@ use mcp_revisions_sansio::server::Outgoing;
 /// Number of bytes that may wait for a slow reader before senders wait too.
 const QUEUE_BYTES: usize = 256 << 10;
 
-/// What is on its way: a text, where it may be had again, and whether the way is closed behind it.
+/// An item of a queue: a text, the place where it may be had again, and a mark of the last one.
 pub(crate) struct Item {
     pub(crate) text: Outgoing,
     /// Its place among the events of its session, if it is kept.
@@ -50,7 +50,7 @@ impl Queued for Next {
 #[derive(Clone)]
 pub(crate) struct Outbox {
     texts: queue::Sender<Next>,
-    /// What the texts count against until they are written out, where that is counted: an answer may be of any length.
+    /// The share of the texts until they are written out, where they are counted: an answer may be of any length.
     share: Option<Share>,
 }
 
@@ -101,7 +101,7 @@ impl Outbox {
     /// Puts a text in, whether there is room or not; without a reader it is dropped. It is not put in if its
     /// reader has left too much unread.
     pub(crate) fn push(&self, mut item: Item) -> Result<(), Full> {
-        // What it took up while it was set aside is given back first.
+        // The room that it took up while it was set aside is given back first.
         item.unread = None;
         item.unread = self.admit(&item.text)?;
         self.texts.push(Next::Item(item));

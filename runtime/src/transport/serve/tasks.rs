@@ -1,6 +1,6 @@
 //! The tasks of a server around its handlers: a call becomes a task, and goes on after its answer.
 //!
-//! What is true of a task stands in its [`TaskStore`]; a change wakes those who wait for it, here and at other replicas.
+//! The truth of a task stands in its [`TaskStore`]; a change wakes those who wait for it, here and at other replicas.
 
 mod listening;
 mod replicas;
@@ -35,7 +35,7 @@ use mcp_revisions_sansio::tasks::{Form, TaskStatus};
 use mcp_revisions_sansio::transport::unguessable;
 use mcp_revisions_sansio::{Event, Fate};
 
-/// How often a change is tried again that another one came before.
+/// Maximum number of times that a change is tried again after another one came before it.
 const TRIES: usize = 32;
 
 /// The tasks of a server, and those that are at work in this process, around its handlers.
@@ -288,7 +288,7 @@ impl Tasks {
 
     /// Returns a task that its client may use: any other is none.
     async fn find(&self, id: &str, owner: Option<&str>) -> Result<Task, Box<Refusal>> {
-        // What cannot be the id of a task is asked of no store.
+        // A text that cannot be the id of a task is asked of no store.
         let found = if is_unguessable(id) {
             self.store.get(id).await?
         } else {
@@ -419,7 +419,7 @@ async fn wait(mut changed: watch::Receiver<()>, interval: Duration) {
     let _ = tokio::time::timeout(interval, changed.changed()).await;
 }
 
-/// What an owner begins with that is a session.
+/// The beginning of an owner that is a session.
 const SESSION: &str = "session:";
 
 /// Returns who may use the tasks of a peer: its principal, or its session; `None` if neither is known.

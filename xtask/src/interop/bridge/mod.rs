@@ -10,7 +10,7 @@ mod talk;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use mcp_revisions_schema::command::Outcome;
+use mcp_revisions_schema::command::CommandOutcome;
 
 use super::peers::{self, Role};
 use crate::process::Built;
@@ -28,7 +28,7 @@ struct Programs {
 const CHANNELS: [&str; 2] = ["stdio", "http"];
 
 /// Runs clients and popular servers whose name starts with one of these, or all.
-pub(super) fn run(names: &[String], revisions: &[&str]) -> anyhow::Result<Outcome> {
+pub(super) fn run(names: &[String], revisions: &[&str]) -> anyhow::Result<CommandOutcome> {
     let programs = Programs::build()?;
     let mut table = Tally::new(&["client", "server", "over"], revisions);
     compare::run(names, &programs, revisions, &mut table)?;

@@ -7,19 +7,19 @@ mod presence;
 
 use crate::sorted::{SortedMap, SortedSet};
 
-use super::profile::{Opaque, Profile};
+use super::profile::{Opaque, VariantProfile};
 use crate::Error;
-use crate::decision::{Decision, Question, Scope, Settle};
+use crate::decision::{Decision, QuestionKind, Scope, Settle};
 use crate::draft::opaque_rule;
-use crate::model::{Case, KindCase, Model, Plan, Shape, Ty, TypeDef, Union};
+use crate::model::{Case, KindCase, Model, Shape, Ty, TypeDef, Union, UnionPlan};
 use crate::rules::{Decide, HeldRules, PresentRow};
 use crate::schema::JsonType;
 
-/// How the unions of a draft are read.
+/// The read plans of a draft's unions.
 #[derive(Debug, Default)]
-pub(crate) struct Plans {
+pub(crate) struct UnionPlans {
     /// The plan of each union that can be decided.
-    pub(crate) plans: SortedMap<String, Plan>,
+    pub(crate) plans: SortedMap<String, UnionPlan>,
     /// Those that cannot.
     pub(crate) opaque: Opaque,
     /// One for each of those.
@@ -30,10 +30,14 @@ pub(crate) struct Plans {
 ///
 /// # Errors
 /// Rules that do not hold.
-pub(crate) fn plans(model: &Model, scope: &Scope, rules: &HeldRules<'_>) -> Result<Plans, Error> {
-    let mut done = Plans::default();
+pub(crate) fn plans(
+    model: &Model,
+    scope: &Scope,
+    rules: &HeldRules<'_>,
+) -> Result<UnionPlans, Error> {
+    let mut done = UnionPlans::default();
     let mut errors = Vec::new();
-    // What is opaque may be any JSON, which may leave a union open that holds it.
+    // An opaque type may be any JSON, which may leave a union open that holds it.
     loop {
         let found = done.opaque.len();
         done.plans = SortedMap::new();
@@ -88,7 +92,7 @@ fn open(model: &Model, scope: &Scope, def: &TypeDef, union: &Union, problem: &st
     Decision {
         scope: scope.clone(),
         place: def.at(),
-        question: Question::Union,
+        question: QuestionKind::Union,
         open: format!("expected a union whose variants can be distinguished, found {problem}"),
         answer: format!("`{at}` is any JSON, kept as text"),
         settle,
@@ -101,9 +105,9 @@ fn plan(
     rules: &HeldRules<'_>,
     place: &str,
     union: &Union,
-) -> Result<Plan, String> {
+) -> Result<UnionPlan, String> {
     match rules.decide(place) {
-        Some(Decide::Method { alone }) => find(model, union, alone).map(Plan::Take),
+        Some(Decide::Method { alone }) => find(model, union, alone).map(UnionPlan::Take),
         Some(Decide::Present(rows)) => ruled_rows(model, opaque, union, rows),
         None => {
             let types: Vec<Ty> = union.types().cloned().collect();
@@ -116,11 +120,11 @@ fn plan(
                 } else {
                     None
                 };
-                return Ok(tagged.unwrap_or(Plan::Take(0)));
+                return Ok(tagged.unwrap_or(UnionPlan::Take(0)));
             }
             let plan = decider.by_kind()?;
             match &plan {
-                Plan::Tag {
+                UnionPlan::Tag {
                     member,
                     other: None,
                     ..
@@ -150,7 +154,7 @@ fn ruled_rows(
     opaque: &Opaque,
     union: &Union,
     rows: &[PresentRow],
-) -> Result<Plan, String> {
+) -> Result<UnionPlan, String> {
     let mut cases = Vec::new();
     let mut otherwise = None;
     let mut open: SortedSet<usize> = (0..union.variants.len()).collect();
@@ -163,9 +167,9 @@ fn ruled_rows(
             ));
         }
         if row.member.is_empty() {
-            otherwise = Some(Box::new(Plan::Take(index)));
+            otherwise = Some(Box::new(UnionPlan::Take(index)));
         } else {
-            let profile = Profile::of(model, opaque, &union.variants[index].ty);
+            let profile = VariantProfile::of(model, opaque, &union.variants[index].ty);
             if !profile.has(&row.member) {
                 return Err(format!("`{}` has no member `{}`", row.variant, row.member));
             }
@@ -178,19 +182,19 @@ fn ruled_rows(
             union.variants[*index].ty
         ));
     }
-    Ok(Plan::Present { cases, otherwise })
+    Ok(UnionPlan::Present { cases, otherwise })
 }
 
 struct Decider<'d> {
     model: &'d Model,
     opaque: &'d Opaque,
     types: Vec<Ty>,
-    profiles: Vec<Profile>,
+    profiles: Vec<VariantProfile>,
 }
 
 impl<'d> Decider<'d> {
     fn new(model: &'d Model, opaque: &'d Opaque, types: Vec<Ty>) -> Self {
-        let profile = |ty: &Ty| Profile::of(model, opaque, ty);
+        let profile = |ty: &Ty| VariantProfile::of(model, opaque, ty);
         Self {
             model,
             opaque,
@@ -199,7 +203,7 @@ impl<'d> Decider<'d> {
         }
     }
 
-    fn by_kind(&self) -> Result<Plan, String> {
+    fn by_kind(&self) -> Result<UnionPlan, String> {
         let admits = |index: &usize, kind| self.profiles[*index].kinds.contains(&kind);
         let mut integers = Vec::new();
         let mut by_variants: Vec<(Vec<JsonType>, Vec<usize>)> = Vec::new();
@@ -229,7 +233,7 @@ impl<'d> Decider<'d> {
                 [JsonType::Object] => self.objects(&variants)?,
                 [JsonType::Array] if variants.len() > 1 => self.arrays(&variants)?,
                 _ => match variants.as_slice() {
-                    [only] => Plan::Take(*only),
+                    [only] => UnionPlan::Take(*only),
                     several => {
                         let kinds: Vec<&str> = kinds.iter().map(|kind| kind.word()).collect();
                         return Err(format!(
@@ -245,11 +249,11 @@ impl<'d> Decider<'d> {
         // One kind only: whatever reads the variant says so itself.
         Ok(match cases.len() {
             1 => cases.remove(0).plan,
-            _ => Plan::Kind(cases),
+            _ => UnionPlan::Kind(cases),
         })
     }
 
-    fn arrays(&self, variants: &[usize]) -> Result<Plan, String> {
+    fn arrays(&self, variants: &[usize]) -> Result<UnionPlan, String> {
         let mut elements = Vec::new();
         let mut owners = Vec::new();
         for &index in variants {
@@ -264,7 +268,7 @@ impl<'d> Decider<'d> {
         let plan = Decider::new(self.model, self.opaque, elements)
             .by_kind()?
             .renumbered(&owners);
-        Ok(Plan::Element {
+        Ok(UnionPlan::Element {
             plan: Box::new(plan),
             empty: variants[0],
         })
@@ -279,13 +283,13 @@ impl<'d> Decider<'d> {
         vec![ty.clone()]
     }
 
-    fn objects(&self, variants: &[usize]) -> Result<Plan, String> {
+    fn objects(&self, variants: &[usize]) -> Result<UnionPlan, String> {
         if let [only] = variants {
-            return Ok(Plan::Take(*only));
+            return Ok(UnionPlan::Take(*only));
         }
         let tagged = self.by_tag(variants)?;
         // A tag that some variant leaves open sends every wrong value there, to a wrong error.
-        if let Some(Plan::Tag { other: Some(_), .. }) = tagged
+        if let Some(UnionPlan::Tag { other: Some(_), .. }) = tagged
             && let Some(plan) = self.by_sole_members(variants)
         {
             return Ok(plan);
@@ -297,7 +301,7 @@ impl<'d> Decider<'d> {
     }
 
     /// Returns the member whose constants split the variants best, else one with choices; ties go to the name.
-    fn by_tag(&self, variants: &[usize]) -> Result<Option<Plan>, String> {
+    fn by_tag(&self, variants: &[usize]) -> Result<Option<UnionPlan>, String> {
         let members: SortedSet<&str> = variants
             .iter()
             .flat_map(|index| self.profiles[*index].members.keys().map(String::as_str))
@@ -309,7 +313,7 @@ impl<'d> Decider<'d> {
             // Every variant that leaves the member open adds a doubt.
             let worth = (groups.len() * variants.len()).saturating_sub(free.len());
             let optional = self.optional(variants, member);
-            // What every variant fixes leaves no doubt. A choice is there to be made, and says less about what the object is
+            // A constant that every variant fixes leaves no doubt. A choice is there to be made, and says less about the object
             // than a constant.
             let is_sure = free.is_empty() && optional.is_empty();
             let worth = (is_sure, !self.is_choice(variants, member), worth);
@@ -334,7 +338,7 @@ impl<'d> Decider<'d> {
             [] => Ok(None),
             group => self.objects(group).map(Box::new).map(Some),
         };
-        Ok(Some(Plan::Tag {
+        Ok(Some(UnionPlan::Tag {
             member: member.to_owned(),
             cases,
             other: rest(&free)?,
@@ -380,13 +384,13 @@ impl<'d> Decider<'d> {
     }
 
     /// Returns a tag for a single variant: the member whose constant it always carries.
-    fn single_tag(&self) -> Option<Plan> {
+    fn single_tag(&self) -> Option<UnionPlan> {
         let members = &self.profiles.first()?.members;
         let (member, profile) = members.iter().find(|(name, member)| {
             member.required && name.as_str() != "jsonrpc" && member.values.is_some()
         })?;
         let cases = profile.values.iter().flatten();
-        Some(Plan::Tag {
+        Some(UnionPlan::Tag {
             member: member.clone(),
             cases: cases.map(|value| Case::take(value, 0)).collect(),
             other: None,

@@ -3,9 +3,9 @@
 use crate::sorted::SortedSet;
 
 use super::Decider;
-use crate::model::{Case, Plan};
+use crate::model::{Case, UnionPlan};
 
-/// How many paths a reader looks for at once (`mcp_wire::Paths`).
+/// Maximum number of paths that a reader looks for at once (`mcp_wire::Paths`).
 const MAX_PATHS: usize = 128;
 
 /// Returns whether a member can be a step of a path, whose steps are joined with `.`.
@@ -21,16 +21,16 @@ fn others(variants: &[usize], index: usize) -> Vec<usize> {
 
 impl Decider<'_> {
     /// By the member that each variant demands and no other one knows.
-    pub(super) fn by_sole_members(&self, variants: &[usize]) -> Option<Plan> {
+    pub(super) fn by_sole_members(&self, variants: &[usize]) -> Option<UnionPlan> {
         let case = |&index: &usize| {
             let member = self.sole_member(index, &others(variants, index))?;
             Some(Case::take(member, index))
         };
         let cases = variants.iter().map(case).collect::<Option<_>>();
-        cases.map(Plan::First)
+        cases.map(UnionPlan::First)
     }
 
-    pub(super) fn by_presence(&self, variants: &[usize]) -> Result<Plan, String> {
+    pub(super) fn by_presence(&self, variants: &[usize]) -> Result<UnionPlan, String> {
         if variants.len() > MAX_PATHS {
             return Err(format!(
                 "{} variants without a tag, where a reader looks for {MAX_PATHS} members at most",
@@ -65,9 +65,9 @@ impl Decider<'_> {
                 cases.push(Case::take(path, last));
                 None
             }
-            None => Some(Box::new(Plan::Take(last))),
+            None => Some(Box::new(UnionPlan::Take(last))),
         };
-        Ok(Plan::Present { cases, otherwise })
+        Ok(UnionPlan::Present { cases, otherwise })
     }
 
     /// Returns a required member that none of the others knows.

@@ -2,30 +2,30 @@
 
 use super::super::names::{rust_name, unsupported};
 use super::super::open::{file_of, renamed, since};
-use super::Builder;
+use super::DraftBuilder;
 use crate::decision::Settle;
 use crate::model::{Shape, Ty};
 use crate::naming::pascal_case;
-use crate::schema::{Node, Unsupported};
+use crate::schema::{SchemaNode, Unsupported};
 use crate::spec::sheet::quoted;
 
-/// How many definitions are read ahead, one for the sake of the other.
+/// Maximum number of definitions that are read ahead, one for the sake of the other.
 const MAX_AHEAD: usize = 4;
 
 /// An inline schema that has a name.
 pub(super) struct Hoisted {
     name: String,
     place: String,
-    /// Whether the type was made for it, or stood there before.
+    /// Set if the type was made for it, and did not exist before.
     made: bool,
 }
 
-impl Builder<'_> {
+impl DraftBuilder<'_> {
     /// Gives an inline schema a name: of those that rules give the first one that no schema has which says something
     /// else, or the one of its place.
     pub(super) fn hoist(
         &mut self,
-        node: &Node,
+        node: &SchemaNode,
         place: &str,
         names: &[String],
     ) -> Result<Ty, Unsupported> {
@@ -41,7 +41,7 @@ impl Builder<'_> {
         self.read_namesake(&name);
         let (hoisted, decided) = (self.open.hoisted.len(), self.open.decisions.len());
         let shape = match self.shape(node, &doc_key)? {
-            // What turns out to be no type of its own needs no name either.
+            // A schema that becomes no type of its own needs no name either.
             Shape::Alias(ty) => return Ok(ty),
             shape => shape,
         };
@@ -64,7 +64,7 @@ impl Builder<'_> {
             self.insert(node, place, &name, doc_key, shape);
             return Ok(Ty::Named(name));
         };
-        // What was named inside this one is forgotten, and named after the place.
+        // Names given inside this one are forgotten, and given again after the place.
         self.forget(hoisted);
         self.open.decisions.truncate(decided);
         if !others.is_empty() {
@@ -101,7 +101,14 @@ impl Builder<'_> {
         }
     }
 
-    fn insert(&mut self, node: &Node, place: &str, name: &str, doc_key: String, shape: Shape) {
+    fn insert(
+        &mut self,
+        node: &SchemaNode,
+        place: &str,
+        name: &str,
+        doc_key: String,
+        shape: Shape,
+    ) {
         self.keep_prose(node, doc_key.clone());
         self.names.given.entry(name.to_owned()).or_default();
         self.hoisted(place, name, true);

@@ -4,11 +4,11 @@ use crate::sorted::SortedSet;
 
 use minijinja::{Value, context};
 
-use super::super::themes::{Change, main_paths};
+use super::super::themes::{ThemeChange, main_paths};
 use super::super::{rules_met, verdict_word};
 use crate::diff::{Diff, View, WirePath, direction_id, joined};
 
-pub(super) fn of(pair: &str, diff: &Diff, change: &Change<'_>) -> Value {
+pub(super) fn of(pair: &str, diff: &Diff, change: &ThemeChange<'_>) -> Value {
     let row = change.lead();
     let main: Vec<&WirePath> = change.main().collect();
     let paths = || change.rows().iter().flat_map(|row| &row.paths);

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 
 use minijinja::{Value, context};
 
-use crate::diff::{Diff, Level, MethodLine, Part, WirePath, channel, direction_id};
+use crate::diff::{ChangeLevel, Diff, ExchangePart, MethodLine, WirePath, channel, direction_id};
 use crate::model::MethodKind;
 
 /// Returns the lines of the matrix, by direction, those with the gravest changes first.
@@ -14,8 +14,8 @@ pub(super) fn lines<'d>(methods: &'d [MethodLine], diffs: &'d [Diff]) -> Value {
     let of_direction = methods.chunk_by(|a, b| a.direction == b.direction);
     let directions = of_direction.map(|lines| {
         let id = lines.first().map_or("", |line| line.direction);
-        // What happened to a message on the way to each revision, which has none before the first.
-        let met = |line: &'d MethodLine| -> Vec<Option<&(Level, usize)>> {
+        // The gravest change of a message on the way to each revision, which has none before the first.
+        let met = |line: &'d MethodLine| -> Vec<Option<&(ChangeLevel, usize)>> {
             let key = |index| (index, line.direction, line.name.as_str());
             let steps = (0..line.channels.len()).map(|at| impact.get(&key(at.checked_sub(1)?)));
             steps.collect()
@@ -37,15 +37,15 @@ pub(super) fn lines<'d>(methods: &'d [MethodLine], diffs: &'d [Diff]) -> Value {
 }
 
 /// Returns how often a message had changes of each level, the worst first, and how many in all.
-fn gravity(met: &[Option<&(Level, usize)>]) -> (Vec<usize>, usize) {
+fn gravity(met: &[Option<&(ChangeLevel, usize)>]) -> (Vec<usize>, usize) {
     let met = || met.iter().copied().flatten();
-    let often = Level::ALL.iter();
+    let often = ChangeLevel::ALL.iter();
     let often = often.map(|level| met().filter(|(worst, _)| worst == level).count());
     (often.collect(), met().map(|(_, count)| count).sum())
 }
 
 /// The worst level and the number of changes, by pair, direction of the request and method.
-type Impact<'d> = SortedMap<(usize, &'static str, &'d str), (Level, usize)>;
+type Impact<'d> = SortedMap<(usize, &'static str, &'d str), (ChangeLevel, usize)>;
 
 fn impact(diffs: &[Diff]) -> Impact<'_> {
     let mut impact = Impact::new();
@@ -66,13 +66,13 @@ fn impact(diffs: &[Diff]) -> Impact<'_> {
 /// Returns who sends the message that a path belongs to: results travel against their requests.
 fn asked_by(path: &WirePath) -> &'static str {
     direction_id(match path.part {
-        Part::Result => path.direction.back(),
+        ExchangePart::Result => path.direction.back(),
         _ => path.direction,
     })
 }
 
 /// Returns a message in one revision, and what happened to it on the way there.
-fn cell(index: usize, kind: Option<MethodKind>, met: Option<&(Level, usize)>) -> Value {
+fn cell(index: usize, kind: Option<MethodKind>, met: Option<&(ChangeLevel, usize)>) -> Value {
     context! {
         channel => kind.map(channel),
         mark => match kind {

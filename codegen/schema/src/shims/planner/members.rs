@@ -1,23 +1,29 @@
-//! What becomes of one member: kept, new, gone, or a constant on one of the two sides.
+//! The plan of one member: kept, new, gone, or a constant on one of the two sides.
 
 use serde_json::{Value, json};
 
-use super::super::open::{Row, UNDECIDED};
+use super::super::open::{ProposedRow, UNDECIDED};
 use super::super::plan::{
-    Adoption, DroppedPlan, Held, Missing, Recast, SameMember, SettledPlan, Source, Transfer,
+    Adoption, DroppedPlan, Missing, Recast, SameMember, SettledPlan, SourceValue, Transfer,
+    ValueSource,
 };
 use super::super::rules::{Action, Offer, SessionFact};
 use super::words::{self, MAX_WITHIN};
-use super::{End, Planner, Reject, hook};
+use super::{PairEnd, Planner, Reject, hook};
 use crate::diff::refused_by;
-use crate::model::{Given, Member, Model, Presence, Start, Ty};
+use crate::model::{Given, InitialValue, Member, Model, Presence, Ty};
 
-/// What an absent value becomes, as the rest of a sentence.
+/// The question of an absent value, as the rest of a sentence.
 const ABSENT: &str = "what an absent one becomes where the target must have it";
 
 impl<'m> Planner<'m> {
     /// Returns a member that both sides name.
-    pub(super) fn same_member(&mut self, source: &Member, target: &Member, place: &str) -> Source {
+    pub(super) fn same_member(
+        &mut self,
+        source: &Member,
+        target: &Member,
+        place: &str,
+    ) -> ValueSource {
         let optional = [source, target].map(|member| member.presence == Presence::Optional);
         let (rules, now) = (self.rules, self.now);
         let offer = rules.offer(place, self.way);
@@ -25,14 +31,14 @@ impl<'m> Planner<'m> {
             && let Action::Custom(path) = offer.action
         {
             rules.uses(offer);
-            return Source::Custom {
+            return ValueSource::Custom {
                 field: source.field.clone(),
                 hook: hook(offer.rule, path),
             };
         }
-        let claims = |member: &Member| member.given == Given::Start(Start::ProtocolVersion);
+        let claims = |member: &Member| member.given == Given::Start(InitialValue::ProtocolVersion);
         if self.restates && claims(source) && claims(target) {
-            return Source::Claim {
+            return ValueSource::Claim {
                 field: source.field.clone(),
             };
         }
@@ -51,7 +57,7 @@ impl<'m> Planner<'m> {
         };
         let missing = (optional == [true, false]).then(|| {
             let open = format!("it is required in {now}, and may be absent before");
-            let mut missing = self.required(target, place, ABSENT, &open, Row::Add);
+            let mut missing = self.required(target, place, ABSENT, &open, ProposedRow::Add);
             if let (Action::Empty, Ty::Named(_), Ok(transfer)) = (&missing.action, from, &transfer)
             {
                 missing.empty = Some(transfer.clone());
@@ -86,15 +92,22 @@ impl<'m> Planner<'m> {
         }
         let boxed = source.boxed || target.boxed;
         let plain = optional == [true, true] && !boxed && null.is_none();
-        let prune = plain && matches!(transfer, Transfer::Call { to: End::Map, .. });
+        let prune = plain
+            && matches!(
+                transfer,
+                Transfer::Call {
+                    to: PairEnd::Map,
+                    ..
+                }
+            );
         let summon = match &transfer {
             Transfer::Call {
-                from: End::Map,
-                to: End::Type(name),
+                from: PairEnd::Map,
+                to: PairEnd::Type(name),
             } if plain => self.summoned(name),
             _ => None,
         };
-        Source::Same(SameMember {
+        ValueSource::Same(SameMember {
             field: source.field.clone(),
             transfer,
             optional: optional[0],
@@ -140,7 +153,7 @@ impl<'m> Planner<'m> {
         recast: Recast,
         place: &str,
         problem: &str,
-    ) -> Source {
+    ) -> ValueSource {
         let (from, to) = (self.from, self.to);
         let opaque = matches!(to.resolve(&target.ty), Ty::Json);
         let plain =
@@ -151,10 +164,10 @@ impl<'m> Planner<'m> {
         let may_lack = target.presence == Presence::Optional;
         let question = "that a value of another type is dropped";
         if may_lack && let Some(rule) = self.dropped(place, question) {
-            return Source::Lost(Recast { rule, ..recast });
+            return ValueSource::Lost(Recast { rule, ..recast });
         }
         if words::widens((from, &source.ty), (to, &target.ty), MAX_WITHIN) {
-            return Source::Reread(Recast {
+            return ValueSource::Reread(Recast {
                 widens: true,
                 ..recast
             });
@@ -167,34 +180,34 @@ impl<'m> Planner<'m> {
         if plain || scalar {
             let answer = format!("the value is read again, and {otherwise} if it does not fit");
             self.finds(place, problem, &answer, "{ custom = \"\" }");
-            Source::Reread(recast)
+            ValueSource::Reread(recast)
         } else {
             self.finds(place, problem, &format!("it is {otherwise}"), action);
-            Source::Lost(recast)
+            ValueSource::Lost(recast)
         }
     }
 
     /// Returns a member that only the target names.
-    pub(super) fn new_member(&mut self, target: &Member, place: &str) -> Source {
+    pub(super) fn new_member(&mut self, target: &Member, place: &str) -> ValueSource {
         if target.presence == Presence::Optional {
             let rules = self.rules;
             let offer = rules.offer(place, self.way);
             return match offer.as_ref().map(|offer| (offer, offer.action)) {
                 Some((offer, Action::Adopt)) => {
                     rules.uses(offer);
-                    Source::Adopt(Adoption::Always)
+                    ValueSource::Adopt(Adoption::Always)
                 }
                 Some((offer, Action::Session(fact))) => {
                     rules.uses(offer);
-                    Source::Session(*fact)
+                    ValueSource::Session(*fact)
                 }
-                _ => Source::Adopt(self.adoption(place)),
+                _ => ValueSource::Adopt(self.adoption(place)),
             };
         }
         let question = "what a member gets that the source does not name";
         let (before, now, ty) = (self.before, self.now, &target.ty);
         let open = format!("it is {ty}, required in {now}, and {before} has no such member");
-        Source::Fill(self.required(target, place, question, &open, Row::Rule))
+        ValueSource::Fill(self.required(target, place, question, &open, ProposedRow::Rule))
     }
 
     /// Returns what fills a member that must be there: what a rule says, or the safe answer.
@@ -204,7 +217,7 @@ impl<'m> Planner<'m> {
         place: &str,
         question: &str,
         open: &str,
-        row: fn(String) -> Row,
+        row: fn(String) -> ProposedRow,
     ) -> Missing {
         let rules = self.rules;
         let Some(offer) = rules.offer(place, self.way) else {
@@ -218,7 +231,7 @@ impl<'m> Planner<'m> {
         self.fills(place, &offer, (self.to, target));
         Missing {
             rule: offer.rule.id.clone(),
-            // What is implied on the way down is the default on the way up.
+            // An implied value on the way down is the default on the way up.
             action: match offer.action {
                 Action::Implied(value) => Action::Default(value.clone()),
                 Action::Only(only) => Action::Default(only.value.clone()),
@@ -255,7 +268,7 @@ impl<'m> Planner<'m> {
         target: &Member,
         place: &str,
         open: &str,
-        row: fn(String) -> Row,
+        row: fn(String) -> ProposedRow,
     ) -> Missing {
         let mut missing = self.unfilled(place);
         let mut answer = "a message without it is refused".to_owned();
@@ -323,7 +336,7 @@ impl<'m> Planner<'m> {
             self.fills(place, offer, (self.from, source));
         }
         if let Some((rule, action)) = self.rule(place, Action::drops, question) {
-            // What the source always has is made anew on the way back, unless nothing can make it.
+            // A value that the source always has is made again on the way back, unless nothing can make it.
             let stops = || rule.action(self.way.back()).is_some_and(Action::stops);
             let carried = rule.carry && (optional || stops());
             return plan(&rule.id, action.clone(), carried);
@@ -361,20 +374,20 @@ impl<'m> Planner<'m> {
         target: &Member,
         place: &str,
         from_key: &str,
-    ) -> Source {
+    ) -> ValueSource {
         let own = format!("{from_key}.{}", target.wire);
         if let Some((rule, path)) = self.rules.custom(&own, self.way) {
-            return Source::Derived(hook(rule, path));
+            return ValueSource::Derived(hook(rule, path));
         }
         if words::admits(self.to, &target.ty, constant) == Some(true) {
-            return Source::Constant(constant.clone());
+            return ValueSource::Constant(constant.clone());
         }
         let open = format!("it was always {constant}, and is {}", target.ty);
         if target.presence == Presence::Optional {
             self.finds(place, &open, "it is left out", "\"drop\"");
-            return Source::Adopt(Adoption::Never);
+            return ValueSource::Adopt(Adoption::Never);
         }
-        Source::Fill(self.filled(target, place, &open, Row::Rule))
+        ValueSource::Fill(self.filled(target, place, &open, ProposedRow::Rule))
     }
 
     /// Replaces a member that is a constant now: any value becomes it, unless that value was what `split` its object.
@@ -390,8 +403,8 @@ impl<'m> Planner<'m> {
             Presence::Constant(old) if source.wire == "method" && self.renames(old, constant) => {
                 return None;
             }
-            Presence::Constant(old) => Held::Constant(old.clone()),
-            presence => Held::Field {
+            Presence::Constant(old) => SourceValue::Constant(old.clone()),
+            presence => SourceValue::Field {
                 field: source.field.clone(),
                 optional: *presence == Presence::Optional,
             },

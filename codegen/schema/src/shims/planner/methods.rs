@@ -1,26 +1,26 @@
-//! Which methods both revisions have, and what becomes of the others and of error codes.
+//! The methods of both revisions, and the fate of the others and of error codes.
 
-use super::super::open::{Findings, Row, UNDECIDED};
-use super::super::pair::Sender;
+use super::super::open::{OpenDifferences, ProposedRow, UNDECIDED};
+use super::super::pair::MethodSender;
 use super::super::plan::{Apart, MethodPlan};
-use super::super::rules::{Codes, ErrorFate, ErrorRule, MethodAction, PairRules, Reject};
-use super::{Planner, REFUSED, Side, Way, rejection};
+use super::super::rules::{CodeRange, ErrorRule, ErrorRuleFate, MethodAction, PairRules, Reject};
+use super::{PairSide, Planner, REFUSED, StepDirection, rejection};
 use crate::Error;
-use crate::model::{Direction, Method, MethodKind, Model, Ty};
+use crate::model::{Direction, MethodKind, Model, ModelMethod, Ty};
 use crate::sorted::{SortedMap, SortedSet};
 
 /// Matches the methods of both by name, or by the row that says that they are one under two names: a request that
 /// became an embedded one is the same method.
 pub(super) fn methods(
-    old: Side<'_>,
-    new: Side<'_>,
+    old: PairSide<'_>,
+    new: PairSide<'_>,
     rules: &PairRules,
     ways: &mut [Planner<'_>; 2],
-    found: &mut Findings,
+    found: &mut OpenDifferences,
     errors: &mut Vec<Error>,
 ) -> Vec<MethodPlan> {
     let by_name = |model: &Model| -> Methods {
-        let row = |method: &Method| ((method.name.clone(), method.direction), method.clone());
+        let row = |method: &ModelMethod| ((method.name.clone(), method.direction), method.clone());
         model.methods.iter().map(row).collect()
     };
     let (mut olds, news) = (by_name(old.model), by_name(new.model));
@@ -30,7 +30,7 @@ pub(super) fn methods(
     let mut plans = Vec::new();
     for key in names {
         let (name, direction) = key;
-        let sender = Sender::from(*direction);
+        let sender = MethodSender::from(*direction);
         let mut plan = MethodPlan {
             name: name.clone(),
             was: renamed.get(key).cloned(),
@@ -52,9 +52,9 @@ pub(super) fn methods(
                         (Err(open), _) | (_, Err(open)) => {
                             let row = match [old, new] {
                                 [Ty::Named(old), Ty::Named(new)] => {
-                                    Row::Rename([old.clone(), new.clone()])
+                                    ProposedRow::Rename([old.clone(), new.clone()])
                                 }
-                                _ => Row::Rule("{ custom = \"\" }".to_owned()),
+                                _ => ProposedRow::Rule("{ custom = \"\" }".to_owned()),
                             };
                             found.open(format!("{name} {part}"), None, open, REFUSED, row);
                             None
@@ -103,9 +103,17 @@ pub(super) fn methods(
                         };
                         let row = match moved.iter().find(|(_, names)| names.contains(name)) {
                             Some((of, names)) if of == direction => {
-                                Row::RenameMethod(names.clone())
+                                ProposedRow::RenameMethod(names.clone())
                             }
-                            _ => Row::Method(sender, if is_old { Way::Up } else { Way::Down }, row),
+                            _ => ProposedRow::Method(
+                                sender,
+                                if is_old {
+                                    StepDirection::Up
+                                } else {
+                                    StepDirection::Down
+                                },
+                                row,
+                            ),
                         };
                         found.open(name.clone(), None, open, answer, row);
                         (UNDECIDED.to_owned(), action)
@@ -123,7 +131,7 @@ pub(super) fn methods(
     plans
 }
 
-type Methods = SortedMap<(String, Direction), Method>;
+type Methods = SortedMap<(String, Direction), ModelMethod>;
 
 /// Puts the older methods that rules rename under their newer names; gives back the older ones by the newer.
 fn renamed(
@@ -154,18 +162,18 @@ fn renamed(
 
 /// Methods that may be one under two names: one is gone, one came, and they carry what no other method carries.
 fn moved(olds: &Methods, news: &Methods) -> Vec<(Direction, [String; 2])> {
-    fn carries(method: &Method) -> [&Option<Ty>; 2] {
+    fn carries(method: &ModelMethod) -> [&Option<Ty>; 2] {
         [&method.params, &method.result]
     }
-    fn only<'m>(one: &'m Methods, other: &'m Methods) -> impl Iterator<Item = &'m Method> {
+    fn only<'m>(one: &'m Methods, other: &'m Methods) -> impl Iterator<Item = &'m ModelMethod> {
         let only = one.iter().filter(|(key, _)| !other.contains_key(key));
         only.map(|(_, method)| method)
     }
     let is_own = |part: &Option<Ty>| {
-        let uses = |method: &&Method| carries(method).contains(&part);
+        let uses = |method: &&ModelMethod| carries(method).contains(&part);
         part.is_some() && [olds, news].map(|all| all.values().filter(uses).count()) == [1, 1]
     };
-    let is_one = |a: &Method, b: &Method| {
+    let is_one = |a: &ModelMethod, b: &ModelMethod| {
         a.direction == b.direction
             && is_answered(a) == is_answered(b)
             && carries(a) == carries(b)
@@ -178,11 +186,11 @@ fn moved(olds: &Methods, news: &Methods) -> Vec<(Direction, [String; 2])> {
     pairs.collect()
 }
 
-fn is_answered(method: &Method) -> bool {
+fn is_answered(method: &ModelMethod) -> bool {
     method.kind != MethodKind::Notification
 }
 
-fn kind(method: &Method) -> &'static str {
+fn kind(method: &ModelMethod) -> &'static str {
     match method.kind {
         MethodKind::Request => "a request",
         MethodKind::Notification => "a notification",
@@ -192,13 +200,16 @@ fn kind(method: &Method) -> &'static str {
 
 /// Every error code that only one of the two revisions may send, and no rule speaks of.
 pub(super) fn error_codes(
-    old: Side<'_>,
-    new: Side<'_>,
+    old: PairSide<'_>,
+    new: PairSide<'_>,
     rules: &PairRules,
     codes: &mut Vec<ErrorRule>,
-    found: &mut Findings,
+    found: &mut OpenDifferences,
 ) {
-    for (way, one, other) in [(Way::Up, old, new), (Way::Down, new, old)] {
+    for (way, one, other) in [
+        (StepDirection::Up, old, new),
+        (StepDirection::Down, new, old),
+    ] {
         if other.errors.is_empty() {
             // Nobody has said yet which codes it sends.
             if !one.errors.is_empty() {
@@ -208,7 +219,7 @@ pub(super) fn error_codes(
                     None,
                     format!("no row of spec/errors.toml lists {}", other.id),
                     format!("it sends what {} sends", one.id),
-                    Row::Listed(format!(
+                    ProposedRow::Listed(format!(
                         "# let each [[error]] that it still sends hold for {}, of {}: a later `until`, or none\n",
                         other.id,
                         codes.collect::<Vec<_>>().join(", ")
@@ -223,13 +234,13 @@ pub(super) fn error_codes(
                 continue;
             }
             let row = match way {
-                // What went on being sent is more often ended too early than gone.
-                Way::Up => Row::Listed(format!(
+                // A method that peers still send is more often ended too early than gone.
+                StepDirection::Up => ProposedRow::Listed(format!(
                     "# if it still sends the code: let the [[error]] with code = {code} hold for {}, with a later `until` or none;\n# if not, add an [[error]] with code = {code} to spec/{}\n",
                     other.id,
                     rules.pair(old.id, new.id).file()
                 )),
-                Way::Down => Row::Error(*code),
+                StepDirection::Down => ProposedRow::Error(*code),
             };
             found.open(
                 format!("error {code}"),
@@ -238,10 +249,10 @@ pub(super) fn error_codes(
                 "it becomes -32603, and is recorded",
                 row,
             );
-            let fate = Some(ErrorFate::Code(-32603));
+            let fate = Some(ErrorRuleFate::Code(-32603));
             let (up, down) = way.of((fate.clone(), None), (None, fate));
             codes.push(ErrorRule {
-                code: Codes::one(*code),
+                code: CodeRange::one(*code),
                 example: Vec::new(),
                 id: UNDECIDED.to_owned(),
                 method: None,

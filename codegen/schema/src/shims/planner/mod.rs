@@ -14,22 +14,24 @@ use std::fmt::Write as _;
 
 use super::alike;
 use super::effect;
-use super::limits::Limits;
-use super::open::{Findings, Row, UNDECIDED};
-use super::pair::Way;
-use super::plan::{Body, Conversion, Effect, End, Hook, PairPlan, StringPlan, Transfer};
-use super::rules::{Action, Also, Offer, PairRules, Reject, Rule, placed};
+use super::limits::MemberLimits;
+use super::open::{OpenDifferences, ProposedRow, UNDECIDED};
+use super::pair::StepDirection;
+use super::plan::{
+    Conversion, ConversionBody, Effect, HookCall, PairEnd, PairPlan, StringPlan, Transfer,
+};
+use super::rules::{Action, Also, Offer, PairRule, PairRules, Reject, placed};
 use crate::Error;
 use crate::diff::Graph;
-use crate::model::{Model, Object, Rest, Shape, Ty, TypeDef, Union};
+use crate::model::{Model, ObjectShape, Rest, Shape, Ty, TypeDef, Union};
 use crate::spec::sheet::quoted;
 
 /// One revision of a pair.
 #[derive(Debug, Clone, Copy)]
-pub struct Side<'m> {
+pub struct PairSide<'m> {
     /// The id of the revision.
     pub id: &'m str,
-    /// What its messages call it.
+    /// The name of it in messages.
     pub wire: &'m str,
     /// Its model.
     pub model: &'m Model,
@@ -48,13 +50,13 @@ pub struct Planned {
 
 /// Plans a pair.
 #[must_use]
-pub fn plan(old: Side<'_>, new: Side<'_>, rules: &PairRules) -> Planned {
+pub fn plan(old: PairSide<'_>, new: PairSide<'_>, rules: &PairRules) -> Planned {
     let mut errors = Vec::new();
     let graphs = [old, new].map(|side| Graph::of(&side.model.schema));
     let [old_graph, new_graph] = graphs.map(|graph| graph.map_err(|error| errors.push(error)).ok());
     let limits = old_graph.as_ref().zip(new_graph.as_ref());
-    let limits = limits.map(|(old, new)| Limits::of([old, new]));
-    let mut ways = Way::BOTH.map(|way| {
+    let limits = limits.map(|(old, new)| MemberLimits::of([old, new]));
+    let mut ways = StepDirection::BOTH.map(|way| {
         let [from, to] = way.ends([old, new]);
         Planner {
             before: from.id,
@@ -69,11 +71,11 @@ pub fn plan(old: Side<'_>, new: Side<'_>, rules: &PairRules) -> Planned {
             open: VecDeque::new(),
             done: Vec::new(),
             splits: SortedMap::new(),
-            found: Findings::default(),
+            found: OpenDifferences::default(),
             unsupported: Vec::new(),
         }
     });
-    let mut found = Findings::default();
+    let mut found = OpenDifferences::default();
     let mut codes = rules.errors().cloned().collect();
     error_codes(old, new, rules, &mut codes, &mut found);
     let methods = methods(old, new, rules, &mut ways, &mut found, &mut errors);
@@ -82,15 +84,15 @@ pub fn plan(old: Side<'_>, new: Side<'_>, rules: &PairRules) -> Planned {
         errors.push(rules.error(offset, &row.r#type, problem, &row.reason));
     };
     for (offset, row) in placed(&rules.rows.also) {
-        let end = End::Type(row.r#type.clone());
-        let has = |side: Side<'_>| side.model.get(&row.r#type).is_some();
+        let end = PairEnd::Type(row.r#type.clone());
+        let has = |side: PairSide<'_>| side.model.get(&row.r#type).is_some();
         if has(old) && has(new) {
             also.push((offset, row, (end.clone(), end)))
         } else {
             fault(offset, row, "both revisions must have a type of that name")
         }
     }
-    // What the methods reach is only known once their types have been gone through.
+    // The types that the methods reach are only known once all types have been gone through.
     ways.iter_mut().for_each(Planner::run);
     for (offset, row, pair) in &also {
         if ways.iter().all(|way| way.known.contains(pair)) {
@@ -137,36 +139,36 @@ struct Planner<'m> {
     before: &'m str,
     /// The id of the target.
     now: &'m str,
-    /// Whether messages call the two by different names.
+    /// Set if messages call the two by different names.
     restates: bool,
     from: &'m Model,
     to: &'m Model,
-    /// What the schemas say of members beside the types; `None` if they cannot be compared.
-    limits: Option<&'m Limits<'m>>,
+    /// The limits of the schemas on members beside the types; `None` if they cannot be compared.
+    limits: Option<&'m MemberLimits<'m>>,
     rules: &'m PairRules,
-    way: Way,
-    known: SortedSet<(End, End)>,
-    open: VecDeque<(End, End)>,
+    way: StepDirection,
+    known: SortedSet<(PairEnd, PairEnd)>,
+    open: VecDeque<(PairEnd, PairEnd)>,
     /// The conversions that are planned.
     done: Vec<Conversion>,
     /// The member by whose value an object becomes one of several, by the two ends.
     splits: SortedMap<(String, String), String>,
-    /// What no rule answers.
-    found: Findings,
+    /// The differences that no rule answers.
+    found: OpenDifferences,
     /// Rules that answer another question than the one at their place.
     unsupported: Vec<Error>,
 }
 
-/// What stands in the way, in words; the caller knows the place.
-type Problem = String;
+/// The obstacle, in words; the caller knows the place.
+type PlanProblem = String;
 
 impl<'m> Planner<'m> {
     /// Plans every pair of types that is reached from those asked for so far.
     fn run(&mut self) {
         while let Some((from, to)) = self.open.pop_front() {
             let defs = [(self.from, &from), (self.to, &to)].map(|(model, end)| match end {
-                End::Type(name) => model.get(name),
-                End::Map | End::Opaque => None,
+                PairEnd::Type(name) => model.get(name),
+                PairEnd::Map | PairEnd::Opaque => None,
             });
             let body = self.body(defs);
             let area = defs[0].or(defs[1]).map_or("shared", |def| &def.area);
@@ -182,11 +184,11 @@ impl<'m> Planner<'m> {
 
     /// Notes that no rule answers a question at a place; `action` is the one that would say the same.
     fn finds(&mut self, place: &str, open: &str, answer: &str, action: &str) {
-        self.notes(place, open, answer, Row::Rule(action.to_owned()));
+        self.notes(place, open, answer, ProposedRow::Rule(action.to_owned()));
     }
 
     /// As [`Planner::finds`], where another row than a `[[rule]]` would settle it.
-    fn notes(&mut self, place: &str, open: &str, answer: &str, row: Row) {
+    fn notes(&mut self, place: &str, open: &str, answer: &str, row: ProposedRow) {
         self.found.open(place, Some(self.way), open, answer, row);
     }
 
@@ -196,7 +198,7 @@ impl<'m> Planner<'m> {
         place: &str,
         answers: fn(&Action) -> bool,
         question: &str,
-    ) -> Option<(&'m Rule, &'m Action)> {
+    ) -> Option<(&'m PairRule, &'m Action)> {
         let rules = self.rules;
         let offer = rules.offer(place, self.way)?;
         rules.uses(&offer);
@@ -244,12 +246,12 @@ impl<'m> Planner<'m> {
     }
 
     /// Returns how a value of one type becomes a value of the other; asks for the conversions that it calls.
-    fn transfer(&mut self, from: &Ty, to: &Ty) -> Result<Transfer, Problem> {
+    fn transfer(&mut self, from: &Ty, to: &Ty) -> Result<Transfer, PlanProblem> {
         let (source, target) = (self.from, self.to);
         let (from, to) = (source.resolve(from), target.resolve(to));
         // One of two objects has a name.
         if let (Some(a), Some(b)) = (object_end(source, from), object_end(target, to))
-            && matches!(a, End::Type(_)) != matches!(b, End::Type(_))
+            && matches!(a, PairEnd::Type(_)) != matches!(b, PairEnd::Type(_))
         {
             return Ok(self.call(a, b));
         }
@@ -258,7 +260,7 @@ impl<'m> Planner<'m> {
                 if !self.belong_together(a, b) {
                     return Err(format!("its type was `{a}`, and is `{b}`"));
                 }
-                self.call(End::Type(a.clone()), End::Type(b.clone()))
+                self.call(PairEnd::Type(a.clone()), PairEnd::Type(b.clone()))
             }
             (Ty::Array(a), Ty::Array(b)) => self.transfer(a, b)?.within(Transfer::List),
             (Ty::Map(a), Ty::Map(b)) => self.transfer(a, b)?.within(Transfer::Map),
@@ -272,7 +274,7 @@ impl<'m> Planner<'m> {
         })
     }
 
-    fn call(&mut self, from: End, to: End) -> Transfer {
+    fn call(&mut self, from: PairEnd, to: PairEnd) -> Transfer {
         let pair = (from.clone(), to.clone());
         if self.known.insert(pair.clone()) {
             self.open.push_back(pair);
@@ -310,23 +312,23 @@ impl<'m> Planner<'m> {
     }
 
     /// Returns what the conversion of a type into another one does; an opaque object has no type.
-    fn body(&mut self, [from, to]: [Option<&'m TypeDef>; 2]) -> Body {
+    fn body(&mut self, [from, to]: [Option<&'m TypeDef>; 2]) -> ConversionBody {
         let named = from.filter(|_| to.is_some());
         let custom = named.and_then(|def| self.rules.custom(&def.doc_key, self.way));
         if let Some((rule, path)) = custom {
-            return Body::Custom(hook(rule, path));
+            return ConversionBody::Custom(hook(rule, path));
         }
-        let empty = Object {
+        let empty = ObjectShape {
             members: Vec::new(),
             rest: Rest::Open,
         };
         match (from, to) {
             (Some(a), Some(b)) => match (&a.shape, &b.shape) {
                 (Shape::Union(of), Shape::Union(target)) => {
-                    Body::Union(self.arms(a, of, Ok(target)))
+                    ConversionBody::Union(self.arms(a, of, Ok(target)))
                 }
                 (Shape::Union(of), _) if self.holds(of, &b.name) => {
-                    Body::Union(self.arms(a, of, Err(&b.name)))
+                    ConversionBody::Union(self.arms(a, of, Err(&b.name)))
                 }
                 (_, Shape::Union(of)) => self.variant_that_holds(a, of, &b.name),
                 (Shape::StringEnum(of), Shape::StringEnum(target)) => self.strings(a, of, target),
@@ -338,13 +340,13 @@ impl<'m> Planner<'m> {
             // Transfers ask for such a conversion of objects only.
             _ => match [from, to].map(|def| def.map_or(Some(&empty), |def| def.shape.object())) {
                 [Some(of), Some(target)] => self.object(from, of, to, target),
-                _ => Body::Reread,
+                _ => ConversionBody::Reread,
             },
         }
     }
 
     /// Returns a type that became one of another shape: its text is read again where no rule could have a say in it.
-    fn recast(&mut self, from: &TypeDef, to: &str) -> Body {
+    fn recast(&mut self, from: &TypeDef, to: &str) -> ConversionBody {
         let open = format!("it became `{to}`");
         let plain = |model: &Model, name: &str| words::is_plain(model, &Ty::Named(name.to_owned()));
         if plain(self.from, &from.name) && plain(self.to, to) {
@@ -354,26 +356,26 @@ impl<'m> Planner<'m> {
                 let answer = "the value is read again, and refused if it does not fit";
                 self.finds(&from.doc_key, &open, answer, "{ custom = \"\" }");
             }
-            return Body::Reread;
+            return ConversionBody::Reread;
         }
         self.refused(from, &open)
     }
 
     /// No value of a type has a counterpart.
-    fn refused(&mut self, from: &TypeDef, open: &str) -> Body {
+    fn refused(&mut self, from: &TypeDef, open: &str) -> ConversionBody {
         self.finds(&from.doc_key, open, REFUSED, "{ custom = \"\" }");
-        Body::Reject {
+        ConversionBody::Reject {
             rule: UNDECIDED.to_owned(),
             error: self.refusal(&format!("`{}`", from.doc_key)),
         }
     }
 
-    fn strings(&mut self, def: &TypeDef, from: &[String], to: &[String]) -> Body {
+    fn strings(&mut self, def: &TypeDef, from: &[String], to: &[String]) -> ConversionBody {
         let plan = |value: &String| StringPlan {
             value: value.clone(),
             rejected: (!to.contains(value)).then(|| self.rejected(def, value)),
         };
-        Body::Strings(from.iter().map(plan).collect())
+        ConversionBody::Strings(from.iter().map(plan).collect())
     }
 
     /// Returns the rule by which a string is rejected that the target does not have, and the error.
@@ -392,11 +394,11 @@ impl<'m> Planner<'m> {
 }
 
 /// Returns the end of a conversion that a type is, if it is an object.
-fn object_end(model: &Model, ty: &Ty) -> Option<End> {
+fn object_end(model: &Model, ty: &Ty) -> Option<PairEnd> {
     match ty {
-        Ty::Named(name) => (model.object(ty)).map(|_| End::Type(name.clone())),
-        Ty::Map(value) if **value == Ty::Json => Some(End::Map),
-        Ty::JsonObject => Some(End::Opaque),
+        Ty::Named(name) => (model.object(ty)).map(|_| PairEnd::Type(name.clone())),
+        Ty::Map(value) if **value == Ty::Json => Some(PairEnd::Map),
+        Ty::JsonObject => Some(PairEnd::Opaque),
         _ => None,
     }
 }
@@ -411,8 +413,8 @@ fn rejection(error: &Reject) -> String {
     format!("{{ reject = {{ code = {code}, message = {message} }} }}")
 }
 
-fn hook(rule: &Rule, path: &str) -> Hook {
-    Hook {
+fn hook(rule: &PairRule, path: &str) -> HookCall {
+    HookCall {
         rule: rule.id.clone(),
         path: path.to_owned(),
     }

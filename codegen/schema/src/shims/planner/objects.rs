@@ -1,19 +1,21 @@
-//! What becomes of the members of an object, and of those without a name in the schema.
+//! The plan of an object's members, and of those without a name in the schema.
 
-use super::super::open::{Row, UNDECIDED};
-use super::super::plan::{Body, FieldPlan, Fitted, Hook, ObjectPlan, RestPlan, Source};
+use super::super::open::{ProposedRow, UNDECIDED};
+use super::super::plan::{
+    ConversionBody, FieldPlan, Fitted, HookCall, ObjectPlan, RestPlan, ValueSource,
+};
 use super::super::rules::Action;
 use super::{Planner, hook};
-use crate::model::{Member, Object, Presence, Rest, Ty, TypeDef};
+use crate::model::{Member, ObjectShape, Presence, Rest, Ty, TypeDef};
 
 impl<'m> Planner<'m> {
     pub(super) fn object(
         &mut self,
         from_def: Option<&TypeDef>,
-        from: &Object,
+        from: &ObjectShape,
         to_def: Option<&TypeDef>,
-        to: &Object,
-    ) -> Body {
+        to: &ObjectShape,
+    ) -> ConversionBody {
         // An opaque object has no name of its own.
         let (from_key, to_key) = (key(from_def.or(to_def)), key(to_def.or(from_def)));
         let (mut fields, mut dropped, mut settled) = (Vec::new(), Vec::new(), Vec::new());
@@ -48,7 +50,7 @@ impl<'m> Planner<'m> {
                     let defs = [from_def, to_def];
                     let value = self.same_member(source, target, &place);
                     // A hook of the member sees to its limits.
-                    if !matches!(value, Source::Custom { .. }) {
+                    if !matches!(value, ValueSource::Custom { .. }) {
                         fitted = self.limited([source, target], defs, [from_key, to_key]);
                     }
                     value
@@ -87,7 +89,7 @@ impl<'m> Planner<'m> {
         if from.rest == Rest::Closed {
             foreign.clear();
         }
-        let hooks = |key: &str, is_first: bool| -> Vec<Hook> {
+        let hooks = |key: &str, is_first: bool| -> Vec<HookCall> {
             let decisions = self.rules.decisions(key, self.way).into_iter();
             let hooks = decisions.filter_map(|offer| match (offer.action, is_first) {
                 (Action::Before(path), true) | (Action::After(path), false) => {
@@ -97,7 +99,7 @@ impl<'m> Planner<'m> {
             });
             hooks.collect()
         };
-        Body::Object(ObjectPlan {
+        ConversionBody::Object(ObjectPlan {
             before: hooks(from_key, true),
             fields,
             dropped,
@@ -125,7 +127,7 @@ impl<'m> Planner<'m> {
             let mut ids = rules.fit(from_key, &limit.place, way);
             ids.extend(rules.fit(to_key, &limit.place, way));
             if ids.is_empty() {
-                let row = Row::Covers([to_key.to_owned(), limit.place.clone()]);
+                let row = ProposedRow::Covers([to_key.to_owned(), limit.place.clone()]);
                 let answer =
                     "the value is passed on as it is, and may be refused by who receives it";
                 let place = format!("{to_key}.{}", limit.place);
@@ -153,14 +155,14 @@ impl<'m> Planner<'m> {
             Rest::Typed(ty) => Some(ty),
             Rest::Closed => None,
         });
-        // What the source cannot hold is no loss, and neither is what the target takes as any JSON.
+        // A value that the source cannot hold is no loss, and neither is one that the target takes as any JSON.
         if a.is_none() || b == Some(&Ty::Json) {
             return plan;
         }
         if let (Rest::Typed(from), Rest::Typed(to)) = (from, to)
             && let Ok(transfer) = self.transfer(from, to)
         {
-            // What the two call alike may differ inside.
+            // Two members of one name may differ inside.
             plan.transfer = Some(Box::new(transfer));
             return plan;
         }

@@ -1,24 +1,32 @@
-//! What becomes of each variant of a union.
+//! The plan of each variant of a union.
 
-use super::super::open::{Row, UNDECIDED};
-use super::super::plan::{Arm, ArmPlan, Becomes, Body, End, SplitPlan, Transfer};
+use super::super::open::{ProposedRow, UNDECIDED};
+use super::super::plan::{Arm, ArmPlan, Becomes, ConversionBody, PairEnd, SplitPlan, Transfer};
 use super::super::rules::{Action, Reject};
 use super::{Planner, REFUSED, hook, rejection};
-use crate::diff::{Profile, pair};
+use crate::diff::{ChoiceMarks, pair};
 use crate::model::{Member, Model, Presence, Shape, Ty, TypeDef, Union, Variant};
 
 impl<'m> Planner<'m> {
     /// Returns a type that became one variant of a union, or several of them.
-    pub(super) fn variant_that_holds(&mut self, def: &TypeDef, union: &Union, to: &str) -> Body {
+    pub(super) fn variant_that_holds(
+        &mut self,
+        def: &TypeDef,
+        union: &Union,
+        to: &str,
+    ) -> ConversionBody {
         let held: Vec<_> = self.holding(union, &def.name).collect();
         match held[..] {
             [] => self.recast(def, to),
             [(variant, wanted)] => {
-                let transfer = self.call(End::Type(def.name.clone()), End::Type(wanted.clone()));
-                Body::IntoVariant(into(variant, transfer))
+                let transfer = self.call(
+                    PairEnd::Type(def.name.clone()),
+                    PairEnd::Type(wanted.clone()),
+                );
+                ConversionBody::IntoVariant(into(variant, transfer))
             }
             _ => match self.split(def, &held) {
-                Some(plan) => Body::Split(plan),
+                Some(plan) => ConversionBody::Split(plan),
                 None => {
                     self.unsupported.extend(self.rules.not_split(&def.name));
                     self.refused(def, &format!("it became several of `{to}`"))
@@ -70,7 +78,7 @@ impl<'m> Planner<'m> {
         let arms = arms.into_iter().map(|(value, (variant, name))| {
             let ends = (def.name.clone(), name.clone());
             self.splits.insert(ends, member.wire.clone());
-            let transfer = self.call(End::Type(def.name.clone()), End::Type(name.clone()));
+            let transfer = self.call(PairEnd::Type(def.name.clone()), PairEnd::Type(name.clone()));
             (value.clone(), into(variant, transfer))
         });
         let arms = arms.collect();
@@ -116,7 +124,10 @@ impl<'m> Planner<'m> {
                     own.map(|own| Becomes {
                         variant: None,
                         boxed: false,
-                        transfer: self.call(End::Type(own.to_owned()), End::Type(name.to_owned())),
+                        transfer: self.call(
+                            PairEnd::Type(own.to_owned()),
+                            PairEnd::Type(name.to_owned()),
+                        ),
                     })
                 }
             };
@@ -185,7 +196,7 @@ impl<'m> Planner<'m> {
                 error: error.clone(),
             },
             _ => {
-                self.notes(place, open, REFUSED, Row::Rule(rejection(&error)));
+                self.notes(place, open, REFUSED, ProposedRow::Rule(rejection(&error)));
                 Arm::Reject {
                     rule: UNDECIDED.to_owned(),
                     error,
@@ -197,9 +208,9 @@ impl<'m> Planner<'m> {
     /// Returns which variant of the source is which of the target, by their places: by name or rule, else by what always stands
     /// in one member. The way back leads to where a value came from.
     pub(super) fn pairs(&self, source: &Union, target: &Union) -> Vec<(usize, usize)> {
-        fn profiles<'m>(model: &'m Model, union: &'m Union) -> Vec<Profile<'m>> {
+        fn profiles<'m>(model: &'m Model, union: &'m Union) -> Vec<ChoiceMarks<'m>> {
             let types = union.types();
-            types.map(|ty| Profile::of_type(model, ty)).collect()
+            types.map(|ty| ChoiceMarks::of_type(model, ty)).collect()
         }
         let sides = [profiles(self.from, source), profiles(self.to, target)];
         let flipped = |pair: (usize, usize)| self.way.of(pair, (pair.1, pair.0));

@@ -30,7 +30,7 @@ pub(super) fn is_plain(model: &Model, ty: &Ty) -> bool {
     }
 }
 
-/// How many types of a schema are looked through for the sake of one.
+/// Maximum number of types of a schema that are looked through for the sake of one.
 pub(super) const MAX_WITHIN: usize = 16;
 
 /// Returns whether a text of the type is made of scalars and lists of them, no more than `depth` deep: nothing in it needs a

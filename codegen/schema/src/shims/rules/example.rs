@@ -1,8 +1,8 @@
-//! What a rule comes to, on one value: a text of the one revision and what stands for it in the other.
+//! The result of a rule on one value: a text of the one revision and its counterpart in the other.
 
 use serde::{Deserialize, Serialize};
 
-use crate::shims::pair::{Sender, Way};
+use crate::shims::pair::{MethodSender, StepDirection};
 use mcp_convert::Adapter;
 
 /// An example as it is written; reading it says whether it is one.
@@ -18,28 +18,28 @@ pub struct Example {
     /// The method that they answer as an error.
     pub(super) error: Option<String>,
     /// The way that it goes; the rule's own, where it speaks of one.
-    pub(super) way: Option<Way>,
-    /// Who sends the method, where both may and the rule speaks of neither.
-    pub(super) sender: Option<Sender>,
-    /// What the session knows.
+    pub(super) way: Option<StepDirection>,
+    /// The sender of the method, where both sides may send it and the rule names neither.
+    pub(super) sender: Option<MethodSender>,
+    /// The facts of the session.
     #[serde(default)]
-    pub(super) session: Facts,
+    pub(super) session: SessionFacts,
     /// JSON of the source.
     pub(super) input: String,
     /// JSON of the target, or how the conversion ends: `needs handshake`, `rejected -32602`, `dropped`.
     pub(super) output: String,
-    /// Where the rule records that something is lost, added or replaced.
+    /// The places where the rule records a loss, an addition or a replacement.
     #[serde(default)]
     pub(super) loses: Vec<String>,
 }
 
-/// What a session knows, each as JSON.
+/// The facts of a session, each as JSON.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
-pub struct Facts {
-    /// What the client can do.
+pub struct SessionFacts {
+    /// The capabilities of the client.
     pub client_capabilities: Option<String>,
-    /// Which client it is.
+    /// The name and version of the client.
     pub client_info: Option<String>,
     /// For which stream a notification is.
     pub subscription_id: Option<String>,
@@ -50,25 +50,25 @@ pub struct Facts {
 pub struct Sample<'r> {
     /// The rule.
     pub rule: &'r str,
-    /// What the texts are.
-    pub of: Of<'r>,
-    /// Which way it goes.
-    pub way: Way,
-    /// Who sends the method, where that is said.
-    pub sender: Option<Sender>,
-    /// What the session knows.
-    pub session: &'r Facts,
+    /// The kind of the texts.
+    pub of: SampleSubject<'r>,
+    /// The direction.
+    pub way: StepDirection,
+    /// The sender of the method, where the row names one.
+    pub sender: Option<MethodSender>,
+    /// The facts of the session.
+    pub session: &'r SessionFacts,
     /// JSON of the source.
     pub input: &'r str,
-    /// What becomes of it.
-    pub ending: Ending<'r>,
-    /// Where the rule records something.
+    /// The end of the conversion.
+    pub ending: ExampleEnding<'r>,
+    /// The places where the rule records something.
     pub loses: &'r [String],
 }
 
-/// What a text is.
+/// The kind of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Of<'r> {
+pub enum SampleSubject<'r> {
     /// A value of a definition.
     Type(&'r str),
     /// The params of a method.
@@ -79,7 +79,7 @@ pub enum Of<'r> {
     Error(&'r str),
 }
 
-impl std::fmt::Display for Of<'_> {
+impl std::fmt::Display for SampleSubject<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Type(name) => f.write_str(name),
@@ -90,9 +90,9 @@ impl std::fmt::Display for Of<'_> {
     }
 }
 
-/// How a conversion ends.
+/// The end of a conversion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending<'r> {
+pub enum ExampleEnding<'r> {
     /// With this text.
     Value(&'r str),
     /// An adapter has to do it.

@@ -5,10 +5,10 @@ use crate::sorted::SortedSet;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::example::{Ending, Example, Facts, Of, Sample};
-use super::rows::{ErrorRule, MethodRule, Rows, Rule, placed};
+use super::example::{Example, ExampleEnding, Sample, SampleSubject, SessionFacts};
+use super::rows::{ErrorRule, MethodRule, PairRule, RuleTables, placed};
 use crate::one_or_many::OneOrMany;
-use crate::shims::pair::Way;
+use crate::shims::pair::StepDirection;
 
 fn json(what: &str, text: &str) -> Result<(), String> {
     serde_json::from_str::<Value>(text)
@@ -16,48 +16,48 @@ fn json(what: &str, text: &str) -> Result<(), String> {
         .map_err(|error| format!("its `{what}` is not JSON: {error}"))
 }
 
-fn ending(output: &str) -> Result<Ending<'_>, String> {
+fn ending(output: &str) -> Result<ExampleEnding<'_>, String> {
     if let Some(adapter) = output.strip_prefix("needs ") {
-        return adapter.parse().map(Ending::Needs);
+        return adapter.parse().map(ExampleEnding::Needs);
     }
     if let Some(code) = output.strip_prefix("rejected ") {
         let code = code.parse();
         return code
-            .map(Ending::Rejected)
+            .map(ExampleEnding::Rejected)
             .map_err(|_| format!("`{output}` names no code: it is written as `rejected -32602`"));
     }
     if output == "dropped" {
-        return Ok(Ending::Dropped);
+        return Ok(ExampleEnding::Dropped);
     }
     json("output", output).map_err(|error| {
         format!("{error}; if the conversion returns no value, write `needs ADAPTER`, `rejected CODE` or `dropped`")
     })?;
-    Ok(Ending::Value(output))
+    Ok(ExampleEnding::Value(output))
 }
 
-/// What every row with an id says of itself.
-pub(in crate::shims) struct Told<'r> {
+/// The common part of every row with an id.
+pub(in crate::shims) struct ExemplifiedRow<'r> {
     pub(super) offset: usize,
     pub(in crate::shims) id: &'r str,
-    /// What it speaks of, in words.
+    /// The subject, in words.
     pub(in crate::shims) at: String,
-    /// What it says of each way that it speaks of.
-    pub(in crate::shims) says: Vec<(Way, Value)>,
+    /// The action in each direction that the row has.
+    pub(in crate::shims) says: Vec<(StepDirection, Value)>,
     pub(in crate::shims) reason: &'r str,
     pub(super) source: &'r str,
     /// The row itself, where it is a `[[rule]]`.
-    pub(in crate::shims) rule: Option<&'r Rule>,
+    pub(in crate::shims) rule: Option<&'r PairRule>,
     /// The row itself, where it is a `[[method]]`.
     pub(super) method: Option<&'r MethodRule>,
     examples: &'r [Example],
 }
 
-impl Rows {
+impl RuleTables {
     /// All rows with an id, in the order of the file within their kind.
-    pub(in crate::shims) fn told(&self) -> impl Iterator<Item = Told<'_>> {
+    pub(in crate::shims) fn told(&self) -> impl Iterator<Item = ExemplifiedRow<'_>> {
         macro_rules! told {
             ($rows:expr, $says:ident, |$row:ident| $at:expr, $rule:expr, $method:expr) => {
-                placed($rows).map(|(offset, $row)| Told {
+                placed($rows).map(|(offset, $row)| ExemplifiedRow {
                     offset,
                     id: &$row.id,
                     at: $at,
@@ -87,19 +87,21 @@ impl Rows {
 }
 
 /// Lists the ways that have text, each as rule files write it.
-fn says<'r, A: Serialize + 'r>(of: impl Fn(Way) -> Option<&'r A>) -> Vec<(Way, Value)> {
+fn says<'r, A: Serialize + 'r>(
+    of: impl Fn(StepDirection) -> Option<&'r A>,
+) -> Vec<(StepDirection, Value)> {
     let said = |way| Some((way, serde_json::to_value(of(way)?).unwrap_or_default()));
-    Way::BOTH.into_iter().filter_map(said).collect()
+    StepDirection::BOTH.into_iter().filter_map(said).collect()
 }
 
-impl<'r> Told<'r> {
+impl<'r> ExemplifiedRow<'r> {
     /// Returns an example of it that can be tried.
     fn read(&self, example: &'r Example) -> Result<Sample<'r>, String> {
         let of = [
-            example.r#type.as_deref().map(Of::Type),
-            example.params.as_deref().map(Of::Params),
-            example.result.as_deref().map(Of::Result),
-            example.error.as_deref().map(Of::Error),
+            example.r#type.as_deref().map(SampleSubject::Type),
+            example.params.as_deref().map(SampleSubject::Params),
+            example.result.as_deref().map(SampleSubject::Result),
+            example.error.as_deref().map(SampleSubject::Error),
         ];
         let mut of = of.into_iter().flatten();
         let (Some(of), None) = (of.next(), of.next()) else {
@@ -112,7 +114,7 @@ impl<'r> Told<'r> {
             (None, _) => return Err("it says no `way`: up or down".to_owned()),
         };
         json("input", &example.input)?;
-        let Facts {
+        let SessionFacts {
             client_capabilities,
             client_info,
             subscription_id,

@@ -5,10 +5,10 @@ mod exemplified;
 mod rows;
 mod sound;
 
-pub use example::{Ending, Example, Facts, Of, Sample};
+pub use example::{Example, ExampleEnding, Sample, SampleSubject, SessionFacts};
 pub use rows::{
-    Action, Codes, ErrorFate, ErrorRule, LossKind, MethodAction, MethodRule, Only, Reject, Rule,
-    SessionFact, Trivial,
+    Action, CodeRange, ErrorRule, ErrorRuleFate, MethodAction, MethodRule, Only, PairRule, Reject,
+    RuleLossKind, SessionFact, Trivial,
 };
 
 use crate::sorted::SortedSet;
@@ -16,30 +16,30 @@ use std::cell::RefCell;
 
 use toml::Spanned;
 
-use super::changes::Changes;
-use super::pair::{Pair, Sender, Way};
+use super::changes::ProseChanges;
+use super::pair::{MethodSender, RevisionPair, StepDirection};
 use super::plan::RuleFacts;
 use crate::Error;
-use crate::model::{Member, Object};
+use crate::model::{Member, ObjectShape};
 use crate::rules::matches;
 use crate::spec::Spec;
 use crate::spec::rules::RuleFile;
 pub(super) use rows::{Also, placed};
-use rows::{Rename, Rows};
+use rows::{Rename, RuleTables};
 
 /// The rules of a pair.
 #[derive(Debug, Default)]
 pub struct PairRules {
     file: RuleFile,
-    pub(super) rows: Rows,
+    pub(super) rows: RuleTables,
     /// Byte offset, place in its list and direction of rules that were of use.
-    used: RefCell<SortedSet<(usize, usize, Way)>>,
+    used: RefCell<SortedSet<(usize, usize, StepDirection)>>,
     /// Byte offset of hooks, and the members that they were found to make fit.
     fitted: RefCell<SortedSet<(usize, String)>>,
     /// The rules that changes of the prose ask for.
     asked: SortedSet<String>,
     /// The pair that they are for, where it was said.
-    pair: Option<Pair>,
+    pair: Option<RevisionPair>,
 }
 
 impl PairRules {
@@ -47,14 +47,14 @@ impl PairRules {
     ///
     /// # Errors
     /// As [`PairRules::read`].
-    pub fn of(pair: &Pair, spec: &Spec) -> Result<Self, Error> {
+    pub fn of(pair: &RevisionPair, spec: &Spec) -> Result<Self, Error> {
         Self::read(spec.rules.get(&pair.file()))
     }
 
     /// Reads the rules of a pair; an absent file has none.
     ///
     /// # Errors
-    /// What is not TOML, with its line, and rules that contradict themselves.
+    /// Returns an error for a text that is not TOML, with its line, and for rules that contradict themselves.
     pub fn read(file: RuleFile) -> Result<Self, Error> {
         let rules = Self::unfinished(file)?;
         Error::check(sound::faults(&rules.file, &rules.rows))?;
@@ -63,7 +63,7 @@ impl PairRules {
 
     /// Returns the same of rules that need not say all that rules have to say.
     pub(crate) fn unfinished(file: RuleFile) -> Result<Self, Error> {
-        let rows: Rows = file.parse()?;
+        let rows: RuleTables = file.parse()?;
         Ok(Self {
             file,
             rows,
@@ -73,7 +73,7 @@ impl PairRules {
 
     /// Adds what changes of the prose ask for, and returns every one without an answer.
     #[must_use]
-    pub fn answering(mut self, changes: &Changes, pair: &Pair) -> (Self, Vec<Error>) {
+    pub fn answering(mut self, changes: &ProseChanges, pair: &RevisionPair) -> (Self, Vec<Error>) {
         let ids = self.rows.told().map(|row| row.id).collect();
         let (asked, unanswered) = changes.asked(pair, &ids);
         self.asked = asked;
@@ -82,9 +82,9 @@ impl PairRules {
     }
 
     /// Returns the pair that they are for; these are its ends.
-    pub(super) fn pair(&self, old: &str, new: &str) -> Pair {
+    pub(super) fn pair(&self, old: &str, new: &str) -> RevisionPair {
         let own = self.pair.clone();
-        own.unwrap_or_else(|| Pair::new(old, new))
+        own.unwrap_or_else(|| RevisionPair::new(old, new))
     }
 
     pub(super) fn error(&self, offset: usize, id: &str, problem: &str, reason: &str) -> Error {
@@ -92,8 +92,8 @@ impl PairRules {
     }
 
     /// Returns the hooks of a type that say that they make a member fit into tighter limits.
-    pub(super) fn fit(&self, owner: &str, member: &str, way: Way) -> SortedSet<String> {
-        let fits = |rule: &Rule| {
+    pub(super) fn fit(&self, owner: &str, member: &str, way: StepDirection) -> SortedSet<String> {
+        let fits = |rule: &PairRule| {
             rule.action(way).is_some_and(Action::is_hook)
                 && at(rule, owner).is_some()
                 && rule.covers.iter().any(|covered| covered == member)
@@ -115,7 +115,7 @@ impl PairRules {
     }
 
     /// Returns whether two types of different names are one, by a rule.
-    pub(super) fn renamed(&self, from: &str, to: &str, way: Way) -> bool {
+    pub(super) fn renamed(&self, from: &str, to: &str, way: StepDirection) -> bool {
         let (wanted_old, wanted_new) = way.of((from, to), (to, from));
         let row = self.names().find(|(.., row, new)| {
             let Rename { old, method, .. } = row;
@@ -155,9 +155,9 @@ impl PairRules {
     /// Returns the member of `from` that goes by another name in `to`, where it is the `target`.
     pub(super) fn renamed_member<'m>(
         &self,
-        (key, from): (&str, &'m Object),
+        (key, from): (&str, &'m ObjectShape),
         (to_key, target): (&str, &Member),
-        way: Way,
+        way: StepDirection,
     ) -> Option<&'m Member> {
         let wanted = format!("{to_key}.{}", target.wire);
         self.names().find_map(|(offset, at, row, new)| {
@@ -171,12 +171,12 @@ impl PairRules {
     }
 
     /// Returns the decision about a place where there may be no need of one: it counts as used once [`Self::uses`] says so.
-    pub(super) fn offer(&self, place: &str, way: Way) -> Option<Offer<'_>> {
+    pub(super) fn offer(&self, place: &str, way: StepDirection) -> Option<Offer<'_>> {
         self.offers(place, way).next()
     }
 
     /// Returns the hand-written function that converts the whole of what stands at a place, if a rule names one.
-    pub(super) fn custom(&self, place: &str, way: Way) -> Option<(&Rule, &str)> {
+    pub(super) fn custom(&self, place: &str, way: StepDirection) -> Option<(&PairRule, &str)> {
         self.offers(place, way).find_map(|offer| {
             let Action::Custom(path) = offer.action else {
                 return None;
@@ -186,7 +186,7 @@ impl PairRules {
         })
     }
 
-    fn offers(&self, place: &str, way: Way) -> impl Iterator<Item = Offer<'_>> {
+    fn offers(&self, place: &str, way: StepDirection) -> impl Iterator<Item = Offer<'_>> {
         placed(&self.rows.rule).filter_map(move |(offset, rule)| {
             let action = rule.action(way)?;
             let at = at(rule, place)?;
@@ -205,18 +205,20 @@ impl PairRules {
 
     /// A row that speaks of both ways at once was needed, for this one of the names in it.
     pub(super) fn uses_row(&self, offset: usize, at: usize) {
-        self.used.borrow_mut().insert((offset, at, Way::Up));
+        self.used
+            .borrow_mut()
+            .insert((offset, at, StepDirection::Up));
     }
 
     /// All decisions about a place: a type may have something done before and after.
-    pub(super) fn decisions(&self, place: &str, way: Way) -> Vec<Offer<'_>> {
+    pub(super) fn decisions(&self, place: &str, way: StepDirection) -> Vec<Offer<'_>> {
         let offers: Vec<Offer<'_>> = self.offers(place, way).collect();
         offers.iter().for_each(|offer| self.uses(offer));
         offers
     }
 
     /// Returns the decision about a method that the other revision lacks, or understands otherwise.
-    pub(super) fn method(&self, name: &str, sender: Sender) -> Option<(usize, &MethodRule)> {
+    pub(super) fn method(&self, name: &str, sender: MethodSender) -> Option<(usize, &MethodRule)> {
         placed(&self.rows.method).find_map(|(offset, rule)| {
             let at = rule.name.all().iter().position(|known| known == name)?;
             if rule.sender.is_some_and(|own| own != sender) {
@@ -228,7 +230,11 @@ impl PairRules {
     }
 
     /// Returns the decision about a method that both have, if there is one.
-    pub(super) fn method_apart(&self, name: &str, sender: Sender) -> Option<(usize, &MethodRule)> {
+    pub(super) fn method_apart(
+        &self,
+        name: &str,
+        sender: MethodSender,
+    ) -> Option<(usize, &MethodRule)> {
         let known = placed(&self.rows.method).any(|(_, rule)| {
             rule.action.is_none() && rule.name.all().iter().any(|known| known == name)
         });
@@ -255,7 +261,7 @@ impl PairRules {
     }
 
     /// Returns all rules, in the order of the file.
-    pub fn rules(&self) -> impl Iterator<Item = &Rule> {
+    pub fn rules(&self) -> impl Iterator<Item = &PairRule> {
         self.rows.rule.iter().map(Spanned::get_ref)
     }
 
@@ -278,7 +284,7 @@ impl PairRules {
     #[must_use]
     pub fn unused(&self) -> Vec<Error> {
         let used = self.used.borrow();
-        let idle_at = |offset: usize, at: usize| !used.contains(&(offset, at, Way::Up));
+        let idle_at = |offset: usize, at: usize| !used.contains(&(offset, at, StepDirection::Up));
         let mut errors = sound::idle(&self.file, &self.rows, &self.asked);
         let mut fault = |offset: usize, id: &str, problem: &str, reason: &str| {
             errors.push(self.error(offset, id, problem, reason));
@@ -291,7 +297,7 @@ impl PairRules {
         }
         for (offset, rule) in placed(&self.rows.rule) {
             let mut fault = |problem: String| fault(offset, &rule.id, &problem, &rule.reason);
-            let said = Way::BOTH.into_iter();
+            let said = StepDirection::BOTH.into_iter();
             for way in said.filter(|way| rule.action(*way).is_some()) {
                 for (at, place) in rule.at.all().iter().enumerate() {
                     if !used.contains(&(offset, at, way)) {
@@ -308,7 +314,7 @@ impl PairRules {
             }
         }
         for (offset, rule) in placed(&self.rows.error) {
-            // Whether a code of a range means something else is not for a schema to say.
+            // The other meaning of a code of a range is in no schema.
             if rule.code.single().is_some() && rule.method.is_none() && idle_at(offset, 0) {
                 let problem = "both revisions have the code, or neither (spec/errors.toml)";
                 fault(offset, &rule.id, problem, &rule.reason);
@@ -330,10 +336,10 @@ impl PairRules {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Offer<'r> {
     /// The rule.
-    pub(super) rule: &'r Rule,
-    /// What it says.
+    pub(super) rule: &'r PairRule,
+    /// The action of the row.
     pub(super) action: &'r Action,
-    key: (usize, usize, Way),
+    key: (usize, usize, StepDirection),
 }
 
 impl Offer<'_> {
@@ -344,7 +350,7 @@ impl Offer<'_> {
 }
 
 /// Returns which of the places that a rule speaks of this is.
-fn at(rule: &Rule, place: &str) -> Option<usize> {
+fn at(rule: &PairRule, place: &str) -> Option<usize> {
     let mut places = rule.at.all().iter();
     places.position(|pattern| matches(pattern, place))
 }

@@ -7,17 +7,17 @@ use toml::Spanned;
 use super::example::Example;
 use crate::Error;
 use crate::one_or_many::OneOrMany;
-use crate::shims::pair::{Sender, Way};
+use crate::shims::pair::{MethodSender, StepDirection};
 use crate::spec::rules::RuleFile;
 use mcp_convert::Adapter;
 
 /// All rows of a file, with their places in it.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(in crate::shims) struct Rows {
+pub(in crate::shims) struct RuleTables {
     pub(in crate::shims) also: Vec<Spanned<Also>>,
     pub(super) rename: Vec<Spanned<Rename>>,
-    pub(super) rule: Vec<Spanned<Rule>>,
+    pub(super) rule: Vec<Spanned<PairRule>>,
     pub(super) method: Vec<Spanned<MethodRule>>,
     pub(super) error: Vec<Spanned<ErrorRule>>,
 }
@@ -53,7 +53,7 @@ pub(super) struct Rename {
     pub(super) old: String,
     /// A type that was split has several.
     pub(super) new: OneOrMany<String>,
-    /// Whether methods are meant, and not types.
+    /// Set if methods are meant, and not types.
     #[serde(default)]
     pub(super) method: bool,
     pub(super) reason: String,
@@ -69,26 +69,26 @@ impl Rename {
 /// A decision about a member, a variant or a type.
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Rule {
+pub struct PairRule {
     /// The name under which losses and people speak of it.
     pub id: String,
     /// `Type.member`, `Type|Variant` or `Type`, or a list of them; `*` stands for any type.
     pub at: OneOrMany<String>,
-    /// What happens on the way to the newer revision.
+    /// The action on the way to the newer revision.
     pub up: Option<Action>,
-    /// What happens on the way to the older one.
+    /// The action on the way to the older one.
     pub down: Option<Action>,
-    /// How much the loss matters, where something is lost.
-    pub loss: Option<LossKind>,
-    /// How much it matters where what counts is not among what is lost: a hook says so, or `trivial` does.
-    pub lesser: Option<LossKind>,
+    /// The gravity of the loss, where there is one.
+    pub loss: Option<RuleLossKind>,
+    /// The gravity of a loss without the part that counts: a hook says so, or `trivial` does.
+    pub lesser: Option<RuleLossKind>,
     /// The values that are lost with the lesser kind.
     pub trivial: Option<Trivial>,
-    /// Whether nothing is lost by it under the policy that carries: a member that is dropped travels as an unknown one
+    /// Set if nothing is lost by it under the policy that carries: a member that is dropped travels as an unknown one
     /// then, and is taken back. Not where an older peer would take it for something else, or where it is no member.
     #[serde(default = "yes")]
     pub carry: bool,
-    /// What it comes to, on values: one at least of each way that it speaks of.
+    /// Examples on values: one at least of each direction that the rule has.
     #[serde(default)]
     pub example: Vec<Example>,
     /// The hooks, as `id@place`, without which this would lose more than it says, or stop where it need not.
@@ -124,17 +124,17 @@ pub struct Trivial {
 pub struct MethodRule {
     /// The method, or a list of them.
     pub name: OneOrMany<String>,
-    /// Who sends it, where that matters.
-    pub sender: Option<Sender>,
+    /// The sender, where that matters.
+    pub sender: Option<MethodSender>,
     /// Its name in rule tables.
     pub id: String,
-    /// What becomes of it, on either way, where only one revision has it.
+    /// The fate in either direction, where only one revision has it.
     pub action: Option<MethodAction>,
-    /// What becomes of it on the way up, where both have it.
+    /// The fate on the way up, where both have it.
     pub up: Option<MethodAction>,
-    /// What becomes of it on the way down, where both have it.
+    /// The fate on the way down, where both have it.
     pub down: Option<MethodAction>,
-    /// What it comes to, on values.
+    /// Examples on values.
     #[serde(default)]
     pub example: Vec<Example>,
     /// The types that its adapter converts although no method of both revisions reaches them.
@@ -151,20 +151,20 @@ pub struct MethodRule {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ErrorRule {
     /// The code, a range of them (the lowest and the highest), or any.
-    pub code: Codes,
+    pub code: CodeRange,
     /// Its name in rule tables and losses.
     pub id: String,
     /// The methods that it answers, where it means something else elsewhere.
     pub method: Option<OneOrMany<String>>,
     /// The member that its data has, where it means something else without it.
     pub data: Option<String>,
-    /// What it comes to, on values.
+    /// Examples on values.
     #[serde(default)]
     pub example: Vec<Example>,
-    /// What it becomes on the way up.
-    pub up: Option<ErrorFate>,
-    /// What it becomes on the way down.
-    pub down: Option<ErrorFate>,
+    /// The error on the way up.
+    pub up: Option<ErrorRuleFate>,
+    /// The error on the way down.
+    pub down: Option<ErrorRuleFate>,
     /// Why, in our own words.
     pub reason: String,
     /// The page that it rests on.
@@ -174,7 +174,7 @@ pub struct ErrorRule {
 /// The codes that a rule speaks of: `-32002`, `[-32099, -32020]` or `"any"`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(try_from = "RawCodes", into = "RawCodes")]
-pub struct Codes {
+pub struct CodeRange {
     /// The lowest.
     pub from: i64,
     /// The highest.
@@ -189,7 +189,7 @@ enum RawCodes {
     Word(String),
 }
 
-impl Codes {
+impl CodeRange {
     const ANY: Self = Self {
         from: i64::MIN,
         to: i64::MAX,
@@ -217,7 +217,7 @@ impl Codes {
     }
 }
 
-impl TryFrom<RawCodes> for Codes {
+impl TryFrom<RawCodes> for CodeRange {
     type Error = String;
 
     fn try_from(raw: RawCodes) -> Result<Self, String> {
@@ -235,17 +235,17 @@ impl TryFrom<RawCodes> for Codes {
     }
 }
 
-impl From<Codes> for RawCodes {
-    fn from(codes: Codes) -> Self {
+impl From<CodeRange> for RawCodes {
+    fn from(codes: CodeRange) -> Self {
         match codes {
-            Codes::ANY => Self::Word("any".to_owned()),
-            Codes { from, to } if from == to => Self::One(from),
-            Codes { from, to } => Self::Range([from, to]),
+            CodeRange::ANY => Self::Word("any".to_owned()),
+            CodeRange { from, to } if from == to => Self::One(from),
+            CodeRange { from, to } => Self::Range([from, to]),
         }
     }
 }
 
-impl std::fmt::Display for Codes {
+impl std::fmt::Display for CodeRange {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             &Self::ANY => f.pad("any"),
@@ -255,17 +255,17 @@ impl std::fmt::Display for Codes {
     }
 }
 
-/// What an error becomes.
+/// The fate of an error.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum ErrorFate {
+pub enum ErrorRuleFate {
     /// The same error with this code.
     Code(i64),
     /// An adapter has to turn it into something else.
     RequiresState(Adapter),
 }
 
-/// What a rule does.
+/// The action of a rule.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Action {
@@ -305,7 +305,7 @@ pub enum Action {
     After(String),
 }
 
-/// What becomes of a method that the other revision lacks, or understands otherwise.
+/// The fate of a method that the other revision lacks, or understands otherwise.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MethodAction {
@@ -342,22 +342,22 @@ pub struct Reject {
     pub message: String,
 }
 
-/// What a handshake settles.
+/// A fact that a handshake settles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SessionFact {
-    /// What the client can do.
+    /// The capabilities of the client.
     ClientCapabilities,
-    /// Which client it is.
+    /// The name and version of the client.
     ClientInfo,
     /// For which stream a notification is.
     SubscriptionId,
 }
 
-/// How much a loss matters.
+/// The gravity of a loss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum LossKind {
+pub enum RuleLossKind {
     /// It shows, and no more.
     Cosmetic,
     /// It changes what can be done.
@@ -368,23 +368,25 @@ pub enum LossKind {
     Safety,
 }
 
-impl Rule {
+impl PairRule {
     /// Returns its action for one way.
     #[must_use]
-    pub fn action(&self, way: Way) -> Option<&Action> {
+    pub fn action(&self, way: StepDirection) -> Option<&Action> {
         way.of(&self.up, &self.down).as_ref()
     }
 
     /// Returns what it says, of both ways.
     pub(super) fn actions(&self) -> impl Iterator<Item = &Action> {
-        Way::BOTH.into_iter().filter_map(|way| self.action(way))
+        StepDirection::BOTH
+            .into_iter()
+            .filter_map(|way| self.action(way))
     }
 }
 
 impl MethodRule {
     /// Returns its action for one way.
     #[must_use]
-    pub fn action(&self, way: Way) -> Option<&MethodAction> {
+    pub fn action(&self, way: StepDirection) -> Option<&MethodAction> {
         let of_way = way.of(&self.up, &self.down);
         self.action.as_ref().or(of_way.as_ref())
     }
@@ -393,7 +395,7 @@ impl MethodRule {
 impl ErrorRule {
     /// Returns what the code becomes on one way.
     #[must_use]
-    pub fn fate(&self, way: Way) -> Option<&ErrorFate> {
+    pub fn fate(&self, way: StepDirection) -> Option<&ErrorRuleFate> {
         way.of(&self.up, &self.down).as_ref()
     }
 }

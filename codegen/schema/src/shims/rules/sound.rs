@@ -1,23 +1,23 @@
-//! What is wrong with the rules of a pair before any model is looked at.
+//! The faults of a pair's rules before any model is looked at.
 
 use crate::sorted::SortedSet;
 
-use super::exemplified::Told;
-use super::rows::{Action, Rows, Rule, error, placed};
+use super::exemplified::ExemplifiedRow;
+use super::rows::{Action, PairRule, RuleTables, error, placed};
 use crate::Error;
 use crate::naming::is_identifier;
 use crate::shims::open::UNDECIDED;
-use crate::shims::pair::Way;
+use crate::shims::pair::StepDirection;
 use crate::spec::rules::RuleFile;
 
 /// Every rule that says too little, contradicts itself, or leans on another one that is not there.
-pub(super) fn faults(file: &RuleFile, rows: &Rows) -> Vec<Error> {
+pub(super) fn faults(file: &RuleFile, rows: &RuleTables) -> Vec<Error> {
     let mut errors = Vec::new();
     let mut fault = |offset: usize, id: &str, problem: &str, reason: &str| {
         errors.push(error(file, offset, id, problem, reason));
     };
     let mut seen = SortedSet::new();
-    let mut told: Vec<Told<'_>> = rows.told().collect();
+    let mut told: Vec<ExemplifiedRow<'_>> = rows.told().collect();
     told.sort_by_key(|row| row.offset);
     for row in &told {
         let mut fault = |problem: &str| fault(row.offset, row.id, problem, row.reason);
@@ -43,14 +43,14 @@ pub(super) fn faults(file: &RuleFile, rows: &Rows) -> Vec<Error> {
                 "the id is not a name: expected lower-case letters, digits and `-`, beginning with a letter",
             );
         }
-        let hooks = row.rule.into_iter().flat_map(Rule::actions);
+        let hooks = row.rule.into_iter().flat_map(PairRule::actions);
         let hooks = hooks.filter_map(Action::function);
         for hook in hooks.filter(|hook| !hook.split("::").all(is_identifier)) {
             fault(&format!(
                 "`{hook}` is not a function of the pair's module in runtime/hooks: expected a name such as `as_text`, or a path such as `tools::as_text`"
             ));
         }
-        // What a rule is for is said in one place.
+        // One row says the purpose of a rule.
         if !seen.insert(row.id) {
             fault(
                 "another rule of this pair has the id: make them one, whose `at` or `name` is a list, or name them apart",
@@ -96,7 +96,7 @@ fn is_rule_id(id: &str) -> bool {
 const SILENT: &str = "it says neither what happens on the way up nor down";
 
 /// Every hook and every type of an adapter that no other rule asks for.
-pub(super) fn idle(file: &RuleFile, rows: &Rows, asked: &SortedSet<String>) -> Vec<Error> {
+pub(super) fn idle(file: &RuleFile, rows: &RuleTables, asked: &SortedSet<String>) -> Vec<Error> {
     let mut errors = Vec::new();
     for (offset, rule) in placed(&rows.rule) {
         let wanted = asked.contains(&rule.id) || is_relied_on(rows, rule);
@@ -115,7 +115,7 @@ pub(super) fn idle(file: &RuleFile, rows: &Rows, asked: &SortedSet<String>) -> V
     errors
 }
 
-fn problems(rows: &Rows, rule: &Rule) -> Vec<String> {
+fn problems(rows: &RuleTables, rule: &PairRule) -> Vec<String> {
     let loses = rule.actions().any(|action| {
         matches!(
             action,
@@ -140,9 +140,10 @@ fn problems(rows: &Rows, rule: &Rule) -> Vec<String> {
     let by_itself = by_itself.into_iter().filter(|(is_wrong, _)| *is_wrong);
     let mut problems: Vec<String> = by_itself.map(|(_, problem)| problem.to_owned()).collect();
     let places = rule.with.iter();
-    for (place, way) in places.flat_map(|place| Way::BOTH.map(|way| (place, way))) {
+    for (place, way) in places.flat_map(|place| StepDirection::BOTH.map(|way| (place, way))) {
         let mut hooks = placed(&rows.rule).filter(|(_, hook)| labels(hook).any(|it| it == *place));
-        let is_there = |(_, hook): (usize, &Rule)| hook.action(way).is_some_and(Action::is_hook);
+        let is_there =
+            |(_, hook): (usize, &PairRule)| hook.action(way).is_some_and(Action::is_hook);
         let leans = |action: &Action| *action != Action::Adopt;
         if rule.action(way).is_some_and(leans) && !hooks.any(is_there) {
             problems.push(format!(
@@ -153,16 +154,16 @@ fn problems(rows: &Rows, rule: &Rule) -> Vec<String> {
     problems
 }
 
-fn is_hook(rule: &Rule) -> bool {
+fn is_hook(rule: &PairRule) -> bool {
     rule.actions().any(Action::is_hook)
 }
 
-fn is_relied_on(rows: &Rows, hook: &Rule) -> bool {
+fn is_relied_on(rows: &RuleTables, hook: &PairRule) -> bool {
     labels(hook).all(|label| placed(&rows.rule).any(|(_, rule)| rule.with.contains(&label)))
 }
 
 /// Returns how `with` names a rule.
-fn labels(rule: &Rule) -> impl Iterator<Item = String> {
+fn labels(rule: &PairRule) -> impl Iterator<Item = String> {
     let places = rule.at.all().iter();
     places.map(|place| format!("{}@{place}", rule.id))
 }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::pointer;
 
-/// How many references and parts are followed from a choice.
+/// Maximum number of references and parts to follow from a choice.
 const MAX_STEPS: usize = 16;
 
 /// Spells each `oneOf` of a canonical schema as `anyOf` where no value fits two of its choices.

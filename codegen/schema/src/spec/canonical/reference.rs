@@ -2,21 +2,21 @@
 
 use serde_json::Value;
 
-use super::{Holds, holds};
+use super::{KeywordContent, holds};
 use crate::pointer;
 
 /// Returns the pointer of a `$ref`, with `definitions` called `$defs` where that is a place of definitions.
 ///
 /// The position is followed step by step, so that a member called `definitions` keeps its name.
 pub(super) fn rewritten(pointer: &str) -> String {
-    let mut position = Holds::Schema;
+    let mut position = KeywordContent::Schema;
     let mut rewritten = String::new();
     for segment in pointer.split('/').skip(1) {
         let (segment, next) = match position {
-            Holds::Schema if segment == "definitions" => ("$defs", Holds::Named),
-            Holds::Schema => (segment, holds(segment)),
-            Holds::Named | Holds::List => (segment, Holds::Schema),
-            Holds::Data => (segment, Holds::Data),
+            KeywordContent::Schema if segment == "definitions" => ("$defs", KeywordContent::Named),
+            KeywordContent::Schema => (segment, holds(segment)),
+            KeywordContent::Named | KeywordContent::List => (segment, KeywordContent::Schema),
+            KeywordContent::Data => (segment, KeywordContent::Data),
         };
         position = next;
         rewritten.push('/');

@@ -1,4 +1,4 @@
-//! What generators write that make each definition alone, such as those of zod: the dialect again, keywords without
+//! The additions of generators that make each definition alone, such as those of zod: the dialect again, keywords without
 //! effect, and definitions copied into the places that could refer to them.
 
 use crate::sorted::SortedMap;
@@ -73,11 +73,11 @@ fn each_below(schema: &mut Value, visit: &mut impl FnMut(&mut Value)) {
     };
     for (keyword, value) in members.iter_mut() {
         let inner: Vec<&mut Value> = match (super::holds(keyword), value) {
-            (super::Holds::Schema, value) => vec![value],
-            (super::Holds::Named, Value::Object(named)) => {
+            (super::KeywordContent::Schema, value) => vec![value],
+            (super::KeywordContent::Named, Value::Object(named)) => {
                 named.iter_mut().map(|(_, schema)| schema).collect()
             }
-            (super::Holds::List, Value::Array(list)) => list.iter_mut().collect(),
+            (super::KeywordContent::List, Value::Array(list)) => list.iter_mut().collect(),
             _ => Vec::new(),
         };
         for schema in inner {

@@ -1,22 +1,22 @@
-//! What is wrong with the rows of `errors.toml`, each by itself, beside the others, and against the schemas.
+//! The faults of the rows of `errors.toml`, each by itself, beside the others, and against the schemas.
 
 use crate::sorted::SortedSet;
 use toml::Spanned;
 
 use super::super::range::Faults;
 use super::super::rules::RuleFile;
-use super::super::{Revision, Spec, Status};
-use super::{ErrorCode, ProtocolRule, Rows, codes};
+use super::super::{Revision, RevisionStage, Spec};
+use super::{ErrorCode, ErrorTables, ProtocolRule, codes};
 use crate::Error;
 
 /// A row that holds for a range of revisions.
-pub(super) trait Row {
+pub(super) trait CheckedRow {
     /// Returns where its range begins and ends, and the revisions in it, to be filled in.
     fn range(&mut self) -> (&str, Option<&str>, &mut Vec<String>);
     /// Returns the revisions of its range, once these are known.
     fn revisions(&self) -> &[String];
     /// Returns what every kind of row is checked for.
-    fn said(&self) -> Said<'_>;
+    fn said(&self) -> RowFacts<'_>;
 
     /// Returns whether it holds for a revision.
     fn holds(&self, revision: &str) -> bool {
@@ -24,20 +24,24 @@ pub(super) trait Row {
     }
 }
 
-/// What every kind of row is checked for.
-pub(super) struct Said<'r> {
+/// The checked parts of a row of any kind.
+pub(super) struct RowFacts<'r> {
     /// The row, as failures name it.
     pub(super) label: String,
-    /// What no other row may say of the same revision.
+    /// The key, which no other row of the same revision may have.
     pub(super) key: String,
-    /// What may not be empty.
+    /// The texts that may not be empty.
     pub(super) texts: Vec<&'r str>,
-    /// What is wrong with the row by itself: each with whether it is.
+    /// The faults of the row by itself, each with its condition.
     pub(super) faults: Vec<(bool, &'static str)>,
 }
 
 /// Checks the rows, and works out the revisions of each; returns what is passed over in a draft.
-pub(super) fn check(rows: &mut Rows, file: &RuleFile, spec: &Spec) -> Result<Vec<Error>, Error> {
+pub(super) fn check(
+    rows: &mut ErrorTables,
+    file: &RuleFile,
+    spec: &Spec,
+) -> Result<Vec<Error>, Error> {
     let mut faults = Faults::new(file, spec);
     each(&mut faults, &mut rows.error, carries);
     each(&mut faults, &mut rows.range, |_, _, _| {});
@@ -50,7 +54,7 @@ pub(super) fn check(rows: &mut Rows, file: &RuleFile, spec: &Spec) -> Result<Vec
 
 /// Works out the revisions of each row, and checks by `carries` which of them bear it out; then what it says by itself, and
 /// that no two rows say it of one revision. An invalid range has no revisions.
-fn each<T: Row>(
+fn each<T: CheckedRow>(
     faults: &mut Faults<'_>,
     rows: &mut [Spanned<T>],
     carries: impl Fn(&mut Faults<'_>, usize, &mut T),
@@ -80,7 +84,7 @@ fn each<T: Row>(
     }
 }
 
-/// What replaces a code is sent in each of its revisions.
+/// Finds replacements of a code that are not sent in each of its revisions.
 fn replacements(faults: &mut Faults<'_>, rows: &[Spanned<ErrorCode>]) {
     for row in rows {
         let (offset, row) = (row.span().start, row.get_ref());
@@ -113,7 +117,7 @@ fn methods(faults: &mut Faults<'_>, rows: &[Spanned<ProtocolRule>]) {
                 !definitions.any(|(_, it)| it["properties"]["method"]["const"] == **method)
             };
             let mut revisions = (faults.spec.revisions.iter())
-                .filter(|it| it.status != Status::Draft && row.holds(&it.id));
+                .filter(|it| it.status != RevisionStage::Draft && row.holds(&it.id));
             if let Some(Revision { id, .. }) = revisions.find(lacks) {
                 let problem = format!("revision `{id}` has no method `{method}`");
                 faults.fail_of(id, offset, &row.said().label, problem);

@@ -1,4 +1,4 @@
-//! What an extension has of the revision that it rests on: definitions that it repeats, and those that errata name.
+//! The shared part of an extension and its revision: definitions that it repeats, and those that errata name.
 
 use serde_json::Value;
 

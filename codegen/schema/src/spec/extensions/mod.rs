@@ -19,7 +19,7 @@ use super::methods::messages;
 use super::range::Order;
 use super::roles::lists;
 use super::rules::RuleFile;
-use super::{Directory, ERRATA, Revision, Spec, Status, canonical, revisions};
+use super::{ERRATA, Revision, RevisionStage, Spec, SpecDirectory, canonical, revisions};
 use crate::Error;
 use crate::pointer::escaped;
 pub(super) use base::copied;
@@ -37,21 +37,21 @@ pub(crate) const FACTS: &str = "extension.toml";
 /// A published state of an extension of the protocol.
 #[derive(Clone, Debug, Default)]
 pub struct Extension {
-    /// What it is called: `tasks` for the state that handlers are written in, `tasks@draft` for another one.
+    /// The name: `tasks` for the state that handlers are written in, `tasks@draft` for another one.
     pub name: String,
     /// The name of its folder: `tasks`.
     pub folder: String,
     /// The id of the state, that of its folder below: `2026-07-28`, `draft`.
     pub state: String,
     /// The publication status of the state.
-    pub status: Option<Status>,
-    /// Whether other states are older.
+    pub status: Option<RevisionStage>,
+    /// Set if other states are older.
     pub has_older: bool,
     /// The identifier by which peers declare it: `io.modelcontextprotocol/tasks`.
     pub identifier: String,
     /// The id of the revision that it rests on.
     pub revision: String,
-    /// Where its schema stands in its repository.
+    /// The path of its schema in its repository.
     pub source: String,
     /// SHA-256 of the upstream schema, in lower-case hex; empty where none was recorded.
     pub sha256: String,
@@ -65,7 +65,7 @@ pub struct Extension {
     pub methods: Vec<ExtensionMethod>,
     /// Results by which requests of the revision may be answered instead, as pairs of method and definition.
     pub results: Vec<(String, String)>,
-    /// What `_meta` of types of the revision holds.
+    /// The entries of `_meta` in types of the revision.
     pub meta: Vec<MetaEntry>,
     /// The same feature in the core of an earlier revision; only the oldest state has it.
     pub core: Option<Core>,
@@ -76,7 +76,7 @@ pub struct Extension {
     pub raw: Value,
     /// References to nothing, which no erratum mends.
     pub dangling: Vec<Dangling>,
-    /// What the schema says in words, by pointer; empty for an extension of the spec, which has doc lines.
+    /// The prose of the schema, by pointer; empty for an extension of the spec, which has doc lines.
     pub prose: SortedMap<String, String>,
     /// The repairs, in the order in which they were applied.
     pub errata: Vec<Erratum>,
@@ -125,7 +125,7 @@ impl ExtensionMethod {
     }
 }
 
-/// What stands under a name in `_meta` of types of the revision.
+/// A name in `_meta` of types of the revision, and its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MetaEntry {
     /// The definition of the value.
@@ -136,7 +136,7 @@ pub struct MetaEntry {
     pub of: Vec<String>,
 }
 
-/// What an extension was before it left the core: the messages of the two are converted into each other.
+/// The feature of the core that became an extension: the messages of the two are converted into each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Core {
     /// The id of the last revision whose core has the feature.
@@ -148,7 +148,7 @@ pub struct Core {
 impl Extension {
     /// Reads the states of an extension, oldest first.
     pub(super) fn load(
-        directory: &Directory,
+        directory: &SpecDirectory,
         name: &str,
         revisions: &[Revision],
     ) -> Result<Vec<Self>, Error> {
@@ -196,7 +196,7 @@ impl Extension {
 
     /// Reads one state by the rows of its extension.
     fn load_state(
-        directory: &Directory,
+        directory: &SpecDirectory,
         name: &str,
         (facts, rows, state): (&RuleFile, &ExtensionRows, &StateRow),
         (errata_file, errata): (&RuleFile, &[Erratum]),
@@ -267,8 +267,8 @@ impl Extension {
 
     /// Returns the publication status; a schema that stands alone promises nothing.
     #[must_use]
-    pub fn status(&self) -> Status {
-        self.status.unwrap_or(Status::Draft)
+    pub fn status(&self) -> RevisionStage {
+        self.status.unwrap_or(RevisionStage::Draft)
     }
 
     /// Returns whether a name means this state: its own, or the one with its id, `tasks@2026-07-28`.
@@ -299,7 +299,7 @@ impl Extension {
             let same = copied(raw, base).filter(|(_, copy, original)| copy == original);
             same.count()
         };
-        let released = |base: &&Revision| base.status == Status::Released;
+        let released = |base: &&Revision| base.status == RevisionStage::Released;
         let base = spec.revisions.iter().filter(released).max_by_key(copies)?;
         if copies(&base) == 0 {
             return None;
@@ -355,7 +355,7 @@ impl Extension {
 }
 
 /// Returns the names of the folders of extensions.
-pub(super) fn names(directory: &Directory) -> SortedSet<String> {
+pub(super) fn names(directory: &SpecDirectory) -> SortedSet<String> {
     let inner = |path: &String| {
         let path = path.strip_prefix(FOLDER)?.strip_prefix('/')?;
         Some(path.split_once('/')?.0.to_owned())
@@ -380,7 +380,7 @@ pub(super) fn orders(extensions: &[Extension]) -> SortedMap<String, Order> {
     for of in extensions.chunk_by(|a, b| a.folder == b.folder) {
         let firm = of
             .iter()
-            .filter(|one| one.status() != Status::Draft)
+            .filter(|one| one.status() != RevisionStage::Draft)
             .count();
         let ids = of.iter().map(|one| one.state.clone()).collect();
         let folder = of.first().map(|one| one.folder.clone()).unwrap_or_default();
@@ -402,7 +402,7 @@ pub(crate) fn extension_of<'s>(schema: &Value, spec: &'s Spec) -> Option<&'s Ext
     (states.clone().find(is_main)).or_else(|| states.next())
 }
 
-/// What an identifier of an extension is.
+/// The form of an extension's identifier.
 pub(super) const IDENTIFIER: &str = "a prefix, `/` and a name: io.modelcontextprotocol/tasks";
 
 /// Returns whether a text is an identifier of an extension: a prefix and a name.

@@ -10,13 +10,13 @@ use super::super::canonical::definition;
 use super::super::methods::messages;
 use super::super::range::Order;
 use super::super::rules::RuleFile;
-use super::super::{Revision, Status, revisions};
+use super::super::{Revision, RevisionStage, revisions};
 use super::{ExtensionMethod, MetaEntry, Roles, known};
 use crate::Error;
 use crate::one_or_many::OneOrMany;
 use crate::sorted::SortedSet;
 
-/// What `extension.toml` says.
+/// The content of `extension.toml`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::spec) struct ExtensionRows {
@@ -40,7 +40,7 @@ pub(in crate::spec) struct ExtensionRows {
 #[serde(deny_unknown_fields)]
 pub(in crate::spec) struct StateRow {
     pub(in crate::spec) id: Spanned<String>,
-    pub(in crate::spec) status: Status,
+    pub(in crate::spec) status: RevisionStage,
     pub(in crate::spec) revision: Spanned<String>,
     pub(super) handlers: Option<bool>,
     pub(in crate::spec) source: Option<String>,
@@ -69,7 +69,7 @@ pub(super) struct ResultRow {
     until: Option<String>,
 }
 
-/// What `_meta` of types of the revision holds under a name.
+/// A name in `_meta` of types of the revision, and its value.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct MetaRow {
@@ -102,7 +102,7 @@ fn held(order: &Order, since: Option<&str>, until: Option<&str>, id: &str) -> (b
 impl ExtensionRows {
     /// Returns the order of the states.
     pub(super) fn order(&self) -> Order {
-        let draft = |row: &&StateRow| row.status == Status::Draft;
+        let draft = |row: &&StateRow| row.status == RevisionStage::Draft;
         let drafts = self.state.iter().filter(draft).count();
         let ids = self.state.iter().map(|row| row.id.get_ref().clone());
         Order::of_states(ids.collect(), self.state.len() - drafts)
@@ -110,7 +110,7 @@ impl ExtensionRows {
 
     /// Returns the state that handlers are written in: the one whose row says so, else the latest release, else the last.
     pub(in crate::spec) fn of_handlers(&self) -> Option<&StateRow> {
-        let released = |row: &&StateRow| row.status == Status::Released;
+        let released = |row: &&StateRow| row.status == RevisionStage::Released;
         let mut said = self.state.iter();
         said.find(|row| row.handlers == Some(true))
             .or_else(|| self.state.iter().rev().find(released))
@@ -182,14 +182,14 @@ impl ExtensionRows {
                 let help = "leave one of the rows, or name the other state";
                 fault(&row.id, "another row has that id".to_owned(), help);
             }
-            let is_draft = |row: &StateRow| row.status == Status::Draft;
+            let is_draft = |row: &StateRow| row.status == RevisionStage::Draft;
             if !is_draft(row) && before.iter().any(|other| is_draft(other)) {
                 let help = "the list is in order of age, drafts last";
                 fault(&row.id, "it stands after a draft".to_owned(), help);
             }
             if row.handlers == Some(true) {
                 let is_taken = before.iter().any(|other| other.handlers == Some(true));
-                if row.status != Status::Released || is_taken {
+                if row.status != RevisionStage::Released || is_taken {
                     let help = "`handlers = true` stands at one released state";
                     fault(
                         &row.id,
@@ -227,7 +227,7 @@ impl ExtensionRows {
         const UNDEFINED: &str = "the schema has no definition `{}`";
         const LEAVE_OUT: &str = "the name of a definition of the schema; or leave the line out";
         let (order, id) = (self.order(), state.id.get_ref().as_str());
-        let is_draft = state.status == Status::Draft && self.state.len() > 1;
+        let is_draft = state.status == RevisionStage::Draft && self.state.len() > 1;
         let of_state = match self.state.len() {
             1 => String::new(),
             _ => format!(" (state {id})"),
@@ -360,7 +360,7 @@ impl ExtensionRows {
             let before = revisions.iter().find(|one| one.id == *id);
             match before.map(|before| before.status) {
                 None => fault(revision, "core", "no revision `{}`", &known(revisions)),
-                Some(Status::Released) => {}
+                Some(RevisionStage::Released) => {}
                 Some(status) => {
                     let problem = format!("revision `{{}}` is a {status}");
                     let help = "the last released revision whose core has the feature: its messages are converted";

@@ -2,17 +2,17 @@
 
 use super::super::diagnostics::placed;
 use super::super::facts::Left;
-use super::Directory;
-use super::prune::{Named, entries_of, prune};
+use super::SpecDirectory;
+use super::prune::{NamedEntry, entries_of, prune};
 use crate::Error;
 use crate::Models;
-use crate::shims::Pair;
+use crate::shims::RevisionPair;
 use crate::shims::rules::PairRules;
 
 /// Take out the rules of conversions to and from a revision that match nothing, or not what they are for.
 ///
 /// Of a file that does not hold by itself, such as one with stubs, only the rules that match nothing are taken.
-pub(super) fn without_use(directory: &mut Directory, id: &str) -> Result<Vec<Left>, Error> {
+pub(super) fn without_use(directory: &mut SpecDirectory, id: &str) -> Result<Vec<Left>, Error> {
     let names = directory.files.keys().filter(|name| converts(name, id));
     let names: Vec<String> = names.cloned().collect();
     let left = prune(directory, |directory| faults(directory, &names))?;
@@ -27,7 +27,7 @@ pub(super) fn without_use(directory: &mut Directory, id: &str) -> Result<Vec<Lef
 }
 
 /// Returns the rules of these files that stand in the way of a plan; an empty list if a pair cannot be planned at all.
-fn faults(directory: &Directory, names: &[String]) -> Result<Vec<Named>, Error> {
+fn faults(directory: &SpecDirectory, names: &[String]) -> Result<Vec<NamedEntry>, Error> {
     let Ok(spec) = directory.spec() else {
         return Ok(Vec::new());
     };
@@ -37,7 +37,7 @@ fn faults(directory: &Directory, names: &[String]) -> Result<Vec<Named>, Error> 
     let planned = |name: &String| {
         let file = spec.rules.get(name);
         let (old, new) = pair(name)?;
-        let pair = Pair::new(old, new);
+        let pair = RevisionPair::new(old, new);
         match PairRules::read(file.clone()) {
             Ok(_) => models.plan_pair(&pair, file).err(),
             Err(_) => Error::check(models.idle_rules(&pair, file).ok()?).err(),

@@ -6,18 +6,18 @@ use crate::sorted::SortedSet;
 use serde_json::Value;
 use toml::Spanned;
 
-use super::{Upstream, differs, keeps};
+use super::{UpstreamFile, differs, keeps};
 use crate::Error;
 use crate::files::diff;
 use crate::spec::extensions::{self, ExtensionRows, FACTS, FOLDER, StateRow, stated_kind};
 use crate::spec::methods::messages;
 use crate::spec::rules::RuleFile;
-use crate::spec::{Directory, Revision, Status, canonical, revisions, sheet};
+use crate::spec::{Revision, RevisionStage, SpecDirectory, canonical, revisions, sheet};
 
-/// How many differing lines are shown of a definition.
+/// Maximum number of differing lines shown of a definition.
 const SHOWN_LINES: usize = 12;
 
-/// What is to be imported as which extension.
+/// The file to import, and its extension.
 ///
 /// A state that is there already keeps its facts: an option that says otherwise is refused.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,18 +26,18 @@ pub struct ExtensionOptions {
     /// extension one that is called like the revision.
     pub name: String,
     /// The publication status of a new state; by default a draft if it is called so, else released.
-    pub status: Option<Status>,
+    pub status: Option<RevisionStage>,
     /// The identifier by which peers declare it; needed for a new one.
     pub identifier: Option<String>,
     /// The revision that it rests on; by default the one that handlers are written in.
     pub revision: Option<String>,
-    /// Where the file stands in the extension's repository; by default `schema/schema.json`.
+    /// The path of the file in the extension's repository; by default `schema/schema.json`.
     pub source: Option<String>,
     /// URL of the reference page, with `{anchor}` for a definition's name in lower case; by default the page of the name.
     pub reference: Option<String>,
 }
 
-/// What the import of an extension did.
+/// The result of the import of an extension.
 #[derive(Debug)]
 pub struct ImportedExtension {
     /// The extension.
@@ -52,9 +52,9 @@ pub struct ImportedExtension {
     pub sha256: String,
     /// The revision that it rests on.
     pub revision: String,
-    /// How many definitions are its own.
+    /// Number of its own definitions.
     pub own: usize,
-    /// How many definitions it repeats of the revision, as they are there.
+    /// Number of definitions that it repeats of the revision, as they are there.
     pub repeated: usize,
     /// The definitions that it has otherwise than the revision, each with the lines that differ: `-` of the revision.
     pub drifted: Vec<(String, String)>,
@@ -64,14 +64,14 @@ pub struct ImportedExtension {
     pub stale: Option<Error>,
 }
 
-impl Directory {
+impl SpecDirectory {
     /// Takes an upstream schema as that of an extension, and starts its facts or brings their digest up to date.
     ///
     /// # Errors
     /// Options that do not fit. Nothing has changed then.
     pub fn import_extension(
         &mut self,
-        upstream: &Upstream,
+        upstream: &UpstreamFile,
         options: &ExtensionOptions,
     ) -> Result<ImportedExtension, Error> {
         let (name, named_state) = match options.name.split_once('@') {
@@ -121,10 +121,12 @@ impl Directory {
             Some(_) => None,
             None => {
                 let status = options.status.unwrap_or(match state.as_str() {
-                    "draft" => Status::Draft,
-                    _ => Status::Released,
+                    "draft" => RevisionStage::Draft,
+                    _ => RevisionStage::Released,
                 });
-                let firm = |row: &&StateRow| status == Status::Draft || row.status != Status::Draft;
+                let firm = |row: &&StateRow| {
+                    status == RevisionStage::Draft || row.status != RevisionStage::Draft
+                };
                 let before = rows.state.iter().rfind(firm);
                 text = with_state(
                     &facts.path,
@@ -266,10 +268,10 @@ fn with_settings(text: &str, schema: &Value, base: &Revision) -> String {
 fn with_state(
     path: &str,
     text: &str,
-    (id, status): (&str, Status),
+    (id, status): (&str, RevisionStage),
     before: Option<&StateRow>,
     base: &Revision,
-    upstream: &Upstream,
+    upstream: &UpstreamFile,
     options: &ExtensionOptions,
 ) -> Result<String, Error> {
     let name = options.name.split('@').next().unwrap_or_default();
@@ -283,7 +285,7 @@ fn with_state(
         sheet::quoted(options.reference.as_deref().unwrap_or(&page)),
     );
     let entries = sheet::entries(path, text)?;
-    let is_before = |entry: &&sheet::Entry| {
+    let is_before = |entry: &&sheet::SheetEntry| {
         let id = before.map(|row| row.id.get_ref().as_str());
         entry.table == ["state"] && id.is_some() && entry.text_of("id") == id
     };

@@ -7,25 +7,25 @@ mod source;
 mod upstream;
 
 use super::diagnostics::{diagnostics, passed_over};
-use super::directory::Directory;
-use super::facts::{Change, Fact, Held, Left};
+use super::directory::SpecDirectory;
+use super::facts::{Fact, FactChange, Left, RangedRow};
 use super::range::Order;
-use super::revisions::{self, Lifecycle, Row, Status};
+use super::revisions::{self, Lifecycle, RevisionRow, RevisionStage};
 use super::rules::RuleFile;
 use super::{ERRATA, REVISIONS, canonical, errata, schema_name};
-use crate::{Diagnostic, Error};
+use crate::{Error, SpecDiagnostic};
 
 pub use extension::{ExtensionOptions, ImportedExtension};
 use source::{handed_on, source};
-pub use upstream::{Upstream, sha256};
+pub use upstream::{UpstreamFile, sha256};
 
-/// How revisions.toml begins where there is none yet.
+/// The beginning of a revisions.toml that is new.
 const HEADER: &str = "\
 # The revisions of the protocol, oldest first, drafts last. Every other list in the tree is derived from this one.
 # Written by `cargo xtask spec import`; comments stay.
 ";
 
-/// What is to be imported as which revision.
+/// The file to import, and its revision.
 ///
 /// A revision that is listed already keeps its facts: an option that says otherwise is refused. A draft moves, and takes
 /// another version string, lifecycle, source and reference.
@@ -38,19 +38,19 @@ pub struct ImportOptions {
     /// Needed for a new id.
     pub lifecycle: Option<Lifecycle>,
     /// Needed for a new id.
-    pub status: Option<Status>,
+    pub status: Option<RevisionStage>,
     /// The revision after a new one whose own facts begin with the new one from then on; by default the draft, if that has
     /// the same schema.
     pub from: Option<String>,
     /// The revision that a new one follows; by default the last one that is no draft, for a draft the last one.
     pub after: Option<String>,
-    /// Where the file stands in the specification's repository; by default `schema/<id>/schema.json`.
+    /// The path of the file in the specification's repository; by default `schema/<id>/schema.json`.
     pub source: Option<String>,
     /// URL of the reference page, with `{anchor}` for a definition's name in lower case; by default the schema page of the id.
     pub reference: Option<String>,
 }
 
-/// What an import did.
+/// The result of an import.
 #[derive(Debug)]
 pub struct Imported {
     /// The revision.
@@ -59,19 +59,19 @@ pub struct Imported {
     pub added: bool,
     /// Its wire facts are others than before, or were not there.
     pub schema_changed: bool,
-    /// How many definitions the schema has.
+    /// Number of definitions of the schema.
     pub definitions: usize,
     /// SHA-256 of the upstream file.
     pub sha256: String,
-    /// How many errata there are.
+    /// Number of errata.
     pub errata: usize,
     /// The revision after it whose own facts begin with it now.
     pub from: Option<String>,
-    /// What holds for it by a range, to be confirmed.
+    /// The facts that hold for it by a range, to be confirmed.
     pub held: Vec<Fact>,
-    /// What does not hold for this schema, and so ends before it, or goes, or is passed over in a draft.
+    /// The facts that do not hold for this schema, and so end before it, or go, or are passed over in a draft.
     pub left: Vec<Left>,
-    /// What ended with the revision before already.
+    /// The facts that ended with the revision before already.
     pub ended: Vec<Fact>,
     /// Files of rules between two revisions that are not adjacent any more.
     pub displaced: Vec<String>,
@@ -79,7 +79,7 @@ pub struct Imported {
     pub stale: Option<Error>,
 }
 
-impl Directory {
+impl SpecDirectory {
     /// Takes an upstream schema as that of a revision, records it in revisions.toml, and ends before it what does not hold
     /// for it.
     ///
@@ -87,7 +87,7 @@ impl Directory {
     /// Options that do not fit. Nothing has changed then.
     pub fn import(
         &mut self,
-        upstream: &Upstream,
+        upstream: &UpstreamFile,
         options: &ImportOptions,
     ) -> Result<Imported, Error> {
         let mut next = self.clone();
@@ -127,7 +127,7 @@ impl Directory {
         directory.files.insert(name, schema);
 
         let status = revisions::row(&new_rows, id)?.status;
-        let mut import = Import {
+        let mut import = RevisionImport {
             directory,
             id,
             status,
@@ -142,11 +142,11 @@ impl Directory {
             ended = import.ended()?;
             import.settle()?;
             held = import.ask()?;
-        } else if schema_changed && status != Status::Released {
+        } else if schema_changed && status != RevisionStage::Released {
             import.settle()?;
             import.without_use()?;
         }
-        let Import { order, left, .. } = import;
+        let RevisionImport { order, left, .. } = import;
 
         let read = directory.errata(&order);
         let mine = |all: &Vec<errata::Erratum>| all.iter().filter(|one| one.holds(id)).count();
@@ -174,15 +174,15 @@ impl Directory {
 }
 
 /// An import on its way: the schema and the row are in place.
-struct Import<'i> {
-    directory: &'i mut Directory,
+struct RevisionImport<'i> {
+    directory: &'i mut SpecDirectory,
     id: &'i str,
-    status: Status,
+    status: RevisionStage,
     order: Order,
     left: Vec<Left>,
 }
 
-impl Import<'_> {
+impl RevisionImport<'_> {
     /// Returns what began with the revision after it begins with it.
     fn begin(&mut self, from: Option<&str>) -> Result<(), Error> {
         let Some(from) = from else {
@@ -191,13 +191,13 @@ impl Import<'_> {
         handed_on(self.directory, from, self.id)?;
         let begins = self.directory.ranged()?.into_iter();
         let begins = begins.filter(|held| held.since == from);
-        let begins = begins.map(|held| (held, Change::Begins(self.id.to_owned())));
+        let begins = begins.map(|held| (held, FactChange::Begins(self.id.to_owned())));
         self.directory.change(begins.collect())
     }
 
     /// Returns the rules between two revisions that it stands between, which are looked at no more.
     fn displaced(&self) -> Vec<String> {
-        if self.status == Status::Candidate {
+        if self.status == RevisionStage::Candidate {
             return Vec::new();
         }
         let at = |id: &str| self.order.at(id);
@@ -218,7 +218,7 @@ impl Import<'_> {
 
     /// Ends before it what its schema says does not hold, as far as nothing but drafts follows.
     ///
-    /// What began with it begins with the revision after it, if that has it, and else goes.
+    /// Settles the facts that began with it: they begin with the revision after it, if that has them, and else go.
     fn settle(&mut self) -> Result<(), Error> {
         loop {
             let mut of_it = diagnostics(self.directory);
@@ -236,10 +236,10 @@ impl Import<'_> {
             }
             self.directory.change(changes)?;
         }
-        if self.status == Status::Draft {
+        if self.status == RevisionStage::Draft {
             for one in passed_over(self.directory, self.id) {
                 let spoken_of = self.spoken_of(&[one])?.into_iter();
-                let left = spoken_of.map(|(Held { fact, .. }, why)| Left { fact, why });
+                let left = spoken_of.map(|(RangedRow { fact, .. }, why)| Left { fact, why });
                 self.left.extend(left);
             }
             self.left.sort_by(|a, b| a.fact.cmp(&b.fact));
@@ -248,7 +248,7 @@ impl Import<'_> {
     }
 
     /// Returns the facts that diagnostics are about, each with the first of them.
-    fn spoken_of(&self, diagnostics: &[Diagnostic]) -> Result<Vec<(Held, String)>, Error> {
+    fn spoken_of(&self, diagnostics: &[SpecDiagnostic]) -> Result<Vec<(RangedRow, String)>, Error> {
         let mut found = Vec::new();
         if diagnostics.is_empty() {
             return Ok(found);
@@ -272,7 +272,7 @@ impl Import<'_> {
     /// Returns what holds for it; its row says that none of it is confirmed. A draft is never asked for it.
     fn ask(&mut self) -> Result<Vec<Fact>, Error> {
         let facts = self.directory.facts(self.id)?;
-        if !facts.is_empty() && self.status != Status::Draft {
+        if !facts.is_empty() && self.status != RevisionStage::Draft {
             revisions::confirm(self.directory, self.id, Some(&[]))?;
         }
         Ok(facts)
@@ -281,14 +281,18 @@ impl Import<'_> {
 
 fn added(
     list: &RuleFile,
-    rows: &[Row],
+    rows: &[RevisionRow],
     options: &ImportOptions,
     sha256: &str,
 ) -> Result<String, Error> {
     let id = options.revision.as_str();
     let known = match rows {
         [] => "none".to_owned(),
-        rows => rows.iter().map(Row::id).collect::<Vec<_>>().join(", "),
+        rows => rows
+            .iter()
+            .map(RevisionRow::id)
+            .collect::<Vec<_>>()
+            .join(", "),
     };
     let (Some(lifecycle), Some(status)) = (options.lifecycle, options.status) else {
         let problem =
@@ -315,7 +319,7 @@ fn added(
     revisions::with_row(list, rows, &members, status, options.after.as_deref())
 }
 
-fn keeps_its_facts(row: &Row, options: &ImportOptions) -> Result<(), Error> {
+fn keeps_its_facts(row: &RevisionRow, options: &ImportOptions) -> Result<(), Error> {
     let lifecycle = options.lifecycle.is_some_and(|it| it != row.lifecycle);
     let status = options.status.is_some_and(|it| it != row.status);
     let (source, reference) = (row.source.as_deref(), row.reference.as_deref());

@@ -2,32 +2,32 @@
 
 use super::super::diagnostics::placed;
 use super::super::facts::Left;
-use super::super::sheet::{self, Entry, at_line};
-use super::Directory;
+use super::super::sheet::{self, SheetEntry, at_line};
+use super::SpecDirectory;
 use crate::Models;
-use crate::{Diagnostic, Error};
+use crate::{Error, SpecDiagnostic};
 
 /// Returns names, shapes, unions and doc lines that no revision uses; empty if the revisions cannot be typed.
-pub(super) fn needless(directory: &Directory) -> Result<Vec<Named>, Error> {
+pub(super) fn needless(directory: &SpecDirectory) -> Result<Vec<NamedEntry>, Error> {
     let found = directory.spec().ok();
     let found = found.and_then(|spec| Models::needless(&spec).ok());
     entries_of(directory, &placed(found.unwrap_or_default()))
 }
 
 /// An entry of a shared rule file, with a name for people.
-pub(super) struct Named {
+pub(super) struct NamedEntry {
     file: String,
-    entry: Entry,
-    /// What it is called, and what is wrong with it.
+    entry: SheetEntry,
+    /// The name of the entry, and its fault.
     left: Left,
 }
 
 /// Returns the entries that diagnostics are about.
 pub(super) fn entries_of(
-    directory: &Directory,
-    diagnostics: &[Diagnostic],
-) -> Result<Vec<Named>, Error> {
-    let mut found: Vec<Named> = Vec::new();
+    directory: &SpecDirectory,
+    diagnostics: &[SpecDiagnostic],
+) -> Result<Vec<NamedEntry>, Error> {
+    let mut found: Vec<NamedEntry> = Vec::new();
     for (file, text) in &directory.files {
         let path = directory.path(file);
         let here = || diagnostics.iter().filter(|one| *one.file == path);
@@ -43,7 +43,7 @@ pub(super) fn entries_of(
             let fact = format!("{file}: {}", entry.label());
             if !found.iter().any(|other| other.left.fact == fact) {
                 let why = diagnostic.problem.to_string();
-                found.push(Named {
+                found.push(NamedEntry {
                     file: file.clone(),
                     entry: entry.clone(),
                     left: Left { fact, why },
@@ -56,8 +56,8 @@ pub(super) fn entries_of(
 
 /// Takes entries out of their files until there are none to take: the end of one can leave another one without use.
 pub(super) fn prune(
-    directory: &mut Directory,
-    gone: impl Fn(&Directory) -> Result<Vec<Named>, Error>,
+    directory: &mut SpecDirectory,
+    gone: impl Fn(&SpecDirectory) -> Result<Vec<NamedEntry>, Error>,
 ) -> Result<Vec<Left>, Error> {
     let mut left = Vec::new();
     loop {
@@ -72,10 +72,10 @@ pub(super) fn prune(
 
 /// Takes entries out of their files.
 fn without<'e>(
-    directory: &mut Directory,
-    gone: impl Iterator<Item = (&'e String, &'e Entry)> + Clone,
+    directory: &mut SpecDirectory,
+    gone: impl Iterator<Item = (&'e String, &'e SheetEntry)> + Clone,
 ) -> Result<(), Error> {
-    let Directory { root, files, .. } = directory;
+    let SpecDirectory { root, files, .. } = directory;
     for (file, text) in files.iter_mut() {
         let own = gone.clone().filter(|(of, _)| *of == file);
         let own = own.map(|(_, entry)| entry);

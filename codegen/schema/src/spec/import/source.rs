@@ -1,15 +1,15 @@
 //! The draft that a new revision began as: which one it is, and what of it becomes the revision's.
 
-use super::super::revisions::{self, Row};
+use super::super::revisions::{self, RevisionRow};
 use super::super::{facts, schema_name, sheet};
 use super::conversions::pair;
-use super::{Directory, ImportOptions};
+use super::{ImportOptions, SpecDirectory};
 use crate::Error;
 
 /// Returns the revision after a new one whose own facts begin with the new one.
 pub(super) fn source(
-    directory: &Directory,
-    rows: &[Row],
+    directory: &SpecDirectory,
+    rows: &[RevisionRow],
     new: bool,
     schema: &str,
     options: &ImportOptions,
@@ -20,7 +20,7 @@ pub(super) fn source(
     let next = rows.get(at + 1).filter(|_| new);
     let Some(from) = &options.from else {
         let own = next.and_then(|_| own_draft(directory, rows, at));
-        let own = own.map(Row::id);
+        let own = own.map(RevisionRow::id);
         let own = own.filter(|own| directory.text(&schema_name(own)) == schema);
         return Ok(own.map(str::to_owned));
     };
@@ -41,8 +41,12 @@ pub(super) fn source(
 }
 
 /// Returns the revision after one, if it is a draft with another schema than the revision before.
-fn own_draft<'r>(directory: &Directory, rows: &'r [Row], at: usize) -> Option<&'r Row> {
-    let text = |row: &Row| directory.files.get(&schema_name(row.id()));
+fn own_draft<'r>(
+    directory: &SpecDirectory,
+    rows: &'r [RevisionRow],
+    at: usize,
+) -> Option<&'r RevisionRow> {
+    let text = |row: &RevisionRow| directory.files.get(&schema_name(row.id()));
     let before = at.checked_sub(1).and_then(|before| rows.get(before));
     let next = rows.get(at + 1).filter(|next| next.is_draft())?;
     let is_own = before.is_none_or(|before| text(before) != text(next));
@@ -50,7 +54,7 @@ fn own_draft<'r>(directory: &Directory, rows: &'r [Row], at: usize) -> Option<&'
 }
 
 /// Gives the rules of conversions to a revision, and the rows that name it, to another one that has its place.
-pub(super) fn handed_on(directory: &mut Directory, from: &str, to: &str) -> Result<(), Error> {
+pub(super) fn handed_on(directory: &mut SpecDirectory, from: &str, to: &str) -> Result<(), Error> {
     let names: Vec<String> = directory.files.keys().cloned().collect();
     for file in names.iter().filter(|file| facts::shared(file).is_some()) {
         let text = directory.text(file);

@@ -11,7 +11,7 @@ use crate::spec::canonical;
 
 /// The schema of a revision as upstream publishes it.
 #[derive(Clone, Debug)]
-pub struct Upstream {
+pub struct UpstreamFile {
     pub(in crate::spec) canonical: Value,
     pub(in crate::spec) sha256: String,
 }
@@ -23,7 +23,7 @@ pub fn sha256(bytes: &[u8]) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-impl Upstream {
+impl UpstreamFile {
     /// Reads a file.
     ///
     /// # Errors
@@ -47,7 +47,7 @@ impl Upstream {
     /// Reads the schema of an extension, whose references may lead nowhere: an erratum mends them after the import.
     ///
     /// # Errors
-    /// As [`Upstream::read`].
+    /// As [`UpstreamFile::read`].
     pub fn read_extension(file: &Path) -> Result<Self, Error> {
         let text = fs::read_to_string(file).map_err(|cause| Error::io("read", file, cause))?;
         Self::of_extension_text(&file.display().to_string(), &text)

@@ -14,7 +14,7 @@ use super::{Extension, Spec};
 use crate::Error;
 use crate::naming::snake_case;
 pub use results::ResultRule;
-pub(crate) use results::{Answer, answer};
+pub(crate) use results::{RequestResult, answer};
 
 /// The rules, checked against the revisions.
 #[derive(Clone, Debug, Default)]
@@ -28,8 +28,8 @@ pub struct MethodRules {
     /// The capability that the receiver of each method has to have declared.
     pub(crate) capabilities: SortedMap<String, String>,
     /// The parts of that capability which some params need besides.
-    pub(crate) capability_parts: SortedMap<String, Vec<CapabilityPart>>,
-    /// Who sends a message, and of which kind it is, where that is said beside the schema: for those of an extension.
+    pub(crate) capability_parts: SortedMap<String, Vec<CapabilityPartRow>>,
+    /// The sender and the kind of a message, where a row beside the schema says them: for those of an extension.
     pub(crate) senders: SortedMap<String, (Direction, MethodKind)>,
 }
 
@@ -38,7 +38,7 @@ type ByMethod = SortedMap<Spanned<String>, String>;
 
 /// A part of a capability, and the params that need it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct CapabilityPart {
+pub struct CapabilityPartRow {
     /// The name of the part.
     pub name: String,
     /// The member of the params that asks for it.
@@ -49,10 +49,10 @@ pub struct CapabilityPart {
 
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct Rows {
+struct MethodTables {
     input_required: Option<Spanned<String>>,
     #[serde(default)]
-    result: Vec<Row>,
+    result: Vec<MethodTableRow>,
     #[serde(default)]
     named_by: ByMethod,
     #[serde(default)]
@@ -65,7 +65,7 @@ struct Rows {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct Row {
+struct MethodTableRow {
     method: Spanned<String>,
     result: String,
     task_result: Option<String>,
@@ -97,7 +97,7 @@ impl MethodRules {
     /// Returns the same, with what begins before a draft and does not hold for it, which is passed over there.
     pub(super) fn read_all(spec: &Spec) -> Result<(Self, Vec<Error>), Error> {
         let file = spec.rules.get(Self::FILE);
-        let rows: Rows = file.parse()?;
+        let rows: MethodTables = file.parse()?;
         let order = &spec.rules.order;
         let mut faults = Faults::new(&file, spec);
         let mut rules = Self::default();
@@ -180,7 +180,7 @@ impl MethodRules {
                 faults.fail(row.method.span().start, &label, problem);
             }
             let parts = rules.capability_parts.entry(row.method.into_inner());
-            parts.or_default().push(CapabilityPart {
+            parts.or_default().push(CapabilityPartRow {
                 name: row.part,
                 member: row.member,
                 value: row.value,
@@ -241,7 +241,7 @@ impl MethodRules {
     }
 }
 
-/// What an area has to be.
+/// The form of an area's name.
 const AREA: &str = "the name of a module: lower-case letters, digits and `_`, no reserved word, none of lib, main, methods, mod, services and wire";
 
 /// Returns the first segment of a method, after `notifications/`.

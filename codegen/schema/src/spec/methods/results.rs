@@ -1,8 +1,8 @@
-//! Which result answers a request: by the schema, or by a rule where the schema does not say.
+//! The result of each request: by the schema, or by a rule where the schema does not say.
 
 use crate::spec::{Revision, Spec, roles};
 
-/// What a `[[result]]` says answers a request.
+/// The result that a `[[result]]` row names for a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResultRule {
     /// The method of the request.
@@ -15,8 +15,8 @@ pub struct ResultRule {
     pub(super) revisions: Option<Vec<String>>,
 }
 
-/// What answers a request.
-pub(crate) enum Answer<'r, T> {
+/// The result of a request.
+pub(crate) enum RequestResult<'r, T> {
     /// The result of the schema's own response to it.
     Response(T),
     /// The definitions that a rule names.
@@ -31,14 +31,14 @@ pub(crate) fn answer<'r, T>(
     request: &str,
     response: impl FnOnce(&str) -> Option<T>,
     rule: impl FnOnce() -> Option<&'r ResultRule>,
-) -> Answer<'r, T> {
+) -> RequestResult<'r, T> {
     let stem = roles::stem(request);
     if let Some(result) = response(&roles::response(stem)) {
-        return Answer::Response(result);
+        return RequestResult::Response(result);
     }
     match rule() {
-        Some(rule) => Answer::Ruled(rule),
-        None => Answer::Named(roles::result(stem)),
+        Some(rule) => RequestResult::Ruled(rule),
+        None => RequestResult::Named(roles::result(stem)),
     }
 }
 
@@ -92,5 +92,5 @@ impl ResultRule {
 /// Returns whether the schema itself says what answers a request: `CallToolRequest` is answered by `CallToolResultResponse`.
 fn is_paired(revision: &Revision, request: &str) -> bool {
     let result = |response: &str| revision.definition(response)?.pointer("/properties/result");
-    matches!(answer(request, result, || None), Answer::Response(_))
+    matches!(answer(request, result, || None), RequestResult::Response(_))
 }

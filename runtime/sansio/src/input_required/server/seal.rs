@@ -19,20 +19,20 @@ const HEAD: usize = 9;
 pub(crate) struct Seal {
     /// The first signs, all verify; empty if the system has no randomness, and then nothing is signed.
     keys: Vec<[u8; 32]>,
-    /// Whether the keys were given, and so may be known to other processes.
+    /// Set if the keys were given, and so may be known to other processes.
     is_given: bool,
     /// The time since 1970 at which the clock of the driver is at zero.
     epoch: Duration,
     next: AtomicU64,
     /// The number of this replica, once it has one.
     home: Option<u32>,
-    /// Whether only this replica can go on with the application's own states.
+    /// Set if only this replica can go on with the application's own states.
     keeps_own: bool,
     /// The application's own states that were used, where each is good once.
     spent: Option<SpentStates>,
 }
 
-/// What a state stands for.
+/// The meaning of a state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Issued {
     /// A request that is suspended in one process, by its ticket.
@@ -74,11 +74,11 @@ impl fmt::Display for Broken {
     }
 }
 
-/// What a state is good for.
+/// The request that a state is valid for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bound<'a> {
     pub(crate) method: &'a str,
-    /// What the request asks for: a text that is equal only for requests which ask for the same.
+    /// The subject of the request: a text that is equal only for requests which ask for the same.
     pub(crate) subject: &'a str,
     pub(crate) principal: Option<&'a str>,
 }

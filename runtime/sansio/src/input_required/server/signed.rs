@@ -1,4 +1,4 @@
-//! What an application's requests of earlier rounds have left with their client: signed on the way out, and verified
+//! The state that an application's requests of earlier rounds left with their client: signed on the way out, and verified
 //! when the request is made again.
 
 use std::time::Duration;

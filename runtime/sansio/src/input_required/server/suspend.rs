@@ -27,9 +27,9 @@ pub(crate) struct Suspended {
     subject: String,
     principal: Option<String>,
     method: &'static str,
-    /// What the client has been asked.
+    /// The questions that the client has been asked.
     asked: Vec<Open>,
-    /// What the handler asked since: for the next round.
+    /// The questions that the handler asked since: for the next round.
     later: Vec<Open>,
     rounds: u32,
     pub(crate) until: Duration,
@@ -303,7 +303,7 @@ pub(crate) fn in_place_of(
     let rule = TABLES.rule(needs.step, needs.rule);
     let told = match undeclared {
         Some(refusal) => {
-            // What the server says is for a person, who cannot be sent to its page.
+            // The server's message is for a person, who cannot be sent to its page.
             let message = if error.message.is_empty() {
                 refusal.message
             } else {

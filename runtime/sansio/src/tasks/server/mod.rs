@@ -36,7 +36,7 @@ pub(crate) const TASK_IDS: &str = "taskIds";
 pub(crate) struct ServedTasks {
     /// `None` if it runs none.
     pub(crate) options: Option<TaskOptions>,
-    /// Whether the application has tasks of its own, for clients of its revision.
+    /// Set if the application has tasks of its own, for clients of its revision.
     pub(crate) has_own: bool,
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct ServedTasks {
 pub struct TaskWanted {
     /// In which of its forms.
     pub form: Form,
-    /// How long it is to be kept, in milliseconds, if its client says so.
+    /// Time to keep it, in milliseconds, if its client names one.
     pub ttl: Option<u64>,
 }
 
@@ -55,7 +55,7 @@ pub struct Starting {
     pub wanted: TaskWanted,
     /// The revision that the client speaks.
     pub peer: Revision,
-    /// Who made the call.
+    /// The client that made the call.
     pub caller: Arc<Caller>,
     /// The method of the call.
     pub method: &'static str,

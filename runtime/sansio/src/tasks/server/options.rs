@@ -1,4 +1,4 @@
-//! What a server says of its tasks: which tools make some, and how long they are kept.
+//! The options of a server's tasks: the tools that make some, and the time that they are kept.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::store::TaskStore;
 
-/// Whether calls of a tool become tasks.
+/// The support of a tool for tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TaskSupport {
     /// For clients that have tasks; the calls of others wait for their result.
@@ -36,7 +36,7 @@ pub struct TaskOptions {
     pub store: Option<Arc<dyn TaskStore>>,
     pub(crate) ttl: Duration,
     pub(crate) max_ttl: Duration,
-    /// How often a client asks for a task that runs.
+    /// Time between two requests of a client for a task that runs.
     pub poll_interval: Duration,
 }
 

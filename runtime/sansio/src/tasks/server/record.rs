@@ -13,29 +13,29 @@ use mcp_revisions_core::headers::TASK_ID;
 pub struct Task {
     /// Its id, which cannot be guessed.
     pub id: String,
-    /// Who may use it: a principal or a session; `None` if everyone may who knows the id.
+    /// The owner, which alone may use it: a principal or a session; `None` if everyone may who knows the id.
     pub owner: Option<String>,
-    /// Whose share of the store it takes: its owner, or the address that its request came from.
+    /// The share of the store that it takes: its owner's, or that of the address that its request came from.
     pub share: String,
     /// The replica that runs it, by its address on the backplane; `None` if no other could.
     pub home: Option<String>,
-    /// How often it was changed; a store replaces a task only by one that was read at the version before.
+    /// Number of changes; a store replaces a task only by one that was read at the version before.
     pub version: Count,
-    /// How far it has come.
+    /// The status.
     pub status: TaskStatus,
-    /// What is to be said of it, for people.
+    /// The message about it, for people.
     pub message: Option<String>,
     /// When its request came, in milliseconds since 1970.
     pub created_ms: Count,
     /// When it last changed, in milliseconds since 1970.
     pub updated_ms: Count,
-    /// How long it is kept from its creation, in milliseconds.
+    /// Time that it is kept from its creation, in milliseconds.
     pub ttl_ms: Count,
-    /// How often its client is to look at it, in milliseconds.
+    /// Time between two looks of its client, in milliseconds.
     pub poll_interval_ms: Count,
     /// The method of its request.
     pub method: String,
-    /// What the handler wants to know of the client and has no answer to.
+    /// The handler's questions to the client that have no answer.
     pub questions: Vec<TaskQuestion>,
     /// Answers that the handler has not taken yet.
     pub answers: Vec<TaskAnswer>,
@@ -109,7 +109,7 @@ mcp_wire::record! {
     }
 }
 
-/// What the client of a task answers to a question, in the application's revision.
+/// The answer of a task's client to a question, in the application's revision.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaskAnswer {
     /// The name of the question.
@@ -170,7 +170,7 @@ impl Task {
         }
         self.questions.clear();
         self.answers.clear();
-        // How far it was says nothing of a task that has ended.
+        // The last message on its progress says nothing of a task that has ended.
         self.message = None;
         match result {
             Ok(result) => {

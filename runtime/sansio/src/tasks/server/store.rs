@@ -1,4 +1,4 @@
-//! Where tasks are kept: the seam that replicas share.
+//! The store of tasks: the seam that replicas share.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -11,7 +11,7 @@ use mcp_wire::ErrorObject;
 use super::record::{Count, Task, now_ms};
 use crate::errors::{self, Refusal};
 
-/// What a store does, which may take time.
+/// The work of a store, which may take time.
 pub type Stored<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Why a store did not do it.
@@ -83,7 +83,7 @@ struct Kept {
     shares: HashMap<String, Taken>,
 }
 
-/// What tasks take up.
+/// The room that tasks take up.
 #[derive(Debug, Clone, Copy, Default)]
 struct Taken {
     number: usize,
@@ -140,7 +140,7 @@ impl MemoryTasks {
         };
         let all = after(kept.all);
         let share = after(kept.shares.get(&task.share).copied().unwrap_or_default());
-        // What takes up less than before always fits.
+        // A task that takes up less than before always fits.
         let grows = before.is_none_or(|before| bytes > before);
         let fits = |taken: Taken, part: usize| {
             taken.number <= (self.most / part).max(1) && taken.bytes <= self.most_bytes / part
@@ -185,13 +185,13 @@ impl Kept {
     }
 }
 
-/// How much a store keeps.
+/// The bounds of a store.
 pub mod bounds {
     /// Tasks of a store.
     pub const TASKS: usize = 10_000;
     /// Bytes of all of them.
     pub const BYTES: usize = 64 << 20;
-    /// Which part of the store one share may take.
+    /// The part of the store that one share may take: one in so many.
     pub const SHARE: usize = 4;
 }
 

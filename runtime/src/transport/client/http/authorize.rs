@@ -97,7 +97,7 @@ pub struct Refusal<'a> {
     pub headers: &'a HeaderMap,
     /// The token that the server refused, if the credentials named one.
     pub token: Option<TokenId>,
-    /// Whether the request was refused before, with other credentials.
+    /// Set if the request was refused before, with other credentials.
     pub is_repeated: bool,
 }
 
@@ -109,7 +109,7 @@ impl Refusal<'_> {
     }
 }
 
-/// What becomes of a request that was refused.
+/// The fate of a request that was refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Next {
     /// The request is sent again, with new credentials.

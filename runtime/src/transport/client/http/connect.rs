@@ -1,4 +1,4 @@
-//! How a client reaches a server: which addresses it may connect to, through which proxy, and which certificates it trusts.
+//! The way of a client to a server: the addresses it may connect to, the proxy, and the trusted certificates.
 
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;

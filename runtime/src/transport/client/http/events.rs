@@ -10,13 +10,13 @@ use super::body::Body;
 
 /// Maximum length of an event id that a client can resume with; longer ones do not fit a header.
 const ID_BYTES: usize = 1 << 10;
-/// What a line has beside its data: the name of its field.
+/// Number of bytes of a line beside its data: the name of its field.
 const FIELD_BYTES: usize = 16;
 
 /// A stream of events that is read.
 pub(super) struct Events {
     body: Body,
-    /// What came and was not looked at yet.
+    /// The bytes that came and were not looked at yet.
     chunk: Bytes,
     parser: Parser,
 }
@@ -96,19 +96,19 @@ impl Events {
 struct Parser {
     limit: usize,
     is_too_long: bool,
-    /// Whether nothing was read yet: a byte order mark may stand there.
+    /// Set if nothing was read yet: a byte order mark may stand there.
     is_new: bool,
-    /// Whether the last line ended with a carriage return, to which a line feed may belong.
+    /// Set if the last line ended with a carriage return, to which a line feed may belong.
     is_behind_return: bool,
     line: Vec<u8>,
     /// Data of the event that is being read; `None` until a data line was read.
     data: Option<Vec<u8>>,
     /// Its id; the inner value is `None` if the id cannot be used.
     id: Option<Option<String>>,
-    /// Whether it says where to send messages to; and whether the one before it did.
+    /// Set if it names the address for messages; and if the one before it did.
     is_endpoint: bool,
     was_endpoint: bool,
-    /// Whether an event was complete.
+    /// Set if an event was complete.
     has_begun: bool,
     last_id: Option<String>,
     retry: Option<Duration>,

@@ -22,7 +22,7 @@ use mcp_revisions_sansio::client::Post;
 use mcp_revisions_sansio::transport::{is_per_request_error, may_be_http_sse, own_id};
 use mcp_wire::RawId;
 
-/// How often in a row a stream is asked for again that says nothing at all.
+/// Maximum number of times in a row that a stream without any event is asked for again.
 const RESUMED: u32 = 5;
 
 /// Sends a message once the gate is open, and hands on what answers it; the key is dropped as soon as anything does.

@@ -29,7 +29,7 @@ pub(super) struct OnlyStream(Mutex<State>);
 
 #[derive(Default)]
 struct State {
-    /// How many streams were opened: a reader that comes late must not end the next one.
+    /// Number of streams opened: a reader that comes late must not end the next one.
     opened: u64,
     stage: Stage,
 }
@@ -45,9 +45,9 @@ enum Stage {
 }
 
 struct Open {
-    /// Where messages are sent to.
+    /// The address that messages are sent to.
     endpoint: Uri,
-    /// What the stream has yet to answer.
+    /// The requests that the stream has yet to answer.
     waiting: HashMap<i64, Exchange>,
     reader: AbortHandle,
 }

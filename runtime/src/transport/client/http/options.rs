@@ -15,7 +15,7 @@ use crate::service::Error;
 pub(super) type InProcess =
     dyn Fn(Request<Full<Bytes>>) -> Pending<'static, Response<Body>> + Send + Sync;
 
-/// How long a server may take to begin an answer.
+/// Maximum time until a server begins an answer.
 const ANSWER_TIME: Duration = Duration::from_secs(600);
 
 /// A server over streamable HTTP, or over HTTP+SSE, the transport of 2024-11-05.

@@ -22,18 +22,18 @@ use mcp_revisions_sansio::transport::quotable;
 
 /// The header that names the event to go on after.
 const LAST_EVENT_ID: &str = "Last-Event-ID";
-/// How often a request is sent again after it was refused: for a token, for a scope, for a nonce.
+/// Maximum number of times that a refused request is sent again: for a token, for a scope, for a nonce.
 const REFUSALS: usize = 3;
-/// How often a request is sent on to elsewhere.
+/// Maximum number of redirects of a request.
 const REDIRECTS: usize = 3;
-/// How long a connection is kept for the next request.
+/// Time that a connection is kept for the next request.
 const IDLE_TIME: Duration = Duration::from_secs(30);
-/// How many connections are kept for the next requests.
+/// Maximum number of connections kept for the next requests.
 const IDLE: usize = 16;
 /// The longest that a server may have a client wait before it tries again.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
-/// What all requests to one server share.
+/// The shared parts of all requests to one server.
 pub(super) struct Requests {
     http: Http,
     client: Client<Connector, Full<Bytes>>,
@@ -57,8 +57,8 @@ impl Requests {
 
     /// Returns the answer to a request; why there is none, if the server cannot be reached.
     ///
-    /// What did not reach the server, or found it without room, is retried; a challenge is reported, once; and a
-    /// request is sent on to another place of the same server.
+    /// Sends a request. One that did not reach the server, or found it without room, is retried; a challenge is reported, once;
+    /// a redirect within the same server is followed.
     pub(super) async fn send(
         &self,
         method: &Method,
@@ -152,7 +152,7 @@ impl Requests {
                         is_repeated,
                     };
                     match authorize.refused(refusal).await {
-                        // What it waited for may have taken long: the attempts begin again.
+                        // The wait before a retry may have been long: the attempts begin again.
                         Next::Retry => tries = 0,
                         Next::GiveUp(None) => return plain(response),
                         Next::GiveUp(Some(why)) => {
@@ -281,10 +281,10 @@ pub(super) fn without_body(headers: &[(String, String)]) -> Vec<(String, String)
     headers.cloned().collect()
 }
 
-/// How fast a stream is asked for again that breaks: as its server wants it, unless that is time and again at once.
+/// The pace at which a broken stream is asked for again: as its server wants it, unless that is time and again at once.
 #[derive(Debug, Default)]
 pub(super) struct Pace {
-    /// How many streams in a row broke soon after they were opened.
+    /// Number of streams in a row that broke soon after they were opened.
     hasty: u32,
 }
 
@@ -333,7 +333,7 @@ pub(super) fn cause(error: &Error) -> String {
         }
         source = error.source();
     }
-    // What begins the answer is no record of TLS.
+    // The beginning of the answer is no record of TLS.
     if said.contains("InvalidContentType") {
         said.push_str(": the server does not speak TLS at this port, try http://");
     }

@@ -14,9 +14,9 @@ use crate::transport::client::Incoming;
 use crate::transport::queue::Sender;
 use crate::transport::spawn::spawn;
 
-/// How long the calls of a session wait for its stream: what the server says meanwhile has to go somewhere.
+/// Time that the calls of a session wait for its stream: messages that the server sends meanwhile have to go somewhere.
 const FIRST: std::time::Duration = std::time::Duration::from_millis(500);
-/// How long the end of a session is waited for.
+/// Maximum time to wait for the end of a session.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(2);
 
 /// A session that is listened to; it is left when this is dropped.

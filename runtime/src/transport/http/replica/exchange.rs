@@ -1,4 +1,4 @@
-//! What one replica knows of the others: the requests that it has passed to them, and theirs that it works on.
+//! One replica's view of the others: the requests that it has passed to them, and theirs that it works on.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -16,28 +16,28 @@ use crate::backplane::{Backplane, To, Unavailable, detach};
 use crate::errors::Refusal;
 use crate::transport::panics::lock;
 
-/// What one replica knows of the others.
+/// One replica's view of the others.
 pub(in crate::transport::http) struct Replica {
     pub(in crate::transport::http) backplane: Arc<dyn Backplane>,
-    /// Where others send messages.
+    /// The address for messages of others.
     pub(in crate::transport::http) address: Arc<str>,
     pub(super) last: AtomicU64,
     /// Requests that were passed on, by their number.
     pub(super) passed: Mutex<HashMap<u64, Passed>>,
-    /// What is on its way to the others.
+    /// The bytes on their way to the others.
     pub(super) ways: Ways,
-    /// Where the sessions run whose requests were passed on.
+    /// The homes of the sessions whose requests were passed on.
     pub(super) homes: Mutex<Homes>,
     /// Requests that others have passed here, by who did and their number.
     pub(super) working: Mutex<HashMap<(String, u64), Working>>,
     /// The sessions that are taken over, or whose record is written.
     pub(in crate::transport::http) turns: Turns,
-    /// Whether sessions may have been taken over by others while the backplane could not be reached.
+    /// Set if sessions may have been taken over by others while the backplane could not be reached.
     pub(super) is_doubtful: watch::Sender<bool>,
-    /// Whether the backplane has lost what was saved, and sessions that run here are to be saved again.
+    /// Set if the backplane has lost its records, and sessions that run here are to be saved again.
     pub(super) is_emptied: AtomicBool,
     pub(super) is_looked_after: AtomicBool,
-    /// Whether the service is over: what others have passed here ends.
+    /// Set once the service is over: requests that others have passed here end.
     pub(super) is_over: watch::Sender<bool>,
 }
 
@@ -45,7 +45,7 @@ pub(in crate::transport::http) struct Replica {
 pub(super) struct Passed {
     pub(super) home: String,
     pub(super) parts: mpsc::UnboundedSender<Part>,
-    /// Whether its response is the stream of a session, which has no end of its own.
+    /// Set if its response is the stream of a session, which has no end of its own.
     pub(super) is_stream: bool,
 }
 
@@ -127,13 +127,13 @@ impl Replica {
     }
 }
 
-/// How long a request waits until it is settled which sessions run here.
+/// Maximum time that a request waits until it is settled which sessions run here.
 const DOUBT: Duration = Duration::from_secs(2);
 
-/// How many bytes of a response are on their way before its reader has taken some.
+/// Maximum number of bytes of a response on their way before its reader has taken some.
 pub(super) const WINDOW: usize = 256 << 10;
 
-/// How many bytes of a body are sent at a time.
+/// Number of bytes of a body sent at a time.
 pub(super) const PIECE: usize = 64 << 10;
 
 /// A request that another replica has passed here.
@@ -141,9 +141,9 @@ pub(super) struct Working {
     pub(super) task: AbortHandle,
     /// The bytes of its response that are on their way, and have not been read.
     pub(super) unread: watch::Sender<usize>,
-    /// Where the rest of its body goes, if some of it is still to come.
+    /// The queue for the rest of its body, if some of it is still to come.
     pub(super) body: Option<mpsc::UnboundedSender<Piece>>,
-    /// Whether it is answered: a stream of its session is not.
+    /// Set if it is answered: a stream of its session is not.
     pub(super) is_call: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What replicas send each other of a request: a line of JSON, and the bytes of a body behind it.
+//! The frames of a request between replicas: a line of JSON, and the bytes of a body behind it.
 
 use bytes::Bytes;
 use http::request::Parts;
@@ -12,7 +12,7 @@ use mcp_revisions_sansio::server::Owner;
 /// The first byte of a frame; other messages of a backplane begin with another.
 const MARK: u8 = b'R';
 
-/// What a replica sends another of a request that it has passed there, or that was passed to it.
+/// A frame between replicas about a request that one has passed to the other.
 pub(super) struct Frame {
     /// The address of the sender.
     pub(super) from: String,
@@ -58,7 +58,7 @@ pub(in crate::transport::http) enum Part {
     Lost(Box<Refusal>),
 }
 
-/// What is a matter of one connection, and is not passed on.
+/// The headers of one connection, which are not passed on.
 const OF_CONNECTION: [HeaderName; 4] = [
     header::CONNECTION,
     header::CONTENT_LENGTH,

@@ -1,4 +1,4 @@
-//! Which replicas run the sessions whose requests were passed on, so that not each of them looks in the backplane.
+//! The replicas that run the sessions whose requests were passed on, so that not each of them looks in the backplane.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// How many homes are known at most: of ids of 32 digits, less than 1 MiB.
+/// Maximum number of known homes: of ids of 32 digits, less than 1 MiB.
 const MOST: usize = 4_096;
 
-/// How long a home is known before it is looked up again.
+/// Time that a home is known before it is looked up again.
 const KNOWN: Duration = Duration::from_secs(60);
 
 /// The homes of sessions. One that runs a session no more says so, and is forgotten.

@@ -33,13 +33,13 @@ use frame::{Frame, Part, What};
 use home::FromReplica;
 use mcp_revisions_sansio::server::Owner;
 
-/// How often a session is looked for that moves meanwhile.
+/// Maximum number of searches for a session that moves meanwhile.
 const LOOKS: usize = 3;
 
-/// How many records are read or written at a time.
+/// Maximum number of records read or written at a time.
 const AT_A_TIME: usize = 64;
 
-/// How often a replica looks whether those are there that it waits for.
+/// Time between two looks of a replica at those that it waits for.
 const LOOK: Duration = Duration::from_millis(500);
 
 fn unreachable() -> Unavailable {
@@ -81,7 +81,7 @@ impl Inner {
                 self.pass_to(&record.home, head, who, body).await?;
                 lock(&replica.homes).forget(session);
             }
-            // What this replica began now it could not finish.
+            // A call that this replica began now it could not finish.
             self.takes_calls()?;
             if self.take_over(session, record).await? {
                 return Ok(());
@@ -164,7 +164,7 @@ impl Inner {
                 exchange.finish();
                 return Ok(());
             }
-            // Whether it was worked on is not known: it is not for this replica to run it again.
+            // The request may have been worked on: it is not for this replica to run it again.
             lost => {
                 exchange.finish();
                 let why = match lost {

@@ -1,4 +1,4 @@
-//! How much is on its way to each other replica: no more than a backplane can keep for a replica that does not read.
+//! The bytes on their way to each other replica: no more than a backplane can keep for a replica that does not read.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -8,17 +8,17 @@ use tokio::sync::watch;
 
 use crate::transport::panics::lock;
 
-/// How many bytes of bodies are on their way to one replica before it says that some have arrived. Redis hangs up on a
+/// Maximum number of bytes of bodies on their way to one replica before it says that some have arrived. Redis hangs up on a
 /// subscriber that leaves 32 MB unread, whichever replicas sent them.
 const WAY: usize = 1 << 20;
 
-/// How many bytes arrive before their sender is notified.
+/// Number of bytes that arrive before their sender is notified.
 const STEP: usize = WAY / 4;
 
-/// How long a sender waits for room; what has not arrived by then is lost.
+/// Time that a sender waits for room; bytes that have not arrived by then are lost.
 const LOST: Duration = Duration::from_secs(5);
 
-/// How many replicas are known by what arrived from them.
+/// Maximum number of replicas known by their messages.
 const SENDERS: usize = 1_024;
 
 /// The bytes that are on their way to other replicas, and those that have arrived from them, by their address.

@@ -1,4 +1,4 @@
-//! What handlers want of a driver: to notify and to ask their client, in whichever revision they are written.
+//! The driver as handlers see it: it notifies and asks their client, in whichever revision they are written.
 
 use std::sync::Arc;
 

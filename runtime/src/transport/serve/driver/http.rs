@@ -1,4 +1,4 @@
-//! What the HTTP service wants of a driver: its session, its streams, and whose it is.
+//! The driver as the HTTP service sees it: its session, its streams, and their owner.
 
 use std::sync::Arc;
 
@@ -66,7 +66,7 @@ impl ServerDriver {
         let kept = state.streams.kept()?;
         let record = kept.record.as_mut()?;
         let mut is_another = record.note(message);
-        // What is refused changes nothing: a batch that is too long, and `initialize` in one.
+        // A refused text changes nothing: a batch that is too long, and `initialize` in one.
         if has_batches && message.elements().take(limit.saturating_add(1)).count() <= limit {
             let messages = message
                 .elements()

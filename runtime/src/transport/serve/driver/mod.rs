@@ -76,13 +76,13 @@ impl ByTicket {
 pub(crate) struct ServerDriver {
     handler: Arc<dyn AnyHandler>,
     start: Instant,
-    /// Where the retry of a suspended call finds this driver; `None` over stdio, where all requests come to one.
+    /// The register in which the retry of a suspended call finds this driver; `None` over stdio, where all requests come to one.
     by_ticket: Option<Arc<ByTicket>>,
     me: Weak<Self>,
     state: Mutex<State>,
-    /// Whether it was closed: nothing more is said on it.
+    /// Set once it was closed: nothing more is sent on it.
     is_over: AtomicBool,
-    /// Who the client is, as far as the transport can tell.
+    /// The client, as far as the transport can tell.
     owner: OnceLock<Owner>,
     /// The connection over which it was opened, if that is known.
     connection: OnceLock<PeerConnection>,
@@ -91,23 +91,23 @@ pub(crate) struct ServerDriver {
 struct State {
     connection: Connection<Server>,
     streams: Streams,
-    /// What is at work; most of the time nothing is.
+    /// The tasks at work; most of the time there are none.
     work: Option<Box<Work>>,
-    /// Whether the peer will not say anything any more.
+    /// Set if the peer will not send anything any more.
     is_silent: bool,
-    /// Whether the session ends once its calls are answered.
+    /// Set if the session ends once its calls are answered.
     is_ending: bool,
-    /// Whether a task waits to send on what waits for its reader.
+    /// Set if a task waits to send the texts that wait for their reader.
     is_flushing: bool,
 }
 
-/// What became of a text that came in.
+/// The outcome of a text that came in.
 pub(crate) struct Taken {
-    /// Whether it opened a session: over HTTP the moment to mint its id.
+    /// Set if it opened a session: over HTTP the moment to mint its id.
     pub(crate) opens_session: bool,
     /// The exchange.
     pub(crate) exchange: Exchange,
-    /// Whether it opened a stream that does not end by itself.
+    /// Set if it opened a stream that does not end by itself.
     pub(crate) listens: bool,
 }
 
@@ -226,7 +226,7 @@ impl ServerDriver {
                 event
             };
             let tell = || self.handler.note(event, self.session());
-            // What fails in there is the handler's business, and nobody waits for it.
+            // A failure in there is the handler's business, and nothing waits for it.
             let _ = catch_unwind(AssertUnwindSafe(tell));
             self.state().work().is_telling = false;
         }
@@ -268,7 +268,7 @@ impl ServerDriver {
                 state.work().news.push_back(event)
             }
             Event::Notification(_) | Event::CustomNotification(_) => {
-                // Who is told more slowly than it comes in misses some.
+                // A handler that takes them more slowly than they come misses some.
                 let most = state.connection.role().limits().max_pending_requests;
                 let news = &mut state.work().news;
                 if news.len() < most {

@@ -1,4 +1,4 @@
-//! Where texts are sent: into the response of their exchange, onto the stream of the session, or aside until it has a reader.
+//! The places of texts: the response of their exchange, the stream of the session, or aside until there is a reader.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -19,49 +19,49 @@ use mcp_revisions_sansio::transport::Numbered;
 
 /// Number of texts of no exchange that a session keeps while its stream has no reader.
 const BACKLOG: usize = 64;
-/// How many bytes of them.
+/// Maximum number of bytes of them.
 const BACKLOG_BYTES: usize = 256 << 10;
 
 /// The streams of one connection, and what waits for one of them.
 #[derive(Default)]
 pub(super) struct Streams {
-    /// Where the texts of an exchange go, and what is known of who began it.
+    /// The response of each open exchange, and the facts of its sender.
     open: Numbered<Exchange, Open>,
-    /// Where texts go that belong to no exchange.
+    /// The stream of texts that belong to no exchange.
     at_large: Option<Outbox>,
-    /// Whether that is the only stream: what belongs to an exchange goes there, too.
+    /// Set if that is the only stream: texts of an exchange go there, too.
     is_only: bool,
     /// Those that wait for a reader.
     backlog: VecDeque<Item>,
     backlog_bytes: usize,
-    /// How many events of no exchange there were.
+    /// Number of events of no exchange.
     at_large_events: u64,
-    /// What is kept of the session outside of it, once one is open.
+    /// The stored part of the session outside of it, once one is open.
     kept: Option<Kept>,
-    /// Whether its revision has streams that are closed in the middle, and begin with an event that holds nothing.
+    /// Set if its revision has streams that are closed in the middle, and begin with an event that holds nothing.
     polls: bool,
 }
 
 struct Open {
     outbox: Outbox,
     facts: Facts,
-    /// How many events of it were sent.
+    /// Number of events of it that were sent.
     events: u64,
-    /// Whether its client was asked to reconnect, so that its answer is an event too.
+    /// Set if its client was asked to reconnect, so that its answer is an event too.
     is_paused: bool,
-    /// Whether what ends it without its replica is kept.
+    /// Set if the event that ends it without its replica is kept.
     has_will: bool,
 }
 
-/// What is kept of a session outside of it, and where.
+/// The stored part of a session outside of it, and its store.
 pub(crate) struct Kept {
     pub(crate) session: Arc<str>,
     pub(crate) backplane: Arc<dyn Backplane>,
-    /// What messages count against that wait for a reader of its stream.
+    /// The share of messages that wait for a reader of its stream.
     pub(crate) share: Share,
-    /// What others know of it, and what they would need to go on with it; `None` if there are no others.
+    /// The record of it for others, with all that they would need to go on with it; `None` if there are no others.
     pub(crate) record: Option<Box<SessionRecord>>,
-    /// Whether its events are kept, so that its client can have them again.
+    /// Set if its events are kept, so that its client can have them again.
     pub(crate) resumes: bool,
 }
 
@@ -71,7 +71,7 @@ impl Kept {
     }
 }
 
-/// Whether the sender has waited until there is room for its text.
+/// The manner of sending: the sender has waited for room, or has not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Manner {
     /// It has, or it is bounded by something else: an answer, a request.
@@ -80,7 +80,7 @@ pub(super) enum Manner {
     Unbidden,
 }
 
-/// What became of a text.
+/// The fate of a text.
 pub(super) enum Sent {
     Done,
     /// The client reads the stream of this exchange too slowly: it has to be ended.
@@ -190,7 +190,7 @@ impl Streams {
             return Sent::Done;
         };
         if manner == Manner::Unbidden && !text.last && open.outbox.is_full() {
-            // Where all go one way it waits like what belongs to none.
+            // On an only stream it waits like a text that belongs to no exchange.
             if self.is_only {
                 self.set_aside(Item::new(text, None));
                 return Sent::Done;

@@ -1,4 +1,4 @@
-//! What the tasks of a server want of a driver.
+//! The driver as the tasks of a server see it.
 
 use mcp_revisions_core::Revision;
 use mcp_wire::{ErrorObject, Json, Map};

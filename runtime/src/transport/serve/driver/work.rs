@@ -1,4 +1,4 @@
-//! What is at work on a connection: tasks of handlers, what they wait for, and the events for them.
+//! The work on a connection: tasks of handlers, their inputs, and the events for them.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
@@ -11,7 +11,7 @@ use super::super::Cancellation;
 use mcp_revisions_sansio::transport::Numbered;
 use mcp_revisions_sansio::{Answered, Event, Token};
 
-/// What is at work on a connection.
+/// The work on a connection.
 #[derive(Default)]
 pub(super) struct Work {
     pub(super) tasks: Numbered<Token, RunningCall>,
@@ -29,7 +29,7 @@ pub(super) struct Work {
 #[derive(Debug)]
 pub(super) struct RunningCall {
     pub(super) work: AbortHandle,
-    /// Where its handler finds out that it was cancelled.
+    /// The cancellation, which its handler sees.
     pub(super) cancellation: Arc<OnceLock<Cancellation>>,
 }
 

@@ -11,7 +11,7 @@ use crate::methods;
 use crate::transport::spawn::spawn;
 use mcp_revisions_sansio::Fate;
 
-/// How often a task is read that has not changed: its replica may be gone.
+/// Time between two reads of a task that has not changed: its replica may be gone.
 const QUIET: Duration = Duration::from_secs(5);
 
 /// Acknowledges a stream, with those of the tasks that its client asked for which it may use, and tells of them.

@@ -8,7 +8,7 @@ use crate::transport::serve::Replicas;
 /// The first byte of a message about a task: the address of its sender and the id follow.
 const MARK: u8 = b'T';
 
-/// How long a replica may be missed that is there: its own connection to the backplane may have broken.
+/// Time that a replica may be missed that is there: its own connection to the backplane may have broken.
 const MISSED: Duration = Duration::from_secs(2);
 
 impl Replicas {

@@ -33,7 +33,7 @@ impl Tasks {
         }
         let id = call.params.read_member::<String>(TASK_ID);
         let id = id.ok_or_else(|| errors::invalid_params("`taskId` is required"))?;
-        // Whose task it is, is asked before anything else.
+        // The owner of the task is asked for before anything else.
         let task = self.find(&id, owner.as_deref()).await?;
         let form = Form::of(call.peer).unwrap_or(Form::Extension);
         match call.method.as_str() {

@@ -24,7 +24,7 @@ use mcp_revisions_sansio::transport::no_params;
 use mcp_revisions_sansio::transport::too_many_questions;
 use mcp_revisions_sansio::{Caller, Fate, To};
 
-/// How long a result waits for a store that cannot be reached, before that is tried again.
+/// Time that a result waits for a store that cannot be reached, before that is tried again.
 const AWAY: Duration = Duration::from_secs(1);
 
 /// A task whose handler is at work in this process.
@@ -36,7 +36,7 @@ pub(crate) struct Running {
     pub(super) tasks: Weak<Tasks>,
     /// The session that it was begun in.
     pub(super) driver: Weak<ServerDriver>,
-    /// Whether it ends with that session.
+    /// Set if it ends with that session.
     pub(super) is_of_session: bool,
     /// Keeps that session in use.
     pub(super) _in_use: Option<Arc<()>>,
@@ -61,7 +61,7 @@ impl Running {
             method: method.to_owned(),
             params,
         };
-        // What the client cannot be asked is refused here, where the handler can help it.
+        // A question that the client cannot be asked is refused here, where the handler can help it.
         tasks.server.task_question(&question, self.peer)?;
         let limits = *tasks.server.limits();
         let key = question.key.clone();

@@ -35,22 +35,22 @@ pub(super) fn now() -> u64 {
     since.map_or(0, |since| since.as_secs())
 }
 
-/// How a person's page is opened.
+/// The function that opens a person's page.
 pub(super) type Browser = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// Where a browser comes back to.
+/// The place that a browser comes back to.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct CallbackPlace {
     pub(super) port: Option<u16>,
     pub(super) is_localhost: bool,
 }
 
-/// What a flow is run with.
+/// The parts that a flow is run with.
 pub(super) struct Driver {
     client: Client<Connector, Full<Bytes>>,
     pub(super) browser: Browser,
     pub(super) callback: CallbackPlace,
-    /// How long a person has.
+    /// Time that a person has.
     pub(super) person_time: Duration,
 }
 

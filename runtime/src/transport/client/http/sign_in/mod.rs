@@ -23,7 +23,7 @@ use drive::{Browser, Driver, now};
 pub use file::{FileStore, KeptFile};
 pub use store::{MemoryStore, StoreGuard, TokenStore};
 
-/// How long a call waits for a sign-in.
+/// Maximum time that a call waits for a sign-in.
 const WAIT: Duration = Duration::from_secs(45);
 /// Number of sign-ins in [`SIGN_INS_TIME`].
 const SIGN_INS: usize = 3;
@@ -49,7 +49,7 @@ struct Inner {
 
 /// Sees each request of a sign-in.
 type Log = Arc<dyn Fn(&Request, &Result<Answer, String>) + Send + Sync>;
-/// What a flow came to, once it has.
+/// The result of a flow, once it has one.
 type Outcome = Option<Result<(), String>>;
 
 #[derive(Default)]
@@ -334,7 +334,7 @@ impl Inner {
     }
 }
 
-/// What is done about a refusal.
+/// The answer to a refusal.
 enum Answered {
     Next(Next),
     Flow(Cause),

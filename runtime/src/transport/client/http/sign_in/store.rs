@@ -1,4 +1,4 @@
-//! Where what is kept of a sign-in is stored: in memory, or in a file that several processes share.
+//! The store of the kept parts of a sign-in: in memory, or in a file that several processes share.
 
 use std::sync::Mutex;
 
@@ -69,5 +69,5 @@ pub(super) fn guard<'a>(
     })
 }
 
-/// How often a store is looked at while another process signs in.
+/// Time between two looks at a store while another process signs in.
 const POLL: std::time::Duration = std::time::Duration::from_millis(250);
