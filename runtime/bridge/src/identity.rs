@@ -108,9 +108,8 @@ pub(crate) fn introduction(facts: ServerFacts) -> Profile {
             &Json::of(&Map::from_iter([("_meta", meta)])),
             meta::SERVER_INFO,
         );
-        let rest = rest.get("_meta");
-        let rest = rest.filter(|rest| named.is_none() || !is_empty(rest));
-        members.extend(rest.map(|meta| ("_meta", meta)));
+        let stays = |meta: &Json| named.is_none() || !is_empty(meta);
+        members.extend(rest.get("_meta").filter(stays).map(|meta| ("_meta", meta)));
     }
     // An identity that cannot be read in its own revision is passed to no server.
     let info = info.filter(|_| facts.info.is_some());

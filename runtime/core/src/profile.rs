@@ -12,7 +12,7 @@ pub struct Profile {
     /// The revision of these words; the application's if none is named.
     pub(crate) revision: Option<Revision>,
     pub(crate) members: Map<Json>,
-    /// Whether the peer has not named itself: its info is that of a gateway.
+    /// Set if the peer has not named itself: its info is that of a gateway.
     pub(crate) is_nameless: bool,
 }
 

@@ -96,7 +96,7 @@ pub enum MistakeTreatment {
     KeptSome,
 }
 
-/// What ends the place of entries of a member.
+/// The end of the place of entries of a member.
 const ENTRY: &str = "[]";
 
 impl TryFrom<MistakeToml> for MistakeRule {

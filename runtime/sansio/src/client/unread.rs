@@ -38,7 +38,9 @@ impl Connection<Client> {
             self.take_message(exchange, &message, now);
             // A response with a foreign id waits for the end of its stream.
             let waits = answered.is_some_and(|id| self.state.pending.contains_key(&id));
-            let sent_in = sent_in.filter(|_| !waits);
+            if waits {
+                continue;
+            }
             // The transport did not see that this is the answer.
             if let Some(sent_in) = sent_in.filter(|it| self.state.exchanges.remove(it).is_some()) {
                 self.put(Output::Close(sent_in));

@@ -1,4 +1,4 @@
-//! What a server says of itself, in its first answer.
+//! The facts that a server states of itself in its first answer.
 
 use mcp_revisions_core::{Lifecycle, Revision, methods};
 use mcp_wire::meta::SERVER_INFO;

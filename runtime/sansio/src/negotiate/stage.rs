@@ -1,4 +1,4 @@
-//! How far a client has come with its server: its first messages, and what they settled.
+//! The stage of a client with its server: its first messages, and the facts that they settle.
 
 use std::time::Duration;
 

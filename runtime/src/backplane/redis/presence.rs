@@ -1,4 +1,4 @@
-//! What a process has in the server to be found there, and its look whether that and the server are still there.
+//! The keys by which replicas find each other in the server, and the look at them and at the server.
 
 use std::collections::HashSet;
 use std::sync::Arc;

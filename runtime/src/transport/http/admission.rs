@@ -1,4 +1,4 @@
-//! Which requests a service takes: by their origin, the host that they name, and their path.
+//! Admission of requests: by their origin, the host that they name, and their path.
 
 use ::http::HeaderMap;
 use ::http::header::{HOST, ORIGIN};

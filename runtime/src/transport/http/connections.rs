@@ -14,18 +14,18 @@ use mcp_revisions_sansio::transport::Numbered;
 /// The open connections of a listener.
 #[derive(Default)]
 pub(super) struct Connections {
-    state: Mutex<State>,
+    table: Mutex<ConnectionTable>,
 }
 
 #[derive(Default)]
-struct State {
-    entries: Numbered<u64, Entry>,
+struct ConnectionTable {
+    entries: Numbered<u64, ConnectionEntry>,
     /// The idle connections of each owner, by the turn in which they go.
     idle: HashMap<Owner, BTreeMap<u64, u64>>,
     last_number: u64,
 }
 
-struct Entry {
+struct ConnectionEntry {
     owner: Owner,
     /// The turn in which it goes; `None` while a call is at work.
     turn: Option<u64>,
@@ -41,7 +41,7 @@ pub(super) struct ConnectionRoom {
     pub(super) share: Permit,
 }
 
-impl State {
+impl ConnectionTable {
     fn next_number(&mut self) -> u64 {
         self.last_number += 1;
         self.last_number
@@ -64,7 +64,7 @@ impl State {
         }
     }
 
-    fn remove(&mut self, number: u64) -> Option<Entry> {
+    fn remove(&mut self, number: u64) -> Option<ConnectionEntry> {
         let entry = self.entries.remove(&number)?;
         if let (Some(turn), Some(idle)) = (entry.turn, self.idle.get_mut(&entry.owner)) {
             idle.remove(&turn);
@@ -88,17 +88,17 @@ impl Connections {
     /// Adds a connection.
     pub(super) fn open(self: &Arc<Self>, owner: Owner, room: ConnectionRoom) -> OpenConnection {
         let evicted = Arc::new(Notify::new());
-        let mut state = lock(&self.state);
-        let number = state.next_number();
-        let entry = Entry {
+        let mut table = lock(&self.table);
+        let number = table.next_number();
+        let entry = ConnectionEntry {
             owner,
             turn: None,
             calls: 0,
             room,
             evicted: Arc::clone(&evicted),
         };
-        state.entries.insert(number, entry);
-        state.set_turn(number);
+        table.entries.insert(number, entry);
+        table.set_turn(number);
         OpenConnection {
             all: Arc::clone(self),
             number,
@@ -108,16 +108,16 @@ impl Connections {
 
     /// Closes the longest idle connection of an owner, and returns its room; `None` if all of them have calls at work.
     pub(super) fn evict_of(&self, owner: &Owner) -> Option<ConnectionRoom> {
-        lock(&self.state).evict(owner)
+        lock(&self.table).evict(owner)
     }
 
     /// Closes the longest idle connection of the owner that has most of them, and returns its room.
     pub(super) fn evict(&self) -> Option<ConnectionRoom> {
-        let mut state = lock(&self.state);
-        let owners = state.idle.iter();
+        let mut table = lock(&self.table);
+        let owners = table.idle.iter();
         let (owner, _) = owners.max_by_key(|(_, idle)| idle.len())?;
         let owner = owner.clone();
-        state.evict(&owner)
+        table.evict(&owner)
     }
 }
 
@@ -136,11 +136,11 @@ impl OpenConnection {
 
     /// Begins a call: the connection stays until what this returns is dropped.
     pub(super) fn begin_call(self: &Arc<Self>) -> OpenCall {
-        let mut state = lock(&self.all.state);
-        if let Some(entry) = state.entries.get_mut(&self.number) {
+        let mut table = lock(&self.all.table);
+        if let Some(entry) = table.entries.get_mut(&self.number) {
             entry.calls += 1;
         }
-        state.set_turn(self.number);
+        table.set_turn(self.number);
         OpenCall(Arc::clone(self))
     }
 }
@@ -148,7 +148,7 @@ impl OpenConnection {
 impl Drop for OpenConnection {
     fn drop(&mut self) {
         // Its room is given back without the lock.
-        let entry = lock(&self.all.state).remove(self.number);
+        let entry = lock(&self.all.table).remove(self.number);
         drop(entry);
     }
 }
@@ -159,10 +159,10 @@ pub(super) struct OpenCall(Arc<OpenConnection>);
 impl Drop for OpenCall {
     fn drop(&mut self) {
         let OpenConnection { all, number, .. } = &*self.0;
-        let mut state = lock(&all.state);
-        if let Some(entry) = state.entries.get_mut(number) {
+        let mut table = lock(&all.table);
+        if let Some(entry) = table.entries.get_mut(number) {
             entry.calls = entry.calls.saturating_sub(1);
         }
-        state.set_turn(*number);
+        table.set_turn(*number);
     }
 }

@@ -1,4 +1,4 @@
-//! How a service behaves over HTTP: its builder, with the defaults.
+//! The options of a service over HTTP, with their defaults.
 
 use std::sync::Arc;
 use std::time::Duration;

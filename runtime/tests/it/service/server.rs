@@ -284,7 +284,7 @@ async fn a_mistake_of_a_client_of_the_handlers_revision_costs_one_part_as_of_any
             assert_eq!(line, format!("tools/call {pointer}"), "{params}");
         }
     }
-    // What would do something else is refused as before, and an error of a handler is no reason to call it again.
+    // A call that would do something else is refused as before, and an error of a handler is no reason to call it again.
     for params in [json!({"name": 5}), json!({"name": "x", "arguments": "all"})] {
         let error = peer.call("tools/call", params.clone()).await.unwrap_err();
         assert_eq!(error["code"], -32602, "{params}: {error}");

@@ -134,7 +134,7 @@ impl<'t> Edits<'t> {
                 None => outer.push(edit),
             }
         }
-        // What an edit put there is not the sender's: it is changed, from its end on, and not told again.
+        // The text of an edit is not the sender's: it is changed, from its end on, and not told again.
         inner.sort_by_key(|(_, range, _)| Reverse(range.start));
         for (index, range, edit) in inner {
             match self.all.get_mut(index) {

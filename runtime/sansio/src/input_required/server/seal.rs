@@ -134,9 +134,8 @@ impl Issued {
 
 /// Returns the payload of the application's own state: the replica that keeps it, if one does, and the text.
 fn own_payload(text: &str, home: Option<u32>) -> Vec<u8> {
-    let home = home.map(u32::to_be_bytes);
-    let home = home.as_ref().map_or(&[][..], |home| home);
-    [home, text.as_bytes()].concat()
+    let number = home.map_or(Vec::new(), |home| home.to_be_bytes().to_vec());
+    [&number, text.as_bytes()].concat()
 }
 
 impl Seal {

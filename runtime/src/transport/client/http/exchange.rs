@@ -135,7 +135,7 @@ fn resumes(headers: &[(String, String)]) -> bool {
     revision.is_none_or(|revision| revision.has_header(ProtocolHeader::LastEventId))
 }
 
-/// How long a stream is read after a response with a foreign id, which is the answer if no other comes.
+/// Time that a stream is read after a response with a foreign id, which is the answer if no other comes.
 const AFTER_FOREIGN: Duration = Duration::from_secs(10);
 
 /// Hands on the messages of a stream until one of them is the answer; a stream that breaks before is asked for again, if its
@@ -144,24 +144,24 @@ async fn stream(requests: &Requests, post: &Post, body: Body, tell: &Sender<Inco
     let Post {
         exchange, headers, ..
     } = post;
-    let request = peek(post.text.as_bytes()).ok();
-    let request = request.and_then(|it| own_id(&it.id?.to_id()?));
+    let sent = peek(post.text.as_bytes()).ok();
+    let request = sent.and_then(|it| own_id(&it.id?.to_id()?));
     let mut events = Events::new(body, requests.limit);
     let (mut resumed, mut pace) = (0, Pace::default());
     let mut until = None;
     loop {
         let opened = Instant::now();
         while let Some(text) = next(&mut events, until).await {
-            let answered = answered(&text);
+            let response = response_id(&text);
             let message = Incoming::Message {
                 exchange: Some(*exchange),
                 text,
             };
-            let is_answer = answered.is_some_and(|id| id.is_none() || id == request);
+            let is_answer = response.is_some_and(|id| id.is_none() || id == request);
             if !tell.send(message).await || is_answer {
                 return;
             }
-            if answered.is_some() {
+            if response.is_some() {
                 until = until.or(Instant::now().checked_add(AFTER_FOREIGN));
             }
         }
@@ -200,7 +200,7 @@ async fn next(events: &mut Events, until: Option<Instant>) -> Option<Vec<u8>> {
 }
 
 /// Returns the request that a response names by its id, of which an error may have none; `None` for other messages.
-fn answered(text: &[u8]) -> Option<Option<i64>> {
+fn response_id(text: &[u8]) -> Option<Option<i64>> {
     let message = peek(text).ok()?;
     let is_response = matches!(message.kind, MessageKind::Response | MessageKind::Error);
     // No request has the id of one that cannot be read.
