@@ -234,8 +234,11 @@ fn replicas_divide_the_room_for_events_of_one_client_among_them() {
                     stream: 1,
                     place: 0,
                 };
-                let events = redis.after(&format!("{round} {session}"), first).await;
+                let session = format!("{round} {session}");
+                let events = redis.after(&session, first).await;
                 kept += events.unwrap().map_or(0, |events| events.len());
+                // The next round finds all of the room.
+                redis.end(&session).await.unwrap();
             }
             if (15..=20).contains(&kept) {
                 break;
