@@ -162,6 +162,12 @@ impl Connection<Client> {
         }
     }
 
+    /// Takes note that the process of the server was started again: the session that is opened next gets what the application
+    /// had asked for.
+    pub fn server_restarted(&mut self) {
+        self.state.session.is_lost = true;
+    }
+
     /// Notes that the session is lost; it is opened again after a pause, unless something else does that before.
     pub(crate) fn lose_session(&mut self, now: Duration) {
         let session = &mut self.state.session;

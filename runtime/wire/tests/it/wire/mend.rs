@@ -3,7 +3,7 @@
 use mcp_wire::mend::{Mend, MendKind, MistakeFate, MistakeRow, Mistakes, ValueKind, mend};
 use mcp_wire::{Decode, Extra, Fault, Integer, Json, Map, Reader, Tag};
 
-#[derive(Debug, Default, PartialEq)]
+#[derive(Default, PartialEq)]
 struct Tool {
     hints: Option<Hints>,
     icons: Option<Vec<String>>,
@@ -21,7 +21,7 @@ mcp_wire::record! {
     }
 }
 
-#[derive(Debug, Default, PartialEq)]
+#[derive(Default, PartialEq)]
 struct Hints {
     safe: Option<bool>,
     title: Option<String>,
@@ -35,7 +35,7 @@ mcp_wire::record! {
     }
 }
 
-#[derive(Debug, PartialEq)]
+#[derive(PartialEq)]
 struct ListResult {
     answers: Option<Map<String>>,
     blocks: Vec<Block>,
@@ -64,7 +64,7 @@ enum Block {
     Link(Link),
 }
 
-#[derive(Debug, Default, PartialEq)]
+#[derive(Default, PartialEq)]
 struct Text {
     text: String,
     extra: Extra,
@@ -77,7 +77,7 @@ mcp_wire::record! {
     }
 }
 
-#[derive(Debug, Default, PartialEq)]
+#[derive(Default, PartialEq)]
 struct Link {
     uri: String,
     extra: Extra,
