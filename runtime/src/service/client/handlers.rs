@@ -6,20 +6,27 @@ use std::sync::atomic::Ordering;
 
 use mcp_revisions_core::Spoken;
 use mcp_wire::service::{ClientSide, Serves};
+use mcp_wire::{Direction, Json};
 
 use super::listen::is_of_listener;
 use super::{ClientContext, Wants};
 use crate::methods;
 use crate::service::Error;
 use crate::service::custom::Custom;
+use crate::service::params::params_meant;
 use crate::transport::client::{Application, Driver, Handle, Open, Transport, WeakHandle, drive};
 use crate::transport::queue::{Queued, Receiver, Sender, queue};
 use crate::transport::spawn::spawn;
 use mcp_revisions_sansio::LossHook;
-use mcp_revisions_sansio::client::{Client, CustomNotification, Event, Notification, Token};
+use mcp_revisions_sansio::client::{
+    Client, CustomNotification, Event, Ignored, IncomingRequest, Notification, Token,
+};
 
 /// Number of bytes of a notification besides its params and its place in the queue: its task and its context.
 const EACH: usize = 768;
+
+/// The direction of what servers send.
+const SERVER: Direction = Direction::ServerToClient;
 
 /// A notification for the handlers.
 enum Noted {
@@ -45,6 +52,54 @@ struct Handlers<App: Spoken, H> {
 impl<App: Spoken, H> Handlers<App, H> {
     fn context(&self, handle: Handle<Wants>) -> ClientContext<App> {
         ClientContext::new(handle, self.on_loss.clone())
+    }
+}
+
+impl<App: Spoken, H> Handlers<App, H>
+where
+    App::Protocol: Serves<ClientSide, H, ClientContext<App>>,
+    H: Send + Sync + 'static,
+{
+    /// Answers a request. Params that are not of their type are read as they were meant.
+    async fn answer(&self, handle: Handle<Wants>, call: IncomingRequest) -> Result<Json, Error> {
+        let method = call.method;
+        let request = |params, cx| {
+            <App::Protocol as Serves<ClientSide, H, _>>::request(&self.typed, method, params, cx)
+        };
+        let answer = request(&call.params, self.context(handle.clone())).await;
+        let is_misread = matches!(&answer, Err(error) if error.may_be_of_params());
+        let meant = is_misread.then(|| params_meant::<App>(SERVER, method, &call.params));
+        let Some((params, losses)) = meant.flatten() else {
+            return answer;
+        };
+        (self.on_loss).tell_losses(method, call.peer, call.id.as_ref(), &losses);
+        request(&params, self.context(handle)).await
+    }
+
+    /// Hands on a notification; reports one that cannot be read.
+    async fn note(&self, handle: Handle<Wants>, notice: Notification) {
+        let Notification {
+            method,
+            params,
+            peer,
+            ..
+        } = notice;
+        let note = |params, cx| {
+            <App::Protocol as Serves<ClientSide, H, _>>::notification(
+                &self.typed,
+                method,
+                params,
+                cx,
+            )
+        };
+        let Err(error) = note(&params, self.context(handle.clone())).await else {
+            return;
+        };
+        let Some((params, losses)) = params_meant::<App>(SERVER, method, &params) else {
+            return handle.leave_out(Ignored::Invalid(method.to_owned(), error.to_string()));
+        };
+        (self.on_loss).tell_losses(method, peer, None, &losses);
+        let _ = note(&params, self.context(handle)).await;
     }
 }
 
@@ -95,21 +150,13 @@ where
     fn event(&mut self, driver: &mut Driver<Wants>, event: Event) {
         match event {
             Event::Request(call) => {
-                let Some(cx) = driver.handle().map(|it| self.handlers.context(it)) else {
+                let Some(handle) = driver.handle() else {
                     return;
                 };
                 let handlers = Arc::clone(&self.handlers);
                 driver.answer_with(call.token, None, async move {
-                    let (method, params) = (call.method, &call.params);
-                    let answer = <App::Protocol as Serves<ClientSide, H, _>>::request(
-                        &handlers.typed,
-                        method,
-                        params,
-                        cx,
-                    );
-                    answer
-                        .await
-                        .map_err(|it: Error| it.into_object(App::REVISION))
+                    let answer = handlers.answer(handle, call).await;
+                    answer.map_err(|it| it.into_object(App::REVISION))
                 });
             }
             Event::CustomRequest(call) => {
@@ -171,24 +218,17 @@ async fn note<App: Spoken, H>(
     H: Send + Sync + 'static,
 {
     while let Some(noted) = notices.recv().await {
-        let Some(cx) = handle.upgrade().map(|it| handlers.context(it)) else {
+        let Some(handle) = handle.upgrade() else {
             return;
         };
         let handlers = Arc::clone(&handlers);
         // A task of its own: a handler that panics misses no more than this one.
         let noted = spawn(async move {
-            // No one waits for the outcome of a notification, be it that it cannot be read.
             match noted {
-                Noted::Known(Notification { method, params, .. }) => {
-                    let _ = <App::Protocol as Serves<ClientSide, H, _>>::notification(
-                        &handlers.typed,
-                        method,
-                        &params,
-                        cx,
-                    )
-                    .await;
-                }
+                Noted::Known(notice) => handlers.note(handle, notice).await,
                 Noted::Custom(CustomNotification { method, params, .. }) => {
+                    let cx = handlers.context(handle);
+                    // No one waits for the outcome of a notification.
                     if let Some(noted) = handlers.custom.notification(&method, params, cx) {
                         let _ = noted.await;
                     }

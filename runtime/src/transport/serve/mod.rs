@@ -20,14 +20,15 @@ use std::hash::{Hash, Hasher};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Instant, SystemTime};
 
-use mcp_wire::{ErrorObject, Json};
+use mcp_revisions_core::{Loss, Revision};
+use mcp_wire::{ErrorObject, Json, RequestId};
 
 #[cfg(feature = "router")]
 use crate::Limits;
 use mcp_revisions_sansio::server::{LogLevel, Owner, Server};
 use mcp_revisions_sansio::{
-    Answer, Caller, CustomNotification, CustomRequest, Event, Fate, IncomingRequest, Notification,
-    To, Token,
+    Answer, Caller, CustomNotification, CustomRequest, Event, Fate, Ignored, IncomingRequest,
+    Notification, To, Token,
 };
 
 use crate::transport::spawn::{Boxed, boxed};
@@ -392,6 +393,27 @@ impl Session {
     #[cfg(feature = "router")]
     pub(crate) fn limits(&self) -> Option<Limits> {
         Some(self.driver.upgrade()?.limits())
+    }
+
+    /// Reports what a message of the client lost where a handler read it.
+    pub(crate) fn tell_losses(
+        &self,
+        method: &str,
+        peer: Revision,
+        request: Option<&RequestId>,
+        losses: &[Loss],
+    ) {
+        if let Some(driver) = self.driver.upgrade() {
+            let server = driver.server();
+            server.tell_losses(method, peer, request, losses);
+        }
+    }
+
+    /// Reports a message of the client that no handler can read.
+    pub(crate) fn leave_out(&self, ignored: Ignored) {
+        if let Some(driver) = self.driver.upgrade() {
+            driver.server().leave_out(ignored);
+        }
     }
 
     /// Ends the session, with its streams and calls. Over HTTP its client gets status 404 for the next message, and opens
