@@ -205,6 +205,8 @@ impl Tally {
     fn compare(&mut self, told: &str, schemas: [&Value; 2], definition: &str, seed: u64) {
         let [old, new] = [("old", 0), ("new", 1)].map(|(name, at)| opened(name, schemas[at], true));
         let diff = compare(&old, &new);
+        // Shown where an example does not hold.
+        println!("{told}");
         self.edits += 1;
         self.examples += witnesses::check(&mut Judge::default(), &diff, &old, &new);
         let validators = schemas.map(|schema| validator(schema, definition));
