@@ -9,7 +9,7 @@
 mod apps;
 mod breaks;
 mod gateway;
-mod hooks;
+mod layers;
 mod mistakes;
 mod outside;
 mod start;

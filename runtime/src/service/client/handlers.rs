@@ -1,22 +1,26 @@
 //! The handlers of a client behind its connection: requests of the server each have a task, and notifications come one
 //! after the other.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use mcp_revisions_core::Spoken;
 use mcp_wire::service::{ClientSide, Serves};
+use mcp_wire::{Direction, ErrorObject, Json};
 
 use super::listen::is_of_listener;
-use super::{ClientContext, Wants};
+use super::{ClientContext, How, Wants};
+use crate::layer::LayerMessage;
 use crate::methods;
 use crate::service::Error;
 use crate::service::custom::Custom;
 use crate::transport::client::{Application, Driver, Handle, Open, Transport, WeakHandle, drive};
 use crate::transport::queue::{Queued, Receiver, Sender, queue};
-use crate::transport::spawn::spawn;
-use mcp_revisions_sansio::LossHook;
-use mcp_revisions_sansio::client::{Client, CustomNotification, Event, Notification, Token};
+use crate::transport::spawn::{Boxed, spawn};
+use mcp_revisions_sansio::client::{
+    Client, CustomNotification, Event, IncomingRequest, Notification, Token,
+};
 
 /// Number of bytes of a notification besides its params and its place in the queue: its task and its context.
 const EACH: usize = 768;
@@ -39,12 +43,29 @@ impl Queued for Noted {
 struct Handlers<App: Spoken, H> {
     typed: H,
     custom: Custom<ClientContext<App>>,
-    on_loss: LossHook,
+    /// The options of the calls of handlers.
+    how: How,
 }
 
 impl<App: Spoken, H> Handlers<App, H> {
     fn context(&self, handle: Handle<Wants>) -> ClientContext<App> {
-        ClientContext::new(handle, self.on_loss.clone())
+        ClientContext::new(handle, self.how.clone())
+    }
+
+    /// Passes a request of the server through the layers, to `last`.
+    fn layered<M, A>(
+        &self,
+        call: IncomingRequest<M>,
+        last: impl FnOnce(Json) -> A + Send + 'static,
+    ) -> Boxed<'static, Result<Json, ErrorObject>>
+    where
+        M: Into<Cow<'static, str>>,
+        A: Future<Output = Result<Json, ErrorObject>> + Send + 'static,
+    {
+        let direction = Direction::ServerToClient;
+        let message = LayerMessage::new(direction, true, call.method, call.params);
+        let message = message.from_peer(Some(call.peer), Some(call.caller));
+        self.how.layers.run(message, last)
     }
 }
 
@@ -60,17 +81,13 @@ pub(super) fn start<App: Spoken, H>(
     client: Client,
     transport: Transport,
     typed: H,
-    (custom, on_loss): (Custom<ClientContext<App>>, LossHook),
+    (custom, how): (Custom<ClientContext<App>>, How),
 ) -> Handle<Wants>
 where
     App::Protocol: Serves<ClientSide, H, ClientContext<App>>,
     H: Send + Sync + 'static,
 {
-    let handlers = Arc::new(Handlers {
-        typed,
-        custom,
-        on_loss,
-    });
+    let handlers = Arc::new(Handlers { typed, custom, how });
     let (noted, notices) = queue(client.limits().max_pending_bytes);
     let app = Typed {
         handlers: Arc::clone(&handlers),
@@ -99,33 +116,47 @@ where
                     return;
                 };
                 let handlers = Arc::clone(&self.handlers);
-                driver.answer_with(call.token, None, async move {
-                    let (method, params) = (call.method, &call.params);
+                let (token, method) = (call.token, call.method);
+                let answer = self.handlers.layered(call, move |params| async move {
                     let answer = <App::Protocol as Serves<ClientSide, H, _>>::request(
                         &handlers.typed,
                         method,
-                        params,
+                        &params,
                         cx,
                     );
                     answer
                         .await
                         .map_err(|it: Error| it.into_object(App::REVISION))
                 });
+                driver.answer_with(token, None, answer);
             }
             Event::CustomRequest(call) => {
                 let Some(cx) = driver.handle().map(|it| self.handlers.context(it)) else {
                     return;
                 };
-                let answer = self.handlers.custom.request(&call.method, call.params, cx);
-                driver.answer_with(call.token, None, async move {
-                    let answer = match answer {
+                let handlers = Arc::clone(&self.handlers);
+                let (token, method) = (call.token, call.method.clone());
+                let answer = self.handlers.layered(call, move |params| async move {
+                    let answer = match handlers.custom.request(&method, params, cx) {
                         Some(answer) => answer.await,
-                        None => Err(Error::MethodNotFound(call.method)),
+                        None => Err(Error::MethodNotFound(method)),
                     };
                     answer.map_err(|it| it.into_object(App::REVISION))
                 });
+                driver.answer_with(token, None, answer);
             }
-            Event::Notification(notice) => self.notice(driver, notice),
+            Event::Notification(notice) => {
+                // Before anything that may drop it.
+                if let Some(cache) = &self.handlers.how.cache {
+                    cache.forget(notice.method, &notice.params);
+                }
+                self.notice(driver, notice);
+            }
+            Event::Reopened(_) => {
+                if let Some(cache) = &self.handlers.how.cache {
+                    cache.clear();
+                }
+            }
             Event::CustomNotification(notice) => {
                 self.noted.try_push(Noted::Custom(notice));
             }
@@ -180,6 +211,9 @@ async fn note<App: Spoken, H>(
             // No one waits for the outcome of a notification, be it that it cannot be read.
             match noted {
                 Noted::Known(Notification { method, params, .. }) => {
+                    let Some(params) = cx.client.how.admit(method, params).await else {
+                        return;
+                    };
                     let _ = <App::Protocol as Serves<ClientSide, H, _>>::notification(
                         &handlers.typed,
                         method,
@@ -189,6 +223,9 @@ async fn note<App: Spoken, H>(
                     .await;
                 }
                 Noted::Custom(CustomNotification { method, params, .. }) => {
+                    let Some(params) = cx.client.how.admit(&method, params).await else {
+                        return;
+                    };
                     if let Some(noted) = handlers.custom.notification(&method, params, cx) {
                         let _ = noted.await;
                     }

@@ -7,6 +7,7 @@ mod budget;
 mod connection;
 mod driver;
 pub(crate) mod event;
+mod layered;
 mod outbox;
 mod replicas;
 #[cfg(feature = "ext-tasks")]
@@ -30,6 +31,7 @@ use mcp_revisions_sansio::{
     To, Token,
 };
 
+use crate::layer::Layers;
 use crate::transport::spawn::{Boxed, boxed};
 
 pub(crate) use budget::{Budget, Full, Permit, Reservation, SUSPENDED_BYTES, Share};
@@ -180,6 +182,8 @@ pub struct Peer {
     /// The maker of a task of the call; `None` if the server has no tasks.
     task: Option<Taskable>,
     cancellation: Arc<OnceLock<Cancellation>>,
+    /// The layers that what is sent passes.
+    layers: Layers,
 }
 
 /// The end of a call by its client, which does not wait for the result any more.
@@ -194,6 +198,8 @@ pub struct Cancellation {
 #[derive(Clone)]
 pub struct Session {
     driver: Weak<ServerDriver>,
+    /// The layers that what is sent passes.
+    layers: Layers,
 }
 
 impl Peer {
@@ -206,6 +212,9 @@ impl Peer {
 
     #[inline(never)]
     fn notified<'p>(&'p self, method: &'p str, params: Option<&'p Json>) -> Boxed<'p, Fate> {
+        if !self.layers.is_empty() {
+            return boxed(self.notify_through_layers(method, params));
+        }
         boxed(async move {
             if let Some(task) = self.task() {
                 return task.notify(method, params).await;
@@ -227,6 +236,9 @@ impl Peer {
     /// As [`notify`](Self::notify), without waiting for room: `None` if a slow reader leaves none, and nothing is sent.
     #[cfg(feature = "tracing")]
     pub(crate) fn try_notify(&self, method: &str, params: Option<&Json>) -> Option<Fate> {
+        if !self.layers.is_empty() {
+            return self.try_notify_through_layers(method, params);
+        }
         let outbox = self.driver.outbox(self.token);
         (outbox.is_none_or(|outbox| outbox.has_room()))
             .then(|| self.driver.notify(To::Request(self.token), method, params))
@@ -249,6 +261,9 @@ impl Peer {
         method: &'p str,
         params: Option<&'p Json>,
     ) -> Boxed<'p, Result<Json, ErrorObject>> {
+        if !self.layers.is_empty() {
+            return self.ask_through_layers(method, params);
+        }
         match self.task() {
             Some(task) => boxed(task.ask(method, params)),
             None => {
@@ -308,7 +323,7 @@ impl Peer {
     /// Returns a handle that outlives the call.
     #[must_use]
     pub fn session(&self) -> Session {
-        self.driver.session()
+        self.driver.session().with_layers(&self.layers)
     }
 
     /// Returns the HTTP headers of the request, or `None` over stdio.
@@ -339,6 +354,9 @@ impl Session {
     ///
     /// A client of a per-request revision gets it on the streams that subscribed to it.
     pub fn notify(&self, method: &str, params: Option<&Json>) -> Fate {
+        if !self.layers.is_empty() {
+            return self.notify_through_layers(method, params);
+        }
         match self.driver.upgrade() {
             Some(driver) => driver.notify(To::Session, method, params),
             None => Fate::Unknown,
@@ -359,6 +377,9 @@ impl Session {
         method: &'p str,
         params: Option<&'p Json>,
     ) -> Boxed<'p, Result<Json, ErrorObject>> {
+        if !self.layers.is_empty() {
+            return self.ask_through_layers(method, params);
+        }
         boxed(async move {
             match self.driver.upgrade() {
                 Some(driver) => ask(&driver, None, method, params).await,
