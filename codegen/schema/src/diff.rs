@@ -5,6 +5,7 @@
 //! tells which rows are there because of an erratum. Rendering is `crate::render`'s business.
 
 mod baseline;
+mod bounds;
 mod builder;
 mod classes;
 mod compare;

@@ -1,8 +1,12 @@
-//! Which members of an object are fields of its struct.
+//! The members of an object that are fields of its struct, and their order.
 
-use mcp_revisions_schema::model::{Member, ObjectShape, Presence};
+use mcp_revisions_schema::docs::TypeDocs;
+use mcp_revisions_schema::model::{Member, ObjectShape, Presence, Ty, TypeDef};
 
-/// Returns the members that are fields, in order of the fields.
+/// The member for metadata, which is beside the payload.
+const META: &str = "_meta";
+
+/// Returns the members that are fields, in their order: required ones, optional ones, metadata.
 pub(super) fn fields_of(object: &ObjectShape) -> impl Iterator<Item = &Member> {
     let constant = |member: &&Member| matches!(member.presence, Presence::Constant(_));
     let mut fields: Vec<&Member> = object
@@ -10,7 +14,12 @@ pub(super) fn fields_of(object: &ObjectShape) -> impl Iterator<Item = &Member> {
         .iter()
         .filter(|member| !constant(member))
         .collect();
-    fields.sort_by(|left, right| left.field.cmp(&right.field));
+    let group = |member: &Member| match &member.presence {
+        _ if member.wire == META => 2,
+        Presence::Optional => 1,
+        Presence::Required | Presence::Constant(_) => 0,
+    };
+    fields.sort_by(|left, right| (group(left), &left.field).cmp(&(group(right), &right.field)));
     fields.into_iter()
 }
 
@@ -20,4 +29,22 @@ pub(super) fn is_default(object: &ObjectShape) -> bool {
         .members
         .iter()
         .all(|member| member.presence != Presence::Required)
+}
+
+/// Returns the optional flags whose doc line says what their absence means, with that value.
+pub(super) fn flags_of<'d>(
+    def: &'d TypeDef,
+    object: &'d ObjectShape,
+    docs: &'d TypeDocs,
+) -> impl Iterator<Item = (&'d Member, bool)> {
+    let flags = fields_of(object).filter(|member| {
+        member.presence == Presence::Optional && member.ty == Ty::Boolean && !member.boxed
+    });
+    flags.filter_map(move |member| {
+        let (_, rest) = docs
+            .member(def, &member.wire)
+            .split_once("absent means `")?;
+        let (value, _) = rest.split_once('`')?;
+        Some((member, value.parse().ok()?))
+    })
 }

@@ -158,16 +158,16 @@ fn item(
             let default = is_default(object).then(|| quote!(, Default));
             quote! {
                 #(#about)*
-                #[derive(Debug, Clone, PartialEq #default)]
+                #[derive(Clone, PartialEq, Eq #default)]
                 pub struct #name { #(#fields,)* }
             }
         }
         (TypeDetails::Newtype(made), Shape::Newtype(ty)) => {
-            let ordered = (*ty == Ty::String).then(|| quote!(, Eq, Hash, PartialOrd, Ord));
+            let ordered = (*ty == Ty::String).then(|| quote!(, Hash, PartialOrd, Ord));
             let ty = rust_type(space, &made.inner())?;
             quote! {
                 #(#about)*
-                #[derive(Debug, Clone, PartialEq #ordered)]
+                #[derive(Debug, Clone, PartialEq, Eq #ordered)]
                 pub struct #name(pub #ty);
             }
         }

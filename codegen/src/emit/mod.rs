@@ -190,7 +190,8 @@ fn area_item(
     match &def.shape {
         Shape::Object(object) => {
             let constructor = structs::constructor(model, def, object);
-            quote!(#item #constructor)
+            let flags = structs::flags(def, object, docs);
+            quote!(#item #constructor #flags)
         }
         Shape::Newtype(ty) => {
             let (ways, _) = structs::newtype(def, ty);

@@ -4,9 +4,10 @@ use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use serde_json::Value;
 
-use super::fields::{fields_of, is_default};
+use super::fields::{fields_of, flags_of, is_default};
 use super::items::doc;
 use super::ty::{argument, assign, ident, in_box, rust_type};
+use mcp_revisions_schema::docs::TypeDocs;
 use mcp_revisions_schema::model::{
     ConstructorArgument, Given, InitialValue, Member, Model, ObjectShape, Presence, Rest, Ty,
     TypeDef,
@@ -91,6 +92,23 @@ pub(super) fn constructor(model: &Model, def: &TypeDef, object: &ObjectShape) ->
         }
         #default
     }
+}
+
+/// Returns an accessor of each flag whose absence means something.
+pub(super) fn flags(def: &TypeDef, object: &ObjectShape, docs: &TypeDocs) -> Option<TokenStream> {
+    let accessors: Vec<TokenStream> = flags_of(def, object, docs)
+        .map(|(member, absent)| {
+            let field = ident(&member.field);
+            let about = format!(" Returns `{}`; absent means `{absent}`.", member.wire);
+            quote! {
+                #[doc = #about]
+                #[must_use]
+                pub fn #field(&self) -> bool { self.#field.unwrap_or(#absent) }
+            }
+        })
+        .collect();
+    let name = ident(&def.name);
+    (!accessors.is_empty()).then(|| quote!(impl #name { #(#accessors)* }))
 }
 
 /// Returns the value that a member starts from, which is one of its type.

@@ -1,13 +1,14 @@
 //! Unions: the enum, and reading by its decision plan.
 
-use proc_macro2::TokenStream;
-use quote::quote;
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote};
 
 use super::items::doc;
 use super::structs::number;
 use super::ty::{field_type, ident, rust_type};
 use mcp_revisions_schema::docs::TypeDocs;
-use mcp_revisions_schema::model::{Case, KindCase, Model, Ty, TypeDef, Union, UnionPlan};
+use mcp_revisions_schema::model::{Case, KindCase, Model, Ty, TypeDef, Union, UnionPlan, Variant};
+use mcp_revisions_schema::naming::snake_case;
 use mcp_revisions_schema::schema::JsonType;
 
 /// Returns the enum.
@@ -30,9 +31,16 @@ pub(super) fn item(model: &Model, def: &TypeDef, union: &Union, docs: &TypeDocs)
     });
     quote! {
         #(#attributes)*
-        #[derive(Debug, Clone, PartialEq)]
+        #[derive(Debug, Clone, PartialEq, Eq)]
         pub enum #name { #(#variants)* #unknown }
     }
+}
+
+/// Returns the name of a variant's accessor; messages, which are told apart by their method, have none.
+fn accessor(union: &Union, variant: &Variant) -> Option<Ident> {
+    let is_read = !union.open && union.variants.len() > 1;
+    let name = snake_case(&variant.name);
+    is_read.then(|| format_ident!("as_{}", name.trim_end_matches('_')))
 }
 
 /// Returns the doc line of a variant: that of its type, in one line.
@@ -64,7 +72,8 @@ pub(super) fn wire(def: &TypeDef, union: &Union) -> TokenStream {
     let lines = union.variants.iter().map(|variant| {
         let (name, ty) = (ident(&variant.name), rust_type(&variant.ty));
         let boxed = variant.boxed.then(|| quote!(box));
-        quote!(#name(#boxed #ty);)
+        let accessor = accessor(union, variant);
+        quote!(#name(#boxed #ty) #accessor;)
     });
     let unknown = ident(Union::UNKNOWN);
     let blank = match union.start {

@@ -154,6 +154,10 @@ fn mistake(row: &MistakeRow) -> String {
         MistakeTreatment::Beside(member, value) => format!("Beside({member:?}, {value:?})"),
         MistakeTreatment::Means(text, value) => format!("Means({text:?}, {value:?})"),
         MistakeTreatment::Within(name) => format!("Within({name:?})"),
+        MistakeTreatment::Reads(kind, text) => format!("Reads(ValueKind::{kind:?}, {text:?})"),
+        MistakeTreatment::EntryReads(kind, text) => {
+            format!("EntryReads(ValueKind::{kind:?}, {text:?})")
+        }
         MistakeTreatment::Only(but) => format!("Only({but:?})"),
         MistakeTreatment::Kept => "Kept".to_owned(),
         MistakeTreatment::KeptSome => "KeptSome".to_owned(),

@@ -142,6 +142,11 @@ fn what_stands_for_a_mistake() {
     for at in all {
         passes("mistakes.toml", &row(at, "value = '\"large\"'"));
     }
+    let reads = "kind = \"string\"\nreads = '[_]'";
+    passes("mistakes.toml", &row("Brick.size", reads));
+    passes("mistakes.toml", &row("Brick.size[]", reads));
+    let entry = row("Brick.size[]", "value = '1'");
+    bites("mistakes.toml", &entry, "spec/mistakes.toml:");
     for at in ["Brick.colour", "*.carpet", "Floor.*"] {
         let start = format!("spec/mistakes.toml:1: mistake `{at}`: {NOTHING}");
         bites("mistakes.toml", &row(at, "keep = \"all\""), &start);
@@ -151,6 +156,11 @@ fn what_stands_for_a_mistake() {
         "value = 'large'",
         "value = '1'\nkeep = \"all\"",
         "text = '1'",
+        "kind = \"string\"",
+        "reads = '[_]'",
+        "value = '1'\nkind = \"string\"\nreads = '[_]'",
+        "kind = \"list\"\nreads = '[_]'",
+        "kind = \"string\"\nreads = '[_'",
     ] {
         bites(
             "mistakes.toml",

@@ -11,6 +11,7 @@ use mcp_revisions_schema::spec::{
 
 mod answered;
 mod scaffold;
+mod seeded;
 
 use crate::specs::files;
 

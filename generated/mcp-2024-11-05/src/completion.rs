@@ -20,14 +20,14 @@ mcp_wire::method! {
 }
 
 /// What `completion/complete` should find suggestions for.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct CompleteRequestParams {
     /// Argument being filled in, with the text entered so far.
     pub argument: CompleteRequestParamsArgument,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<RequestMetaObject>,
     /// Prompt or resource template that the argument belongs to.
     pub reference: CompletionReference,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<RequestMetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -41,8 +41,8 @@ impl CompleteRequestParams {
     ) -> Self {
         Self {
             argument: argument.into(),
-            meta: None,
             reference: reference.into(),
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -56,7 +56,7 @@ impl CompleteRequestParams {
 }
 
 /// What an argument belongs to whose value is being completed: a prompt or a resource template.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CompletionReference {
     /// Points to a prompt in `completion/complete`, to say whose argument is being completed.
     Prompt(PromptReference),

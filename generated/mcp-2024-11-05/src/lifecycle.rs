@@ -22,18 +22,18 @@ mcp_wire::method! {
 /// Server's answer to `initialize`, which settles the revision of the session and states what the server offers.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2024-11-05)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct InitializeResult {
     /// Features the server offers in this session; the client should rely on no others.
     pub capabilities: ServerCapabilities,
-    /// Guidance on using this server that a client may hand to the model, for example in its system prompt; absent when there is none.
-    pub instructions: Option<String>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
     /// Revision the server settles on, perhaps not the one requested; a client unable to speak it must disconnect.
     pub protocol_version: String,
     /// Name and version of the server software, for display and logs.
     pub server_info: Implementation,
+    /// Guidance on using this server that a client may hand to the model, for example in its system prompt; absent when there is none.
+    pub instructions: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -48,10 +48,10 @@ impl InitializeResult {
     ) -> Self {
         Self {
             capabilities: capabilities.into(),
-            instructions: None,
-            meta: None,
             protocol_version: protocol_version.into(),
             server_info: server_info.into(),
+            instructions: None,
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -81,16 +81,16 @@ mcp_wire::method! {
 }
 
 /// Content of one `notifications/progress` report.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ProgressNotificationParams {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
     /// How far the work has come, in units of the sender's choice; grows from report to report and may be fractional.
     pub progress: Number,
     /// Repeats the `progressToken` from the `_meta` of the request that this report is about.
     pub progress_token: ProgressToken,
     /// Value of `progress` at which the work is done; absent when unknown.
     pub total: Option<Number>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -103,19 +103,12 @@ impl ProgressNotificationParams {
         progress: impl Into<Number>,
     ) -> Self {
         Self {
-            meta: None,
             progress: progress.into(),
             progress_token: progress_token.into(),
             total: None,
+            meta: None,
             extra: Map::new(),
         }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
-        self
     }
 
     /// Sets `total`.
@@ -124,12 +117,19 @@ impl ProgressNotificationParams {
         self.total = Some(total.into());
         self
     }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
+        self.meta = Some(meta);
+        self
+    }
 }
 
 /// Features a server announces in answer to `initialize`; an open set, an absent key means not offered, but `completion/complete` has no key yet.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2024-11-05)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct ServerCapabilities {
     /// Features outside the standard, name to settings; both sides must know a name for it to mean anything.
     pub experimental: Option<Map<JsonObject>>,

@@ -22,7 +22,7 @@ use crate::{
 /// Shared base in the schema of everything that can carry `annotations`; never sent on its own.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2024-11-05)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct Annotated {
     /// Hints on audience and importance that the client may use when it shows or passes on the item.
     pub annotations: Option<Annotations>,
@@ -48,7 +48,7 @@ impl Annotated {
 /// Any notification that a client may send to a server.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2024-11-05)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClientNotification {
     /// Sign that the sender gives up one of its own requests and will not use the answer; it may arrive after that answer.
     Cancelled(CancelledNotification),
@@ -65,7 +65,7 @@ pub enum ClientNotification {
 /// Any request that a client may send to a server.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2024-11-05)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClientRequest {
     /// Client's first request on a connection, which starts the handshake and names its revision and features.
     Initialize(InitializeRequest),
@@ -100,7 +100,7 @@ pub enum ClientRequest {
 /// Any result with which a client may answer a server's request.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2024-11-05)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClientResult {
     /// Base of every successful answer; sent bare where a method has nothing to return but success.
     Any(AnyResult),
@@ -113,7 +113,7 @@ pub enum ClientResult {
 /// Any notification a server may send to a client in this revision, distinguished by `method`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2024-11-05)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServerNotification {
     /// Sign that the sender gives up one of its own requests and will not use the answer; it may arrive after that answer.
     Cancelled(CancelledNotification),
@@ -136,7 +136,7 @@ pub enum ServerNotification {
 /// Any request a server may send to a client, distinguished by `method`; since 2026-07-28 servers ask through `input_required` results instead.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2024-11-05)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServerRequest {
     /// Liveness check that either side may send; the other answers at once with an empty result or risks being disconnected.
     Ping(PingRequest),
@@ -151,7 +151,7 @@ pub enum ServerRequest {
 /// Any result a server may return; the method of the request decides which one it is, since the shapes overlap.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2024-11-05)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServerResult {
     /// Base of every successful answer; sent bare where a method has nothing to return but success.
     Any(AnyResult),

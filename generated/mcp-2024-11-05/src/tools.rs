@@ -19,7 +19,7 @@ mcp_wire::method! {
 /// Server's answer to `tools/call`: what the tool produced, or its failure in a form the model can read.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2024-11-05)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct CallToolResult {
     /// Output for the model, as text, images and other blocks in order.
     pub content: Vec<ContentBlock>,
@@ -58,6 +58,14 @@ impl CallToolResult {
     }
 }
 
+impl CallToolResult {
+    /// Returns `isError`; absent means `false`.
+    #[must_use]
+    pub fn is_error(&self) -> bool {
+        self.is_error.unwrap_or(false)
+    }
+}
+
 /// Sent by the client to learn which tools the server offers, one page at a time.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2024-11-05)
@@ -70,14 +78,14 @@ mcp_wire::method! {
 /// One page of the server's tools, in answer to `tools/list`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2024-11-05)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ListToolsResult {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
-    /// Where the next page starts; absent on the last page. Opaque: hand it back as it is.
-    pub next_cursor: Option<String>,
     /// Tools on this page, which `tools/call` can invoke by `name`; may be empty.
     pub tools: Vec<Tool>,
+    /// Where the next page starts; absent on the last page. Opaque: hand it back as it is.
+    pub next_cursor: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -87,18 +95,11 @@ impl ListToolsResult {
     #[must_use]
     pub fn new(tools: Vec<Tool>) -> Self {
         Self {
-            meta: None,
-            next_cursor: None,
             tools,
+            next_cursor: None,
+            meta: None,
             extra: Map::new(),
         }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
-        self
     }
 
     /// Sets `nextCursor`.
@@ -107,19 +108,26 @@ impl ListToolsResult {
         self.next_cursor = Some(next_cursor.into());
         self
     }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
+        self.meta = Some(meta);
+        self
+    }
 }
 
 /// A function a server offers to the model, with the schema its arguments must satisfy.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2024-11-05)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Tool {
-    /// What the tool does and when to use it, written for the model as much as for people.
-    pub description: Option<String>,
     /// JSON Schema for the `arguments` of `tools/call`, root type `object`; since 2025-11-25 read as 2020-12 unless `$schema` says otherwise.
     pub input_schema: JsonObject,
     /// Identifier that a `tools/call` must repeat exactly; unique within one server, and the last resort as a label for people.
     pub name: String,
+    /// What the tool does and when to use it, written for the model as much as for people.
+    pub description: Option<String>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -129,9 +137,9 @@ impl Tool {
     #[must_use]
     pub fn new(name: impl Into<String>, input_schema: impl Into<JsonObject>) -> Self {
         Self {
-            description: None,
             input_schema: input_schema.into(),
             name: name.into(),
+            description: None,
             extra: Map::new(),
         }
     }

@@ -19,18 +19,18 @@ mcp_wire::method! {
 /// Server's answer to `initialize`, which settles the revision of the session and states what the server offers.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct InitializeResult {
     /// Features the server offers in this session; the client should rely on no others.
     pub capabilities: ServerCapabilities,
-    /// Guidance on using this server that a client may hand to the model, for example in its system prompt; absent when there is none.
-    pub instructions: Option<String>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
     /// Revision the server settles on, perhaps not the one requested; a client unable to speak it must disconnect.
     pub protocol_version: String,
     /// Name and version of the server software, for display and logs.
     pub server_info: Implementation,
+    /// Guidance on using this server that a client may hand to the model, for example in its system prompt; absent when there is none.
+    pub instructions: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -45,10 +45,10 @@ impl InitializeResult {
     ) -> Self {
         Self {
             capabilities: capabilities.into(),
-            instructions: None,
-            meta: None,
             protocol_version: protocol_version.into(),
             server_info: server_info.into(),
+            instructions: None,
+            meta: None,
             extra: Map::new(),
         }
     }

@@ -19,7 +19,7 @@ use crate::{
 /// Any request that a client may send to a server.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClientRequest {
     /// Client's first request on a connection, which starts the handshake and names its revision and features.
     Initialize(InitializeRequest),
@@ -54,7 +54,7 @@ pub enum ClientRequest {
 /// Any result with which a client may answer a server's request.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClientResult {
     /// Base of every successful answer; sent bare where a method has nothing to return but success.
     Any(AnyResult),
@@ -70,7 +70,7 @@ pub enum ClientResult {
 pub type JsonRpcBatchRequest = Vec<JsonRpcBatchRequestItem>;
 
 /// One entry of a batch that asks: a request or a notification.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JsonRpcBatchRequestItem {
     /// Envelope of a message that the other side must answer with a result or an error under the same `id`.
     Request(JsonRpcRequest),
@@ -84,7 +84,7 @@ pub enum JsonRpcBatchRequestItem {
 pub type JsonRpcBatchResponse = Vec<JsonRpcBatchResponseItem>;
 
 /// One entry of a batch that answers: a result or an error.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JsonRpcBatchResponseItem {
     /// Envelope of a successful answer, sent by whichever side received the request.
     Response(JsonRpcResponse),
@@ -95,7 +95,7 @@ pub enum JsonRpcBatchResponseItem {
 /// Any message that the transport may carry: a request, a notification, a result, an error, or an array of them as a batch.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JsonRpcMessage {
     /// Envelope of a message that the other side must answer with a result or an error under the same `id`.
     Request(JsonRpcRequest),
@@ -114,7 +114,7 @@ pub enum JsonRpcMessage {
 /// Any request a server may send to a client, distinguished by `method`; since 2026-07-28 servers ask through `input_required` results instead.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServerRequest {
     /// Liveness check that either side may send; the other answers at once with an empty result or risks being disconnected.
     Ping(PingRequest),
@@ -129,7 +129,7 @@ pub enum ServerRequest {
 /// Any result a server may return; the method of the request decides which one it is, since the shapes overlap.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServerResult {
     /// Base of every successful answer; sent bare where a method has nothing to return but success.
     Any(AnyResult),

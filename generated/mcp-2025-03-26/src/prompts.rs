@@ -19,12 +19,12 @@ mcp_wire::method! {
 /// Server's answer to `prompts/get`: the messages, ready to hand to a model.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct GetPromptResult {
-    /// What the prompt is for, in words for people; absent when the server has nothing to say.
-    pub description: Option<String>,
     /// Conversation that the prompt expands to, in order.
     pub messages: Vec<PromptMessage>,
+    /// What the prompt is for, in words for people; absent when the server has nothing to say.
+    pub description: Option<String>,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
     pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
@@ -36,8 +36,8 @@ impl GetPromptResult {
     #[must_use]
     pub fn new(messages: Vec<PromptMessage>) -> Self {
         Self {
-            description: None,
             messages,
+            description: None,
             meta: None,
             extra: Map::new(),
         }
@@ -61,7 +61,7 @@ impl GetPromptResult {
 /// One message of a filled-in prompt, returned by `prompts/get` for the client to put into the conversation.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct PromptMessage {
     /// One block of text, image or embedded resource; from 2025-03-26 also audio, from 2025-06-18 also a resource link.
     pub content: ContentBlock,

@@ -10,7 +10,7 @@ use crate::{Role, TextOrBlobContents};
 /// Hints from the sender about who an item is for and how much it matters; the client may ignore them.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct Annotations {
     /// Roles the item is meant for, `user`, `assistant` or both; absent leaves it open.
     pub audience: Option<Vec<Role>>,
@@ -45,14 +45,14 @@ impl Annotations {
 /// Sound clip carried inline in a prompt message, tool result or sampling message.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct AudioContent {
-    /// Hints on audience and importance that the client may use when it shows or passes on the item.
-    pub annotations: Option<Annotations>,
     /// Raw bytes in base64.
     pub data: String,
     /// Media type of the decoded `data`; which ones work depends on the model provider.
     pub mime_type: String,
+    /// Hints on audience and importance that the client may use when it shows or passes on the item.
+    pub annotations: Option<Annotations>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -65,9 +65,9 @@ impl AudioContent {
         mime_type: mcp_wire::args::MimeType<impl Into<String>>,
     ) -> Self {
         Self {
-            annotations: None,
             data: data.into(),
             mime_type: mime_type.0.into(),
+            annotations: None,
             extra: Map::new(),
         }
     }
@@ -81,7 +81,7 @@ impl AudioContent {
 }
 
 /// One piece of a prompt message or tool result: text, image, audio, resource link or embedded resource.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ContentBlock {
     /// Content block of plain text, in tool results, prompts and sampling messages.
     Text(TextContent),
@@ -96,12 +96,12 @@ pub enum ContentBlock {
 /// Contents of a resource carried inline in a prompt message or tool result; the client decides how to show them.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct EmbeddedResource {
-    /// Hints on audience and importance that the client may use when it shows or passes on the item.
-    pub annotations: Option<Annotations>,
     /// Contents with their URI, as text or as base64 bytes.
     pub resource: TextOrBlobContents,
+    /// Hints on audience and importance that the client may use when it shows or passes on the item.
+    pub annotations: Option<Annotations>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -111,8 +111,8 @@ impl EmbeddedResource {
     #[must_use]
     pub fn new(resource: impl Into<TextOrBlobContents>) -> Self {
         Self {
-            annotations: None,
             resource: resource.into(),
+            annotations: None,
             extra: Map::new(),
         }
     }
@@ -128,14 +128,14 @@ impl EmbeddedResource {
 /// Picture carried inline in a prompt message, tool result or sampling message.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ImageContent {
-    /// Hints on audience and importance that the client may use when it shows or passes on the item.
-    pub annotations: Option<Annotations>,
     /// Raw bytes in base64.
     pub data: String,
     /// Media type of the decoded `data`; which ones work depends on the model provider.
     pub mime_type: String,
+    /// Hints on audience and importance that the client may use when it shows or passes on the item.
+    pub annotations: Option<Annotations>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -148,9 +148,9 @@ impl ImageContent {
         mime_type: mcp_wire::args::MimeType<impl Into<String>>,
     ) -> Self {
         Self {
-            annotations: None,
             data: data.into(),
             mime_type: mime_type.0.into(),
+            annotations: None,
             extra: Map::new(),
         }
     }
@@ -166,12 +166,12 @@ impl ImageContent {
 /// Content block of plain text, in tool results, prompts and sampling messages.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct TextContent {
-    /// Hints on audience and priority (since 2025-06-18 also on the last change); absent means no preference.
-    pub annotations: Option<Annotations>,
     /// What the reader or the model gets to see, with no further encoding.
     pub text: String,
+    /// Hints on audience and priority (since 2025-06-18 also on the last change); absent means no preference.
+    pub annotations: Option<Annotations>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -181,8 +181,8 @@ impl TextContent {
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self {
-            annotations: None,
             text: text.into(),
+            annotations: None,
             extra: Map::new(),
         }
     }

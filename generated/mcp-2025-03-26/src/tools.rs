@@ -21,7 +21,7 @@ mcp_wire::method! {
 /// Server's answer to `tools/call`: what the tool produced, or its failure in a form the model can read.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct CallToolResult {
     /// Output for the model, as text, images and other blocks in order.
     pub content: Vec<ContentBlock>,
@@ -60,6 +60,14 @@ impl CallToolResult {
     }
 }
 
+impl CallToolResult {
+    /// Returns `isError`; absent means `false`.
+    #[must_use]
+    pub fn is_error(&self) -> bool {
+        self.is_error.unwrap_or(false)
+    }
+}
+
 /// Sent by the client to learn which tools the server offers, one page at a time.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
@@ -72,14 +80,14 @@ mcp_wire::method! {
 /// One page of the server's tools, in answer to `tools/list`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ListToolsResult {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
-    /// Where the next page starts; absent on the last page. Opaque: hand it back as it is.
-    pub next_cursor: Option<String>,
     /// Tools on this page, which `tools/call` can invoke by `name`; may be empty.
     pub tools: Vec<Tool>,
+    /// Where the next page starts; absent on the last page. Opaque: hand it back as it is.
+    pub next_cursor: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -89,18 +97,11 @@ impl ListToolsResult {
     #[must_use]
     pub fn new(tools: Vec<Tool>) -> Self {
         Self {
-            meta: None,
-            next_cursor: None,
             tools,
+            next_cursor: None,
+            meta: None,
             extra: Map::new(),
         }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
-        self
     }
 
     /// Sets `nextCursor`.
@@ -109,21 +110,28 @@ impl ListToolsResult {
         self.next_cursor = Some(next_cursor.into());
         self
     }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
+        self.meta = Some(meta);
+        self
+    }
 }
 
 /// A function a server offers to the model, with the schema its arguments must satisfy.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Tool {
-    /// Hints on how the tool behaves, plus a label; not to be trusted unless the server is.
-    pub annotations: Option<ToolAnnotations>,
-    /// What the tool does and when to use it, written for the model as much as for people.
-    pub description: Option<String>,
     /// JSON Schema for the `arguments` of `tools/call`, root type `object`; since 2025-11-25 read as 2020-12 unless `$schema` says otherwise.
     pub input_schema: JsonObject,
     /// Identifier that a `tools/call` must repeat exactly; unique within one server, and the last resort as a label for people.
     pub name: String,
+    /// Hints on how the tool behaves, plus a label; not to be trusted unless the server is.
+    pub annotations: Option<ToolAnnotations>,
+    /// What the tool does and when to use it, written for the model as much as for people.
+    pub description: Option<String>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -133,10 +141,10 @@ impl Tool {
     #[must_use]
     pub fn new(name: impl Into<String>, input_schema: impl Into<JsonObject>) -> Self {
         Self {
-            annotations: None,
-            description: None,
             input_schema: input_schema.into(),
             name: name.into(),
+            annotations: None,
+            description: None,
             extra: Map::new(),
         }
     }

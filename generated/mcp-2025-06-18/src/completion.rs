@@ -20,16 +20,16 @@ mcp_wire::method! {
 }
 
 /// What `completion/complete` should find suggestions for.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct CompleteRequestParams {
     /// Argument being filled in, with the text entered so far.
     pub argument: CompleteRequestParamsArgument,
+    /// Prompt or resource template that the argument belongs to.
+    pub reference: CompletionReference,
     /// Other arguments settled before this one, so that suggestions can fit them; absent when there are none to tell.
     pub context: Option<CompleteRequestParamsContext>,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
     pub meta: Option<RequestMetaObject>,
-    /// Prompt or resource template that the argument belongs to.
-    pub reference: CompletionReference,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -43,9 +43,9 @@ impl CompleteRequestParams {
     ) -> Self {
         Self {
             argument: argument.into(),
+            reference: reference.into(),
             context: None,
             meta: None,
-            reference: reference.into(),
             extra: Map::new(),
         }
     }
@@ -69,7 +69,7 @@ impl CompleteRequestParams {
 }
 
 /// What an argument belongs to whose value is being completed: a prompt or a resource template.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CompletionReference {
     /// Points to a prompt in `completion/complete`, to say whose argument is being completed.
     Prompt(PromptReference),

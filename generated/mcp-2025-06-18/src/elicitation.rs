@@ -19,14 +19,14 @@ mcp_wire::method! {
 }
 
 /// What `elicitation/create` wants of the user: a message and the form that goes with it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ElicitRequestParams {
     /// Text for the user that says what the server wants to know.
     pub message: String,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<RequestMetaObject>,
     /// Fields of the form, as a flat JSON Schema object that the answer must satisfy.
     pub requested_schema: ElicitRequestParamsRequestedSchema,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<RequestMetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -40,8 +40,8 @@ impl ElicitRequestParams {
     ) -> Self {
         Self {
             message: message.into(),
-            meta: None,
             requested_schema: requested_schema.into(),
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -55,7 +55,7 @@ impl ElicitRequestParams {
 }
 
 /// Small part of JSON Schema that describes a form: one object whose properties do not nest.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ElicitRequestParamsRequestedSchema {
     /// Fields of the form, under the keys that `content` in the answer uses.
     pub properties: Map<PrimitiveSchemaDefinition>,
@@ -87,7 +87,7 @@ impl ElicitRequestParamsRequestedSchema {
 /// Client's answer to `elicitation/create`: what the user decided and, for a form, entered.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#elicitresult)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ElicitResult {
     /// What the user did: `accept` (agreed or submitted), `decline` (said no) or `cancel` (closed it without a choice).
     pub action: ElicitAction,
@@ -127,7 +127,7 @@ impl ElicitResult {
 }
 
 /// One answer in a form; its kind follows from the field's schema.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ElicitValue {
     /// `true` or `false`.
     Boolean(bool),
@@ -140,16 +140,16 @@ pub enum ElicitValue {
 /// Field in an elicitation form whose answer comes from a fixed list of strings.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#enumschema)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct EnumSchema {
+    /// Strings of which the user picks one; the answer carries the chosen string.
+    pub values: Vec<String>,
     /// Help text that explains the form field to the user.
     pub description: Option<String>,
     /// Labels to show for the entries of `enum`, in the same order; absent means the entries themselves are shown.
     pub enum_names: Option<Vec<String>>,
     /// Label that the client shows for the form field.
     pub title: Option<String>,
-    /// Strings of which the user picks one; the answer carries the chosen string.
-    pub values: Vec<String>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -159,10 +159,10 @@ impl EnumSchema {
     #[must_use]
     pub fn new(values: Vec<String>) -> Self {
         Self {
+            values,
             description: None,
             enum_names: None,
             title: None,
-            values,
             extra: Map::new(),
         }
     }
@@ -192,12 +192,12 @@ impl EnumSchema {
 /// Numeric field of an elicitation form, described by the server for the client to render and check.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#numberschema)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct NumberSchema {
-    /// Help text a client may show beside the form field.
-    pub description: Option<String>,
     /// `"integer"` for whole numbers only, `"number"` to allow fractions.
     pub kind: NumberSchemaType,
+    /// Help text a client may show beside the form field.
+    pub description: Option<String>,
     /// Largest answer allowed, inclusive; absent means no upper bound.
     pub maximum: Option<Number>,
     /// Smallest answer allowed, inclusive; absent means no lower bound.
@@ -213,8 +213,8 @@ impl NumberSchema {
     #[must_use]
     pub fn new(kind: impl Into<NumberSchemaType>) -> Self {
         Self {
-            description: None,
             kind: kind.into(),
+            description: None,
             maximum: None,
             minimum: None,
             title: None,
@@ -254,7 +254,7 @@ impl NumberSchema {
 /// One field of an elicitation form: a string, a number, a boolean or a choice from a list, never a nested object.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#primitiveschemadefinition)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PrimitiveSchemaDefinition {
     /// Elicitation form field for free text, a property of `requestedSchema` in an `elicitation/create` from the server.
     String(StringSchema),
@@ -269,7 +269,7 @@ pub enum PrimitiveSchemaDefinition {
 /// Elicitation form field for free text, a property of `requestedSchema` in an `elicitation/create` from the server.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#stringschema)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct StringSchema {
     /// Help text shown to the user next to the field.
     pub description: Option<String>,

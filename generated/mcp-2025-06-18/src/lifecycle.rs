@@ -10,7 +10,7 @@ use crate::{ClientCapabilitiesRoots, RequestMetaObject, ServerCapabilities};
 /// Features the client offers, an open set; sent in `initialize` up to 2025-11-25 and in the `_meta` of every request since.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#clientcapabilities)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct ClientCapabilities {
     /// Present when a server may ask the user for input with `elicitation/create`.
     pub elicitation: Option<JsonObject>,
@@ -63,14 +63,14 @@ impl ClientCapabilities {
 /// Software that speaks as client or server, as it names itself.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#implementation)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Implementation {
     /// Identifier for programs, also shown to users where no `title` is given.
     pub name: String,
-    /// Text to show users; absent means `name` is shown.
-    pub title: Option<String>,
     /// Release of the software, in its own numbering; not a protocol revision.
     pub version: String,
+    /// Text to show users; absent means `name` is shown.
+    pub title: Option<String>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -84,8 +84,8 @@ impl Implementation {
     ) -> Self {
         Self {
             name: name.into(),
-            title: None,
             version: version.0.into(),
+            title: None,
             extra: Map::new(),
         }
     }
@@ -108,16 +108,16 @@ mcp_wire::method! {
 }
 
 /// What a client says about itself in `initialize`.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct InitializeRequestParams {
     /// Features the client offers for the whole session.
     pub capabilities: ClientCapabilities,
     /// Client software that connects, by name and version.
     pub client_info: Implementation,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<RequestMetaObject>,
     /// Latest protocol version that the client supports; the server answers with the same one or with another.
     pub protocol_version: String,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<RequestMetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -133,8 +133,8 @@ impl InitializeRequestParams {
         Self {
             capabilities: capabilities.into(),
             client_info: client_info.into(),
-            meta: None,
             protocol_version: protocol_version.into(),
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -150,18 +150,18 @@ impl InitializeRequestParams {
 /// Server's answer to `initialize`, which settles the revision of the session and states what the server offers.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#initializeresult)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct InitializeResult {
     /// Features the server offers in this session; the client should rely on no others.
     pub capabilities: ServerCapabilities,
-    /// Guidance on using this server that a client may hand to the model, for example in its system prompt; absent when there is none.
-    pub instructions: Option<String>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
     /// Revision the server settles on, perhaps not the one requested; a client unable to speak it must disconnect.
     pub protocol_version: String,
     /// Name and version of the server software, for display and logs.
     pub server_info: Implementation,
+    /// Guidance on using this server that a client may hand to the model, for example in its system prompt; absent when there is none.
+    pub instructions: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -176,10 +176,10 @@ impl InitializeResult {
     ) -> Self {
         Self {
             capabilities: capabilities.into(),
-            instructions: None,
-            meta: None,
             protocol_version: protocol_version.into(),
             server_info: server_info.into(),
+            instructions: None,
+            meta: None,
             extra: Map::new(),
         }
     }

@@ -19,7 +19,7 @@ use crate::{
 /// Any request that a client may send to a server.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#clientrequest)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClientRequest {
     /// Client's first request on a connection, which starts the handshake and names its revision and features.
     Initialize(InitializeRequest),
@@ -54,7 +54,7 @@ pub enum ClientRequest {
 /// Any result with which a client may answer a server's request.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#clientresult)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClientResult {
     /// Base of every successful answer; sent bare where a method has nothing to return but success.
     Any(AnyResult),
@@ -69,7 +69,7 @@ pub enum ClientResult {
 /// Any request a server may send to a client, distinguished by `method`; since 2026-07-28 servers ask through `input_required` results instead.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#serverrequest)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServerRequest {
     /// Liveness check that either side may send; the other answers at once with an empty result or risks being disconnected.
     Ping(PingRequest),
@@ -86,7 +86,7 @@ pub enum ServerRequest {
 /// Any result a server may return; the method of the request decides which one it is, since the shapes overlap.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#serverresult)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServerResult {
     /// Base of every successful answer; sent bare where a method has nothing to return but success.
     Any(AnyResult),

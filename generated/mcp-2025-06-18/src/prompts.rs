@@ -21,12 +21,12 @@ mcp_wire::method! {
 /// Server's answer to `prompts/get`: the messages, ready to hand to a model.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#getpromptresult)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct GetPromptResult {
-    /// What the prompt is for, in words for people; absent when the server has nothing to say.
-    pub description: Option<String>,
     /// Conversation that the prompt expands to, in order.
     pub messages: Vec<PromptMessage>,
+    /// What the prompt is for, in words for people; absent when the server has nothing to say.
+    pub description: Option<String>,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
     pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
@@ -38,8 +38,8 @@ impl GetPromptResult {
     #[must_use]
     pub fn new(messages: Vec<PromptMessage>) -> Self {
         Self {
-            description: None,
             messages,
+            description: None,
             meta: None,
             extra: Map::new(),
         }
@@ -72,14 +72,14 @@ mcp_wire::method! {
 /// One page of the server's prompts, in answer to `prompts/list`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#listpromptsresult)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ListPromptsResult {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
-    /// Where the next page starts; absent on the last page. Opaque: hand it back as it is.
-    pub next_cursor: Option<String>,
     /// Prompts on this page, which `prompts/get` can fetch by `name`; may be empty.
     pub prompts: Vec<Prompt>,
+    /// Where the next page starts; absent on the last page. Opaque: hand it back as it is.
+    pub next_cursor: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -89,18 +89,11 @@ impl ListPromptsResult {
     #[must_use]
     pub fn new(prompts: Vec<Prompt>) -> Self {
         Self {
-            meta: None,
-            next_cursor: None,
             prompts,
+            next_cursor: None,
+            meta: None,
             extra: Map::new(),
         }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
-        self
     }
 
     /// Sets `nextCursor`.
@@ -109,23 +102,30 @@ impl ListPromptsResult {
         self.next_cursor = Some(next_cursor.into());
         self
     }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
+        self.meta = Some(meta);
+        self
+    }
 }
 
 /// A message template the server offers, usually for a user to choose; listed by `prompts/list` and filled in by `prompts/get`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#prompt)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Prompt {
+    /// Identifier that `prompts/get` must repeat; unique within the server.
+    pub name: String,
     /// Values that `prompts/get` may or must supply to fill in the template; absent when it takes none.
     pub arguments: Option<Vec<PromptArgument>>,
     /// What the prompt is good for, to help people choose it; absent when the server gives none.
     pub description: Option<String>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
-    /// Identifier that `prompts/get` must repeat; unique within the server.
-    pub name: String,
     /// Display name for people; when absent, `name` is shown.
     pub title: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -135,11 +135,11 @@ impl Prompt {
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self {
+            name: name.into(),
             arguments: None,
             description: None,
-            meta: None,
-            name: name.into(),
             title: None,
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -158,17 +158,17 @@ impl Prompt {
         self
     }
 
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
-        self
-    }
-
     /// Sets `title`.
     #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
+        self.meta = Some(meta);
         self
     }
 }
@@ -176,7 +176,7 @@ impl Prompt {
 /// One message of a filled-in prompt, returned by `prompts/get` for the client to put into the conversation.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#promptmessage)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct PromptMessage {
     /// One block of text, image or embedded resource; from 2025-03-26 also audio, from 2025-06-18 also a resource link.
     pub content: ContentBlock,

@@ -20,16 +20,14 @@ mcp_wire::method! {
 }
 
 /// Conversation and settings that `sampling/createMessage` hands to the client's model; sampling is deprecated since 2026-07-28.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct CreateMessageRequestParams {
-    /// Context of MCP servers the client may add to the prompt; values other than `none` are deprecated since 2025-11-25, when `none` became the default.
-    pub include_context: Option<IncludeContext>,
     /// Most tokens the model may generate; the client may settle for fewer.
     pub max_tokens: Integer,
     /// Conversation so far, in order, which the model is to continue.
     pub messages: Vec<SamplingMessage>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<RequestMetaObject>,
+    /// Context of MCP servers the client may add to the prompt; values other than `none` are deprecated since 2025-11-25, when `none` became the default.
+    pub include_context: Option<IncludeContext>,
     /// Settings in the model provider's own format, handed on unchanged; absent means none.
     pub metadata: Option<JsonObject>,
     /// Server's hints for the choice of model, which the client may ignore; absent leaves it to the client.
@@ -40,6 +38,8 @@ pub struct CreateMessageRequestParams {
     pub system_prompt: Option<String>,
     /// Randomness of sampling, on the model provider's scale; absent leaves it to the client.
     pub temperature: Option<Number>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<RequestMetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -49,15 +49,15 @@ impl CreateMessageRequestParams {
     #[must_use]
     pub fn new(messages: Vec<SamplingMessage>, max_tokens: impl Into<Integer>) -> Self {
         Self {
-            include_context: None,
             max_tokens: max_tokens.into(),
             messages,
-            meta: None,
+            include_context: None,
             metadata: None,
             model_preferences: None,
             stop_sequences: None,
             system_prompt: None,
             temperature: None,
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -69,13 +69,6 @@ impl CreateMessageRequestParams {
         include_context: impl Into<IncludeContext>,
     ) -> Self {
         self.include_context = Some(include_context.into());
-        self
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
-        self.meta = Some(meta.into());
         self
     }
 
@@ -116,23 +109,30 @@ impl CreateMessageRequestParams {
         self.temperature = Some(temperature.into());
         self
     }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
+        self.meta = Some(meta.into());
+        self
+    }
 }
 
 /// Client's answer to `sampling/createMessage`, once the user could review what the model wrote; deprecated since 2026-07-28.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#createmessageresult)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct CreateMessageResult {
     /// What the model produced; from 2025-11-25 on it may also be a list of blocks.
     pub content: SamplingContent,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
     /// Model that the client used in the end, which need not be one the server hinted at.
     pub model: String,
     /// Author of the message in the conversation, `assistant` for what a model wrote.
     pub role: Role,
     /// Why generation ended: `endTurn`, `stopSequence`, `maxTokens`, `toolUse` or a provider's own word; absent if unknown.
     pub stop_reason: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -147,19 +147,12 @@ impl CreateMessageResult {
     ) -> Self {
         Self {
             content: content.into(),
-            meta: None,
             model: model.into(),
             role: role.into(),
             stop_reason: None,
+            meta: None,
             extra: Map::new(),
         }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
-        self
     }
 
     /// Sets `stopReason`.
@@ -168,10 +161,17 @@ impl CreateMessageResult {
         self.stop_reason = Some(stop_reason.into());
         self
     }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
+        self.meta = Some(meta);
+        self
+    }
 }
 
 /// What one message of a sampling conversation holds.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SamplingContent {
     /// Content block of plain text, in tool results, prompts and sampling messages.
     Text(TextContent),
@@ -184,7 +184,7 @@ pub enum SamplingContent {
 /// One turn of the conversation a server hands to the client's model in `sampling/createMessage`; sampling is deprecated since 2026-07-28.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#samplingmessage)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct SamplingMessage {
     /// What was said in this turn: a single block, or, since 2025-11-25, a list of blocks as well.
     pub content: SamplingContent,

@@ -10,7 +10,7 @@ use crate::{Annotations, AudioContent, EmbeddedResource, ImageContent, TextConte
 /// One piece of a prompt message or tool result: text, image, audio, resource link or embedded resource.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#contentblock)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ContentBlock {
     /// Content block of plain text, in tool results, prompts and sampling messages.
     Text(TextContent),
@@ -27,24 +27,24 @@ pub enum ContentBlock {
 /// Content block in a tool result or prompt that points at a resource instead of embedding it; `resources/list` need not show the target.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#resourcelink)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ResourceLink {
+    /// Identifier for use in code; also the label shown to people where `title` is absent or not yet part of the revision.
+    pub name: String,
+    /// Address that identifies the resource on this server; `resources/read` takes it.
+    pub uri: String,
     /// Hints on audience and priority (since 2025-06-18 also on the last change); absent means no preference.
     pub annotations: Option<Annotations>,
     /// What the resource holds, written so that a model can judge whether it needs it.
     pub description: Option<String>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
     /// Media type of the content; absent when the server does not know it.
     pub mime_type: Option<String>,
-    /// Identifier for use in code; also the label shown to people where `title` is absent or not yet part of the revision.
-    pub name: String,
     /// Length of the raw content in bytes, before any base64; absent when unknown. Hosts use it to show sizes and judge context use.
     pub size: Option<Integer>,
     /// Label for people; when absent, clients show `name`.
     pub title: Option<String>,
-    /// Address that identifies the resource on this server; `resources/read` takes it.
-    pub uri: String,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -57,14 +57,14 @@ impl ResourceLink {
         name: impl Into<String>,
     ) -> Self {
         Self {
+            name: name.into(),
+            uri: uri.0.into(),
             annotations: None,
             description: None,
-            meta: None,
             mime_type: None,
-            name: name.into(),
             size: None,
             title: None,
-            uri: uri.0.into(),
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -80,13 +80,6 @@ impl ResourceLink {
     #[must_use]
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
-        self
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
         self
     }
 
@@ -108,6 +101,13 @@ impl ResourceLink {
     #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
+        self.meta = Some(meta);
         self
     }
 }

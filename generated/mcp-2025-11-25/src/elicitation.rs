@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// What may answer `elicitation/create`: what the user did, or a task that will have it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ElicitOutcome {
     /// Client's answer to `elicitation/create`: what the user decided and, for a form, entered.
     Elicit(ElicitResult),
@@ -31,18 +31,18 @@ mcp_wire::method! {
 /// Form that the client shows its user for `elicitation/create`; not to be used for secrets.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#elicitrequestformparams)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ElicitRequestFormParams {
     /// Text for the user that says what the server wants to know.
     pub message: String,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<RequestMetaObject>,
-    /// Always `form`; absent means the same.
-    pub mode: Option<ElicitRequestFormParamsMode>,
     /// Fields of the form, as a flat JSON Schema object that the answer must satisfy.
     pub requested_schema: ElicitRequestFormParamsRequestedSchema,
+    /// Always `form`; absent means the same.
+    pub mode: Option<ElicitRequestFormParamsMode>,
     /// Asks to run the request as a task, answered at once by `CreateTaskResult`; the receiver must have declared it in its `tasks` capability.
     pub task: Option<TaskMetadata>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<RequestMetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -56,19 +56,12 @@ impl ElicitRequestFormParams {
     ) -> Self {
         Self {
             message: message.into(),
-            meta: None,
-            mode: None,
             requested_schema: requested_schema.into(),
+            mode: None,
             task: None,
+            meta: None,
             extra: Map::new(),
         }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
     }
 
     /// Sets `mode`.
@@ -84,12 +77,19 @@ impl ElicitRequestFormParams {
         self.task = Some(task.into());
         self
     }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
+        self.meta = Some(meta.into());
+        self
+    }
 }
 
 /// What `elicitation/create` wants of the user: a form to fill in or a web page to visit.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#elicitrequestparams)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ElicitRequestParams {
     /// Web page to which the client sends its user for `elicitation/create`, so that what is entered there bypasses the client.
     Url(ElicitRequestUrlParams),
@@ -100,18 +100,18 @@ pub enum ElicitRequestParams {
 /// Web page to which the client sends its user for `elicitation/create`, so that what is entered there bypasses the client.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#elicitrequesturlparams)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ElicitRequestUrlParams {
     /// Opaque id that links this request to `notifications/elicitation/complete`; set by the server and unique there.
     pub elicitation_id: String,
     /// Text for the user that says why the page has to be visited.
     pub message: String,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<RequestMetaObject>,
-    /// Asks to run the request as a task, answered at once by `CreateTaskResult`; the receiver must have declared it in its `tasks` capability.
-    pub task: Option<TaskMetadata>,
     /// Page the user is to visit; the client opens it only with the user's consent.
     pub url: String,
+    /// Asks to run the request as a task, answered at once by `CreateTaskResult`; the receiver must have declared it in its `tasks` capability.
+    pub task: Option<TaskMetadata>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<RequestMetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -127,18 +127,11 @@ impl ElicitRequestUrlParams {
         Self {
             elicitation_id: elicitation_id.into(),
             message: message.into(),
-            meta: None,
-            task: None,
             url: url.0.into(),
+            task: None,
+            meta: None,
             extra: Map::new(),
         }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
     }
 
     /// Sets `task`.
@@ -147,12 +140,19 @@ impl ElicitRequestUrlParams {
         self.task = Some(task.into());
         self
     }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
+        self.meta = Some(meta.into());
+        self
+    }
 }
 
 /// Client's answer to `elicitation/create`: what the user decided and, for a form, entered.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#elicitresult)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ElicitResult {
     /// What the user did: `accept` (agreed or submitted), `decline` (said no) or `cancel` (closed it without a choice).
     pub action: ElicitAction,
@@ -201,7 +201,7 @@ mcp_wire::method! {
 }
 
 /// Which URL elicitation `notifications/elicitation/complete` reports as finished.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ElicitationCompleteNotificationParams {
     /// Elicitation that is finished, by the `elicitationId` of its request.
     pub elicitation_id: String,

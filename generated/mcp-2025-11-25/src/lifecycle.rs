@@ -23,14 +23,14 @@ mcp_wire::method! {
 /// Which request `notifications/cancelled` gives up, and why.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#cancellednotificationparams)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct CancelledNotificationParams {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
     /// Text for logs or the user on why the request was given up; absent when the sender gives no reason.
     pub reason: Option<String>,
     /// The `id` of the sender's own earlier request to give up; required except for tasks, which must use `tasks/cancel` instead.
     pub request_id: Option<RequestId>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -40,13 +40,6 @@ impl CancelledNotificationParams {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
-        self
     }
 
     /// Sets `reason`.
@@ -62,12 +55,19 @@ impl CancelledNotificationParams {
         self.request_id = Some(request_id.into());
         self
     }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
+        self.meta = Some(meta);
+        self
+    }
 }
 
 /// Features the client offers, an open set; sent in `initialize` up to 2025-11-25 and in the `_meta` of every request since.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#clientcapabilities)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct ClientCapabilities {
     /// Present when a server may ask the user for input with `elicitation/create`.
     pub elicitation: Option<ClientCapabilitiesElicitation>,
@@ -133,7 +133,7 @@ impl ClientCapabilities {
 }
 
 /// Kinds of `elicitation/create` the client can serve; an empty object means forms only.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct ClientCapabilitiesElicitation {
     /// Present when the client can show a form; form mode also holds if `url` is absent too.
     pub form: Option<JsonObject>,
@@ -166,7 +166,7 @@ impl ClientCapabilitiesElicitation {
 }
 
 /// What the client accepts in `sampling/createMessage` beyond plain messages; sampling is deprecated since 2026-07-28.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct ClientCapabilitiesSampling {
     /// Present when the client honours `includeContext`; without it a server should leave that out or send `none`.
     pub context: Option<JsonObject>,
@@ -199,7 +199,7 @@ impl ClientCapabilitiesSampling {
 }
 
 /// What the client can do with tasks it runs on a server's behalf.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct ClientCapabilitiesTasks {
     /// Present when the client answers `tasks/cancel`.
     pub cancel: Option<JsonObject>,
@@ -244,7 +244,7 @@ impl ClientCapabilitiesTasks {
 }
 
 /// Requests a server may send to the client with `task` set, grouped by feature.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct ClientCapabilitiesTasksRequests {
     /// Elicitation requests that may become tasks; absent means none.
     pub elicitation: Option<ClientCapabilitiesTasksRequestsElicitation>,
@@ -283,7 +283,7 @@ impl ClientCapabilitiesTasksRequests {
 }
 
 /// Elicitation requests the client can run as tasks.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct ClientCapabilitiesTasksRequestsElicitation {
     /// Present when `elicitation/create` may carry `task`.
     pub create: Option<JsonObject>,
@@ -307,7 +307,7 @@ impl ClientCapabilitiesTasksRequestsElicitation {
 }
 
 /// Sampling requests the client can run as tasks.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct ClientCapabilitiesTasksRequestsSampling {
     /// Present when `sampling/createMessage` may carry `task`.
     pub create_message: Option<JsonObject>,
@@ -342,16 +342,16 @@ mcp_wire::method! {
 /// What a client says about itself in `initialize`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#initializerequestparams)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct InitializeRequestParams {
     /// Features the client offers for the whole session.
     pub capabilities: ClientCapabilities,
     /// Client software that connects, by name and version.
     pub client_info: Implementation,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<RequestMetaObject>,
     /// Latest protocol version that the client supports; the server answers with the same one or with another.
     pub protocol_version: String,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<RequestMetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -367,8 +367,8 @@ impl InitializeRequestParams {
         Self {
             capabilities: capabilities.into(),
             client_info: client_info.into(),
-            meta: None,
             protocol_version: protocol_version.into(),
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -384,18 +384,18 @@ impl InitializeRequestParams {
 /// Server's answer to `initialize`, which settles the revision of the session and states what the server offers.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#initializeresult)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct InitializeResult {
     /// Features the server offers in this session; the client should rely on no others.
     pub capabilities: ServerCapabilities,
-    /// Guidance on using this server that a client may hand to the model, for example in its system prompt; absent when there is none.
-    pub instructions: Option<String>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
     /// Revision the server settles on, perhaps not the one requested; a client unable to speak it must disconnect.
     pub protocol_version: String,
     /// Name and version of the server software, for display and logs.
     pub server_info: Implementation,
+    /// Guidance on using this server that a client may hand to the model, for example in its system prompt; absent when there is none.
+    pub instructions: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -410,10 +410,10 @@ impl InitializeResult {
     ) -> Self {
         Self {
             capabilities: capabilities.into(),
-            instructions: None,
-            meta: None,
             protocol_version: protocol_version.into(),
             server_info: server_info.into(),
+            instructions: None,
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -463,18 +463,18 @@ mcp_wire::method! {
 /// Content of one `notifications/progress` report.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#progressnotificationparams)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ProgressNotificationParams {
-    /// Text about the current step for people to read; absent when there is nothing to add.
-    pub message: Option<String>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
     /// How far the work has come, in units of the sender's choice; grows from report to report and may be fractional.
     pub progress: Number,
     /// Repeats the `progressToken` from the `_meta` of the request that this report is about.
     pub progress_token: ProgressToken,
+    /// Text about the current step for people to read; absent when there is nothing to add.
+    pub message: Option<String>,
     /// Value of `progress` at which the work is done; absent when unknown.
     pub total: Option<Number>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -487,11 +487,11 @@ impl ProgressNotificationParams {
         progress: impl Into<Number>,
     ) -> Self {
         Self {
-            message: None,
-            meta: None,
             progress: progress.into(),
             progress_token: progress_token.into(),
+            message: None,
             total: None,
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -503,17 +503,17 @@ impl ProgressNotificationParams {
         self
     }
 
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
-        self
-    }
-
     /// Sets `total`.
     #[must_use]
     pub fn with_total(mut self, total: impl Into<Number>) -> Self {
         self.total = Some(total.into());
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
+        self.meta = Some(meta);
         self
     }
 }
@@ -521,7 +521,7 @@ impl ProgressNotificationParams {
 /// Features a server announces in answer to `initialize` (`server/discover` since 2026-07-28); an open set, an absent key means not offered.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#servercapabilities)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct ServerCapabilities {
     /// Present, if only as `{}`, when the server answers `completion/complete`.
     pub completions: Option<JsonObject>,
@@ -605,7 +605,7 @@ impl ServerCapabilities {
 }
 
 /// Details of the experimental `tasks` capability of a server, which only 2025-11-25 has in the core.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct ServerCapabilitiesTasks {
     /// Present, if only as `{}`, when the server answers `tasks/cancel`.
     pub cancel: Option<JsonObject>,
@@ -650,7 +650,7 @@ impl ServerCapabilitiesTasks {
 }
 
 /// Requests a server can run as tasks, grouped by the first part of their method name.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct ServerCapabilitiesTasksRequests {
     /// Covers the `tools/*` methods; absent means none of them can run as a task.
     pub tools: Option<ServerCapabilitiesTasksRequestsTools>,
@@ -677,7 +677,7 @@ impl ServerCapabilitiesTasksRequests {
 }
 
 /// Which of the `tools/*` methods a server can run as tasks.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct ServerCapabilitiesTasksRequestsTools {
     /// Present, if only as `{}`, when `tools/call` may carry `params.task`; each tool narrows it with `execution.taskSupport`.
     pub call: Option<JsonObject>,

@@ -26,7 +26,7 @@ use crate::{
 /// Any notification that a client may send to a server.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#clientnotification)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClientNotification {
     /// Sign that the sender gives up one of its own requests and will not use the answer; tasks are stopped with `tasks/cancel` instead.
     Cancelled(CancelledNotification),
@@ -45,7 +45,7 @@ pub enum ClientNotification {
 /// Any request that a client may send to a server.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#clientrequest)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClientRequest {
     /// Client's first request on a connection, which starts the handshake and names its revision and features.
     Initialize(InitializeRequest),
@@ -88,7 +88,7 @@ pub enum ClientRequest {
 /// Any result with which a client may answer a server's request.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#clientresult)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClientResult {
     /// Base of every successful answer; sent bare where a method has nothing to return but success.
     Any(AnyResult),
@@ -111,7 +111,7 @@ pub enum ClientResult {
 /// Any message that the transport may carry: a request, a notification, a result or an error.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#jsonrpcmessage)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JsonRpcMessage {
     /// Envelope of a message that the other side must answer with a result or an error under the same `id`.
     Request(JsonRpcRequest),
@@ -126,7 +126,7 @@ pub enum JsonRpcMessage {
 /// Envelope of a one-way message, which has no `id` and is never answered.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#jsonrpcnotification)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct JsonRpcNotification {
     /// Name of the request or notification; fixed for each message type.
     pub method: String,
@@ -158,7 +158,7 @@ impl JsonRpcNotification {
 /// Envelope of a message that the other side must answer with a result or an error under the same `id`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#jsonrpcrequest)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct JsonRpcRequest {
     /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
     pub id: RequestId,
@@ -193,7 +193,7 @@ impl JsonRpcRequest {
 /// Envelope of any answer to a request: a result or an error.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#jsonrpcresponse)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JsonRpcResponse {
     /// Envelope of a successful answer, sent by whichever side received the request.
     Result(JsonRpcResultResponse),
@@ -204,7 +204,7 @@ pub enum JsonRpcResponse {
 /// Envelope of a successful answer, sent by whichever side received the request.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#jsonrpcresultresponse)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct JsonRpcResultResponse {
     /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
     pub id: RequestId,
@@ -229,7 +229,7 @@ impl JsonRpcResultResponse {
 /// Method and parameters of a notification of any kind, apart from its JSON-RPC envelope.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#notification)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Notification {
     /// Name of the request or notification; fixed for each message type.
     pub method: String,
@@ -261,7 +261,7 @@ impl Notification {
 /// Common shape of requests whose results come in pages, such as `tools/list`; not a method of its own.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#paginatedrequest)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct PaginatedRequest {
     /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
     pub id: RequestId,
@@ -296,7 +296,7 @@ impl PaginatedRequest {
 /// Ties a message to a task; either side puts it into `_meta` under the key `io.modelcontextprotocol/related-task`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#relatedtaskmetadata)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct RelatedTaskMetadata {
     /// Identifier of the task the message belongs to, as given when the task was created.
     pub task_id: String,
@@ -318,7 +318,7 @@ impl RelatedTaskMetadata {
 /// Method and parameters of a request of any kind, apart from its JSON-RPC envelope.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#request)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Request {
     /// Name of the request or notification; fixed for each message type.
     pub method: String,
@@ -350,12 +350,12 @@ impl Request {
 /// Base of the `params` of requests about a single resource, such as `resources/read`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#resourcerequestparams)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ResourceRequestParams {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<RequestMetaObject>,
     /// Resource the request is about; any scheme is allowed, and the server alone decides what it means.
     pub uri: String,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<RequestMetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -365,8 +365,8 @@ impl ResourceRequestParams {
     #[must_use]
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
-            meta: None,
             uri: uri.into(),
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -382,7 +382,7 @@ impl ResourceRequestParams {
 /// Any notification a server may send to a client in this revision, distinguished by `method`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#servernotification)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServerNotification {
     /// Sign that the sender gives up one of its own requests and will not use the answer; tasks are stopped with `tasks/cancel` instead.
     Cancelled(CancelledNotification),
@@ -409,7 +409,7 @@ pub enum ServerNotification {
 /// Any request a server may send to a client, distinguished by `method`; since 2026-07-28 servers ask through `input_required` results instead.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#serverrequest)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServerRequest {
     /// Liveness check that either side may send; the other answers at once with an empty result or risks being disconnected.
     Ping(PingRequest),
@@ -434,7 +434,7 @@ pub enum ServerRequest {
 /// Any result a server may return; the method of the request decides which one it is, since the shapes overlap.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#serverresult)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServerResult {
     /// Base of every successful answer; sent bare where a method has nothing to return but success.
     Any(AnyResult),
@@ -469,12 +469,12 @@ pub enum ServerResult {
 /// Base of the `params` of requests that may run as a task, such as `tools/call` and `sampling/createMessage`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#taskaugmentedrequestparams)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct TaskAugmentedRequestParams {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<RequestMetaObject>,
     /// Asks for a `CreateTaskResult` at once and the outcome by `tasks/result`; needs the receiver's `tasks` capability, absent means a plain call.
     pub task: Option<TaskMetadata>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<RequestMetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -486,17 +486,17 @@ impl TaskAugmentedRequestParams {
         Self::default()
     }
 
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
-    }
-
     /// Sets `task`.
     #[must_use]
     pub fn with_task(mut self, task: impl Into<TaskMetadata>) -> Self {
         self.task = Some(task.into());
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
+        self.meta = Some(meta.into());
         self
     }
 }
@@ -504,7 +504,7 @@ impl TaskAugmentedRequestParams {
 /// Error response of a server that cannot go on until the user has finished one or more URL elicitations; only 2025-11-25 has it.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#urlelicitationrequirederror)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct UrlElicitationRequiredError {
     /// Error object with code `-32042` and, in `data`, the elicitations to finish.
     pub error: UrlElicitationRequiredErrorError,
@@ -534,7 +534,7 @@ impl UrlElicitationRequiredError {
 }
 
 /// What sets the error object of a `URLElicitationRequiredError` apart: its fixed code and its data.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct UrlElicitationRequiredErrorError {
     /// Lists the elicitations that stand in the way of the request.
     pub data: UrlElicitationRequiredErrorErrorData,
@@ -560,7 +560,7 @@ impl UrlElicitationRequiredErrorError {
 }
 
 /// Data of a `URLElicitationRequiredError`, from which the client learns what the user has to do first.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct UrlElicitationRequiredErrorErrorData {
     /// URL-mode elicitations, all of which the user has to finish before the client tries the request again.
     pub elicitations: Vec<ElicitRequestUrlParams>,

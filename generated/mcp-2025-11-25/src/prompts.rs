@@ -22,14 +22,14 @@ mcp_wire::method! {
 /// Which prompt `prompts/get` fetches, and what to fill in.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#getpromptrequestparams)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct GetPromptRequestParams {
+    /// Prompt to fetch, by the `name` that `prompts/list` gave.
+    pub name: String,
     /// Strings to fill in, keyed by the names of the prompt's arguments; absent means none.
     pub arguments: Option<Map<String>>,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
     pub meta: Option<RequestMetaObject>,
-    /// Prompt to fetch, by the `name` that `prompts/list` gave.
-    pub name: String,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -39,9 +39,9 @@ impl GetPromptRequestParams {
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self {
+            name: name.into(),
             arguments: None,
             meta: None,
-            name: name.into(),
             extra: Map::new(),
         }
     }
@@ -64,12 +64,12 @@ impl GetPromptRequestParams {
 /// Server's answer to `prompts/get`: the messages, ready to hand to a model.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#getpromptresult)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct GetPromptResult {
-    /// What the prompt is for, in words for people; absent when the server has nothing to say.
-    pub description: Option<String>,
     /// Conversation that the prompt expands to, in order.
     pub messages: Vec<PromptMessage>,
+    /// What the prompt is for, in words for people; absent when the server has nothing to say.
+    pub description: Option<String>,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
     pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
@@ -81,8 +81,8 @@ impl GetPromptResult {
     #[must_use]
     pub fn new(messages: Vec<PromptMessage>) -> Self {
         Self {
-            description: None,
             messages,
+            description: None,
             meta: None,
             extra: Map::new(),
         }
@@ -115,14 +115,14 @@ mcp_wire::method! {
 /// One page of the server's prompts, in answer to `prompts/list`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#listpromptsresult)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ListPromptsResult {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
-    /// Where the next page starts; absent on the last page. Opaque: hand it back as it is.
-    pub next_cursor: Option<String>,
     /// Prompts on this page, which `prompts/get` can fetch by `name`; may be empty.
     pub prompts: Vec<Prompt>,
+    /// Where the next page starts; absent on the last page. Opaque: hand it back as it is.
+    pub next_cursor: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -132,18 +132,11 @@ impl ListPromptsResult {
     #[must_use]
     pub fn new(prompts: Vec<Prompt>) -> Self {
         Self {
-            meta: None,
-            next_cursor: None,
             prompts,
+            next_cursor: None,
+            meta: None,
             extra: Map::new(),
         }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
-        self
     }
 
     /// Sets `nextCursor`.
@@ -152,25 +145,32 @@ impl ListPromptsResult {
         self.next_cursor = Some(next_cursor.into());
         self
     }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
+        self.meta = Some(meta);
+        self
+    }
 }
 
 /// A message template the server offers, usually for a user to choose; listed by `prompts/list` and filled in by `prompts/get`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#prompt)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Prompt {
+    /// Identifier that `prompts/get` must repeat; unique within the server.
+    pub name: String,
     /// Values that `prompts/get` may or must supply to fill in the template; absent when it takes none.
     pub arguments: Option<Vec<PromptArgument>>,
     /// What the prompt is good for, to help people choose it; absent when the server gives none.
     pub description: Option<String>,
     /// Pictures to show for it, in several sizes or formats; a client picks one.
     pub icons: Option<Vec<Icon>>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
-    /// Identifier that `prompts/get` must repeat; unique within the server.
-    pub name: String,
     /// Display name for people; when absent, `name` is shown.
     pub title: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -180,12 +180,12 @@ impl Prompt {
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self {
+            name: name.into(),
             arguments: None,
             description: None,
             icons: None,
-            meta: None,
-            name: name.into(),
             title: None,
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -211,17 +211,17 @@ impl Prompt {
         self
     }
 
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
-        self
-    }
-
     /// Sets `title`.
     #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
+        self.meta = Some(meta);
         self
     }
 }
@@ -238,7 +238,7 @@ mcp_wire::method! {
 /// One message of a filled-in prompt, returned by `prompts/get` for the client to put into the conversation.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#promptmessage)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct PromptMessage {
     /// One block of text, image or embedded resource; from 2025-03-26 also audio, from 2025-06-18 also a resource link.
     pub content: ContentBlock,

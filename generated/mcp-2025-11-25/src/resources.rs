@@ -22,14 +22,14 @@ mcp_wire::method! {
 /// One page of the server's resource templates, in answer to `resources/templates/list`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#listresourcetemplatesresult)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ListResourceTemplatesResult {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
-    /// Where the next page starts; absent on the last page. Opaque: hand it back as it is.
-    pub next_cursor: Option<String>,
     /// Templates on this page, each of which expands to URIs for `resources/read`; may be empty.
     pub resource_templates: Vec<ResourceTemplate>,
+    /// Where the next page starts; absent on the last page. Opaque: hand it back as it is.
+    pub next_cursor: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -39,24 +39,24 @@ impl ListResourceTemplatesResult {
     #[must_use]
     pub fn new(resource_templates: Vec<ResourceTemplate>) -> Self {
         Self {
-            meta: None,
-            next_cursor: None,
             resource_templates,
+            next_cursor: None,
+            meta: None,
             extra: Map::new(),
         }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
-        self
     }
 
     /// Sets `nextCursor`.
     #[must_use]
     pub fn with_next_cursor(mut self, next_cursor: impl Into<String>) -> Self {
         self.next_cursor = Some(next_cursor.into());
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
+        self.meta = Some(meta);
         self
     }
 }
@@ -73,14 +73,14 @@ mcp_wire::method! {
 /// One page of the server's resources, in answer to `resources/list`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#listresourcesresult)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ListResourcesResult {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
-    /// Where the next page starts; absent on the last page. Opaque: hand it back as it is.
-    pub next_cursor: Option<String>,
     /// Resources on this page, which `resources/read` can fetch by `uri`; may be empty.
     pub resources: Vec<Resource>,
+    /// Where the next page starts; absent on the last page. Opaque: hand it back as it is.
+    pub next_cursor: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -90,24 +90,24 @@ impl ListResourcesResult {
     #[must_use]
     pub fn new(resources: Vec<Resource>) -> Self {
         Self {
-            meta: None,
-            next_cursor: None,
             resources,
+            next_cursor: None,
+            meta: None,
             extra: Map::new(),
         }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
-        self
     }
 
     /// Sets `nextCursor`.
     #[must_use]
     pub fn with_next_cursor(mut self, next_cursor: impl Into<String>) -> Self {
         self.next_cursor = Some(next_cursor.into());
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
+        self.meta = Some(meta);
         self
     }
 }
@@ -124,12 +124,12 @@ mcp_wire::method! {
 /// Parameters of `resources/read`, which name the resource to fetch.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#readresourcerequestparams)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ReadResourceRequestParams {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<RequestMetaObject>,
     /// Address of the resource, of any scheme, listed or built from a template; only the server knows what it stands for.
     pub uri: String,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<RequestMetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -139,8 +139,8 @@ impl ReadResourceRequestParams {
     #[must_use]
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
-            meta: None,
             uri: uri.into(),
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -156,26 +156,26 @@ impl ReadResourceRequestParams {
 /// A resource a server lists in its answer to `resources/list`, with what a client needs to show it and to read it.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#resource)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Resource {
+    /// Identifier for use in code; also the label shown to people where `title` is absent or not yet part of the revision.
+    pub name: String,
+    /// Address that identifies the resource on this server; `resources/read` takes it.
+    pub uri: String,
     /// Hints on audience and priority (since 2025-06-18 also on the last change); absent means no preference.
     pub annotations: Option<Annotations>,
     /// What the resource holds, written so that a model can judge whether it needs it.
     pub description: Option<String>,
     /// Pictures to show for it, in several sizes or formats; a client picks one.
     pub icons: Option<Vec<Icon>>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
     /// Media type of the content; absent when the server does not know it.
     pub mime_type: Option<String>,
-    /// Identifier for use in code; also the label shown to people where `title` is absent or not yet part of the revision.
-    pub name: String,
     /// Length of the raw content in bytes, before any base64; absent when unknown. Hosts use it to show sizes and judge context use.
     pub size: Option<Integer>,
     /// Label for people; when absent, clients show `name`.
     pub title: Option<String>,
-    /// Address that identifies the resource on this server; `resources/read` takes it.
-    pub uri: String,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -188,15 +188,15 @@ impl Resource {
         name: impl Into<String>,
     ) -> Self {
         Self {
+            name: name.into(),
+            uri: uri.0.into(),
             annotations: None,
             description: None,
             icons: None,
-            meta: None,
             mime_type: None,
-            name: name.into(),
             size: None,
             title: None,
-            uri: uri.0.into(),
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -219,13 +219,6 @@ impl Resource {
     #[must_use]
     pub fn with_icons(mut self, icons: Vec<Icon>) -> Self {
         self.icons = Some(icons);
-        self
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
         self
     }
 
@@ -249,6 +242,13 @@ impl Resource {
         self.title = Some(title.into());
         self
     }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
+        self.meta = Some(meta);
+        self
+    }
 }
 
 /// Sent by a server when `resources/list` would answer differently; since 2026-07-28 only on `subscriptions/listen` streams that asked with `resourcesListChanged`.
@@ -263,24 +263,24 @@ mcp_wire::method! {
 /// A family of resources with parameters in the address, listed by a server in its answer to `resources/templates/list`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#resourcetemplate)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ResourceTemplate {
+    /// Identifier for use in code; also the label shown to people where `title` is absent or not yet part of the revision.
+    pub name: String,
+    /// RFC 6570 template; filling in its variables gives an address for `resources/read`.
+    pub uri_template: String,
     /// Hints on audience and priority (since 2025-06-18 also on the last change); absent means no preference.
     pub annotations: Option<Annotations>,
     /// What the matching resources hold, written so that a model can judge whether it needs one.
     pub description: Option<String>,
     /// Pictures to show for it, in several sizes or formats; a client picks one.
     pub icons: Option<Vec<Icon>>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
     /// Media type that every matching resource has; left out when they differ.
     pub mime_type: Option<String>,
-    /// Identifier for use in code; also the label shown to people where `title` is absent or not yet part of the revision.
-    pub name: String,
     /// Label for people; when absent, clients show `name`.
     pub title: Option<String>,
-    /// RFC 6570 template; filling in its variables gives an address for `resources/read`.
-    pub uri_template: String,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -293,14 +293,14 @@ impl ResourceTemplate {
         name: impl Into<String>,
     ) -> Self {
         Self {
+            name: name.into(),
+            uri_template: uri_template.0.into(),
             annotations: None,
             description: None,
             icons: None,
-            meta: None,
             mime_type: None,
-            name: name.into(),
             title: None,
-            uri_template: uri_template.0.into(),
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -326,13 +326,6 @@ impl ResourceTemplate {
         self
     }
 
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
-        self
-    }
-
     /// Sets `mimeType`.
     #[must_use]
     pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
@@ -344,6 +337,13 @@ impl ResourceTemplate {
     #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
+        self.meta = Some(meta);
         self
     }
 }
@@ -360,12 +360,12 @@ mcp_wire::method! {
 /// Parameters of `notifications/resources/updated`: which resource changed, without its new content.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#resourceupdatednotificationparams)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ResourceUpdatedNotificationParams {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
     /// Resource to read again; may lie below the address in the subscription rather than equal it.
     pub uri: String,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -375,8 +375,8 @@ impl ResourceUpdatedNotificationParams {
     #[must_use]
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
-            meta: None,
             uri: uri.into(),
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -401,12 +401,12 @@ mcp_wire::method! {
 /// Parameters of `resources/subscribe`, which takes one resource at a time.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#subscriberequestparams)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct SubscribeRequestParams {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<RequestMetaObject>,
     /// Resource to watch; any scheme is allowed, and the server alone decides what it means.
     pub uri: String,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<RequestMetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -416,8 +416,8 @@ impl SubscribeRequestParams {
     #[must_use]
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
-            meta: None,
             uri: uri.into(),
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -442,12 +442,12 @@ mcp_wire::method! {
 /// Parameters of `resources/unsubscribe`, which takes one resource at a time.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#unsubscriberequestparams)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct UnsubscribeRequestParams {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<RequestMetaObject>,
     /// Resource no longer to be watched, as it was given to `resources/subscribe`.
     pub uri: String,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<RequestMetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -457,8 +457,8 @@ impl UnsubscribeRequestParams {
     #[must_use]
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
-            meta: None,
             uri: uri.into(),
+            meta: None,
             extra: Map::new(),
         }
     }

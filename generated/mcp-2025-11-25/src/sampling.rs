@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// What may answer `sampling/createMessage`: the model's message, or a task that will have it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CreateMessageOutcome {
     /// Client's answer to `sampling/createMessage`, once the user could review what the model wrote; deprecated since 2026-07-28.
     Message(CreateMessageResult),
@@ -32,16 +32,14 @@ mcp_wire::method! {
 /// Conversation and settings that `sampling/createMessage` hands to the client's model; sampling is deprecated since 2026-07-28.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#createmessagerequestparams)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct CreateMessageRequestParams {
-    /// Context of MCP servers the client may add to the prompt; values other than `none` are deprecated since 2025-11-25, when `none` became the default.
-    pub include_context: Option<IncludeContext>,
     /// Most tokens the model may generate; the client may settle for fewer.
     pub max_tokens: Integer,
     /// Conversation so far, in order, which the model is to continue.
     pub messages: Vec<SamplingMessage>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<RequestMetaObject>,
+    /// Context of MCP servers the client may add to the prompt; values other than `none` are deprecated since 2025-11-25, when `none` became the default.
+    pub include_context: Option<IncludeContext>,
     /// Settings in the model provider's own format, handed on unchanged; absent means none.
     pub metadata: Option<JsonObject>,
     /// Server's hints for the choice of model, which the client may ignore; absent leaves it to the client.
@@ -58,6 +56,8 @@ pub struct CreateMessageRequestParams {
     pub tool_choice: Option<ToolChoice>,
     /// Tools the model may call while it generates; an error unless the client declared `sampling.tools`.
     pub tools: Option<Vec<Tool>>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<RequestMetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -67,10 +67,9 @@ impl CreateMessageRequestParams {
     #[must_use]
     pub fn new(messages: Vec<SamplingMessage>, max_tokens: impl Into<Integer>) -> Self {
         Self {
-            include_context: None,
             max_tokens: max_tokens.into(),
             messages,
-            meta: None,
+            include_context: None,
             metadata: None,
             model_preferences: None,
             stop_sequences: None,
@@ -79,6 +78,7 @@ impl CreateMessageRequestParams {
             temperature: None,
             tool_choice: None,
             tools: None,
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -90,13 +90,6 @@ impl CreateMessageRequestParams {
         include_context: impl Into<IncludeContext>,
     ) -> Self {
         self.include_context = Some(include_context.into());
-        self
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
-        self.meta = Some(meta.into());
         self
     }
 
@@ -158,23 +151,30 @@ impl CreateMessageRequestParams {
         self.tools = Some(tools);
         self
     }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
+        self.meta = Some(meta.into());
+        self
+    }
 }
 
 /// Client's answer to `sampling/createMessage`, once the user could review what the model wrote; deprecated since 2026-07-28.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#createmessageresult)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct CreateMessageResult {
     /// What the model produced; from 2025-11-25 on it may also be a list of blocks.
     pub content: SamplingContent,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
     /// Model that the client used in the end, which need not be one the server hinted at.
     pub model: String,
     /// Author of the message in the conversation, `assistant` for what a model wrote.
     pub role: Role,
     /// Why generation ended: `endTurn`, `stopSequence`, `maxTokens`, `toolUse` or a provider's own word; absent if unknown.
     pub stop_reason: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -189,19 +189,12 @@ impl CreateMessageResult {
     ) -> Self {
         Self {
             content: content.into(),
-            meta: None,
             model: model.into(),
             role: role.into(),
             stop_reason: None,
+            meta: None,
             extra: Map::new(),
         }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
-        self
     }
 
     /// Sets `stopReason`.
@@ -210,10 +203,17 @@ impl CreateMessageResult {
         self.stop_reason = Some(stop_reason.into());
         self
     }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
+        self.meta = Some(meta);
+        self
+    }
 }
 
 /// What one message of a sampling conversation holds.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SamplingContent {
     /// Content block of plain text, in tool results, prompts and sampling messages.
     Text(TextContent),
@@ -232,14 +232,14 @@ pub enum SamplingContent {
 /// One turn of the conversation a server hands to the client's model in `sampling/createMessage`; sampling is deprecated since 2026-07-28.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#samplingmessage)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct SamplingMessage {
     /// What was said in this turn: a single block, or, since 2025-11-25, a list of blocks as well.
     pub content: SamplingContent,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
     /// Whose turn it is: `assistant` for the model, `user` for everything said to it.
     pub role: Role,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -250,8 +250,8 @@ impl SamplingMessage {
     pub fn new(role: impl Into<Role>, content: impl Into<SamplingContent>) -> Self {
         Self {
             content: content.into(),
-            meta: None,
             role: role.into(),
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -267,7 +267,7 @@ impl SamplingMessage {
 /// One block of a sampling message: text, image, audio, a tool call by the model or the result of one.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#samplingmessagecontentblock)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SamplingMessageContentBlock {
     /// Content block of plain text, in tool results, prompts and sampling messages.
     Text(TextContent),
@@ -284,18 +284,18 @@ pub enum SamplingMessageContentBlock {
 /// Outcome of a tool call the model made during sampling, in a `user` message of the server's next `sampling/createMessage`; deprecated since 2026-07-28.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#toolresultcontent)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ToolResultContent {
     /// What the tool returned, as blocks of the same kinds as in `CallToolResult`.
     pub content: Vec<ContentBlock>,
-    /// Whether the tool failed, which `content` then usually explains; default `false`.
-    pub is_error: Option<bool>,
-    /// Metadata on this block; clients should hand it on unchanged in later sampling requests so that caches keep working.
-    pub meta: Option<Map<Json>>,
-    /// Machine-readable outcome, which should satisfy the tool's `outputSchema` if it has one; in 2025-11-25 an object, later any JSON value.
-    pub structured_content: Option<JsonObject>,
     /// The `id` of the earlier `tool_use` block that this answers.
     pub tool_use_id: String,
+    /// Whether the tool failed, which `content` then usually explains; default `false`.
+    pub is_error: Option<bool>,
+    /// Machine-readable outcome, which should satisfy the tool's `outputSchema` if it has one; in 2025-11-25 an object, later any JSON value.
+    pub structured_content: Option<JsonObject>,
+    /// Metadata on this block; clients should hand it on unchanged in later sampling requests so that caches keep working.
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -306,10 +306,10 @@ impl ToolResultContent {
     pub fn new(tool_use_id: impl Into<String>, content: Vec<ContentBlock>) -> Self {
         Self {
             content,
-            is_error: None,
-            meta: None,
-            structured_content: None,
             tool_use_id: tool_use_id.into(),
+            is_error: None,
+            structured_content: None,
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -318,13 +318,6 @@ impl ToolResultContent {
     #[must_use]
     pub fn with_is_error(mut self, is_error: bool) -> Self {
         self.is_error = Some(is_error);
-        self
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
         self
     }
 
@@ -337,21 +330,28 @@ impl ToolResultContent {
         self.structured_content = Some(structured_content.into());
         self
     }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
+        self.meta = Some(meta);
+        self
+    }
 }
 
 /// A tool call the model makes during sampling, in an `assistant` message; the server runs it and samples again. Deprecated since 2026-07-28.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#toolusecontent)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ToolUseContent {
     /// Handle that the answering `tool_result` block repeats as `toolUseId`; unique within the conversation.
     pub id: String,
     /// Arguments the model chose; they have to satisfy the tool's `inputSchema`.
     pub input: JsonObject,
-    /// Metadata on this block; clients should hand it on unchanged in later sampling requests so that caches keep working.
-    pub meta: Option<Map<Json>>,
     /// Which of the offered tools the model wants run.
     pub name: String,
+    /// Metadata on this block; clients should hand it on unchanged in later sampling requests so that caches keep working.
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -367,8 +367,8 @@ impl ToolUseContent {
         Self {
             id: id.0.into(),
             input: input.into(),
-            meta: None,
             name: name.into(),
+            meta: None,
             extra: Map::new(),
         }
     }

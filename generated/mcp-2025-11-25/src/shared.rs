@@ -13,7 +13,7 @@ use crate::{
 /// One piece of a prompt message or tool result: text, image, audio, resource link or embedded resource.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#contentblock)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ContentBlock {
     /// Content block of plain text, in tool results, prompts and sampling messages.
     Text(TextContent),
@@ -30,12 +30,12 @@ pub enum ContentBlock {
 /// Immediate answer to a request sent with `task`; the real result is fetched later with `tasks/result`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#createtaskresult)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct CreateTaskResult {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
     /// State of the new task, with the id that later `tasks/*` requests name.
     pub task: Task,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -45,8 +45,8 @@ impl CreateTaskResult {
     #[must_use]
     pub fn new(task: impl Into<Task>) -> Self {
         Self {
-            meta: None,
             task: task.into(),
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -62,7 +62,7 @@ impl CreateTaskResult {
 /// Members that the parameters of every notification may have.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#notificationparams)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct NotificationParams {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
     pub meta: Option<Map<Json>>,
@@ -88,7 +88,7 @@ impl NotificationParams {
 /// Parameters of requests whose results come in pages, which choose the page to return.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#paginatedrequestparams)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct PaginatedRequestParams {
     /// Opaque position copied from the `nextCursor` of an earlier page; absent asks for the first page.
     pub cursor: Option<String>,
@@ -123,7 +123,7 @@ impl PaginatedRequestParams {
 /// Base of the `params` of every request: just the `_meta` slot that each method's own parameters come with.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#requestparams)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct RequestParams {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
     pub meta: Option<RequestMetaObject>,
@@ -149,26 +149,26 @@ impl RequestParams {
 /// Content block in a tool result or prompt that points at a resource instead of embedding it; `resources/list` need not show the target.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#resourcelink)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ResourceLink {
+    /// Identifier for use in code; also the label shown to people where `title` is absent or not yet part of the revision.
+    pub name: String,
+    /// Address that identifies the resource on this server; `resources/read` takes it.
+    pub uri: String,
     /// Hints on audience and priority (since 2025-06-18 also on the last change); absent means no preference.
     pub annotations: Option<Annotations>,
     /// What the resource holds, written so that a model can judge whether it needs it.
     pub description: Option<String>,
     /// Pictures to show for it, in several sizes or formats; a client picks one.
     pub icons: Option<Vec<Icon>>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
     /// Media type of the content; absent when the server does not know it.
     pub mime_type: Option<String>,
-    /// Identifier for use in code; also the label shown to people where `title` is absent or not yet part of the revision.
-    pub name: String,
     /// Length of the raw content in bytes, before any base64; absent when unknown. Hosts use it to show sizes and judge context use.
     pub size: Option<Integer>,
     /// Label for people; when absent, clients show `name`.
     pub title: Option<String>,
-    /// Address that identifies the resource on this server; `resources/read` takes it.
-    pub uri: String,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -181,15 +181,15 @@ impl ResourceLink {
         name: impl Into<String>,
     ) -> Self {
         Self {
+            name: name.into(),
+            uri: uri.0.into(),
             annotations: None,
             description: None,
             icons: None,
-            meta: None,
             mime_type: None,
-            name: name.into(),
             size: None,
             title: None,
-            uri: uri.0.into(),
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -215,13 +215,6 @@ impl ResourceLink {
         self
     }
 
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
-        self
-    }
-
     /// Sets `mimeType`.
     #[must_use]
     pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
@@ -242,27 +235,34 @@ impl ResourceLink {
         self.title = Some(title.into());
         self
     }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
+        self.meta = Some(meta);
+        self
+    }
 }
 
 /// State of a request that runs as a task, in `CreateTaskResult`, `notifications/tasks/status` and answers to `tasks/get`, `tasks/list`, `tasks/cancel`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#task)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Task {
     /// Moment the receiver accepted the task, ISO 8601; `ttl` counts from here.
     pub created_at: String,
     /// Moment of the latest change to the task, ISO 8601.
     pub last_updated_at: String,
-    /// Milliseconds the requestor should wait between two `tasks/get`; absent leaves the pace to it.
-    pub poll_interval: Option<Integer>,
     /// How far the task has come; decides whether polling again or asking `tasks/result` makes sense.
     pub status: TaskStatus,
-    /// Explanation for people, such as why the task failed or was cancelled; absent when there is nothing to add.
-    pub status_message: Option<String>,
     /// Handle the receiver assigns, unique among its tasks; every `tasks/*` call about the task repeats it.
     pub task_id: String,
     /// Milliseconds from `createdAt` for which the receiver keeps the task and its result, regardless of the requested time; `null` means without limit.
     pub ttl: Option<Integer>,
+    /// Milliseconds the requestor should wait between two `tasks/get`; absent leaves the pace to it.
+    pub poll_interval: Option<Integer>,
+    /// Explanation for people, such as why the task failed or was cancelled; absent when there is nothing to add.
+    pub status_message: Option<String>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -280,11 +280,11 @@ impl Task {
         Self {
             created_at: created_at.into(),
             last_updated_at: last_updated_at.0.into(),
-            poll_interval: None,
             status: status.into(),
-            status_message: None,
             task_id: task_id.into(),
             ttl,
+            poll_interval: None,
+            status_message: None,
             extra: Map::new(),
         }
     }
@@ -307,7 +307,7 @@ impl Task {
 /// Wishes of the requestor about the task it asks for, in the `task` of a request's `params`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#taskmetadata)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct TaskMetadata {
     /// Milliseconds from creation for which the task should be kept; the receiver may choose otherwise, absent leaves it to the receiver.
     pub ttl: Option<Integer>,
@@ -361,7 +361,7 @@ pub enum TaskSupport {
 /// How a server lets a tool be run, part of its entry in `tools/list`; only 2025-11-25 has it.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#toolexecution)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct ToolExecution {
     /// Whether `tools/call` must not (`forbidden`, the default), may (`optional`) or must (`required`) carry `params.task` for this tool.
     pub task_support: Option<TaskSupport>,

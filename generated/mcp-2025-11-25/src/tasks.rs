@@ -17,12 +17,12 @@ mcp_wire::method! {
 }
 
 /// Which task `tasks/cancel` stops.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct CancelTaskRequestParams {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<RequestMetaObject>,
     /// Task the request is about, by the id its receiver assigned in `CreateTaskResult`.
     pub task_id: String,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<RequestMetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -32,8 +32,8 @@ impl CancelTaskRequestParams {
     #[must_use]
     pub fn new(task_id: impl Into<String>) -> Self {
         Self {
-            meta: None,
             task_id: task_id.into(),
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -49,24 +49,24 @@ impl CancelTaskRequestParams {
 /// Answer to `tasks/cancel`: the task as it stands after the cancellation.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#canceltaskresult)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct CancelTaskResult {
     /// Moment the receiver accepted the task, ISO 8601; `ttl` counts from here.
     pub created_at: String,
     /// Moment of the latest change to the task, ISO 8601.
     pub last_updated_at: String,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
-    /// Milliseconds the requestor should wait between two `tasks/get`; absent leaves the pace to it.
-    pub poll_interval: Option<Integer>,
     /// How far the task has come; decides whether polling again or asking `tasks/result` makes sense.
     pub status: TaskStatus,
-    /// Explanation for people, such as why the task failed or was cancelled; absent when there is nothing to add.
-    pub status_message: Option<String>,
     /// Handle the receiver assigns, unique among its tasks; every `tasks/*` call about the task repeats it.
     pub task_id: String,
     /// Milliseconds from `createdAt` for which the receiver keeps the task and its result, regardless of the requested time; `null` means without limit.
     pub ttl: Option<Integer>,
+    /// Milliseconds the requestor should wait between two `tasks/get`; absent leaves the pace to it.
+    pub poll_interval: Option<Integer>,
+    /// Explanation for people, such as why the task failed or was cancelled; absent when there is nothing to add.
+    pub status_message: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -84,21 +84,14 @@ impl CancelTaskResult {
         Self {
             created_at: created_at.into(),
             last_updated_at: last_updated_at.0.into(),
-            meta: None,
-            poll_interval: None,
             status: status.into(),
-            status_message: None,
             task_id: task_id.into(),
             ttl,
+            poll_interval: None,
+            status_message: None,
+            meta: None,
             extra: Map::new(),
         }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
-        self
     }
 
     /// Sets `pollInterval`.
@@ -114,6 +107,13 @@ impl CancelTaskResult {
         self.status_message = Some(status_message.into());
         self
     }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
+        self.meta = Some(meta);
+        self
+    }
 }
 
 /// Asks the peer for what a task produced once it has ended; either side may send it.
@@ -126,12 +126,12 @@ mcp_wire::method! {
 }
 
 /// Which task's outcome `tasks/result` fetches.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct GetTaskPayloadRequestParams {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<RequestMetaObject>,
     /// Task the request is about, by the id its receiver assigned in `CreateTaskResult`.
     pub task_id: String,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<RequestMetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -141,8 +141,8 @@ impl GetTaskPayloadRequestParams {
     #[must_use]
     pub fn new(task_id: impl Into<String>) -> Self {
         Self {
-            meta: None,
             task_id: task_id.into(),
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -158,7 +158,7 @@ impl GetTaskPayloadRequestParams {
 /// Answer to `tasks/result`, with the members of the result of the original request, such as those of `CallToolResult`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#gettaskpayloadresult)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct GetTaskPayloadResult {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
     pub meta: Option<Map<Json>>,
@@ -191,12 +191,12 @@ mcp_wire::method! {
 }
 
 /// Which task's state `tasks/get` reads.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct GetTaskRequestParams {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<RequestMetaObject>,
     /// Task the request is about, by the id its receiver assigned in `CreateTaskResult`.
     pub task_id: String,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<RequestMetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -206,8 +206,8 @@ impl GetTaskRequestParams {
     #[must_use]
     pub fn new(task_id: impl Into<String>) -> Self {
         Self {
-            meta: None,
             task_id: task_id.into(),
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -223,24 +223,24 @@ impl GetTaskRequestParams {
 /// Answer to `tasks/get`: the task as it stands now.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#gettaskresult)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct GetTaskResult {
     /// Moment the receiver accepted the task, ISO 8601; `ttl` counts from here.
     pub created_at: String,
     /// Moment of the latest change to the task, ISO 8601.
     pub last_updated_at: String,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
-    /// Milliseconds the requestor should wait between two `tasks/get`; absent leaves the pace to it.
-    pub poll_interval: Option<Integer>,
     /// How far the task has come; decides whether polling again or asking `tasks/result` makes sense.
     pub status: TaskStatus,
-    /// Explanation for people, such as why the task failed or was cancelled; absent when there is nothing to add.
-    pub status_message: Option<String>,
     /// Handle the receiver assigns, unique among its tasks; every `tasks/*` call about the task repeats it.
     pub task_id: String,
     /// Milliseconds from `createdAt` for which the receiver keeps the task and its result, regardless of the requested time; `null` means without limit.
     pub ttl: Option<Integer>,
+    /// Milliseconds the requestor should wait between two `tasks/get`; absent leaves the pace to it.
+    pub poll_interval: Option<Integer>,
+    /// Explanation for people, such as why the task failed or was cancelled; absent when there is nothing to add.
+    pub status_message: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -258,21 +258,14 @@ impl GetTaskResult {
         Self {
             created_at: created_at.into(),
             last_updated_at: last_updated_at.0.into(),
-            meta: None,
-            poll_interval: None,
             status: status.into(),
-            status_message: None,
             task_id: task_id.into(),
             ttl,
+            poll_interval: None,
+            status_message: None,
+            meta: None,
             extra: Map::new(),
         }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
-        self
     }
 
     /// Sets `pollInterval`.
@@ -286,6 +279,13 @@ impl GetTaskResult {
     #[must_use]
     pub fn with_status_message(mut self, status_message: impl Into<String>) -> Self {
         self.status_message = Some(status_message.into());
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
+        self.meta = Some(meta);
         self
     }
 }
@@ -302,14 +302,14 @@ mcp_wire::method! {
 /// One page of the receiver's tasks, in answer to `tasks/list`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#listtasksresult)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ListTasksResult {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
-    /// Where the next page starts; absent on the last page. Opaque: hand it back as it is.
-    pub next_cursor: Option<String>,
     /// Tasks on this page, each with its state at the time of the answer; may be empty.
     pub tasks: Vec<Task>,
+    /// Where the next page starts; absent on the last page. Opaque: hand it back as it is.
+    pub next_cursor: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -319,24 +319,24 @@ impl ListTasksResult {
     #[must_use]
     pub fn new(tasks: Vec<Task>) -> Self {
         Self {
-            meta: None,
-            next_cursor: None,
             tasks,
+            next_cursor: None,
+            meta: None,
             extra: Map::new(),
         }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
-        self
     }
 
     /// Sets `nextCursor`.
     #[must_use]
     pub fn with_next_cursor(mut self, next_cursor: impl Into<String>) -> Self {
         self.next_cursor = Some(next_cursor.into());
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
+        self.meta = Some(meta);
         self
     }
 }
@@ -353,24 +353,24 @@ mcp_wire::method! {
 /// Parameters of `notifications/tasks/status`: the whole task in its new state.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#taskstatusnotificationparams)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct TaskStatusNotificationParams {
     /// Moment the receiver accepted the task, ISO 8601; `ttl` counts from here.
     pub created_at: String,
     /// Moment of the latest change to the task, ISO 8601.
     pub last_updated_at: String,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
-    /// Milliseconds the requestor should wait between two `tasks/get`; absent leaves the pace to it.
-    pub poll_interval: Option<Integer>,
     /// How far the task has come; decides whether polling again or asking `tasks/result` makes sense.
     pub status: TaskStatus,
-    /// Explanation for people, such as why the task failed or was cancelled; absent when there is nothing to add.
-    pub status_message: Option<String>,
     /// Handle the receiver assigns, unique among its tasks; every `tasks/*` call about the task repeats it.
     pub task_id: String,
     /// Milliseconds from `createdAt` for which the receiver keeps the task and its result, regardless of the requested time; `null` means without limit.
     pub ttl: Option<Integer>,
+    /// Milliseconds the requestor should wait between two `tasks/get`; absent leaves the pace to it.
+    pub poll_interval: Option<Integer>,
+    /// Explanation for people, such as why the task failed or was cancelled; absent when there is nothing to add.
+    pub status_message: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -388,21 +388,14 @@ impl TaskStatusNotificationParams {
         Self {
             created_at: created_at.into(),
             last_updated_at: last_updated_at.0.into(),
-            meta: None,
-            poll_interval: None,
             status: status.into(),
-            status_message: None,
             task_id: task_id.into(),
             ttl,
+            poll_interval: None,
+            status_message: None,
+            meta: None,
             extra: Map::new(),
         }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
-        self
     }
 
     /// Sets `pollInterval`.
@@ -416,6 +409,13 @@ impl TaskStatusNotificationParams {
     #[must_use]
     pub fn with_status_message(mut self, status_message: impl Into<String>) -> Self {
         self.status_message = Some(status_message.into());
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
+        self.meta = Some(meta);
         self
     }
 }

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// What may answer `tools/call`: the tool's result, or something that has to happen first.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CallToolOutcome {
     /// Server's answer to `tools/call`: what the tool produced, or its failure in a form the model can read.
     CallTool(CallToolResult),
@@ -31,16 +31,16 @@ mcp_wire::method! {
 /// Which tool `tools/call` runs, and with what input.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#calltoolrequestparams)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct CallToolRequestParams {
-    /// Input for the tool, which must satisfy its `inputSchema`; absent means none.
-    pub arguments: Option<JsonObject>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<RequestMetaObject>,
     /// Tool to run, by the `name` that `tools/list` gave.
     pub name: String,
+    /// Input for the tool, which must satisfy its `inputSchema`; absent means none.
+    pub arguments: Option<JsonObject>,
     /// Asks to run the request as a task, answered at once by `CreateTaskResult`; the receiver must have declared it in its `tasks` capability.
     pub task: Option<TaskMetadata>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<RequestMetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -50,10 +50,10 @@ impl CallToolRequestParams {
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self {
-            arguments: None,
-            meta: None,
             name: name.into(),
+            arguments: None,
             task: None,
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -65,17 +65,17 @@ impl CallToolRequestParams {
         self
     }
 
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
-    }
-
     /// Sets `task`.
     #[must_use]
     pub fn with_task(mut self, task: impl Into<TaskMetadata>) -> Self {
         self.task = Some(task.into());
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
+        self.meta = Some(meta.into());
         self
     }
 }
@@ -83,16 +83,16 @@ impl CallToolRequestParams {
 /// Server's answer to `tools/call`: what the tool produced, or its failure in a form the model can read.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#calltoolresult)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct CallToolResult {
     /// Output for the model, as text, images and other blocks in order.
     pub content: Vec<ContentBlock>,
     /// Whether the tool itself failed; absent means `false`. An unknown tool or other protocol failure is a JSON-RPC error instead.
     pub is_error: Option<bool>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
     /// Output for programs, which must satisfy the tool's `outputSchema` if it has one; absent when there is only `content`.
     pub structured_content: Option<JsonObject>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -104,8 +104,8 @@ impl CallToolResult {
         Self {
             content,
             is_error: None,
-            meta: None,
             structured_content: None,
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -117,13 +117,6 @@ impl CallToolResult {
         self
     }
 
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
-        self
-    }
-
     /// Sets `structuredContent`.
     #[must_use]
     pub fn with_structured_content(
@@ -132,6 +125,21 @@ impl CallToolResult {
     ) -> Self {
         self.structured_content = Some(structured_content.into());
         self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
+        self.meta = Some(meta);
+        self
+    }
+}
+
+impl CallToolResult {
+    /// Returns `isError`; absent means `false`.
+    #[must_use]
+    pub fn is_error(&self) -> bool {
+        self.is_error.unwrap_or(false)
     }
 }
 
@@ -147,14 +155,14 @@ mcp_wire::method! {
 /// One page of the server's tools, in answer to `tools/list`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#listtoolsresult)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ListToolsResult {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
-    /// Where the next page starts; absent on the last page. Opaque: hand it back as it is.
-    pub next_cursor: Option<String>,
     /// Tools on this page, which `tools/call` can invoke by `name`; may be empty.
     pub tools: Vec<Tool>,
+    /// Where the next page starts; absent on the last page. Opaque: hand it back as it is.
+    pub next_cursor: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -164,18 +172,11 @@ impl ListToolsResult {
     #[must_use]
     pub fn new(tools: Vec<Tool>) -> Self {
         Self {
-            meta: None,
-            next_cursor: None,
             tools,
+            next_cursor: None,
+            meta: None,
             extra: Map::new(),
         }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
-        self
     }
 
     /// Sets `nextCursor`.
@@ -184,13 +185,24 @@ impl ListToolsResult {
         self.next_cursor = Some(next_cursor.into());
         self
     }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
+        self.meta = Some(meta);
+        self
+    }
 }
 
 /// A function a server offers to the model, with the schema its arguments must satisfy.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#tool)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Tool {
+    /// JSON Schema for the `arguments` of `tools/call`, root type `object`; since 2025-11-25 read as 2020-12 unless `$schema` says otherwise.
+    pub input_schema: JsonObject,
+    /// Identifier that a `tools/call` must repeat exactly; unique within one server, and the last resort as a label for people.
+    pub name: String,
     /// Hints on how the tool behaves, plus a label; not to be trusted unless the server is.
     pub annotations: Option<ToolAnnotations>,
     /// What the tool does and when to use it, written for the model as much as for people.
@@ -199,16 +211,12 @@ pub struct Tool {
     pub execution: Option<ToolExecution>,
     /// Pictures to show for it, in several sizes or formats; a client picks one.
     pub icons: Option<Vec<Icon>>,
-    /// JSON Schema for the `arguments` of `tools/call`, root type `object`; since 2025-11-25 read as 2020-12 unless `$schema` says otherwise.
-    pub input_schema: JsonObject,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
-    /// Identifier that a `tools/call` must repeat exactly; unique within one server, and the last resort as a label for people.
-    pub name: String,
     /// JSON Schema for the result's `structuredContent`, root type `object` up to 2025-11-25, any since; absent promises no shape.
     pub output_schema: Option<JsonObject>,
     /// Label for people; when absent, clients show `annotations.title`, then `name`.
     pub title: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -218,15 +226,15 @@ impl Tool {
     #[must_use]
     pub fn new(name: impl Into<String>, input_schema: impl Into<JsonObject>) -> Self {
         Self {
+            input_schema: input_schema.into(),
+            name: name.into(),
             annotations: None,
             description: None,
             execution: None,
             icons: None,
-            input_schema: input_schema.into(),
-            meta: None,
-            name: name.into(),
             output_schema: None,
             title: None,
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -259,13 +267,6 @@ impl Tool {
         self
     }
 
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
-        self
-    }
-
     /// Sets `outputSchema`.
     #[must_use]
     pub fn with_output_schema(mut self, output_schema: impl Into<JsonObject>) -> Self {
@@ -277,6 +278,13 @@ impl Tool {
     #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
+        self.meta = Some(meta);
         self
     }
 }

@@ -22,16 +22,16 @@ mcp_wire::method! {
 /// What `completion/complete` should find suggestions for.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#completerequestparams)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct CompleteRequestParams {
     /// Argument being filled in, with the text entered so far.
     pub argument: CompleteRequestParamsArgument,
+    /// Prompt or resource template that the argument belongs to.
+    pub reference: CompletionReference,
     /// Other arguments settled before this one, so that suggestions can fit them; absent when there are none to tell.
     pub context: Option<CompleteRequestParamsContext>,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
     pub meta: RequestMetaObject,
-    /// Prompt or resource template that the argument belongs to.
-    pub reference: CompletionReference,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -46,9 +46,9 @@ impl CompleteRequestParams {
     ) -> Self {
         Self {
             argument: argument.into(),
+            reference: reference.into(),
             context: None,
             meta: meta.into(),
-            reference: reference.into(),
             extra: Map::new(),
         }
     }
@@ -67,14 +67,14 @@ impl CompleteRequestParams {
 /// Server's answer to `completion/complete`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#completeresult)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct CompleteResult {
     /// Suggestions for the argument, with how many there are in all.
     pub completion: CompleteResultCompletion,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<MetaObject>,
     /// `complete`, or `input_required` when the server needs answers first; absent from servers of earlier revisions.
     pub result_type: String,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<MetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -85,23 +85,23 @@ impl CompleteResult {
     pub fn new(completion: impl Into<CompleteResultCompletion>) -> Self {
         Self {
             completion: completion.into(),
-            meta: None,
             result_type: "complete".to_owned(),
+            meta: None,
             extra: Map::new(),
         }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
     }
 
     /// Sets `resultType`.
     #[must_use]
     pub fn with_result_type(mut self, result_type: impl Into<String>) -> Self {
         self.result_type = result_type.into();
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
+        self.meta = Some(meta.into());
         self
     }
 }

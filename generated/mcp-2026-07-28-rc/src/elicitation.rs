@@ -19,7 +19,7 @@ mcp_wire::method! {
 /// What `elicitation/create` wants of the user: a form to fill in or a web page to visit.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#elicitrequestparams)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ElicitRequestParams {
     /// Form that the client shows its user for `elicitation/create`; not to be used for secrets.
     Form(ElicitRequestFormParams),
@@ -30,7 +30,7 @@ pub enum ElicitRequestParams {
 /// Web page to which the client sends its user for `elicitation/create`, so that what is entered there bypasses the client.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#elicitrequesturlparams)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ElicitRequestUrlParams {
     /// Opaque id that links this request to `notifications/elicitation/complete`; set by the server and unique there.
     pub elicitation_id: String,
@@ -71,7 +71,7 @@ mcp_wire::method! {
 /// Which URL elicitation `notifications/elicitation/complete` reports as finished.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#elicitationcompletenotificationparams)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ElicitationCompleteNotificationParams {
     /// Elicitation that is finished, by the `elicitationId` of its request.
     pub elicitation_id: String,

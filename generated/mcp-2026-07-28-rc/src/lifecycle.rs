@@ -22,14 +22,14 @@ mcp_wire::method! {
 /// Which request `notifications/cancelled` gives up, and why.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#cancellednotificationparams)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct CancelledNotificationParams {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<MetaObject>,
     /// Text for logs or the user on why the request was given up; absent when the sender gives no reason.
     pub reason: Option<String>,
     /// The `id` of an earlier request by the same sender, whose answer it no longer wants.
     pub request_id: Option<RequestId>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<MetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -39,13 +39,6 @@ impl CancelledNotificationParams {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
     }
 
     /// Sets `reason`.
@@ -59,6 +52,13 @@ impl CancelledNotificationParams {
     #[must_use]
     pub fn with_request_id(mut self, request_id: impl Into<RequestId>) -> Self {
         self.request_id = Some(request_id.into());
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
+        self.meta = Some(meta.into());
         self
     }
 }
@@ -75,16 +75,12 @@ mcp_wire::method! {
 /// Server's answer to `server/discover`: its protocol versions, capabilities and identity.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#discoverresult)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct DiscoverResult {
     /// Whether caches shared between users may keep the result, or only the client's own.
     pub cache_scope: CacheScope,
     /// Features the server offers; a client should not ask for what is missing here.
     pub capabilities: ServerCapabilities,
-    /// Guidance for the model, fit for a system prompt; should not repeat tool descriptions, and absent means there is none.
-    pub instructions: Option<String>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<MetaObject>,
     /// `complete`, or `input_required` when the server needs answers first; absent from servers of earlier revisions.
     pub result_type: String,
     /// Server software that answers, by name and version.
@@ -93,6 +89,10 @@ pub struct DiscoverResult {
     pub supported_versions: Vec<String>,
     /// For how many milliseconds the result may be reused; 0 means stale at once.
     pub ttl_ms: Integer,
+    /// Guidance for the model, fit for a system prompt; should not repeat tool descriptions, and absent means there is none.
+    pub instructions: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<MetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -108,12 +108,12 @@ impl DiscoverResult {
         Self {
             cache_scope: CacheScope::Private,
             capabilities: capabilities.into(),
-            instructions: None,
-            meta: None,
             result_type: "complete".to_owned(),
             server_info: server_info.into(),
             supported_versions,
             ttl_ms: 0.into(),
+            instructions: None,
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -122,20 +122,6 @@ impl DiscoverResult {
     #[must_use]
     pub fn with_cache_scope(mut self, cache_scope: impl Into<CacheScope>) -> Self {
         self.cache_scope = cache_scope.into();
-        self
-    }
-
-    /// Sets `instructions`.
-    #[must_use]
-    pub fn with_instructions(mut self, instructions: impl Into<String>) -> Self {
-        self.instructions = Some(instructions.into());
-        self
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
-        self.meta = Some(meta.into());
         self
     }
 
@@ -152,6 +138,20 @@ impl DiscoverResult {
         self.ttl_ms = ttl_ms.into();
         self
     }
+
+    /// Sets `instructions`.
+    #[must_use]
+    pub fn with_instructions(mut self, instructions: impl Into<String>) -> Self {
+        self.instructions = Some(instructions.into());
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
+        self.meta = Some(meta.into());
+        self
+    }
 }
 
 /// Report on a request still being worked on, sent by the side working on it if the request's `_meta` had a `progressToken`.
@@ -166,18 +166,18 @@ mcp_wire::method! {
 /// Content of one `notifications/progress` report.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#progressnotificationparams)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ProgressNotificationParams {
-    /// Text about the current step for people to read; absent when there is nothing to add.
-    pub message: Option<String>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<MetaObject>,
     /// How far the work has come, in units of the sender's choice; grows from report to report and may be fractional.
     pub progress: Number,
     /// Repeats the `progressToken` from the `_meta` of the request that this report is about.
     pub progress_token: ProgressToken,
+    /// Text about the current step for people to read; absent when there is nothing to add.
+    pub message: Option<String>,
     /// Value of `progress` at which the work is done; absent when unknown.
     pub total: Option<Number>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<MetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -190,11 +190,11 @@ impl ProgressNotificationParams {
         progress: impl Into<Number>,
     ) -> Self {
         Self {
-            message: None,
-            meta: None,
             progress: progress.into(),
             progress_token: progress_token.into(),
+            message: None,
             total: None,
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -206,17 +206,17 @@ impl ProgressNotificationParams {
         self
     }
 
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
-    }
-
     /// Sets `total`.
     #[must_use]
     pub fn with_total(mut self, total: impl Into<Number>) -> Self {
         self.total = Some(total.into());
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
+        self.meta = Some(meta.into());
         self
     }
 }

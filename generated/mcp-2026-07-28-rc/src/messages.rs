@@ -24,16 +24,16 @@ use crate::{
 /// Shared base of server results that say how long (`ttlMs`) and for whom (`cacheScope`) they may be kept.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#cacheableresult)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct CacheableResult {
     /// Whether caches shared between users may keep the result, or only the client's own.
     pub cache_scope: CacheScope,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<MetaObject>,
     /// `complete`, or `input_required` when the server needs answers first; absent from servers of earlier revisions.
     pub result_type: String,
     /// For how many milliseconds the result may be reused; 0 means stale at once.
     pub ttl_ms: Integer,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<MetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -44,9 +44,9 @@ impl CacheableResult {
     pub fn new() -> Self {
         Self {
             cache_scope: CacheScope::Private,
-            meta: None,
             result_type: "complete".to_owned(),
             ttl_ms: 0.into(),
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -55,13 +55,6 @@ impl CacheableResult {
     #[must_use]
     pub fn with_cache_scope(mut self, cache_scope: impl Into<CacheScope>) -> Self {
         self.cache_scope = cache_scope.into();
-        self
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
-        self.meta = Some(meta.into());
         self
     }
 
@@ -76,6 +69,13 @@ impl CacheableResult {
     #[must_use]
     pub fn with_ttl_ms(mut self, ttl_ms: impl Into<Integer>) -> Self {
         self.ttl_ms = ttl_ms.into();
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
+        self.meta = Some(meta.into());
         self
     }
 }
@@ -94,7 +94,7 @@ pub type CallToolResultResponse = ResponseOf<CallToolRequest>;
 /// Any notification that a client may send to a server.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#clientnotification)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClientNotification {
     /// Sign that the sender gives up one of its own requests and will not use the answer; it may arrive after that answer.
     Cancelled(CancelledNotification),
@@ -107,7 +107,7 @@ pub enum ClientNotification {
 /// Any request that a client may send to a server.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#clientrequest)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClientRequest {
     /// Client's optional question about a server's revisions, features and guidance; every server must answer it.
     Discover(DiscoverRequest),
@@ -136,7 +136,7 @@ pub enum ClientRequest {
 /// Same as `Result`; a client gets no requests in this revision and answers through `inputResponses` instead.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#clientresult)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClientResult {
     /// Base of every successful answer; sent bare where a method has nothing to return but success.
     Any(AnyResult),
@@ -160,14 +160,14 @@ pub type GetPromptResultResponse = ResponseOf<GetPromptRequest>;
 /// Parameters added to a request that may be retried after an `InputRequiredResult`: `tools/call`, `prompts/get` and `resources/read`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#inputresponserequestparams)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct InputResponseRequestParams {
     /// Answers to the `inputRequests` of the preceding `InputRequiredResult`, under the same keys; absent on a first attempt.
     pub input_responses: Option<InputResponses>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: RequestMetaObject,
     /// Token of the preceding `InputRequiredResult`, repeated byte for byte; absent on a first attempt or if that result had none.
     pub request_state: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: RequestMetaObject,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -178,8 +178,8 @@ impl InputResponseRequestParams {
     pub fn new(meta: impl Into<RequestMetaObject>) -> Self {
         Self {
             input_responses: None,
-            meta: meta.into(),
             request_state: None,
+            meta: meta.into(),
             extra: Map::new(),
         }
     }
@@ -205,7 +205,7 @@ impl InputResponseRequestParams {
 /// Any message that the transport may carry: a request, a notification, a result or an error.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#jsonrpcmessage)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JsonRpcMessage {
     /// Envelope of a message that the other side must answer with a result or an error under the same `id`.
     Request(JsonRpcRequest),
@@ -220,7 +220,7 @@ pub enum JsonRpcMessage {
 /// Envelope of any answer to a request: a result or an error.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#jsonrpcresponse)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JsonRpcResponse {
     /// Envelope of a successful answer, sent by whichever side received the request.
     Result(JsonRpcResultResponse),
@@ -231,7 +231,7 @@ pub enum JsonRpcResponse {
 /// Envelope of a successful answer, sent by whichever side received the request.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#jsonrpcresultresponse)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct JsonRpcResultResponse {
     /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
     pub id: RequestId,
@@ -276,7 +276,7 @@ pub type ListToolsResultResponse = ResponseOf<ListToolsRequest>;
 /// Server's answer to a request it could serve only with a capability missing from the request's `clientCapabilities`; over HTTP with status 400.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#missingrequiredclientcapabilityerror)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct MissingRequiredClientCapabilityError {
     /// What went wrong, with the capabilities to declare in its `data`.
     pub error: MissingRequiredClientCapabilityErrorError,
@@ -306,7 +306,7 @@ impl MissingRequiredClientCapabilityError {
 }
 
 /// Error object which tells the client that a capability it did not declare is needed.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct MissingRequiredClientCapabilityErrorError {
     /// Names what the client would have to declare for the request to succeed.
     pub data: MissingRequiredClientCapabilityErrorErrorData,
@@ -334,7 +334,7 @@ impl MissingRequiredClientCapabilityErrorError {
 /// Common shape of requests whose results come in pages, such as `tools/list`; not a method of its own.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#paginatedrequest)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct PaginatedRequest {
     /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
     pub id: RequestId,
@@ -366,14 +366,14 @@ impl PaginatedRequest {
 /// Common shape of results that come in pages, such as that of `tools/list`; the last page has no `nextCursor`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#paginatedresult)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct PaginatedResult {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<MetaObject>,
-    /// Where the next page starts; absent on the last page. Opaque: hand it back as it is.
-    pub next_cursor: Option<String>,
     /// `complete`, or `input_required` when the server needs answers first; absent from servers of earlier revisions.
     pub result_type: String,
+    /// Where the next page starts; absent on the last page. Opaque: hand it back as it is.
+    pub next_cursor: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<MetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -383,17 +383,17 @@ impl PaginatedResult {
     #[must_use]
     pub fn new() -> Self {
         Self {
-            meta: None,
-            next_cursor: None,
             result_type: "complete".to_owned(),
+            next_cursor: None,
+            meta: None,
             extra: Map::new(),
         }
     }
 
-    /// Sets `_meta`.
+    /// Sets `resultType`.
     #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
-        self.meta = Some(meta.into());
+    pub fn with_result_type(mut self, result_type: impl Into<String>) -> Self {
+        self.result_type = result_type.into();
         self
     }
 
@@ -404,10 +404,10 @@ impl PaginatedResult {
         self
     }
 
-    /// Sets `resultType`.
+    /// Sets `_meta`.
     #[must_use]
-    pub fn with_result_type(mut self, result_type: impl Into<String>) -> Self {
-        self.result_type = result_type.into();
+    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
+        self.meta = Some(meta.into());
         self
     }
 }
@@ -426,12 +426,12 @@ pub type ReadResourceResultResponse = ResponseOf<ReadResourceRequest>;
 /// Base of the `params` of requests about a single resource, such as `resources/read`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#resourcerequestparams)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ResourceRequestParams {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: RequestMetaObject,
     /// Resource the request is about; any scheme is allowed, and the server alone decides what it means.
     pub uri: String,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: RequestMetaObject,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -441,8 +441,8 @@ impl ResourceRequestParams {
     #[must_use]
     pub fn new(uri: impl Into<String>, meta: impl Into<RequestMetaObject>) -> Self {
         Self {
-            meta: meta.into(),
             uri: uri.into(),
+            meta: meta.into(),
             extra: Map::new(),
         }
     }
@@ -451,7 +451,7 @@ impl ResourceRequestParams {
 /// Any notification a server may send to a client in this revision, distinguished by `method`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#servernotification)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServerNotification {
     /// Sign that the sender gives up one of its own requests and will not use the answer; it may arrive after that answer.
     Cancelled(CancelledNotification),
@@ -478,7 +478,7 @@ pub enum ServerNotification {
 /// Any result a server may return; the method of the request decides which one it is, since the shapes overlap.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#serverresult)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServerResult {
     /// Base of every successful answer; sent bare where a method has nothing to return but success.
     Any(AnyResult),
@@ -507,7 +507,7 @@ pub enum ServerResult {
 /// Error response of a server that does not speak the revision a request names in its `_meta`; over HTTP its status is 400.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#unsupportedprotocolversionerror)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct UnsupportedProtocolVersionError {
     /// Error object with the code for an unsupported revision and, in `data`, the revisions that would work.
     pub error: UnsupportedProtocolVersionErrorError,
@@ -537,7 +537,7 @@ impl UnsupportedProtocolVersionError {
 }
 
 /// What sets the error object of an `UnsupportedProtocolVersionError` apart: its fixed code and its data.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct UnsupportedProtocolVersionErrorError {
     /// Tells the client which revision to retry with.
     pub data: UnsupportedProtocolVersionErrorErrorData,

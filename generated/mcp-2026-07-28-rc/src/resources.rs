@@ -23,20 +23,20 @@ mcp_wire::method! {
 /// One page of the server's resource templates, in answer to `resources/templates/list`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#listresourcetemplatesresult)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ListResourceTemplatesResult {
     /// Whether caches shared between users may keep the result, or only the client's own.
     pub cache_scope: CacheScope,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<MetaObject>,
-    /// Where the next page starts; absent on the last page. Opaque: hand it back as it is.
-    pub next_cursor: Option<String>,
     /// Templates on this page, each of which expands to URIs for `resources/read`; may be empty.
     pub resource_templates: Vec<ResourceTemplate>,
     /// `complete`, or `input_required` when the server needs answers first; absent from servers of earlier revisions.
     pub result_type: String,
     /// For how many milliseconds the result may be reused; 0 means stale at once.
     pub ttl_ms: Integer,
+    /// Where the next page starts; absent on the last page. Opaque: hand it back as it is.
+    pub next_cursor: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<MetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -47,11 +47,11 @@ impl ListResourceTemplatesResult {
     pub fn new(resource_templates: Vec<ResourceTemplate>) -> Self {
         Self {
             cache_scope: CacheScope::Private,
-            meta: None,
-            next_cursor: None,
             resource_templates,
             result_type: "complete".to_owned(),
             ttl_ms: 0.into(),
+            next_cursor: None,
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -60,20 +60,6 @@ impl ListResourceTemplatesResult {
     #[must_use]
     pub fn with_cache_scope(mut self, cache_scope: impl Into<CacheScope>) -> Self {
         self.cache_scope = cache_scope.into();
-        self
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
-    }
-
-    /// Sets `nextCursor`.
-    #[must_use]
-    pub fn with_next_cursor(mut self, next_cursor: impl Into<String>) -> Self {
-        self.next_cursor = Some(next_cursor.into());
         self
     }
 
@@ -88,6 +74,20 @@ impl ListResourceTemplatesResult {
     #[must_use]
     pub fn with_ttl_ms(mut self, ttl_ms: impl Into<Integer>) -> Self {
         self.ttl_ms = ttl_ms.into();
+        self
+    }
+
+    /// Sets `nextCursor`.
+    #[must_use]
+    pub fn with_next_cursor(mut self, next_cursor: impl Into<String>) -> Self {
+        self.next_cursor = Some(next_cursor.into());
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
+        self.meta = Some(meta.into());
         self
     }
 }
@@ -104,20 +104,20 @@ mcp_wire::method! {
 /// One page of the server's resources, in answer to `resources/list`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#listresourcesresult)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ListResourcesResult {
     /// Whether caches shared between users may keep the result, or only the client's own.
     pub cache_scope: CacheScope,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<MetaObject>,
-    /// Where the next page starts; absent on the last page. Opaque: hand it back as it is.
-    pub next_cursor: Option<String>,
     /// Resources on this page, which `resources/read` can fetch by `uri`; may be empty.
     pub resources: Vec<Resource>,
     /// `complete`, or `input_required` when the server needs answers first; absent from servers of earlier revisions.
     pub result_type: String,
     /// For how many milliseconds the result may be reused; 0 means stale at once.
     pub ttl_ms: Integer,
+    /// Where the next page starts; absent on the last page. Opaque: hand it back as it is.
+    pub next_cursor: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<MetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -128,11 +128,11 @@ impl ListResourcesResult {
     pub fn new(resources: Vec<Resource>) -> Self {
         Self {
             cache_scope: CacheScope::Private,
-            meta: None,
-            next_cursor: None,
             resources,
             result_type: "complete".to_owned(),
             ttl_ms: 0.into(),
+            next_cursor: None,
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -141,20 +141,6 @@ impl ListResourcesResult {
     #[must_use]
     pub fn with_cache_scope(mut self, cache_scope: impl Into<CacheScope>) -> Self {
         self.cache_scope = cache_scope.into();
-        self
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
-    }
-
-    /// Sets `nextCursor`.
-    #[must_use]
-    pub fn with_next_cursor(mut self, next_cursor: impl Into<String>) -> Self {
-        self.next_cursor = Some(next_cursor.into());
         self
     }
 
@@ -171,10 +157,24 @@ impl ListResourcesResult {
         self.ttl_ms = ttl_ms.into();
         self
     }
+
+    /// Sets `nextCursor`.
+    #[must_use]
+    pub fn with_next_cursor(mut self, next_cursor: impl Into<String>) -> Self {
+        self.next_cursor = Some(next_cursor.into());
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
+        self.meta = Some(meta.into());
+        self
+    }
 }
 
 /// What may answer `resources/read`: the contents, or questions that the client must answer first.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReadResourceOutcome {
     /// Server's answer to a request it can finish only once the client supplies more and retries; has `inputRequests`, `requestState` or both.
     InputRequired(InputRequiredResult),
@@ -194,16 +194,16 @@ mcp_wire::method! {
 /// Parameters of `resources/read`, which name the resource to fetch.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#readresourcerequestparams)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ReadResourceRequestParams {
-    /// Answers to the `inputRequests` of the preceding `InputRequiredResult`, under the same keys; absent on a first attempt.
-    pub input_responses: Option<InputResponses>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: RequestMetaObject,
-    /// Token of the preceding `InputRequiredResult`, repeated byte for byte; absent on a first attempt or if that result had none.
-    pub request_state: Option<String>,
     /// Address of the resource, of any scheme, listed or built from a template; only the server knows what it stands for.
     pub uri: String,
+    /// Answers to the `inputRequests` of the preceding `InputRequiredResult`, under the same keys; absent on a first attempt.
+    pub input_responses: Option<InputResponses>,
+    /// Token of the preceding `InputRequiredResult`, repeated byte for byte; absent on a first attempt or if that result had none.
+    pub request_state: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: RequestMetaObject,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -213,10 +213,10 @@ impl ReadResourceRequestParams {
     #[must_use]
     pub fn new(uri: impl Into<String>, meta: impl Into<RequestMetaObject>) -> Self {
         Self {
-            input_responses: None,
-            meta: meta.into(),
-            request_state: None,
             uri: uri.into(),
+            input_responses: None,
+            request_state: None,
+            meta: meta.into(),
             extra: Map::new(),
         }
     }
@@ -242,18 +242,18 @@ impl ReadResourceRequestParams {
 /// Contents of the resource, in the server's answer to `resources/read`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#readresourceresult)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ReadResourceResult {
     /// Whether caches shared between users may keep the result, or only the client's own.
     pub cache_scope: CacheScope,
     /// What was read, as text or base64 data; several entries when the URI stands for more than one item, such as a directory.
     pub contents: Vec<TextOrBlobContents>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<MetaObject>,
     /// `complete`, or `input_required` when the server needs answers first; absent from servers of earlier revisions.
     pub result_type: String,
     /// For how many milliseconds the result may be reused; 0 means stale at once.
     pub ttl_ms: Integer,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<MetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -265,9 +265,9 @@ impl ReadResourceResult {
         Self {
             cache_scope: CacheScope::Private,
             contents,
-            meta: None,
             result_type: "complete".to_owned(),
             ttl_ms: 0.into(),
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -276,13 +276,6 @@ impl ReadResourceResult {
     #[must_use]
     pub fn with_cache_scope(mut self, cache_scope: impl Into<CacheScope>) -> Self {
         self.cache_scope = cache_scope.into();
-        self
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
-        self.meta = Some(meta.into());
         self
     }
 
@@ -297,6 +290,13 @@ impl ReadResourceResult {
     #[must_use]
     pub fn with_ttl_ms(mut self, ttl_ms: impl Into<Integer>) -> Self {
         self.ttl_ms = ttl_ms.into();
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
+        self.meta = Some(meta.into());
         self
     }
 }
@@ -322,12 +322,12 @@ mcp_wire::method! {
 /// Parameters of `notifications/resources/updated`: which resource changed, without its new content.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#resourceupdatednotificationparams)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ResourceUpdatedNotificationParams {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<MetaObject>,
     /// Resource to read again; may lie below the address in the subscription rather than equal it.
     pub uri: String,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<MetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -337,8 +337,8 @@ impl ResourceUpdatedNotificationParams {
     #[must_use]
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
-            meta: None,
             uri: uri.into(),
+            meta: None,
             extra: Map::new(),
         }
     }

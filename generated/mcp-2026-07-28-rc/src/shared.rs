@@ -14,12 +14,12 @@ use crate::{
 /// Base of every successful answer; sent bare where a method has nothing to return but success.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#result)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct AnyResult {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<MetaObject>,
     /// `complete`, or `input_required` when the server needs answers first; absent from servers of earlier revisions.
     pub result_type: String,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<MetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -29,23 +29,23 @@ impl AnyResult {
     #[must_use]
     pub fn new() -> Self {
         Self {
-            meta: None,
             result_type: "complete".to_owned(),
+            meta: None,
             extra: Map::new(),
         }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
     }
 
     /// Sets `resultType`.
     #[must_use]
     pub fn with_result_type(mut self, result_type: impl Into<String>) -> Self {
         self.result_type = result_type.into();
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
+        self.meta = Some(meta.into());
         self
     }
 }
@@ -64,7 +64,7 @@ pub type EmptyResult = AnyResult;
 /// One question to the client inside `InputRequests`: `sampling/createMessage`, `roots/list` or `elicitation/create`, without a JSON-RPC `id`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#inputrequest)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum InputRequest {
     /// Server's wish to have the client's model write a message; sent as an entry of `inputRequests`, never as a request with an `id`.
     CreateMessage(CreateMessageRequest),
@@ -84,14 +84,14 @@ pub type InputRequests = Map<InputRequest>;
 /// Server's answer to a request it can finish only once the client supplies more and retries; has `inputRequests`, `requestState` or both.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#inputrequiredresult)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct InputRequiredResult {
     /// Questions the client must answer before it retries, only of kinds it declared support for; absent when `requestState` alone is given.
     pub input_requests: Option<InputRequests>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<MetaObject>,
     /// Opaque token the client sends back unchanged on its retry; absent if not needed, and to be verified by the server as untrusted input.
     pub request_state: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<MetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -113,17 +113,17 @@ impl InputRequiredResult {
         self
     }
 
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
-    }
-
     /// Sets `requestState`.
     #[must_use]
     pub fn with_request_state(mut self, request_state: impl Into<String>) -> Self {
         self.request_state = Some(request_state.into());
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
+        self.meta = Some(meta.into());
         self
     }
 }
@@ -131,7 +131,7 @@ impl InputRequiredResult {
 /// Client's answer to one `InputRequest`: the result of `sampling/createMessage`, `roots/list` or `elicitation/create`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#inputresponse)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum InputResponse {
     /// Client's answer to `sampling/createMessage`, sent as an entry of `inputResponses` once the user could review it.
     CreateMessage(CreateMessageResult),
@@ -149,7 +149,7 @@ pub type InputResponses = Map<InputResponse>;
 /// Members that the parameters of every notification may have.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#notificationparams)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct NotificationParams {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
     pub meta: Option<MetaObject>,
@@ -175,7 +175,7 @@ impl NotificationParams {
 /// Parameters of requests whose results come in pages, which choose the page to return.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#paginatedrequestparams)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct PaginatedRequestParams {
     /// Opaque position copied from the `nextCursor` of an earlier page; absent asks for the first page.
     pub cursor: Option<String>,
@@ -207,18 +207,18 @@ impl PaginatedRequestParams {
 /// Metadata a sender attaches to a request in `params._meta`; since 2026-07-28 it also states the client's revision, identity and capabilities.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#requestmetaobject)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct RequestMetaObject {
     /// Optional features the client has for this one request; `{}` means none, and nothing carries over from earlier requests.
     pub client_capabilities: ClientCapabilities,
     /// Client software as it describes itself; required on every request.
     pub client_info: Implementation,
+    /// Revision the request is written in, set by the client; over HTTP it must equal the `MCP-Protocol-Version` header, else the server answers 400.
+    pub protocol_version: String,
     /// Least severe `notifications/message` the client wants for this request; absent means none may be sent. Logging is deprecated since 2026-07-28.
     pub log_level: Option<LoggingLevel>,
     /// Asks for `notifications/progress` that repeat this token; unique among requests in flight, absent means none wanted, and the receiver may still send none.
     pub progress_token: Option<ProgressToken>,
-    /// Revision the request is written in, set by the client; over HTTP it must equal the `MCP-Protocol-Version` header, else the server answers 400.
-    pub protocol_version: String,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -230,9 +230,9 @@ impl RequestMetaObject {
         Self {
             client_capabilities: ClientCapabilities::new(),
             client_info: client_info.into(),
+            protocol_version: crate::PROTOCOL_VERSION.to_owned(),
             log_level: None,
             progress_token: None,
-            protocol_version: crate::PROTOCOL_VERSION.to_owned(),
             extra: Map::new(),
         }
     }
@@ -244,6 +244,13 @@ impl RequestMetaObject {
         client_capabilities: impl Into<ClientCapabilities>,
     ) -> Self {
         self.client_capabilities = client_capabilities.into();
+        self
+    }
+
+    /// Sets `io.modelcontextprotocol/protocolVersion`.
+    #[must_use]
+    pub fn with_protocol_version(mut self, protocol_version: impl Into<String>) -> Self {
+        self.protocol_version = protocol_version.into();
         self
     }
 
@@ -263,19 +270,12 @@ impl RequestMetaObject {
         self.progress_token = Some(progress_token.into());
         self
     }
-
-    /// Sets `io.modelcontextprotocol/protocolVersion`.
-    #[must_use]
-    pub fn with_protocol_version(mut self, protocol_version: impl Into<String>) -> Self {
-        self.protocol_version = protocol_version.into();
-        self
-    }
 }
 
 /// Base of the `params` of every request: just the `_meta` slot that each method's own parameters come with.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#requestparams)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct RequestParams {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
     pub meta: RequestMetaObject,

@@ -21,12 +21,12 @@ mcp_wire::method! {
 /// Parameters of `notifications/subscriptions/acknowledged`: what the client will in fact receive.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#subscriptionsacknowledgednotificationparams)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct SubscriptionsAcknowledgedNotificationParams {
-    /// Metadata; this candidate's schema prescribes no keys in it.
-    pub meta: Option<MetaObject>,
     /// What the server grants out of the request's filter; kinds it cannot send are left out.
     pub notifications: SubscriptionFilter,
+    /// Metadata; this candidate's schema prescribes no keys in it.
+    pub meta: Option<MetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -36,8 +36,8 @@ impl SubscriptionsAcknowledgedNotificationParams {
     #[must_use]
     pub fn new(notifications: impl Into<SubscriptionFilter>) -> Self {
         Self {
-            meta: None,
             notifications: notifications.into(),
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -62,12 +62,12 @@ mcp_wire::method! {
 /// Parameters of `subscriptions/listen`: which notifications the stream should bring.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#subscriptionslistenrequestparams)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct SubscriptionsListenRequestParams {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: RequestMetaObject,
     /// Filter the client sets: only kinds named here may come, and the acknowledgement tells which of them will.
     pub notifications: SubscriptionFilter,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: RequestMetaObject,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -76,12 +76,12 @@ impl SubscriptionsListenRequestParams {
     /// Creates a value with its fields.
     #[must_use]
     pub fn new(
-        meta: impl Into<RequestMetaObject>,
         notifications: impl Into<SubscriptionFilter>,
+        meta: impl Into<RequestMetaObject>,
     ) -> Self {
         Self {
-            meta: meta.into(),
             notifications: notifications.into(),
+            meta: meta.into(),
             extra: Map::new(),
         }
     }

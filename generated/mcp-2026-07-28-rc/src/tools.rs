@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// What may answer `tools/call`: the tool's result, or something that has to happen first.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CallToolOutcome {
     /// Server's answer to a request it can finish only once the client supplies more and retries; has `inputRequests`, `requestState` or both.
     InputRequired(InputRequiredResult),
@@ -31,18 +31,18 @@ mcp_wire::method! {
 /// Which tool `tools/call` runs, and with what input.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#calltoolrequestparams)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct CallToolRequestParams {
+    /// Tool to run, by the `name` that `tools/list` gave.
+    pub name: String,
     /// Input for the tool, which must satisfy its `inputSchema`; absent means none.
     pub arguments: Option<JsonObject>,
     /// Client's answers on a retry, under the keys of the server's `inputRequests`; absent on a first attempt.
     pub input_responses: Option<InputResponses>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: RequestMetaObject,
-    /// Tool to run, by the `name` that `tools/list` gave.
-    pub name: String,
     /// Opaque string from the server's `input_required` result, sent back unchanged on the retry; absent if none was given.
     pub request_state: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: RequestMetaObject,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -52,11 +52,11 @@ impl CallToolRequestParams {
     #[must_use]
     pub fn new(name: impl Into<String>, meta: impl Into<RequestMetaObject>) -> Self {
         Self {
+            name: name.into(),
             arguments: None,
             input_responses: None,
-            meta: meta.into(),
-            name: name.into(),
             request_state: None,
+            meta: meta.into(),
             extra: Map::new(),
         }
     }
@@ -89,18 +89,18 @@ impl CallToolRequestParams {
 /// Server's answer to `tools/call`: what the tool produced, or its failure in a form the model can read.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#calltoolresult)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct CallToolResult {
     /// Output for the model, as text, images and other blocks in order.
     pub content: Vec<ContentBlock>,
-    /// Whether the tool itself failed; absent means `false`. An unknown tool or other protocol failure is a JSON-RPC error instead.
-    pub is_error: Option<bool>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<MetaObject>,
     /// `complete`, or `input_required` when the server needs answers first; absent from servers of earlier revisions.
     pub result_type: String,
+    /// Whether the tool itself failed; absent means `false`. An unknown tool or other protocol failure is a JSON-RPC error instead.
+    pub is_error: Option<bool>,
     /// Output for programs, which must satisfy the tool's `outputSchema` if it has one; absent when there is only `content`.
     pub structured_content: Option<Json>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<MetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -111,32 +111,25 @@ impl CallToolResult {
     pub fn new(content: Vec<ContentBlock>) -> Self {
         Self {
             content,
-            is_error: None,
-            meta: None,
             result_type: "complete".to_owned(),
+            is_error: None,
             structured_content: None,
+            meta: None,
             extra: Map::new(),
         }
-    }
-
-    /// Sets `isError`.
-    #[must_use]
-    pub fn with_is_error(mut self, is_error: bool) -> Self {
-        self.is_error = Some(is_error);
-        self
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
     }
 
     /// Sets `resultType`.
     #[must_use]
     pub fn with_result_type(mut self, result_type: impl Into<String>) -> Self {
         self.result_type = result_type.into();
+        self
+    }
+
+    /// Sets `isError`.
+    #[must_use]
+    pub fn with_is_error(mut self, is_error: bool) -> Self {
+        self.is_error = Some(is_error);
         self
     }
 
@@ -148,6 +141,21 @@ impl CallToolResult {
     ) -> Self {
         self.structured_content = Some(structured_content.into());
         self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
+        self.meta = Some(meta.into());
+        self
+    }
+}
+
+impl CallToolResult {
+    /// Returns `isError`; absent means `false`.
+    #[must_use]
+    pub fn is_error(&self) -> bool {
+        self.is_error.unwrap_or(false)
     }
 }
 
@@ -163,20 +171,20 @@ mcp_wire::method! {
 /// One page of the server's tools, in answer to `tools/list`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#listtoolsresult)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ListToolsResult {
     /// Whether caches shared between users may keep the result, or only the client's own.
     pub cache_scope: CacheScope,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<MetaObject>,
-    /// Where the next page starts; absent on the last page. Opaque: hand it back as it is.
-    pub next_cursor: Option<String>,
     /// `complete`, or `input_required` when the server needs answers first; absent from servers of earlier revisions.
     pub result_type: String,
     /// Tools on this page, which `tools/call` can invoke by `name`; may be empty.
     pub tools: Vec<Tool>,
     /// For how many milliseconds the result may be reused; 0 means stale at once.
     pub ttl_ms: Integer,
+    /// Where the next page starts; absent on the last page. Opaque: hand it back as it is.
+    pub next_cursor: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<MetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -187,11 +195,11 @@ impl ListToolsResult {
     pub fn new(tools: Vec<Tool>) -> Self {
         Self {
             cache_scope: CacheScope::Private,
-            meta: None,
-            next_cursor: None,
             result_type: "complete".to_owned(),
             tools,
             ttl_ms: 0.into(),
+            next_cursor: None,
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -200,20 +208,6 @@ impl ListToolsResult {
     #[must_use]
     pub fn with_cache_scope(mut self, cache_scope: impl Into<CacheScope>) -> Self {
         self.cache_scope = cache_scope.into();
-        self
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
-    }
-
-    /// Sets `nextCursor`.
-    #[must_use]
-    pub fn with_next_cursor(mut self, next_cursor: impl Into<String>) -> Self {
-        self.next_cursor = Some(next_cursor.into());
         self
     }
 
@@ -228,6 +222,20 @@ impl ListToolsResult {
     #[must_use]
     pub fn with_ttl_ms(mut self, ttl_ms: impl Into<Integer>) -> Self {
         self.ttl_ms = ttl_ms.into();
+        self
+    }
+
+    /// Sets `nextCursor`.
+    #[must_use]
+    pub fn with_next_cursor(mut self, next_cursor: impl Into<String>) -> Self {
+        self.next_cursor = Some(next_cursor.into());
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
+        self.meta = Some(meta.into());
         self
     }
 }

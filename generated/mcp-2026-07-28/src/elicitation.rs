@@ -19,7 +19,7 @@ mcp_wire::method! {
 /// What `elicitation/create` wants of the user: a form to fill in or a web page to visit.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#elicitrequestparams)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ElicitRequestParams {
     /// Form that the client shows its user for `elicitation/create`; not to be used for secrets.
     Form(ElicitRequestFormParams),
@@ -30,7 +30,7 @@ pub enum ElicitRequestParams {
 /// Web page to which the client sends its user for `elicitation/create`, so that what is entered there bypasses the client.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#elicitrequesturlparams)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ElicitRequestUrlParams {
     /// Text for the user that says why the page has to be visited.
     pub message: String,

@@ -22,14 +22,14 @@ mcp_wire::method! {
 /// Which request `notifications/cancelled` gives up, and why.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#cancellednotificationparams)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct CancelledNotificationParams {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<NotificationMetaObject>,
-    /// Text for logs or the user on why the request was given up; absent when the sender gives no reason.
-    pub reason: Option<String>,
     /// The `id` of the client's earlier request to give up; from a server, that of the `subscriptions/listen` request it ends.
     pub request_id: RequestId,
+    /// Text for logs or the user on why the request was given up; absent when the sender gives no reason.
+    pub reason: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<NotificationMetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -39,24 +39,24 @@ impl CancelledNotificationParams {
     #[must_use]
     pub fn new(request_id: impl Into<RequestId>) -> Self {
         Self {
-            meta: None,
-            reason: None,
             request_id: request_id.into(),
+            reason: None,
+            meta: None,
             extra: Map::new(),
         }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<NotificationMetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
     }
 
     /// Sets `reason`.
     #[must_use]
     pub fn with_reason(mut self, reason: impl Into<String>) -> Self {
         self.reason = Some(reason.into());
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<NotificationMetaObject>) -> Self {
+        self.meta = Some(meta.into());
         self
     }
 }
@@ -73,22 +73,22 @@ mcp_wire::method! {
 /// Server's answer to `server/discover`: its protocol versions, capabilities and identity.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#discoverresult)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct DiscoverResult {
     /// Whether caches shared between users may keep the result, or only the client's own.
     pub cache_scope: CacheScope,
     /// Features the server offers; a client should not ask for what is missing here.
     pub capabilities: ServerCapabilities,
-    /// Guidance for the model, fit for a system prompt; should not repeat tool descriptions, and absent means there is none.
-    pub instructions: Option<String>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<ResultMetaObject>,
     /// `complete`, or `input_required` when the server needs answers first; absent from servers of earlier revisions.
     pub result_type: String,
     /// Revisions the server speaks, of which the client picks one for its next requests.
     pub supported_versions: Vec<String>,
     /// For how many milliseconds the result may be reused; 0 means stale at once.
     pub ttl_ms: Integer,
+    /// Guidance for the model, fit for a system prompt; should not repeat tool descriptions, and absent means there is none.
+    pub instructions: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<ResultMetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -103,11 +103,11 @@ impl DiscoverResult {
         Self {
             cache_scope: CacheScope::Private,
             capabilities: capabilities.into(),
-            instructions: None,
-            meta: None,
             result_type: "complete".to_owned(),
             supported_versions,
             ttl_ms: 0.into(),
+            instructions: None,
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -116,20 +116,6 @@ impl DiscoverResult {
     #[must_use]
     pub fn with_cache_scope(mut self, cache_scope: impl Into<CacheScope>) -> Self {
         self.cache_scope = cache_scope.into();
-        self
-    }
-
-    /// Sets `instructions`.
-    #[must_use]
-    pub fn with_instructions(mut self, instructions: impl Into<String>) -> Self {
-        self.instructions = Some(instructions.into());
-        self
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
-        self.meta = Some(meta.into());
         self
     }
 
@@ -146,6 +132,20 @@ impl DiscoverResult {
         self.ttl_ms = ttl_ms.into();
         self
     }
+
+    /// Sets `instructions`.
+    #[must_use]
+    pub fn with_instructions(mut self, instructions: impl Into<String>) -> Self {
+        self.instructions = Some(instructions.into());
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
+        self.meta = Some(meta.into());
+        self
+    }
 }
 
 /// Report on a request still being worked on, sent by the side working on it if the request's `_meta` had a `progressToken`.
@@ -160,18 +160,18 @@ mcp_wire::method! {
 /// Content of one `notifications/progress` report.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#progressnotificationparams)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ProgressNotificationParams {
-    /// Text about the current step for people to read; absent when there is nothing to add.
-    pub message: Option<String>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<NotificationMetaObject>,
     /// How far the work has come, in units of the sender's choice; grows from report to report and may be fractional.
     pub progress: Number,
     /// Repeats the `progressToken` from the `_meta` of the request that this report is about.
     pub progress_token: ProgressToken,
+    /// Text about the current step for people to read; absent when there is nothing to add.
+    pub message: Option<String>,
     /// Value of `progress` at which the work is done; absent when unknown.
     pub total: Option<Number>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<NotificationMetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -184,11 +184,11 @@ impl ProgressNotificationParams {
         progress: impl Into<Number>,
     ) -> Self {
         Self {
-            message: None,
-            meta: None,
             progress: progress.into(),
             progress_token: progress_token.into(),
+            message: None,
             total: None,
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -200,17 +200,17 @@ impl ProgressNotificationParams {
         self
     }
 
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<NotificationMetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
-    }
-
     /// Sets `total`.
     #[must_use]
     pub fn with_total(mut self, total: impl Into<Number>) -> Self {
         self.total = Some(total.into());
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<NotificationMetaObject>) -> Self {
+        self.meta = Some(meta.into());
         self
     }
 }

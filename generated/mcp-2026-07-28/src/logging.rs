@@ -19,7 +19,7 @@ mcp_wire::method! {
 /// Content of one log record in `notifications/message`; deprecated since 2026-07-28.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#loggingmessagenotificationparams)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct LoggingMessageNotificationParams {
     /// What is logged: a plain string or any other JSON value.
     pub data: Json,

@@ -23,16 +23,16 @@ use crate::{
 /// Shared base of server results that say how long (`ttlMs`) and for whom (`cacheScope`) they may be kept.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#cacheableresult)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct CacheableResult {
     /// Whether caches shared between users may keep the result, or only the client's own.
     pub cache_scope: CacheScope,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<ResultMetaObject>,
     /// `complete`, or `input_required` when the server needs answers first; absent from servers of earlier revisions.
     pub result_type: String,
     /// For how many milliseconds the result may be reused; 0 means stale at once.
     pub ttl_ms: Integer,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<ResultMetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -43,9 +43,9 @@ impl CacheableResult {
     pub fn new() -> Self {
         Self {
             cache_scope: CacheScope::Private,
-            meta: None,
             result_type: "complete".to_owned(),
             ttl_ms: 0.into(),
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -54,13 +54,6 @@ impl CacheableResult {
     #[must_use]
     pub fn with_cache_scope(mut self, cache_scope: impl Into<CacheScope>) -> Self {
         self.cache_scope = cache_scope.into();
-        self
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
-        self.meta = Some(meta.into());
         self
     }
 
@@ -75,6 +68,13 @@ impl CacheableResult {
     #[must_use]
     pub fn with_ttl_ms(mut self, ttl_ms: impl Into<Integer>) -> Self {
         self.ttl_ms = ttl_ms.into();
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
+        self.meta = Some(meta.into());
         self
     }
 }
@@ -93,7 +93,7 @@ pub type CallToolResultResponse = ResponseOf<CallToolRequest>;
 /// Only notification that a client may send to a server: `notifications/cancelled`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#clientnotification)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClientNotification {
     /// Sign that the client gives up one of its requests; a server sends it only over stdio, to end a `subscriptions/listen` stream.
     Cancelled(CancelledNotification),
@@ -104,7 +104,7 @@ pub enum ClientNotification {
 /// Any request that a client may send to a server.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#clientrequest)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClientRequest {
     /// Client's optional question about a server's revisions, features and guidance; every server must answer it.
     Discover(DiscoverRequest),
@@ -133,7 +133,7 @@ pub enum ClientRequest {
 /// Same as `Result`; a client gets no requests in this revision and answers through `inputResponses` instead.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#clientresult)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClientResult {
     /// Base of every successful answer; sent bare where a method has nothing to return but success.
     Any(AnyResult),
@@ -157,7 +157,7 @@ pub type GetPromptResultResponse = ResponseOf<GetPromptRequest>;
 /// Server's refusal, with HTTP status 400, of a request whose headers are missing, malformed or at odds with its body.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#headermismatcherror)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct HeaderMismatchError {
     /// JSON-RPC error object whose `code` is -32020.
     pub error: HeaderMismatchErrorError,
@@ -187,12 +187,12 @@ impl HeaderMismatchError {
 }
 
 /// What sets the error object of a header mismatch apart from other errors.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct HeaderMismatchErrorError {
-    /// Details of the mismatch, in a form that the server chooses.
-    pub data: Option<Json>,
     /// Says in one sentence what went wrong, for people and logs.
     pub message: String,
+    /// Details of the mismatch, in a form that the server chooses.
+    pub data: Option<Json>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -202,8 +202,8 @@ impl HeaderMismatchErrorError {
     #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self {
-            data: None,
             message: message.into(),
+            data: None,
             extra: Map::new(),
         }
     }
@@ -219,14 +219,14 @@ impl HeaderMismatchErrorError {
 /// Parameters added to a request that may be retried after an `InputRequiredResult`: `tools/call`, `prompts/get` and `resources/read`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#inputresponserequestparams)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct InputResponseRequestParams {
     /// Answers to the `inputRequests` of the preceding `InputRequiredResult`, under the same keys; absent on a first attempt.
     pub input_responses: Option<InputResponses>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: RequestMetaObject,
     /// Token of the preceding `InputRequiredResult`, repeated byte for byte; absent on a first attempt or if that result had none.
     pub request_state: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: RequestMetaObject,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -237,8 +237,8 @@ impl InputResponseRequestParams {
     pub fn new() -> Self {
         Self {
             input_responses: None,
-            meta: RequestMetaObject::new(),
             request_state: None,
+            meta: RequestMetaObject::new(),
             extra: Map::new(),
         }
     }
@@ -253,17 +253,17 @@ impl InputResponseRequestParams {
         self
     }
 
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
-        self.meta = meta.into();
-        self
-    }
-
     /// Sets `requestState`.
     #[must_use]
     pub fn with_request_state(mut self, request_state: impl Into<String>) -> Self {
         self.request_state = Some(request_state.into());
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
+        self.meta = meta.into();
         self
     }
 }
@@ -277,7 +277,7 @@ impl Default for InputResponseRequestParams {
 /// Any message that the transport may carry: a request, a notification, a result or an error.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#jsonrpcmessage)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JsonRpcMessage {
     /// Envelope of a message that the other side must answer with a result or an error under the same `id`.
     Request(JsonRpcRequest),
@@ -292,7 +292,7 @@ pub enum JsonRpcMessage {
 /// Envelope of any answer to a request: a result or an error.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#jsonrpcresponse)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JsonRpcResponse {
     /// Envelope of a successful answer, sent by whichever side received the request.
     Result(JsonRpcResultResponse),
@@ -303,7 +303,7 @@ pub enum JsonRpcResponse {
 /// Envelope of a successful answer, sent by whichever side received the request.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#jsonrpcresultresponse)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct JsonRpcResultResponse {
     /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
     pub id: RequestId,
@@ -348,7 +348,7 @@ pub type ListToolsResultResponse = ResponseOf<ListToolsRequest>;
 /// Server's answer to a request it could serve only with a capability missing from the request's `clientCapabilities`; over HTTP with status 400.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#missingrequiredclientcapabilityerror)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct MissingRequiredClientCapabilityError {
     /// What went wrong, with the capabilities to declare in its `data`.
     pub error: MissingRequiredClientCapabilityErrorError,
@@ -378,7 +378,7 @@ impl MissingRequiredClientCapabilityError {
 }
 
 /// Error object which tells the client that a capability it did not declare is needed.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct MissingRequiredClientCapabilityErrorError {
     /// Names what the client would have to declare for the request to succeed.
     pub data: MissingRequiredClientCapabilityErrorErrorData,
@@ -406,7 +406,7 @@ impl MissingRequiredClientCapabilityErrorError {
 /// Common shape of requests whose results come in pages, such as `tools/list`; not a method of its own.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#paginatedrequest)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct PaginatedRequest {
     /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
     pub id: RequestId,
@@ -438,14 +438,14 @@ impl PaginatedRequest {
 /// Common shape of results that come in pages, such as that of `tools/list`; the last page has no `nextCursor`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#paginatedresult)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct PaginatedResult {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<ResultMetaObject>,
-    /// Where the next page starts; absent on the last page. Opaque: hand it back as it is.
-    pub next_cursor: Option<String>,
     /// `complete`, or `input_required` when the server needs answers first; absent from servers of earlier revisions.
     pub result_type: String,
+    /// Where the next page starts; absent on the last page. Opaque: hand it back as it is.
+    pub next_cursor: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<ResultMetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -455,17 +455,17 @@ impl PaginatedResult {
     #[must_use]
     pub fn new() -> Self {
         Self {
-            meta: None,
-            next_cursor: None,
             result_type: "complete".to_owned(),
+            next_cursor: None,
+            meta: None,
             extra: Map::new(),
         }
     }
 
-    /// Sets `_meta`.
+    /// Sets `resultType`.
     #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
-        self.meta = Some(meta.into());
+    pub fn with_result_type(mut self, result_type: impl Into<String>) -> Self {
+        self.result_type = result_type.into();
         self
     }
 
@@ -476,10 +476,10 @@ impl PaginatedResult {
         self
     }
 
-    /// Sets `resultType`.
+    /// Sets `_meta`.
     #[must_use]
-    pub fn with_result_type(mut self, result_type: impl Into<String>) -> Self {
-        self.result_type = result_type.into();
+    pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
+        self.meta = Some(meta.into());
         self
     }
 }
@@ -498,12 +498,12 @@ pub type ReadResourceResultResponse = ResponseOf<ReadResourceRequest>;
 /// Base of the `params` of requests about a single resource, such as `resources/read`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#resourcerequestparams)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ResourceRequestParams {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: RequestMetaObject,
     /// Resource the request is about; any scheme is allowed, and the server alone decides what it means.
     pub uri: String,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: RequestMetaObject,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -513,8 +513,8 @@ impl ResourceRequestParams {
     #[must_use]
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
-            meta: RequestMetaObject::new(),
             uri: uri.into(),
+            meta: RequestMetaObject::new(),
             extra: Map::new(),
         }
     }
@@ -530,7 +530,7 @@ impl ResourceRequestParams {
 /// Any notification a server may send to a client in this revision, distinguished by `method`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#servernotification)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServerNotification {
     /// Sign that the client gives up one of its requests; a server sends it only over stdio, to end a `subscriptions/listen` stream.
     Cancelled(CancelledNotification),
@@ -555,7 +555,7 @@ pub enum ServerNotification {
 /// Any result a server may return; the method of the request decides which one it is, since the shapes overlap.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#serverresult)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServerResult {
     /// Base of every successful answer; sent bare where a method has nothing to return but success.
     Any(AnyResult),
@@ -591,7 +591,7 @@ pub type SubscriptionsListenResultResponse = ResponseOf<SubscriptionsListenReque
 /// Error response of a server that does not speak the revision a request names in its `_meta`; over HTTP its status is 400.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#unsupportedprotocolversionerror)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct UnsupportedProtocolVersionError {
     /// Error object with the code for an unsupported revision and, in `data`, the revisions that would work.
     pub error: UnsupportedProtocolVersionErrorError,
@@ -621,7 +621,7 @@ impl UnsupportedProtocolVersionError {
 }
 
 /// What sets the error object of an `UnsupportedProtocolVersionError` apart: its fixed code and its data.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct UnsupportedProtocolVersionErrorError {
     /// Tells the client which revision to retry with.
     pub data: UnsupportedProtocolVersionErrorErrorData,

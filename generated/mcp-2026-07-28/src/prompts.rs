@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// What may answer `prompts/get`: the prompt, or questions that the client must answer first.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GetPromptOutcome {
     /// Server's answer to a request it can finish only once the client supplies more and retries; has `inputRequests`, `requestState` or both.
     InputRequired(InputRequiredResult),
@@ -31,18 +31,18 @@ mcp_wire::method! {
 /// Which prompt `prompts/get` fetches, and what to fill in.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#getpromptrequestparams)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct GetPromptRequestParams {
+    /// Prompt to fetch, by the `name` that `prompts/list` gave.
+    pub name: String,
     /// Strings to fill in, keyed by the names of the prompt's arguments; absent means none.
     pub arguments: Option<Map<String>>,
     /// Client's answers on a retry, under the keys of the server's `inputRequests`; absent on a first attempt.
     pub input_responses: Option<InputResponses>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: RequestMetaObject,
-    /// Prompt to fetch, by the `name` that `prompts/list` gave.
-    pub name: String,
     /// Opaque string from the server's `input_required` result, sent back unchanged on the retry; absent if none was given.
     pub request_state: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: RequestMetaObject,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -52,11 +52,11 @@ impl GetPromptRequestParams {
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self {
+            name: name.into(),
             arguments: None,
             input_responses: None,
-            meta: RequestMetaObject::new(),
-            name: name.into(),
             request_state: None,
+            meta: RequestMetaObject::new(),
             extra: Map::new(),
         }
     }
@@ -78,17 +78,17 @@ impl GetPromptRequestParams {
         self
     }
 
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
-        self.meta = meta.into();
-        self
-    }
-
     /// Sets `requestState`.
     #[must_use]
     pub fn with_request_state(mut self, request_state: impl Into<String>) -> Self {
         self.request_state = Some(request_state.into());
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
+        self.meta = meta.into();
         self
     }
 }
@@ -96,16 +96,16 @@ impl GetPromptRequestParams {
 /// Server's answer to `prompts/get`: the messages, ready to hand to a model.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#getpromptresult)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct GetPromptResult {
-    /// What the prompt is for, in words for people; absent when the server has nothing to say.
-    pub description: Option<String>,
     /// Conversation that the prompt expands to, in order.
     pub messages: Vec<PromptMessage>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<ResultMetaObject>,
     /// `complete`, or `input_required` when the server needs answers first; absent from servers of earlier revisions.
     pub result_type: String,
+    /// What the prompt is for, in words for people; absent when the server has nothing to say.
+    pub description: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<ResultMetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -115,12 +115,19 @@ impl GetPromptResult {
     #[must_use]
     pub fn new(messages: Vec<PromptMessage>) -> Self {
         Self {
-            description: None,
             messages,
-            meta: None,
             result_type: "complete".to_owned(),
+            description: None,
+            meta: None,
             extra: Map::new(),
         }
+    }
+
+    /// Sets `resultType`.
+    #[must_use]
+    pub fn with_result_type(mut self, result_type: impl Into<String>) -> Self {
+        self.result_type = result_type.into();
+        self
     }
 
     /// Sets `description`.
@@ -134,13 +141,6 @@ impl GetPromptResult {
     #[must_use]
     pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
         self.meta = Some(meta.into());
-        self
-    }
-
-    /// Sets `resultType`.
-    #[must_use]
-    pub fn with_result_type(mut self, result_type: impl Into<String>) -> Self {
-        self.result_type = result_type.into();
         self
     }
 }
@@ -157,20 +157,20 @@ mcp_wire::method! {
 /// One page of the server's prompts, in answer to `prompts/list`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#listpromptsresult)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ListPromptsResult {
     /// Whether caches shared between users may keep the result, or only the client's own.
     pub cache_scope: CacheScope,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<ResultMetaObject>,
-    /// Where the next page starts; absent on the last page. Opaque: hand it back as it is.
-    pub next_cursor: Option<String>,
     /// Prompts on this page, which `prompts/get` can fetch by `name`; may be empty.
     pub prompts: Vec<Prompt>,
     /// `complete`, or `input_required` when the server needs answers first; absent from servers of earlier revisions.
     pub result_type: String,
     /// For how many milliseconds the result may be reused; 0 means stale at once.
     pub ttl_ms: Integer,
+    /// Where the next page starts; absent on the last page. Opaque: hand it back as it is.
+    pub next_cursor: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<ResultMetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -181,11 +181,11 @@ impl ListPromptsResult {
     pub fn new(prompts: Vec<Prompt>) -> Self {
         Self {
             cache_scope: CacheScope::Private,
-            meta: None,
-            next_cursor: None,
             prompts,
             result_type: "complete".to_owned(),
             ttl_ms: 0.into(),
+            next_cursor: None,
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -194,20 +194,6 @@ impl ListPromptsResult {
     #[must_use]
     pub fn with_cache_scope(mut self, cache_scope: impl Into<CacheScope>) -> Self {
         self.cache_scope = cache_scope.into();
-        self
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
-    }
-
-    /// Sets `nextCursor`.
-    #[must_use]
-    pub fn with_next_cursor(mut self, next_cursor: impl Into<String>) -> Self {
-        self.next_cursor = Some(next_cursor.into());
         self
     }
 
@@ -222,6 +208,20 @@ impl ListPromptsResult {
     #[must_use]
     pub fn with_ttl_ms(mut self, ttl_ms: impl Into<Integer>) -> Self {
         self.ttl_ms = ttl_ms.into();
+        self
+    }
+
+    /// Sets `nextCursor`.
+    #[must_use]
+    pub fn with_next_cursor(mut self, next_cursor: impl Into<String>) -> Self {
+        self.next_cursor = Some(next_cursor.into());
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
+        self.meta = Some(meta.into());
         self
     }
 }

@@ -17,7 +17,7 @@ mcp_wire::method! {
 }
 
 /// Parameters of `roots/list`; none are defined beyond `_meta`.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct ListRootsRequestParams {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
     pub meta: Option<MetaObject>,

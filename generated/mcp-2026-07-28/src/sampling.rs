@@ -19,18 +19,18 @@ mcp_wire::method! {
 /// Client's answer to `sampling/createMessage`, sent as an entry of `inputResponses`; deprecated since 2026-07-28.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#createmessageresult)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct CreateMessageResult {
     /// What the model produced; from 2025-11-25 on it may also be a list of blocks.
     pub content: SamplingContent,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<MetaObject>,
     /// Model that the client used in the end, which need not be one the server hinted at.
     pub model: String,
     /// Author of the message in the conversation, `assistant` for what a model wrote.
     pub role: Role,
     /// Why generation ended: `endTurn`, `stopSequence`, `maxTokens`, `toolUse` or a provider's own word; absent if unknown.
     pub stop_reason: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<MetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -45,25 +45,25 @@ impl CreateMessageResult {
     ) -> Self {
         Self {
             content: content.into(),
-            meta: None,
             model: model.into(),
             role: role.into(),
             stop_reason: None,
+            meta: None,
             extra: Map::new(),
         }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
     }
 
     /// Sets `stopReason`.
     #[must_use]
     pub fn with_stop_reason(mut self, stop_reason: impl Into<String>) -> Self {
         self.stop_reason = Some(stop_reason.into());
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
+        self.meta = Some(meta.into());
         self
     }
 }

@@ -14,12 +14,12 @@ use crate::{
 /// Base of every successful answer; sent bare where a method has nothing to return but success.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#result)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct AnyResult {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<ResultMetaObject>,
     /// `complete`, or `input_required` when the server needs answers first; absent from servers of earlier revisions.
     pub result_type: String,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<ResultMetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -29,23 +29,23 @@ impl AnyResult {
     #[must_use]
     pub fn new() -> Self {
         Self {
-            meta: None,
             result_type: "complete".to_owned(),
+            meta: None,
             extra: Map::new(),
         }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
     }
 
     /// Sets `resultType`.
     #[must_use]
     pub fn with_result_type(mut self, result_type: impl Into<String>) -> Self {
         self.result_type = result_type.into();
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
+        self.meta = Some(meta.into());
         self
     }
 }
@@ -64,7 +64,7 @@ pub type EmptyResult = AnyResult;
 /// One question to the client inside `InputRequests`: `sampling/createMessage`, `roots/list` or `elicitation/create`, without a JSON-RPC `id`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#inputrequest)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum InputRequest {
     /// Server's wish to have the client's model write a message, as an entry of `inputRequests` without `id`; deprecated since 2026-07-28.
     CreateMessage(CreateMessageRequest),
@@ -84,14 +84,14 @@ pub type InputRequests = Map<InputRequest>;
 /// Server's answer to a request it can finish only once the client supplies more and retries; has `inputRequests`, `requestState` or both.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#inputrequiredresult)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct InputRequiredResult {
     /// Questions the client must answer before it retries, only of kinds it declared support for; absent when `requestState` alone is given.
     pub input_requests: Option<InputRequests>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<ResultMetaObject>,
     /// Opaque token the client sends back unchanged on its retry; absent if not needed, and to be verified by the server as untrusted input.
     pub request_state: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<ResultMetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -113,17 +113,17 @@ impl InputRequiredResult {
         self
     }
 
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
-    }
-
     /// Sets `requestState`.
     #[must_use]
     pub fn with_request_state(mut self, request_state: impl Into<String>) -> Self {
         self.request_state = Some(request_state.into());
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
+        self.meta = Some(meta.into());
         self
     }
 }
@@ -131,7 +131,7 @@ impl InputRequiredResult {
 /// Client's answer to one `InputRequest`: the result of `sampling/createMessage`, `roots/list` or `elicitation/create`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#inputresponse)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum InputResponse {
     /// Client's answer to `sampling/createMessage`, sent as an entry of `inputResponses`; deprecated since 2026-07-28.
     CreateMessage(CreateMessageResult),
@@ -149,7 +149,7 @@ pub type InputResponses = Map<InputResponse>;
 /// Content of the `_meta` member of a notification, open to further keys under the naming rules of `MetaObject`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#notificationmetaobject)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct NotificationMetaObject {
     /// The `id` of the `subscriptions/listen` request whose stream carries this; set by the server on all of them, absent elsewhere.
     pub subscription_id: Option<RequestId>,
@@ -178,7 +178,7 @@ impl NotificationMetaObject {
 /// Members that the parameters of every notification may have.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#notificationparams)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct NotificationParams {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
     pub meta: Option<NotificationMetaObject>,
@@ -204,7 +204,7 @@ impl NotificationParams {
 /// Parameters of requests whose results come in pages, which choose the page to return.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#paginatedrequestparams)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct PaginatedRequestParams {
     /// Opaque position copied from the `nextCursor` of an earlier page; absent asks for the first page.
     pub cursor: Option<String>,
@@ -249,18 +249,18 @@ impl Default for PaginatedRequestParams {
 /// Metadata a sender attaches to a request in `params._meta`; since 2026-07-28 it also states the client's revision, identity and capabilities.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#requestmetaobject)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct RequestMetaObject {
     /// Optional features the client has for this one request; `{}` means none, and nothing carries over from earlier requests.
     pub client_capabilities: ClientCapabilities,
+    /// Revision the request is written in, set by the client; over HTTP it must equal the `MCP-Protocol-Version` header, else the server answers 400.
+    pub protocol_version: String,
     /// Client software as it describes itself, for display and logs only; clients should send it unless configured not to.
     pub client_info: Option<Implementation>,
     /// Least severe `notifications/message` the client wants for this request; absent means none may be sent. Logging is deprecated since 2026-07-28.
     pub log_level: Option<LoggingLevel>,
     /// Asks for `notifications/progress` that repeat this token; unique among requests in flight, absent means none wanted, and the receiver may still send none.
     pub progress_token: Option<ProgressToken>,
-    /// Revision the request is written in, set by the client; over HTTP it must equal the `MCP-Protocol-Version` header, else the server answers 400.
-    pub protocol_version: String,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -271,10 +271,10 @@ impl RequestMetaObject {
     pub fn new() -> Self {
         Self {
             client_capabilities: ClientCapabilities::new(),
+            protocol_version: crate::PROTOCOL_VERSION.to_owned(),
             client_info: None,
             log_level: None,
             progress_token: None,
-            protocol_version: crate::PROTOCOL_VERSION.to_owned(),
             extra: Map::new(),
         }
     }
@@ -286,6 +286,13 @@ impl RequestMetaObject {
         client_capabilities: impl Into<ClientCapabilities>,
     ) -> Self {
         self.client_capabilities = client_capabilities.into();
+        self
+    }
+
+    /// Sets `io.modelcontextprotocol/protocolVersion`.
+    #[must_use]
+    pub fn with_protocol_version(mut self, protocol_version: impl Into<String>) -> Self {
+        self.protocol_version = protocol_version.into();
         self
     }
 
@@ -312,13 +319,6 @@ impl RequestMetaObject {
         self.progress_token = Some(progress_token.into());
         self
     }
-
-    /// Sets `io.modelcontextprotocol/protocolVersion`.
-    #[must_use]
-    pub fn with_protocol_version(mut self, protocol_version: impl Into<String>) -> Self {
-        self.protocol_version = protocol_version.into();
-        self
-    }
 }
 
 impl Default for RequestMetaObject {
@@ -330,7 +330,7 @@ impl Default for RequestMetaObject {
 /// Base of the `params` of every request: just the `_meta` slot that each method's own parameters come with.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#requestparams)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct RequestParams {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
     pub meta: RequestMetaObject,
@@ -365,7 +365,7 @@ impl Default for RequestParams {
 /// Metadata a server attaches to a result in `_meta`, chiefly to say which software answered.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#resultmetaobject)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct ResultMetaObject {
     /// Server software as it describes itself, for display and logs only; servers should send it unless configured not to.
     pub server_info: Option<Implementation>,

@@ -24,12 +24,12 @@ mcp_wire::method! {
 /// Parameters of `notifications/subscriptions/acknowledged`: what the client will in fact receive.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#subscriptionsacknowledgednotificationparams)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct SubscriptionsAcknowledgedNotificationParams {
-    /// Metadata; `io.modelcontextprotocol/subscriptionId` in it is the id of the `subscriptions/listen` request being acknowledged.
-    pub meta: Option<NotificationMetaObject>,
     /// What the server grants out of the request's filter; kinds it cannot send are left out.
     pub notifications: SubscriptionFilter,
+    /// Metadata; `io.modelcontextprotocol/subscriptionId` in it is the id of the `subscriptions/listen` request being acknowledged.
+    pub meta: Option<NotificationMetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -39,8 +39,8 @@ impl SubscriptionsAcknowledgedNotificationParams {
     #[must_use]
     pub fn new(notifications: impl Into<SubscriptionFilter>) -> Self {
         Self {
-            meta: None,
             notifications: notifications.into(),
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -65,12 +65,12 @@ mcp_wire::method! {
 /// Parameters of `subscriptions/listen`: which notifications the stream should bring.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#subscriptionslistenrequestparams)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct SubscriptionsListenRequestParams {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: RequestMetaObject,
     /// Filter the client sets: only kinds named here may come, and the acknowledgement tells which of them will.
     pub notifications: SubscriptionFilter,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: RequestMetaObject,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -80,8 +80,8 @@ impl SubscriptionsListenRequestParams {
     #[must_use]
     pub fn new(notifications: impl Into<SubscriptionFilter>) -> Self {
         Self {
-            meta: RequestMetaObject::new(),
             notifications: notifications.into(),
+            meta: RequestMetaObject::new(),
             extra: Map::new(),
         }
     }
@@ -97,12 +97,12 @@ impl SubscriptionsListenRequestParams {
 /// Late answer to `subscriptions/listen`, sent when the server ends the stream in an orderly way; a broken connection brings none.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#subscriptionslistenresult)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct SubscriptionsListenResult {
-    /// The only payload; `io.modelcontextprotocol/subscriptionId` in it names the stream that has ended.
-    pub meta: SubscriptionsListenResultMetaObject,
     /// `complete`, or `input_required` when the server needs answers first; absent from servers of earlier revisions.
     pub result_type: String,
+    /// The only payload; `io.modelcontextprotocol/subscriptionId` in it names the stream that has ended.
+    pub meta: SubscriptionsListenResultMetaObject,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -112,8 +112,8 @@ impl SubscriptionsListenResult {
     #[must_use]
     pub fn new(meta: impl Into<SubscriptionsListenResultMetaObject>) -> Self {
         Self {
-            meta: meta.into(),
             result_type: "complete".to_owned(),
+            meta: meta.into(),
             extra: Map::new(),
         }
     }
@@ -129,12 +129,12 @@ impl SubscriptionsListenResult {
 /// Metadata in the `_meta` of a `SubscriptionsListenResult`: which stream ended and which software answered.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#subscriptionslistenresultmetaobject)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct SubscriptionsListenResultMetaObject {
-    /// Server software as it describes itself, for display and logs only; servers should send it unless configured not to.
-    pub server_info: Option<Implementation>,
     /// Stream that ends here, as the id of its `subscriptions/listen` request; the same as the response's own `id`.
     pub subscription_id: RequestId,
+    /// Server software as it describes itself, for display and logs only; servers should send it unless configured not to.
+    pub server_info: Option<Implementation>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -144,8 +144,8 @@ impl SubscriptionsListenResultMetaObject {
     #[must_use]
     pub fn new(subscription_id: impl Into<RequestId>) -> Self {
         Self {
-            server_info: None,
             subscription_id: subscription_id.into(),
+            server_info: None,
             extra: Map::new(),
         }
     }

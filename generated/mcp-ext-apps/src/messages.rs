@@ -10,7 +10,7 @@ use crate::{McpUiResourceCsp, McpUiResourcePermissions};
 /// What a client declares under `io.modelcontextprotocol/ui`: it can show apps.
 ///
 /// [Reference](https://modelcontextprotocol.io/extensions/apps/overview)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct McpUiClientCapabilities {
     /// Types of content that it can show; `text/html;profile=mcp-app` is among them.
     pub mime_types: Option<Vec<String>>,
@@ -36,7 +36,7 @@ impl McpUiClientCapabilities {
 /// What a server says under `_meta.ui` of a resource: how its page is to be shown.
 ///
 /// [Reference](https://modelcontextprotocol.io/extensions/apps/overview)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct McpUiResourceMeta {
     /// Origins that the page may reach.
     pub csp: Option<McpUiResourceCsp>,
@@ -251,7 +251,7 @@ pub enum McpUiStyleVariableKey {
 /// What a server says under `_meta.ui` of a tool: the page that shows its results, and who may call it.
 ///
 /// [Reference](https://modelcontextprotocol.io/extensions/apps/overview)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct McpUiToolMeta {
     /// URI of the page, with the scheme `ui://`.
     pub resource_uri: Option<String>,

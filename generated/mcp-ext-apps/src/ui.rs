@@ -13,7 +13,7 @@ use crate::{
 /// What a view can do, as it tells its host in `ui/initialize`.
 ///
 /// [Reference](https://modelcontextprotocol.io/extensions/apps/overview)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct McpUiAppCapabilities {
     /// Display modes that the view can be shown in.
     pub available_display_modes: Option<Vec<McpUiDisplayMode>>,
@@ -58,7 +58,7 @@ impl McpUiAppCapabilities {
 }
 
 /// What a view can do about its tools.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct McpUiAppCapabilitiesTools {
     /// The view tells when its list of tools changes; absence means that it does not.
     pub list_changed: Option<bool>,
@@ -104,7 +104,7 @@ mcp_wire::method! {
 }
 
 /// What is to be downloaded.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct McpUiDownloadFileRequestParams {
     /// The files: with their content, or as links that the host reads.
     pub contents: Vec<McpUiDownloadFileRequestParamsContents>,
@@ -124,7 +124,7 @@ impl McpUiDownloadFileRequestParams {
 }
 
 /// A file to download: its content, or a link to it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum McpUiDownloadFileRequestParamsContents {
     /// Contents of a resource carried inline in a prompt message or tool result; the client decides how to show them.
     Resource(EmbeddedResource),
@@ -135,7 +135,7 @@ pub enum McpUiDownloadFileRequestParamsContents {
 /// Answer to `ui/download-file`.
 ///
 /// [Reference](https://modelcontextprotocol.io/extensions/apps/overview)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct McpUiDownloadFileResult {
     /// The download failed or was refused; absence means that it was done.
     pub is_error: Option<bool>,
@@ -161,7 +161,7 @@ impl McpUiDownloadFileResult {
 /// What a host lets a view do, as it answers in `ui/initialize`.
 ///
 /// [Reference](https://modelcontextprotocol.io/extensions/apps/overview)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct McpUiHostCapabilities {
     /// The host takes `ui/download-file`.
     pub download_file: Option<JsonObject>,
@@ -284,7 +284,7 @@ impl McpUiHostCapabilities {
 }
 
 /// What a host can do for `sampling/createMessage` of a view.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct McpUiHostCapabilitiesSampling {
     /// The host takes `tools` and `toolChoice` in the request.
     pub tools: Option<JsonObject>,
@@ -308,7 +308,7 @@ impl McpUiHostCapabilitiesSampling {
 }
 
 /// What a host grants the page of a view.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct McpUiHostCapabilitiesSandbox {
     /// Origins that the page may reach.
     pub csp: Option<McpUiResourceCsp>,
@@ -344,7 +344,7 @@ impl McpUiHostCapabilitiesSandbox {
 }
 
 /// What a host does about the server's resources.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct McpUiHostCapabilitiesServerResources {
     /// The host tells when the list of resources changes; absence means that it does not.
     pub list_changed: Option<bool>,
@@ -368,7 +368,7 @@ impl McpUiHostCapabilitiesServerResources {
 }
 
 /// What a host does about the server's tools.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct McpUiHostCapabilitiesServerTools {
     /// The host tells when the list of tools changes; absence means that it does not.
     pub list_changed: Option<bool>,
@@ -394,7 +394,7 @@ impl McpUiHostCapabilitiesServerTools {
 /// The surroundings of a view: how it is shown, and to whom. Each member may be absent.
 ///
 /// [Reference](https://modelcontextprotocol.io/extensions/apps/overview)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct McpUiHostContext {
     /// Display modes that the host can show the view in.
     pub available_display_modes: Option<Vec<McpUiDisplayMode>>,
@@ -547,7 +547,7 @@ mcp_wire::method! {
 }
 
 /// Size of the place that a view is shown in, in pixels: each side is fixed, or has a limit, or neither.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct McpUiHostContextContainerDimensions {
     /// Height that the view has to have.
     pub height: Option<Number>,
@@ -598,7 +598,7 @@ impl McpUiHostContextContainerDimensions {
 }
 
 /// How a user can point at something.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct McpUiHostContextDeviceCapabilities {
     /// A pointer can rest above something.
     pub hover: Option<bool>,
@@ -642,7 +642,7 @@ pub enum McpUiHostContextPlatform {
 }
 
 /// Edges of a screen to keep clear of, in pixels.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct McpUiHostContextSafeAreaInsets {
     /// Pixels at the lower edge.
     pub bottom: Number,
@@ -676,12 +676,12 @@ impl McpUiHostContextSafeAreaInsets {
 }
 
 /// The tool call that a view is shown for.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct McpUiHostContextToolInfo {
-    /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
-    pub id: Option<RequestId>,
     /// The tool, as the server lists it.
     pub tool: Tool,
+    /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
+    pub id: Option<RequestId>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -691,8 +691,8 @@ impl McpUiHostContextToolInfo {
     #[must_use]
     pub fn new(tool: impl Into<Tool>) -> Self {
         Self {
-            id: None,
             tool: tool.into(),
+            id: None,
             extra: Map::new(),
         }
     }
@@ -708,7 +708,7 @@ impl McpUiHostContextToolInfo {
 /// Style sheets of a host for its views.
 ///
 /// [Reference](https://modelcontextprotocol.io/extensions/apps/overview)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct McpUiHostCss {
     /// Rules that define the fonts of the host.
     pub fonts: Option<String>,
@@ -734,7 +734,7 @@ impl McpUiHostCss {
 /// Fonts, colours and sizes of a host.
 ///
 /// [Reference](https://modelcontextprotocol.io/extensions/apps/overview)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct McpUiHostStyles {
     /// Style sheets to add to the page.
     pub css: Option<McpUiHostCss>,
@@ -776,7 +776,7 @@ mcp_wire::method! {
 }
 
 /// What a view says of itself.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct McpUiInitializeRequestParams {
     /// What the view can do.
     pub app_capabilities: McpUiAppCapabilities,
@@ -808,7 +808,7 @@ impl McpUiInitializeRequestParams {
 /// What a host says of itself, and of the surroundings of the view.
 ///
 /// [Reference](https://modelcontextprotocol.io/extensions/apps/overview)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct McpUiInitializeResult {
     /// What the host lets the view do.
     pub host_capabilities: McpUiHostCapabilities,
@@ -860,7 +860,7 @@ mcp_wire::method! {
 }
 
 /// The message to put into the conversation.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct McpUiMessageRequestParams {
     /// What the message says.
     pub content: Vec<ContentBlock>,
@@ -879,7 +879,7 @@ impl McpUiMessageRequestParams {
 /// Answer to `ui/message`.
 ///
 /// [Reference](https://modelcontextprotocol.io/extensions/apps/overview)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct McpUiMessageResult {
     /// The host refused the message; absence means that it took it.
     pub is_error: Option<bool>,
@@ -912,7 +912,7 @@ mcp_wire::method! {
 }
 
 /// What is to be opened.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct McpUiOpenLinkRequestParams {
     /// Address of the page.
     pub url: String,
@@ -934,7 +934,7 @@ impl McpUiOpenLinkRequestParams {
 /// Answer to `ui/open-link`.
 ///
 /// [Reference](https://modelcontextprotocol.io/extensions/apps/overview)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct McpUiOpenLinkResult {
     /// The host refused to open it; absence means that it did.
     pub is_error: Option<bool>,
@@ -967,7 +967,7 @@ mcp_wire::method! {
 }
 
 /// How the view is to be shown.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct McpUiRequestDisplayModeRequestParams {
     /// Display mode that the view wants.
     pub mode: McpUiDisplayMode,
@@ -989,7 +989,7 @@ impl McpUiRequestDisplayModeRequestParams {
 /// Answer to `ui/request-display-mode`.
 ///
 /// [Reference](https://modelcontextprotocol.io/extensions/apps/overview)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct McpUiRequestDisplayModeResult {
     /// Display mode that the view has now, which may be another one than it wanted.
     pub mode: McpUiDisplayMode,
@@ -1020,7 +1020,7 @@ mcp_wire::method! {
 /// Origins that a page may reach; absence of a list means none.
 ///
 /// [Reference](https://modelcontextprotocol.io/extensions/apps/overview)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct McpUiResourceCsp {
     /// Origins that `base` of the page may name; by default its own.
     pub base_uri_domains: Option<Vec<String>>,
@@ -1073,7 +1073,7 @@ impl McpUiResourceCsp {
 /// What a page may ask the browser for; a host need not grant it.
 ///
 /// [Reference](https://modelcontextprotocol.io/extensions/apps/overview)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct McpUiResourcePermissions {
     /// The camera.
     pub camera: Option<JsonObject>,
@@ -1159,12 +1159,12 @@ mcp_wire::method! {
 }
 
 /// The page of a view, and what it may do.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct McpUiSandboxResourceReadyNotificationParams {
-    /// Origins that the page may reach.
-    pub csp: Option<McpUiResourceCsp>,
     /// The page.
     pub html: String,
+    /// Origins that the page may reach.
+    pub csp: Option<McpUiResourceCsp>,
     /// What the page may ask the browser for.
     pub permissions: Option<McpUiResourcePermissions>,
     /// Value of the attribute `sandbox` of the frame, in place of the default.
@@ -1178,8 +1178,8 @@ impl McpUiSandboxResourceReadyNotificationParams {
     #[must_use]
     pub fn new(html: impl Into<String>) -> Self {
         Self {
-            csp: None,
             html: html.into(),
+            csp: None,
             permissions: None,
             sandbox: None,
             extra: Map::new(),
@@ -1221,7 +1221,7 @@ mcp_wire::method! {
 }
 
 /// Size of the content of a view, in pixels.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct McpUiSizeChangedNotificationParams {
     /// New height in pixels.
     pub height: Option<Number>,
@@ -1261,7 +1261,7 @@ pub type McpUiStyles = Map<String>;
 /// Kinds of content that a host takes; absence of one means that it does not take it.
 ///
 /// [Reference](https://modelcontextprotocol.io/extensions/apps/overview)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct McpUiSupportedContentBlockModalities {
     /// Sounds.
     pub audio: Option<JsonObject>,
@@ -1353,7 +1353,7 @@ mcp_wire::method! {
 }
 
 /// Why a tool call was cancelled.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct McpUiToolCancelledNotificationParams {
     /// The reason, for people.
     pub reason: Option<String>,
@@ -1386,7 +1386,7 @@ mcp_wire::method! {
 }
 
 /// The arguments of a tool call.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct McpUiToolInputNotificationParams {
     /// Arguments by name, all of them.
     pub arguments: Option<JsonObject>,
@@ -1419,7 +1419,7 @@ mcp_wire::method! {
 }
 
 /// Arguments of a tool call that are not complete.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct McpUiToolInputPartialNotificationParams {
     /// Arguments by name so far; the last one may be cut.
     pub arguments: Option<JsonObject>,
@@ -1452,16 +1452,16 @@ mcp_wire::method! {
 }
 
 /// The result of a tool call, as the server gave it in whichever revision it speaks.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct McpUiToolResultNotificationParams {
     /// Content for the model.
     pub content: Vec<ContentBlock>,
     /// The tool itself failed; absence means that it did not.
     pub is_error: Option<bool>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<ResultMetaObject>,
     /// The result as data.
     pub structured_content: Option<Json>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<ResultMetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -1473,8 +1473,8 @@ impl McpUiToolResultNotificationParams {
         Self {
             content,
             is_error: None,
-            meta: None,
             structured_content: None,
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -1486,13 +1486,6 @@ impl McpUiToolResultNotificationParams {
         self
     }
 
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
-    }
-
     /// Sets `structuredContent`.
     #[must_use]
     pub fn with_structured_content(
@@ -1500,6 +1493,13 @@ impl McpUiToolResultNotificationParams {
         structured_content: impl Into<Json>,
     ) -> Self {
         self.structured_content = Some(structured_content.into());
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
+        self.meta = Some(meta.into());
         self
     }
 }
@@ -1514,7 +1514,7 @@ mcp_wire::method! {
 }
 
 /// What the view adds to the context of the model.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct McpUiUpdateModelContextRequestParams {
     /// Content for the model.
     pub content: Option<Vec<ContentBlock>>,

@@ -10,20 +10,20 @@ use crate::{ErrorObject, InputRequests, JsonObject};
 /// A task that was cancelled before it was done.
 ///
 /// [Reference](https://modelcontextprotocol.io/extensions/tasks/overview)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct CancelledTask {
     /// Moment the server created the task, ISO 8601; `ttlMs` counts from here.
     pub created_at: String,
     /// Moment of the latest change to the task, ISO 8601.
     pub last_updated_at: String,
-    /// Milliseconds the client should wait between two `tasks/get`, may change over time; absent leaves the pace to it.
-    pub poll_interval_ms: Option<Integer>,
-    /// Explanation for people, such as progress or why the task failed; absent when there is nothing to add.
-    pub status_message: Option<String>,
     /// Handle the server assigns, hard to guess; every `tasks/*` call about the task repeats it.
     pub task_id: String,
     /// Milliseconds from `createdAt` for which the server keeps the task, may change over time; `null` means without limit.
     pub ttl_ms: Option<Integer>,
+    /// Milliseconds the client should wait between two `tasks/get`, may change over time; absent leaves the pace to it.
+    pub poll_interval_ms: Option<Integer>,
+    /// Explanation for people, such as progress or why the task failed; absent when there is nothing to add.
+    pub status_message: Option<String>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -40,10 +40,10 @@ impl CancelledTask {
         Self {
             created_at: created_at.0.into(),
             last_updated_at: last_updated_at.into(),
-            poll_interval_ms: None,
-            status_message: None,
             task_id: task_id.into(),
             ttl_ms,
+            poll_interval_ms: None,
+            status_message: None,
             extra: Map::new(),
         }
     }
@@ -69,22 +69,22 @@ impl CancelledTask {
 /// A task that is done.
 ///
 /// [Reference](https://modelcontextprotocol.io/extensions/tasks/overview)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct CompletedTask {
     /// Moment the server created the task, ISO 8601; `ttlMs` counts from here.
     pub created_at: String,
     /// Moment of the latest change to the task, ISO 8601.
     pub last_updated_at: String,
-    /// Milliseconds the client should wait between two `tasks/get`, may change over time; absent leaves the pace to it.
-    pub poll_interval_ms: Option<Integer>,
     /// What the request would have been answered by without a task, such as a `CallToolResult`; a tool's own error included.
     pub result: JsonObject,
-    /// Explanation for people, such as progress or why the task failed; absent when there is nothing to add.
-    pub status_message: Option<String>,
     /// Handle the server assigns, hard to guess; every `tasks/*` call about the task repeats it.
     pub task_id: String,
     /// Milliseconds from `createdAt` for which the server keeps the task, may change over time; `null` means without limit.
     pub ttl_ms: Option<Integer>,
+    /// Milliseconds the client should wait between two `tasks/get`, may change over time; absent leaves the pace to it.
+    pub poll_interval_ms: Option<Integer>,
+    /// Explanation for people, such as progress or why the task failed; absent when there is nothing to add.
+    pub status_message: Option<String>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -102,11 +102,11 @@ impl CompletedTask {
         Self {
             created_at: created_at.0.into(),
             last_updated_at: last_updated_at.into(),
-            poll_interval_ms: None,
             result: result.into(),
-            status_message: None,
             task_id: task_id.into(),
             ttl_ms,
+            poll_interval_ms: None,
+            status_message: None,
             extra: Map::new(),
         }
     }
@@ -132,7 +132,7 @@ impl CompletedTask {
 /// A task with what its status brings: the questions that are open, the result or the error.
 ///
 /// [Reference](https://modelcontextprotocol.io/extensions/tasks/overview)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DetailedTask {
     /// A task that is at work.
     Working(WorkingTask),
@@ -149,7 +149,7 @@ pub enum DetailedTask {
 /// A task whose request ended with a JSON-RPC error.
 ///
 /// [Reference](https://modelcontextprotocol.io/extensions/tasks/overview)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct FailedTask {
     /// Moment the server created the task, ISO 8601; `ttlMs` counts from here.
     pub created_at: String,
@@ -157,14 +157,14 @@ pub struct FailedTask {
     pub error: ErrorObject,
     /// Moment of the latest change to the task, ISO 8601.
     pub last_updated_at: String,
-    /// Milliseconds the client should wait between two `tasks/get`, may change over time; absent leaves the pace to it.
-    pub poll_interval_ms: Option<Integer>,
-    /// Explanation for people, such as progress or why the task failed; absent when there is nothing to add.
-    pub status_message: Option<String>,
     /// Handle the server assigns, hard to guess; every `tasks/*` call about the task repeats it.
     pub task_id: String,
     /// Milliseconds from `createdAt` for which the server keeps the task, may change over time; `null` means without limit.
     pub ttl_ms: Option<Integer>,
+    /// Milliseconds the client should wait between two `tasks/get`, may change over time; absent leaves the pace to it.
+    pub poll_interval_ms: Option<Integer>,
+    /// Explanation for people, such as progress or why the task failed; absent when there is nothing to add.
+    pub status_message: Option<String>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -183,10 +183,10 @@ impl FailedTask {
             created_at: created_at.0.into(),
             error: error.into(),
             last_updated_at: last_updated_at.into(),
-            poll_interval_ms: None,
-            status_message: None,
             task_id: task_id.into(),
             ttl_ms,
+            poll_interval_ms: None,
+            status_message: None,
             extra: Map::new(),
         }
     }
@@ -212,7 +212,7 @@ impl FailedTask {
 /// A task that goes on only when the client has answered questions.
 ///
 /// [Reference](https://modelcontextprotocol.io/extensions/tasks/overview)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct InputRequiredTask {
     /// Moment the server created the task, ISO 8601; `ttlMs` counts from here.
     pub created_at: String,
@@ -220,14 +220,14 @@ pub struct InputRequiredTask {
     pub input_requests: InputRequests,
     /// Moment of the latest change to the task, ISO 8601.
     pub last_updated_at: String,
-    /// Milliseconds the client should wait between two `tasks/get`, may change over time; absent leaves the pace to it.
-    pub poll_interval_ms: Option<Integer>,
-    /// Explanation for people, such as progress or why the task failed; absent when there is nothing to add.
-    pub status_message: Option<String>,
     /// Handle the server assigns, hard to guess; every `tasks/*` call about the task repeats it.
     pub task_id: String,
     /// Milliseconds from `createdAt` for which the server keeps the task, may change over time; `null` means without limit.
     pub ttl_ms: Option<Integer>,
+    /// Milliseconds the client should wait between two `tasks/get`, may change over time; absent leaves the pace to it.
+    pub poll_interval_ms: Option<Integer>,
+    /// Explanation for people, such as progress or why the task failed; absent when there is nothing to add.
+    pub status_message: Option<String>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -246,10 +246,10 @@ impl InputRequiredTask {
             created_at: created_at.0.into(),
             input_requests: input_requests.into(),
             last_updated_at: last_updated_at.into(),
-            poll_interval_ms: None,
-            status_message: None,
             task_id: task_id.into(),
             ttl_ms,
+            poll_interval_ms: None,
+            status_message: None,
             extra: Map::new(),
         }
     }
@@ -280,7 +280,7 @@ pub type RelatedTaskIds = Vec<String>;
 /// What a server adds to the notifications that it agrees to send: those of tasks.
 ///
 /// [Reference](https://modelcontextprotocol.io/extensions/tasks/overview)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct TaskSubscriptionAcknowledgedNotifications {
     /// The tasks whose changes it will send.
     pub task_ids: Option<Vec<String>>,
@@ -306,7 +306,7 @@ impl TaskSubscriptionAcknowledgedNotifications {
 /// What a client adds to the notifications that it subscribes to by `subscriptions/listen`: those of tasks.
 ///
 /// [Reference](https://modelcontextprotocol.io/extensions/tasks/overview)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct TaskSubscriptionNotifications {
     /// The tasks whose changes it wants to hear of.
     pub task_ids: Option<Vec<String>>,
@@ -332,7 +332,7 @@ impl TaskSubscriptionNotifications {
 /// What both sides declare under the identifier of the extension; there are no settings.
 ///
 /// [Reference](https://modelcontextprotocol.io/extensions/tasks/overview)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct TasksExtensionCapability {}
 
 impl TasksExtensionCapability {
@@ -346,20 +346,20 @@ impl TasksExtensionCapability {
 /// A task that is at work.
 ///
 /// [Reference](https://modelcontextprotocol.io/extensions/tasks/overview)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct WorkingTask {
     /// Moment the server created the task, ISO 8601; `ttlMs` counts from here.
     pub created_at: String,
     /// Moment of the latest change to the task, ISO 8601.
     pub last_updated_at: String,
-    /// Milliseconds the client should wait between two `tasks/get`, may change over time; absent leaves the pace to it.
-    pub poll_interval_ms: Option<Integer>,
-    /// Explanation for people, such as progress or why the task failed; absent when there is nothing to add.
-    pub status_message: Option<String>,
     /// Handle the server assigns, hard to guess; every `tasks/*` call about the task repeats it.
     pub task_id: String,
     /// Milliseconds from `createdAt` for which the server keeps the task, may change over time; `null` means without limit.
     pub ttl_ms: Option<Integer>,
+    /// Milliseconds the client should wait between two `tasks/get`, may change over time; absent leaves the pace to it.
+    pub poll_interval_ms: Option<Integer>,
+    /// Explanation for people, such as progress or why the task failed; absent when there is nothing to add.
+    pub status_message: Option<String>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -376,10 +376,10 @@ impl WorkingTask {
         Self {
             created_at: created_at.0.into(),
             last_updated_at: last_updated_at.into(),
-            poll_interval_ms: None,
-            status_message: None,
             task_id: task_id.into(),
             ttl_ms,
+            poll_interval_ms: None,
+            status_message: None,
             extra: Map::new(),
         }
     }

@@ -10,24 +10,24 @@ use crate::ResultMetaObject;
 /// Answer to a request that the server runs as a task: its handle in place of the result.
 ///
 /// [Reference](https://modelcontextprotocol.io/extensions/tasks/overview)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct CreateTaskResult {
     /// Moment the server created the task, ISO 8601; `ttlMs` counts from here.
     pub created_at: String,
     /// Moment of the latest change to the task, ISO 8601.
     pub last_updated_at: String,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<ResultMetaObject>,
-    /// Milliseconds the client should wait between two `tasks/get`, may change over time; absent leaves the pace to it.
-    pub poll_interval_ms: Option<Integer>,
     /// How far the task has come; it decides what else the task carries.
     pub status: TaskStatus,
-    /// Explanation for people, such as progress or why the task failed; absent when there is nothing to add.
-    pub status_message: Option<String>,
     /// Handle the server assigns, hard to guess; every `tasks/*` call about the task repeats it.
     pub task_id: String,
     /// Milliseconds from `createdAt` for which the server keeps the task, may change over time; `null` means without limit.
     pub ttl_ms: Option<Integer>,
+    /// Milliseconds the client should wait between two `tasks/get`, may change over time; absent leaves the pace to it.
+    pub poll_interval_ms: Option<Integer>,
+    /// Explanation for people, such as progress or why the task failed; absent when there is nothing to add.
+    pub status_message: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<ResultMetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -45,21 +45,14 @@ impl CreateTaskResult {
         Self {
             created_at: created_at.into(),
             last_updated_at: last_updated_at.0.into(),
-            meta: None,
-            poll_interval_ms: None,
             status: status.into(),
-            status_message: None,
             task_id: task_id.into(),
             ttl_ms,
+            poll_interval_ms: None,
+            status_message: None,
+            meta: None,
             extra: Map::new(),
         }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
     }
 
     /// Sets `pollIntervalMs`.
@@ -78,27 +71,34 @@ impl CreateTaskResult {
         self.status_message = Some(status_message.into());
         self
     }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
+        self.meta = Some(meta.into());
+        self
+    }
 }
 
 /// State of a request that runs as a task.
 ///
 /// [Reference](https://modelcontextprotocol.io/extensions/tasks/overview)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Task {
     /// Moment the server created the task, ISO 8601; `ttlMs` counts from here.
     pub created_at: String,
     /// Moment of the latest change to the task, ISO 8601.
     pub last_updated_at: String,
-    /// Milliseconds the client should wait between two `tasks/get`, may change over time; absent leaves the pace to it.
-    pub poll_interval_ms: Option<Integer>,
     /// How far the task has come; it decides what else the task carries.
     pub status: TaskStatus,
-    /// Explanation for people, such as progress or why the task failed; absent when there is nothing to add.
-    pub status_message: Option<String>,
     /// Handle the server assigns, hard to guess; every `tasks/*` call about the task repeats it.
     pub task_id: String,
     /// Milliseconds from `createdAt` for which the server keeps the task, may change over time; `null` means without limit.
     pub ttl_ms: Option<Integer>,
+    /// Milliseconds the client should wait between two `tasks/get`, may change over time; absent leaves the pace to it.
+    pub poll_interval_ms: Option<Integer>,
+    /// Explanation for people, such as progress or why the task failed; absent when there is nothing to add.
+    pub status_message: Option<String>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -116,11 +116,11 @@ impl Task {
         Self {
             created_at: created_at.into(),
             last_updated_at: last_updated_at.0.into(),
-            poll_interval_ms: None,
             status: status.into(),
-            status_message: None,
             task_id: task_id.into(),
             ttl_ms,
+            poll_interval_ms: None,
+            status_message: None,
             extra: Map::new(),
         }
     }

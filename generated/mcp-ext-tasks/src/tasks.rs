@@ -20,12 +20,12 @@ mcp_wire::method! {
 }
 
 /// Which task `tasks/cancel` stops.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct CancelTaskRequestParams {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: RequestMetaObject,
     /// Task the request is about, by the id its receiver assigned in `CreateTaskResult`.
     pub task_id: String,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: RequestMetaObject,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -35,8 +35,8 @@ impl CancelTaskRequestParams {
     #[must_use]
     pub fn new(task_id: impl Into<String>) -> Self {
         Self {
-            meta: RequestMetaObject::new(),
             task_id: task_id.into(),
+            meta: RequestMetaObject::new(),
             extra: Map::new(),
         }
     }
@@ -52,7 +52,7 @@ impl CancelTaskRequestParams {
 /// Answer to `tasks/cancel`: the server has noted the wish. Whether the task stops is seen by `tasks/get`.
 ///
 /// [Reference](https://modelcontextprotocol.io/extensions/tasks/overview)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct CancelTaskResult {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
     pub meta: Option<ResultMetaObject>,
@@ -85,12 +85,12 @@ mcp_wire::method! {
 }
 
 /// Which task's state `tasks/get` reads.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct GetTaskRequestParams {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: RequestMetaObject,
     /// Task the request is about, by the id its receiver assigned in `CreateTaskResult`.
     pub task_id: String,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: RequestMetaObject,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -100,8 +100,8 @@ impl GetTaskRequestParams {
     #[must_use]
     pub fn new(task_id: impl Into<String>) -> Self {
         Self {
-            meta: RequestMetaObject::new(),
             task_id: task_id.into(),
+            meta: RequestMetaObject::new(),
             extra: Map::new(),
         }
     }
@@ -117,7 +117,7 @@ impl GetTaskRequestParams {
 /// Answer to `tasks/get`: the task as it stands now.
 ///
 /// [Reference](https://modelcontextprotocol.io/extensions/tasks/overview)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GetTaskResult {
     /// Answer to `tasks/get` about a task that is still at work.
     Working(GetTaskResultWorking),
@@ -132,22 +132,22 @@ pub enum GetTaskResult {
 }
 
 /// Answer to `tasks/get` about a task that is cancelled before it was done.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct GetTaskResultCancelled {
     /// Moment the server created the task, ISO 8601; `ttlMs` counts from here.
     pub created_at: String,
     /// Moment of the latest change to the task, ISO 8601.
     pub last_updated_at: String,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<ResultMetaObject>,
-    /// Milliseconds the client should wait between two `tasks/get`, may change over time; absent leaves the pace to it.
-    pub poll_interval_ms: Option<Integer>,
-    /// Explanation for people, such as progress or why the task failed; absent when there is nothing to add.
-    pub status_message: Option<String>,
     /// Handle the server assigns, hard to guess; every `tasks/*` call about the task repeats it.
     pub task_id: String,
     /// Milliseconds from `createdAt` for which the server keeps the task, may change over time; `null` means without limit.
     pub ttl_ms: Option<Integer>,
+    /// Milliseconds the client should wait between two `tasks/get`, may change over time; absent leaves the pace to it.
+    pub poll_interval_ms: Option<Integer>,
+    /// Explanation for people, such as progress or why the task failed; absent when there is nothing to add.
+    pub status_message: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<ResultMetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -164,20 +164,13 @@ impl GetTaskResultCancelled {
         Self {
             created_at: created_at.0.into(),
             last_updated_at: last_updated_at.into(),
-            meta: None,
-            poll_interval_ms: None,
-            status_message: None,
             task_id: task_id.into(),
             ttl_ms,
+            poll_interval_ms: None,
+            status_message: None,
+            meta: None,
             extra: Map::new(),
         }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
     }
 
     /// Sets `pollIntervalMs`.
@@ -196,27 +189,34 @@ impl GetTaskResultCancelled {
         self.status_message = Some(status_message.into());
         self
     }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
+        self.meta = Some(meta.into());
+        self
+    }
 }
 
 /// Answer to `tasks/get` about a task that is done, with its result.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct GetTaskResultCompleted {
     /// Moment the server created the task, ISO 8601; `ttlMs` counts from here.
     pub created_at: String,
     /// Moment of the latest change to the task, ISO 8601.
     pub last_updated_at: String,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<ResultMetaObject>,
-    /// Milliseconds the client should wait between two `tasks/get`, may change over time; absent leaves the pace to it.
-    pub poll_interval_ms: Option<Integer>,
     /// What the request would have been answered by without a task.
     pub result: JsonObject,
-    /// Explanation for people, such as progress or why the task failed; absent when there is nothing to add.
-    pub status_message: Option<String>,
     /// Handle the server assigns, hard to guess; every `tasks/*` call about the task repeats it.
     pub task_id: String,
     /// Milliseconds from `createdAt` for which the server keeps the task, may change over time; `null` means without limit.
     pub ttl_ms: Option<Integer>,
+    /// Milliseconds the client should wait between two `tasks/get`, may change over time; absent leaves the pace to it.
+    pub poll_interval_ms: Option<Integer>,
+    /// Explanation for people, such as progress or why the task failed; absent when there is nothing to add.
+    pub status_message: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<ResultMetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -234,21 +234,14 @@ impl GetTaskResultCompleted {
         Self {
             created_at: created_at.0.into(),
             last_updated_at: last_updated_at.into(),
-            meta: None,
-            poll_interval_ms: None,
             result: result.into(),
-            status_message: None,
             task_id: task_id.into(),
             ttl_ms,
+            poll_interval_ms: None,
+            status_message: None,
+            meta: None,
             extra: Map::new(),
         }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
     }
 
     /// Sets `pollIntervalMs`.
@@ -267,10 +260,17 @@ impl GetTaskResultCompleted {
         self.status_message = Some(status_message.into());
         self
     }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
+        self.meta = Some(meta.into());
+        self
+    }
 }
 
 /// Answer to `tasks/get` about a task that has failed, with its error.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct GetTaskResultFailed {
     /// Moment the server created the task, ISO 8601; `ttlMs` counts from here.
     pub created_at: String,
@@ -278,16 +278,16 @@ pub struct GetTaskResultFailed {
     pub error: ErrorObject,
     /// Moment of the latest change to the task, ISO 8601.
     pub last_updated_at: String,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<ResultMetaObject>,
-    /// Milliseconds the client should wait between two `tasks/get`, may change over time; absent leaves the pace to it.
-    pub poll_interval_ms: Option<Integer>,
-    /// Explanation for people, such as progress or why the task failed; absent when there is nothing to add.
-    pub status_message: Option<String>,
     /// Handle the server assigns, hard to guess; every `tasks/*` call about the task repeats it.
     pub task_id: String,
     /// Milliseconds from `createdAt` for which the server keeps the task, may change over time; `null` means without limit.
     pub ttl_ms: Option<Integer>,
+    /// Milliseconds the client should wait between two `tasks/get`, may change over time; absent leaves the pace to it.
+    pub poll_interval_ms: Option<Integer>,
+    /// Explanation for people, such as progress or why the task failed; absent when there is nothing to add.
+    pub status_message: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<ResultMetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -306,20 +306,13 @@ impl GetTaskResultFailed {
             created_at: created_at.0.into(),
             error: error.into(),
             last_updated_at: last_updated_at.into(),
-            meta: None,
-            poll_interval_ms: None,
-            status_message: None,
             task_id: task_id.into(),
             ttl_ms,
+            poll_interval_ms: None,
+            status_message: None,
+            meta: None,
             extra: Map::new(),
         }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
     }
 
     /// Sets `pollIntervalMs`.
@@ -338,10 +331,17 @@ impl GetTaskResultFailed {
         self.status_message = Some(status_message.into());
         self
     }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
+        self.meta = Some(meta.into());
+        self
+    }
 }
 
 /// Answer to `tasks/get` about a task that is waiting for input, with the open questions.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct GetTaskResultInputRequired {
     /// Moment the server created the task, ISO 8601; `ttlMs` counts from here.
     pub created_at: String,
@@ -349,16 +349,16 @@ pub struct GetTaskResultInputRequired {
     pub input_requests: InputRequests,
     /// Moment of the latest change to the task, ISO 8601.
     pub last_updated_at: String,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<ResultMetaObject>,
-    /// Milliseconds the client should wait between two `tasks/get`, may change over time; absent leaves the pace to it.
-    pub poll_interval_ms: Option<Integer>,
-    /// Explanation for people, such as progress or why the task failed; absent when there is nothing to add.
-    pub status_message: Option<String>,
     /// Handle the server assigns, hard to guess; every `tasks/*` call about the task repeats it.
     pub task_id: String,
     /// Milliseconds from `createdAt` for which the server keeps the task, may change over time; `null` means without limit.
     pub ttl_ms: Option<Integer>,
+    /// Milliseconds the client should wait between two `tasks/get`, may change over time; absent leaves the pace to it.
+    pub poll_interval_ms: Option<Integer>,
+    /// Explanation for people, such as progress or why the task failed; absent when there is nothing to add.
+    pub status_message: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<ResultMetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -377,20 +377,13 @@ impl GetTaskResultInputRequired {
             created_at: created_at.0.into(),
             input_requests: input_requests.into(),
             last_updated_at: last_updated_at.into(),
-            meta: None,
-            poll_interval_ms: None,
-            status_message: None,
             task_id: task_id.into(),
             ttl_ms,
+            poll_interval_ms: None,
+            status_message: None,
+            meta: None,
             extra: Map::new(),
         }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
     }
 
     /// Sets `pollIntervalMs`.
@@ -409,25 +402,32 @@ impl GetTaskResultInputRequired {
         self.status_message = Some(status_message.into());
         self
     }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
+        self.meta = Some(meta.into());
+        self
+    }
 }
 
 /// Answer to `tasks/get` about a task that is still at work.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct GetTaskResultWorking {
     /// Moment the server created the task, ISO 8601; `ttlMs` counts from here.
     pub created_at: String,
     /// Moment of the latest change to the task, ISO 8601.
     pub last_updated_at: String,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<ResultMetaObject>,
-    /// Milliseconds the client should wait between two `tasks/get`, may change over time; absent leaves the pace to it.
-    pub poll_interval_ms: Option<Integer>,
-    /// Explanation for people, such as progress or why the task failed; absent when there is nothing to add.
-    pub status_message: Option<String>,
     /// Handle the server assigns, hard to guess; every `tasks/*` call about the task repeats it.
     pub task_id: String,
     /// Milliseconds from `createdAt` for which the server keeps the task, may change over time; `null` means without limit.
     pub ttl_ms: Option<Integer>,
+    /// Milliseconds the client should wait between two `tasks/get`, may change over time; absent leaves the pace to it.
+    pub poll_interval_ms: Option<Integer>,
+    /// Explanation for people, such as progress or why the task failed; absent when there is nothing to add.
+    pub status_message: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<ResultMetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -444,20 +444,13 @@ impl GetTaskResultWorking {
         Self {
             created_at: created_at.0.into(),
             last_updated_at: last_updated_at.into(),
-            meta: None,
-            poll_interval_ms: None,
-            status_message: None,
             task_id: task_id.into(),
             ttl_ms,
+            poll_interval_ms: None,
+            status_message: None,
+            meta: None,
             extra: Map::new(),
         }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
     }
 
     /// Sets `pollIntervalMs`.
@@ -474,6 +467,13 @@ impl GetTaskResultWorking {
     #[must_use]
     pub fn with_status_message(mut self, status_message: impl Into<String>) -> Self {
         self.status_message = Some(status_message.into());
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
+        self.meta = Some(meta.into());
         self
     }
 }
@@ -490,7 +490,7 @@ mcp_wire::method! {
 /// Parameters of `notifications/tasks`: the whole task in its new state.
 ///
 /// [Reference](https://modelcontextprotocol.io/extensions/tasks/overview)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TaskStatusNotificationParams {
     /// Parameters of `notifications/tasks` about a task that is at work.
     Working(TaskStatusNotificationParamsWorking),
@@ -505,22 +505,22 @@ pub enum TaskStatusNotificationParams {
 }
 
 /// Parameters of `notifications/tasks` about a task that was cancelled.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct TaskStatusNotificationParamsCancelled {
     /// Moment the server created the task, ISO 8601; `ttlMs` counts from here.
     pub created_at: String,
     /// Moment of the latest change to the task, ISO 8601.
     pub last_updated_at: String,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<NotificationMetaObject>,
-    /// Milliseconds the client should wait between two `tasks/get`, may change over time; absent leaves the pace to it.
-    pub poll_interval_ms: Option<Integer>,
-    /// Explanation for people, such as progress or why the task failed; absent when there is nothing to add.
-    pub status_message: Option<String>,
     /// Handle the server assigns, hard to guess; every `tasks/*` call about the task repeats it.
     pub task_id: String,
     /// Milliseconds from `createdAt` for which the server keeps the task, may change over time; `null` means without limit.
     pub ttl_ms: Option<Integer>,
+    /// Milliseconds the client should wait between two `tasks/get`, may change over time; absent leaves the pace to it.
+    pub poll_interval_ms: Option<Integer>,
+    /// Explanation for people, such as progress or why the task failed; absent when there is nothing to add.
+    pub status_message: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<NotificationMetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -537,20 +537,13 @@ impl TaskStatusNotificationParamsCancelled {
         Self {
             created_at: created_at.0.into(),
             last_updated_at: last_updated_at.into(),
-            meta: None,
-            poll_interval_ms: None,
-            status_message: None,
             task_id: task_id.into(),
             ttl_ms,
+            poll_interval_ms: None,
+            status_message: None,
+            meta: None,
             extra: Map::new(),
         }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<NotificationMetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
     }
 
     /// Sets `pollIntervalMs`.
@@ -569,27 +562,34 @@ impl TaskStatusNotificationParamsCancelled {
         self.status_message = Some(status_message.into());
         self
     }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<NotificationMetaObject>) -> Self {
+        self.meta = Some(meta.into());
+        self
+    }
 }
 
 /// Parameters of `notifications/tasks` about a task that is done.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct TaskStatusNotificationParamsCompleted {
     /// Moment the server created the task, ISO 8601; `ttlMs` counts from here.
     pub created_at: String,
     /// Moment of the latest change to the task, ISO 8601.
     pub last_updated_at: String,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<NotificationMetaObject>,
-    /// Milliseconds the client should wait between two `tasks/get`, may change over time; absent leaves the pace to it.
-    pub poll_interval_ms: Option<Integer>,
     /// What the request would have been answered by without a task.
     pub result: JsonObject,
-    /// Explanation for people, such as progress or why the task failed; absent when there is nothing to add.
-    pub status_message: Option<String>,
     /// Handle the server assigns, hard to guess; every `tasks/*` call about the task repeats it.
     pub task_id: String,
     /// Milliseconds from `createdAt` for which the server keeps the task, may change over time; `null` means without limit.
     pub ttl_ms: Option<Integer>,
+    /// Milliseconds the client should wait between two `tasks/get`, may change over time; absent leaves the pace to it.
+    pub poll_interval_ms: Option<Integer>,
+    /// Explanation for people, such as progress or why the task failed; absent when there is nothing to add.
+    pub status_message: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<NotificationMetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -607,21 +607,14 @@ impl TaskStatusNotificationParamsCompleted {
         Self {
             created_at: created_at.0.into(),
             last_updated_at: last_updated_at.into(),
-            meta: None,
-            poll_interval_ms: None,
             result: result.into(),
-            status_message: None,
             task_id: task_id.into(),
             ttl_ms,
+            poll_interval_ms: None,
+            status_message: None,
+            meta: None,
             extra: Map::new(),
         }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<NotificationMetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
     }
 
     /// Sets `pollIntervalMs`.
@@ -640,10 +633,17 @@ impl TaskStatusNotificationParamsCompleted {
         self.status_message = Some(status_message.into());
         self
     }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<NotificationMetaObject>) -> Self {
+        self.meta = Some(meta.into());
+        self
+    }
 }
 
 /// Parameters of `notifications/tasks` about a task that has failed.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct TaskStatusNotificationParamsFailed {
     /// Moment the server created the task, ISO 8601; `ttlMs` counts from here.
     pub created_at: String,
@@ -651,16 +651,16 @@ pub struct TaskStatusNotificationParamsFailed {
     pub error: ErrorObject,
     /// Moment of the latest change to the task, ISO 8601.
     pub last_updated_at: String,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<NotificationMetaObject>,
-    /// Milliseconds the client should wait between two `tasks/get`, may change over time; absent leaves the pace to it.
-    pub poll_interval_ms: Option<Integer>,
-    /// Explanation for people, such as progress or why the task failed; absent when there is nothing to add.
-    pub status_message: Option<String>,
     /// Handle the server assigns, hard to guess; every `tasks/*` call about the task repeats it.
     pub task_id: String,
     /// Milliseconds from `createdAt` for which the server keeps the task, may change over time; `null` means without limit.
     pub ttl_ms: Option<Integer>,
+    /// Milliseconds the client should wait between two `tasks/get`, may change over time; absent leaves the pace to it.
+    pub poll_interval_ms: Option<Integer>,
+    /// Explanation for people, such as progress or why the task failed; absent when there is nothing to add.
+    pub status_message: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<NotificationMetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -679,20 +679,13 @@ impl TaskStatusNotificationParamsFailed {
             created_at: created_at.0.into(),
             error: error.into(),
             last_updated_at: last_updated_at.into(),
-            meta: None,
-            poll_interval_ms: None,
-            status_message: None,
             task_id: task_id.into(),
             ttl_ms,
+            poll_interval_ms: None,
+            status_message: None,
+            meta: None,
             extra: Map::new(),
         }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<NotificationMetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
     }
 
     /// Sets `pollIntervalMs`.
@@ -711,10 +704,17 @@ impl TaskStatusNotificationParamsFailed {
         self.status_message = Some(status_message.into());
         self
     }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<NotificationMetaObject>) -> Self {
+        self.meta = Some(meta.into());
+        self
+    }
 }
 
 /// Parameters of `notifications/tasks` about a task that waits for input.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct TaskStatusNotificationParamsInputRequired {
     /// Moment the server created the task, ISO 8601; `ttlMs` counts from here.
     pub created_at: String,
@@ -722,16 +722,16 @@ pub struct TaskStatusNotificationParamsInputRequired {
     pub input_requests: InputRequests,
     /// Moment of the latest change to the task, ISO 8601.
     pub last_updated_at: String,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<NotificationMetaObject>,
-    /// Milliseconds the client should wait between two `tasks/get`, may change over time; absent leaves the pace to it.
-    pub poll_interval_ms: Option<Integer>,
-    /// Explanation for people, such as progress or why the task failed; absent when there is nothing to add.
-    pub status_message: Option<String>,
     /// Handle the server assigns, hard to guess; every `tasks/*` call about the task repeats it.
     pub task_id: String,
     /// Milliseconds from `createdAt` for which the server keeps the task, may change over time; `null` means without limit.
     pub ttl_ms: Option<Integer>,
+    /// Milliseconds the client should wait between two `tasks/get`, may change over time; absent leaves the pace to it.
+    pub poll_interval_ms: Option<Integer>,
+    /// Explanation for people, such as progress or why the task failed; absent when there is nothing to add.
+    pub status_message: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<NotificationMetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -750,20 +750,13 @@ impl TaskStatusNotificationParamsInputRequired {
             created_at: created_at.0.into(),
             input_requests: input_requests.into(),
             last_updated_at: last_updated_at.into(),
-            meta: None,
-            poll_interval_ms: None,
-            status_message: None,
             task_id: task_id.into(),
             ttl_ms,
+            poll_interval_ms: None,
+            status_message: None,
+            meta: None,
             extra: Map::new(),
         }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<NotificationMetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
     }
 
     /// Sets `pollIntervalMs`.
@@ -782,25 +775,32 @@ impl TaskStatusNotificationParamsInputRequired {
         self.status_message = Some(status_message.into());
         self
     }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<NotificationMetaObject>) -> Self {
+        self.meta = Some(meta.into());
+        self
+    }
 }
 
 /// Parameters of `notifications/tasks` about a task that is at work.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct TaskStatusNotificationParamsWorking {
     /// Moment the server created the task, ISO 8601; `ttlMs` counts from here.
     pub created_at: String,
     /// Moment of the latest change to the task, ISO 8601.
     pub last_updated_at: String,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<NotificationMetaObject>,
-    /// Milliseconds the client should wait between two `tasks/get`, may change over time; absent leaves the pace to it.
-    pub poll_interval_ms: Option<Integer>,
-    /// Explanation for people, such as progress or why the task failed; absent when there is nothing to add.
-    pub status_message: Option<String>,
     /// Handle the server assigns, hard to guess; every `tasks/*` call about the task repeats it.
     pub task_id: String,
     /// Milliseconds from `createdAt` for which the server keeps the task, may change over time; `null` means without limit.
     pub ttl_ms: Option<Integer>,
+    /// Milliseconds the client should wait between two `tasks/get`, may change over time; absent leaves the pace to it.
+    pub poll_interval_ms: Option<Integer>,
+    /// Explanation for people, such as progress or why the task failed; absent when there is nothing to add.
+    pub status_message: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<NotificationMetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -817,20 +817,13 @@ impl TaskStatusNotificationParamsWorking {
         Self {
             created_at: created_at.0.into(),
             last_updated_at: last_updated_at.into(),
-            meta: None,
-            poll_interval_ms: None,
-            status_message: None,
             task_id: task_id.into(),
             ttl_ms,
+            poll_interval_ms: None,
+            status_message: None,
+            meta: None,
             extra: Map::new(),
         }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<NotificationMetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
     }
 
     /// Sets `pollIntervalMs`.
@@ -849,6 +842,13 @@ impl TaskStatusNotificationParamsWorking {
         self.status_message = Some(status_message.into());
         self
     }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<NotificationMetaObject>) -> Self {
+        self.meta = Some(meta.into());
+        self
+    }
 }
 
 /// Answers questions of a task that waits for input; more than one may follow.
@@ -861,14 +861,14 @@ mcp_wire::method! {
 }
 
 /// Which task `tasks/update` answers, and the answers.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct UpdateTaskRequestParams {
     /// Answers by the keys of the task's `inputRequests`; a server ignores those that it does not wait for.
     pub input_responses: InputResponses,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: RequestMetaObject,
     /// Task whose questions are answered.
     pub task_id: String,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: RequestMetaObject,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -882,8 +882,8 @@ impl UpdateTaskRequestParams {
     ) -> Self {
         Self {
             input_responses: input_responses.into(),
-            meta: RequestMetaObject::new(),
             task_id: task_id.into(),
+            meta: RequestMetaObject::new(),
             extra: Map::new(),
         }
     }
@@ -899,7 +899,7 @@ impl UpdateTaskRequestParams {
 /// Answer to `tasks/update`: the answers have arrived.
 ///
 /// [Reference](https://modelcontextprotocol.io/extensions/tasks/overview)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct UpdateTaskResult {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
     pub meta: Option<ResultMetaObject>,

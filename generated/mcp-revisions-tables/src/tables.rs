@@ -4,7 +4,7 @@
 //! What is known of each revision, in one place.
 
 use mcp_convert::dynamic::{RevisionTables, Tables};
-use mcp_wire::mend::{MistakeFate, MistakeRow, Mistakes};
+use mcp_wire::mend::{MistakeFate, MistakeRow, Mistakes, ValueKind};
 
 use crate::{Lifecycle, ProtocolHeader, ProtocolRule, Status};
 
@@ -247,6 +247,17 @@ pub(crate) static MISTAKES: Mistakes = &[
     MistakeRow { of: &[], member: "capabilities", fate: MistakeFate::Value("{}") },
     MistakeRow { of: &["ServerCapabilities", "ServerCapabilitiesPrompts", "ServerCapabilitiesResources", "ServerCapabilitiesTasks", "ServerCapabilitiesTools"], member: "", fate: MistakeFate::Means("true", "{}") },
     MistakeRow { of: &["ClientCapabilities", "ClientCapabilitiesElicitation", "ClientCapabilitiesRoots", "ClientCapabilitiesSampling", "ClientCapabilitiesTasks"], member: "", fate: MistakeFate::Means("true", "{}") },
+    MistakeRow { of: &["Implementation"], member: "version", fate: MistakeFate::Reads(ValueKind::Number, "\"_\"") },
+    MistakeRow { of: &["Implementation"], member: "version", fate: MistakeFate::Value("\"\"") },
+    MistakeRow { of: &[], member: "experimental", fate: MistakeFate::EntryReads(ValueKind::True, "{}") },
+    MistakeRow { of: &[], member: "extensions", fate: MistakeFate::EntryReads(ValueKind::True, "{}") },
+    MistakeRow { of: &["CallToolOutcome", "CallToolResult", "ServerResult"], member: "content", fate: MistakeFate::Reads(ValueKind::String, "[{\"type\":\"text\",\"text\":_}]") },
+    MistakeRow { of: &["CallToolOutcome", "CallToolResult", "ServerResult"], member: "content", fate: MistakeFate::Reads(ValueKind::Object, "[_]") },
+    MistakeRow { of: &["CallToolOutcome", "CallToolResult", "ServerResult"], member: "content", fate: MistakeFate::EntryReads(ValueKind::String, "{\"type\":\"text\",\"text\":_}") },
+    MistakeRow { of: &["ReadResourceOutcome", "ReadResourceResult", "ServerResult"], member: "contents", fate: MistakeFate::Reads(ValueKind::Object, "[_]") },
+    MistakeRow { of: &["GetPromptOutcome", "GetPromptResult", "ServerResult"], member: "messages", fate: MistakeFate::Reads(ValueKind::Object, "[_]") },
+    MistakeRow { of: &["PromptMessage"], member: "content", fate: MistakeFate::Reads(ValueKind::String, "{\"type\":\"text\",\"text\":_}") },
+    MistakeRow { of: &["SamplingMessage"], member: "content", fate: MistakeFate::Reads(ValueKind::String, "{\"type\":\"text\",\"text\":_}") },
     MistakeRow { of: &["CallToolOutcome", "CallToolResult", "ServerResult"], member: "content", fate: MistakeFate::Value("[]") },
     MistakeRow { of: &["CallToolOutcome", "CallToolResult", "ServerResult"], member: "content", fate: MistakeFate::KeptSome },
     MistakeRow { of: &["CallToolOutcome", "CallToolResult", "ServerResult"], member: "structuredContent", fate: MistakeFate::Within("result") },

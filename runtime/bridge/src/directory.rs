@@ -9,7 +9,7 @@ use std::time::Duration;
 use http::header::{ALLOW, CONTENT_TYPE, HOST};
 use http::request::Parts;
 use http::{HeaderValue, Method, Request, Response, StatusCode};
-use mcp_revisions::http::{self as transport, Body, Received, received};
+use mcp_revisions::http::{self as transport, Body, Drain, Received, received};
 use mcp_revisions::{Boxed, RevisionSet, boxed, until};
 use serde_json::{Map, Value, json};
 use tokio::net::TcpListener;
@@ -100,8 +100,9 @@ impl Directory {
         }
     }
 
-    /// Serves HTTP/1.1 on a listener until `stop` is ready; then calls get status 503, what is open has `grace` to finish, and
-    /// gets an error after that. Then the connections to the servers end.
+    /// Serves HTTP/1.1 on a listener until `stop` is ready. Then the servers are lame ducks for the time of the
+    /// [options](mcp_revisions::http::Options::with_lame_duck). After that new calls get status 503, what is open has `grace` to
+    /// finish, and gets an error after that. Then the connections to the servers end.
     pub async fn serve(
         &self,
         listener: TcpListener,
@@ -120,17 +121,21 @@ impl Directory {
         let directory = self.clone();
         boxed(async move {
             let mut ending = JoinSet::new();
+            let time = directory.0.options.lame_duck() + grace;
             let stop = async {
                 stopped.await;
-                directory.0.front.close();
                 for entry in directory.entries() {
-                    ending.spawn(async move { entry.service.retire(grace).await });
+                    ending.spawn(async move { entry.service.give_up_after(time).await });
                 }
             };
-            let options = &directory.0.options;
             let linger = grace + LAST_ANSWERS;
-            transport::serve_service(listener, options, directory.clone(), stop, linger).await;
-            while ending.join_next().await.is_some() {}
+            transport::serve_layered(listener, directory.clone(), &directory, stop, linger).await;
+            drop(ending);
+            let mut shutdowns = JoinSet::new();
+            for entry in directory.entries() {
+                shutdowns.spawn(async move { entry.service.shutdown().await });
+            }
+            while shutdowns.join_next().await.is_some() {}
         })
     }
 
@@ -217,6 +222,42 @@ impl Directory {
         let json = HeaderValue::from_static("application/json");
         listed.headers_mut().insert(CONTENT_TYPE, json);
         listed
+    }
+}
+
+impl Drain for Directory {
+    fn options(&self) -> &transport::Options {
+        &self.0.options
+    }
+
+    fn lame_duck(&self) {
+        self.0.front.lame_duck();
+        for entry in self.entries() {
+            entry.service.lame_duck();
+        }
+    }
+
+    fn close(&self) {
+        self.0.front.close();
+        for entry in self.entries() {
+            entry.service.close();
+        }
+    }
+
+    fn drained(&self) -> Boxed<'_, ()> {
+        boxed(async {
+            for entry in self.entries() {
+                entry.service.drained().await;
+            }
+        })
+    }
+
+    fn leave(&self) -> Boxed<'_, ()> {
+        boxed(async {
+            for entry in self.entries() {
+                entry.service.leave().await;
+            }
+        })
     }
 }
 

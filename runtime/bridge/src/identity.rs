@@ -96,7 +96,7 @@ pub(crate) fn introduction(facts: ServerFacts) -> Profile {
     let mut members = result.and_then(Result::ok).unwrap_or_default();
     let meta = members.get("_meta").cloned();
     let named = meta.and_then(|meta| JsonObject::try_from(meta).ok()?.get(meta::SERVER_INFO));
-    let info = members.remove("serverInfo").or(named);
+    let info = members.remove("serverInfo").or_else(|| named.clone());
     let capabilities = members.remove("capabilities");
     // The endpoint says these itself.
     for own in OWN_MEMBERS {
@@ -108,10 +108,12 @@ pub(crate) fn introduction(facts: ServerFacts) -> Profile {
             &Json::of(&Map::from_iter([("_meta", meta)])),
             meta::SERVER_INFO,
         );
-        members.extend(rest.get("_meta").map(|meta| ("_meta", meta)));
+        let stays = |meta: &Json| named.is_none() || !is_empty(meta);
+        members.extend(rest.get("_meta").filter(stays).map(|meta| ("_meta", meta)));
     }
     // An identity that cannot be read in its own revision is passed to no server.
     let info = info.filter(|_| facts.info.is_some());
+    let is_nameless = info.is_none();
     let info = info.unwrap_or_else(bridge);
     let capabilities = match capabilities.filter(|_| facts.capabilities.is_some()) {
         Some(capabilities) => capabilities,
@@ -120,10 +122,22 @@ pub(crate) fn introduction(facts: ServerFacts) -> Profile {
     let profile = Profile::new(&info, &capabilities)
         .in_words_of(facts.revision)
         .with_members(members);
+    let profile = if is_nameless {
+        profile.nameless()
+    } else {
+        profile
+    };
     match facts.instructions {
         Some(instructions) => profile.with_instructions(instructions),
         None => profile,
     }
+}
+
+/// Returns whether a value is an object without members.
+fn is_empty(value: &Json) -> bool {
+    value
+        .read::<Map<Json>>()
+        .is_ok_and(|members| members.is_empty())
 }
 
 /// Returns whether a server has tasks: those of its revision for tools, or those of the extension.

@@ -139,9 +139,9 @@ impl Service {
             let mut ending = JoinSet::new();
             let stop = async {
                 stopped.await;
-                let shared = Arc::clone(&self.0);
-                let time = shared.settings.http.lame_duck() + grace;
-                ending.spawn(async move { shared.settings.ending.give_up_after(time).await });
+                let time = self.0.settings.http.lame_duck() + grace;
+                let service = self.clone();
+                ending.spawn(async move { service.give_up_after(time).await });
             };
             let grace = grace + LAST_ANSWERS;
             transport::serve_layered(listener, self.clone(), &self, stop, grace).await;
@@ -192,12 +192,17 @@ impl Service {
         self.0.counters()
     }
 
+    /// Gives open calls up after a time.
+    pub(crate) async fn give_up_after(&self, time: Duration) {
+        self.0.settings.ending.give_up_after(time).await;
+    }
+
     /// Accepts no calls from now on, and shuts down once none is open, or after `grace`, when they get an error.
     pub(crate) async fn retire(&self, grace: Duration) {
         self.close();
         let drained = Drain::drained(self);
         if tokio::time::timeout(grace, drained).await.is_err() {
-            self.0.settings.ending.give_up_after(Duration::ZERO).await;
+            self.give_up_after(Duration::ZERO).await;
             tokio::time::sleep(LAST_ANSWERS).await;
         }
         self.shutdown().await;

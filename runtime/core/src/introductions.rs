@@ -37,6 +37,7 @@ pub struct ProfileError {
 pub struct Introductions {
     all: Vec<Introduction>,
     instructions: Option<String>,
+    is_nameless: bool,
 }
 
 #[derive(Debug)]
@@ -62,6 +63,7 @@ impl Introductions {
             instructions,
             revision: own,
             members,
+            is_nameless,
         } = profile;
         // A gateway hands on what it received, mistakes and all; those of an application are refused.
         let is_handed_on = own.is_some();
@@ -88,7 +90,11 @@ impl Introductions {
             .iter()
             .map(introduce)
             .collect::<Result<_, _>>()?;
-        Ok(Self { all, instructions })
+        Ok(Self {
+            all,
+            instructions,
+            is_nameless,
+        })
     }
 
     /// Replaces the capabilities of each revision.
@@ -122,10 +128,13 @@ impl Introductions {
         self.in_revision(revision).is_some_and(|one| one.logs)
     }
 
-    /// Returns the `Implementation` in a revision.
+    /// Returns the `Implementation` in a revision; `None` if it is [nameless](Profile::nameless) where no name is needed.
     #[must_use]
     pub fn info(&self, revision: Revision) -> Option<&Json> {
-        self.in_revision(revision).map(|one| &one.info)
+        let is_needed = revision.lifecycle() == Lifecycle::Handshake;
+        let one = self.in_revision(revision);
+        one.filter(|_| is_needed || !self.is_nameless)
+            .map(|one| &one.info)
     }
 
     /// Returns the result of `initialize` in a revision.
@@ -157,7 +166,10 @@ impl Introductions {
             ("ttlMs", Some(Json::from(0))),
             ("cacheScope", Some(Json::of("private"))),
         ]);
-        Some(meta::with(&result, meta::SERVER_INFO, &one.info))
+        Some(match self.info(revision) {
+            Some(info) => meta::with(&result, meta::SERVER_INFO, info),
+            None => result,
+        })
     }
 }
 

@@ -12,6 +12,8 @@ pub struct Profile {
     /// The revision of these words; the application's if none is named.
     pub(crate) revision: Option<Revision>,
     pub(crate) members: Map<Json>,
+    /// Set if the peer has not named itself: its info is that of a gateway.
+    pub(crate) is_nameless: bool,
 }
 
 impl Profile {
@@ -25,6 +27,7 @@ impl Profile {
             instructions: None,
             revision: None,
             members: Map::new(),
+            is_nameless: false,
         }
     }
 
@@ -34,6 +37,15 @@ impl Profile {
     pub fn in_words_of(self, revision: Revision) -> Self {
         Self {
             revision: Some(revision),
+            ..self
+        }
+    }
+
+    /// Gives the info only to peers whose revision needs one: a gateway stands in for a server that has not named itself.
+    #[must_use]
+    pub fn nameless(self) -> Self {
+        Self {
+            is_nameless: true,
             ..self
         }
     }

@@ -1,10 +1,11 @@
 //! The backplane of several processes, in a Redis server: a hash per session, a stream of its events, and publish/subscribe.
 
 mod events;
+mod presence;
 #[cfg(feature = "ext-tasks")]
 mod tasks;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
@@ -21,10 +22,11 @@ use tokio::task::AbortHandle;
 
 use events::{APPENDS, Append, EVENTS_KEPT, Fields, Sizes, event_bytes, of_fields, without_gaps};
 
+use presence::{BEAT, Presence};
+
 use super::receivers::{Receivers, fresh_address};
 use super::{Backplane, EventId, KeptEvent, Receiver, Reply, SessionRecord, To, Unavailable};
 use crate::serve::Budget;
-use crate::transport::observe;
 use crate::transport::panics::lock;
 use crate::transport::spawn::{Boxed, boxed, spawn};
 use mcp_revisions_sansio::server::Owner;
@@ -89,24 +91,6 @@ struct Inbox {
     why: Mutex<String>,
 }
 
-/// The keys of this process in the server beside its messages.
-#[derive(Default)]
-struct Presence {
-    /// The addresses whose keys were set: one that vanishes was taken for gone by others.
-    addresses: HashSet<Arc<str>>,
-    /// The value of the key that only an emptied server lacks; empty before the first look.
-    mark: String,
-}
-
-/// The result of a look at the server.
-#[derive(Default)]
-struct Beat {
-    /// The addresses whose keys had vanished.
-    missed: Vec<Arc<str>>,
-    /// Set if the server lost all of its keys since the last look.
-    is_emptied: bool,
-}
-
 /// A Redis server that cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot connect to Redis: {0}{hint}", hint = without_tls(.0))]
@@ -131,10 +115,6 @@ fn without_tls(error: &redis::RedisError) -> &'static str {
 
 /// Maximum time of a command: a pause of the server that is shorter costs no call, and a replica is there for longer.
 const PATIENCE: Duration = Duration::from_secs(4);
-/// Time between two looks at the server.
-const BEAT: Duration = Duration::from_millis(500);
-/// Time for which a replica that sends no beat counts as being there.
-const LIFE: Duration = Duration::from_secs(5);
 
 /// Writes the record of a session if its home is still the one that is named.
 const SAVE: &str = "
@@ -331,91 +311,9 @@ impl Shared {
         Ok(key)
     }
 
-    /// Returns the key that only an emptied server lacks.
-    fn mark(&self) -> String {
-        format!("{}:mark", self.prefix)
-    }
-
-    /// Says that this process is there, and which receivers are in it.
-    async fn beat(&self) -> redis::RedisResult<Beat> {
-        let mut connection = self.connection.clone();
-        let life = LIFE.as_millis().to_string();
-        let addresses = self.inbox.receivers.addresses();
-        // Nothing of this needs memory: a full server still knows its replicas.
-        let mut looks = redis::pipe();
-        looks.cmd("GET").arg(self.mark());
-        for address in &addresses {
-            let key = self.key("at", address);
-            looks.cmd("GETEX").arg(key).arg("PX").arg(&life);
-        }
-        let found: Vec<Option<String>> = looks.query_async(&mut connection).await?;
-        let mut found = found.into_iter();
-        let mark = found.next().flatten();
-        let is_here = |found: &Option<String>| found.as_deref() == Some(&*self.channel);
-        let absent = addresses.into_iter().zip(found);
-        let absent = absent.filter(|(_, found)| !is_here(found));
-        let absent: Vec<Arc<str>> = absent.map(|(address, _)| address).collect();
-        let is_known = mark
-            .as_ref()
-            .is_some_and(|mark| *mark == lock(&self.presence).mark);
-        if absent.is_empty() && is_known {
-            return Ok(Beat::default());
-        }
-        let mut writes = redis::pipe();
-        let mark = fresh_address();
-        (writes.cmd("SET").arg(self.mark()).arg(&*mark)).arg(&["NX", "GET"]);
-        if let Some(key) = self.state_key.get() {
-            // Replicas that start after the server was emptied are to read this key.
-            let set = writes.cmd("SET").arg(self.state_key_name()).arg(key);
-            set.arg("NX").ignore();
-        }
-        for address in &absent {
-            let key = self.key("at", address);
-            let set = writes.cmd("SET").arg(key).arg(&self.channel);
-            set.arg("PX").arg(&life).ignore();
-        }
-        let (before,): (Option<String>,) = writes.query_async(&mut connection).await?;
-        let mark = before.unwrap_or_else(|| mark.to_string());
-        let mut presence = lock(&self.presence);
-        let known = std::mem::replace(&mut presence.mark, mark);
-        let missed = absent.into_iter();
-        let missed = missed.filter(|address| !presence.addresses.insert(Arc::clone(address)));
-        Ok(Beat {
-            missed: missed.collect(),
-            is_emptied: !known.is_empty() && known != presence.mark,
-        })
-    }
-
-    /// Keeps saying so, and finds out whether the server is there.
-    async fn live(self: Arc<Self>) {
-        loop {
-            tokio::time::sleep(BEAT).await;
-            let beat = match tokio::time::timeout(PATIENCE, self.beat()).await {
-                Ok(beat) => beat.map_err(|error| reason(&error)),
-                Err(_) => Err(SILENT.to_owned()),
-            };
-            self.forget_sizes();
-            if let Err(why) = &beat {
-                why.clone_into(&mut lock(&self.inbox.why));
-            }
-            let was_there = (self.inbox.is_available).swap(beat.is_ok(), Ordering::AcqRel);
-            if was_there != beat.is_ok() {
-                observe::backplane(beat.is_ok(), beat.as_ref().err().map_or("", String::as_str));
-            }
-            let Ok(beat) = beat else { continue };
-            let all = || self.inbox.receivers.of(To::All);
-            // First what was lost: else its sessions are taken for ended.
-            if beat.is_emptied {
-                all().iter().for_each(|it| it.emptied());
-            }
-            if !was_there {
-                all().iter().for_each(|it| it.reconnected());
-            }
-            for address in &beat.missed {
-                let missed = self.inbox.receivers.of(To::One(address));
-                missed.iter().for_each(|it| it.missed());
-            }
-        }
+    /// Returns the channel to which every replica listens.
+    fn channel_of_all(&self) -> String {
+        format!("{}:all", self.prefix)
     }
 
     /// Runs a command, whose answer is waited for no longer than that makes sense.
@@ -496,7 +394,7 @@ impl Backplane for Redis {
                 bytes
             };
             let Some(address) = to else {
-                let channel = format!("{}:all", shared.prefix);
+                let channel = shared.channel_of_all();
                 let mut publish = redis::cmd("PUBLISH");
                 publish.arg(channel).arg(addressed(EVERYONE));
                 return Ok(shared.run::<i64>(&publish).await? > 0);

@@ -10,7 +10,7 @@ use mcp_wire::{Decode, Encode, Json, Number, Writer};
 use super::Error;
 use super::stateless::Answers;
 use crate::methods;
-use crate::serve::{Peer, Session};
+use crate::serve::{Cancellation, Peer, Session};
 use mcp_revisions_sansio::server::{Caller as Who, IncomingRequest, LogLevel};
 
 /// The context of a call for its handler, in the revision `App`; clones belong to the same call.
@@ -111,6 +111,24 @@ impl<App> RequestContext<App> {
         Self::of(facts)
     }
 
+    /// Returns the context of the same call or notification with other params.
+    pub(super) fn with_params(&self, params: Json) -> Self {
+        let facts = &self.facts;
+        let facts = Facts {
+            peer: facts.peer.clone(),
+            session: facts.session.clone(),
+            client: facts.client.clone(),
+            progress_token: facts.progress_token.clone(),
+            params,
+            answers: OnceLock::new(),
+            ..**facts
+        };
+        Self {
+            facts: Arc::new(facts),
+            ..self.clone()
+        }
+    }
+
     /// Returns the context with what the functions of a router share.
     #[cfg(feature = "router")]
     pub(super) fn with_states(self, states: &Arc<super::router::States>) -> Self {
@@ -174,6 +192,13 @@ impl<App> RequestContext<App> {
     #[must_use]
     pub fn peer(&self) -> Option<&Peer> {
         self.facts.peer.as_ref()
+    }
+
+    /// Returns how the client cancelled the call, with its reason; `None` if it did not, and in the handler of a notification.
+    /// The future of the handler is dropped right after it was cancelled: a guard in it can ask.
+    #[must_use]
+    pub fn cancellation(&self) -> Option<&Cancellation> {
+        self.facts.peer.as_ref()?.cancellation()
     }
 
     /// Returns a context whose requests to the client end the call. The handler starts over once the client has answered,

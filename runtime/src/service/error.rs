@@ -108,6 +108,13 @@ impl Error {
         }
     }
 
+    /// Returns whether it is the error of params that could not be read; a handler may have answered the same.
+    #[cfg(any(feature = "client", feature = "server-http", feature = "server-stdio"))]
+    pub(crate) fn may_be_of_params(&self) -> bool {
+        let invalid = Some(ErrorObject::INVALID_PARAMS);
+        matches!(self, Self::Rpc(error) if error.code.as_i64() == invalid)
+    }
+
     /// Returns whether the call itself was wrong: a tool that fails so has not run.
     #[cfg(feature = "router")]
     pub(crate) fn is_of_the_protocol(&self) -> bool {

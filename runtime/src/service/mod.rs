@@ -12,6 +12,8 @@ pub mod client;
 mod context;
 mod custom;
 mod error;
+#[cfg(any(feature = "client", feature = "server-http", feature = "server-stdio"))]
+mod params;
 #[cfg(feature = "router")]
 pub mod router;
 #[cfg(feature = "schemars")]

@@ -9,6 +9,7 @@ use mcp_wire::{Direction, Encode, ErrorObject, Json, Map};
 
 use super::capabilities::{of_server, promised};
 use super::custom::Custom;
+use super::params::params_meant;
 use super::{Error, RequestContext};
 use crate::layer::{LayerMessage, LayeredHandler, Layers};
 use crate::serve::{Budget, Handler, Peer, Permit, Session, Share};
@@ -17,8 +18,8 @@ use crate::transport::spawn::{Boxed, boxed, spawn};
 use crate::{Limits, RevisionSet};
 use mcp_revisions_sansio::server;
 use mcp_revisions_sansio::server::{
-    CustomNotification, CustomRequest, IncomingRequest, Lost, Notification, PeerMistake, Profile,
-    ProfileError,
+    CustomNotification, CustomRequest, Ignored, IncomingRequest, Lost, Notification, PeerMistake,
+    Profile, ProfileError,
 };
 
 /// Builder of a server: its implementation info, capabilities and revisions.
@@ -295,6 +296,16 @@ impl<App: Spoken> McpServer<App> {
         self
     }
 
+    /// Makes each `requestState` of a [`stateless`](RequestContext::stateless) handler good for one retry [default: a client can send it
+    /// again for [`Limits::client_response_timeout`], and the handler runs again].
+    ///
+    /// The process remembers what was used. Of several replicas, the one that asked goes on.
+    #[must_use]
+    pub fn with_one_time_state(mut self) -> Self {
+        self.server = self.server.with_one_time_state();
+        self
+    }
+
     /// Handles requests of a method that no revision has, such as one of an extension. Nothing of them is converted; a
     /// method without a handler is answered with an error.
     ///
@@ -485,6 +496,9 @@ struct Typed<App> {
     custom: Custom<RequestContext<App>>,
 }
 
+/// The direction of what clients send.
+const CLIENT: Direction = Direction::ClientToServer;
+
 /// Number of bytes of a notification besides its params.
 const EACH: usize = 1 << 10;
 
@@ -506,11 +520,22 @@ impl<App: Spoken> Handler for Typed<App> {
     async fn call(&self, call: IncomingRequest, peer: Peer) -> Result<Json, ErrorObject> {
         #[cfg(feature = "tracing")]
         let span = super::trace::span(&call, &peer);
-        let (method, revision) = (call.method, call.peer);
-        let cx = RequestContext::call(call, peer);
+        let (method, revision, id) = (call.method, call.peer, call.id.clone());
         // The handler may let go of its own before it is done.
-        let held = cx.clone();
-        let answer = self.handlers.request(method, held.params(), cx);
+        let mut held = RequestContext::call(call, peer);
+        let answer = async {
+            let answer = self.handlers.request(method, held.params(), held.clone());
+            let answer = answer.await;
+            let is_misread = matches!(&answer, Err(error) if error.may_be_of_params());
+            let meant = is_misread.then(|| params_meant::<App>(CLIENT, method, held.params()));
+            let Some((params, losses)) = meant.flatten() else {
+                return answer;
+            };
+            (held.session()).tell_losses(method, revision, id.as_ref(), &losses);
+            held = held.with_params(params);
+            let answer = self.handlers.request(method, held.params(), held.clone());
+            answer.await
+        };
         #[cfg(feature = "tracing")]
         let answer = tracing::Instrument::instrument(answer, span.clone());
         let answer = answer.await;
@@ -534,11 +559,19 @@ impl<App: Spoken> Handler for Typed<App> {
         let handlers = Arc::clone(&self.handlers);
         spawn(async move {
             let _room = room;
-            let method = notice.method;
-            let cx = RequestContext::notice(notice.params, notice.peer, session);
+            let (method, peer) = (notice.method, notice.peer);
+            let cx = RequestContext::notice(notice.params, peer, session);
             let held = cx.clone();
-            // Nobody waits for what becomes of a notification that cannot be read.
-            let _ = handlers.notification(method, held.params(), cx).await;
+            let Err(error) = handlers.notification(method, held.params(), cx).await else {
+                return;
+            };
+            let Some((params, losses)) = params_meant::<App>(CLIENT, method, held.params()) else {
+                let invalid = Ignored::Invalid(method.to_owned(), error.to_string());
+                return held.session().leave_out(invalid);
+            };
+            (held.session()).tell_losses(method, peer, None, &losses);
+            let held = held.with_params(params);
+            let _ = (handlers.notification(method, held.params(), held.clone())).await;
         });
     }
 

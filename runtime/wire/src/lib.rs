@@ -183,9 +183,10 @@ pub fn one_line<'t>(text: impl Into<Cow<'t, str>>) -> Cow<'t, str> {
     }
 }
 
-/// For [`serde_bridge!`], so that the crates that use it need no serde of their own.
+/// For the macros of this crate: [`serde_bridge!`], so that the crates that use it need no serde of their own, and [`record!`].
 #[doc(hidden)]
 pub mod __private {
     pub use crate::bridge::{deserialize, serialize};
+    pub use crate::record::debug;
     pub use serde;
 }

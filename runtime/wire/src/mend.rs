@@ -42,12 +42,42 @@ pub enum MistakeFate {
     Means(&'static str, &'static str),
     /// A value of another kind stands in an object, as this member.
     Within(&'static str),
+    /// A value of this kind stands for a text, with the value in the place of `_`.
+    Reads(ValueKind, &'static str),
+    /// An entry of this kind stands for a text, with the entry in the place of `_`.
+    EntryReads(ValueKind, &'static str),
     /// A list of alternatives stands for the only one of them that is not this text.
     Only(&'static str),
     /// Neither the member nor an entry of it is left out.
     Kept,
     /// Entries of it are left out as long as one stays.
     KeptSome,
+}
+
+/// The kind of a JSON value that stands for another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ValueKind {
+    /// An object.
+    Object,
+    /// A string.
+    String,
+    /// A number.
+    Number,
+    /// `true`.
+    True,
+}
+
+impl ValueKind {
+    /// Returns what a template says in place of a value; `None` for a value of another kind.
+    fn read(self, value: &str, template: &str) -> Option<String> {
+        let is_it = match self {
+            Self::Object => value.starts_with('{'),
+            Self::String => value.starts_with('"'),
+            Self::Number => value.starts_with(|it: char| it == '-' || it.is_ascii_digit()),
+            Self::True => value == "true",
+        };
+        is_it.then(|| template.replacen('_', value, 1))
+    }
 }
 
 impl MistakeRow {
@@ -124,6 +154,7 @@ pub fn mend(
             Err(fault) => notes.root(&built.text, fault),
             Ok(()) => Ok(()),
         };
+        notes.read_entries(&built.text);
         let result = result.and_then(|()| notes.keep(&built.text));
         if let Err(fault) = result {
             return Err(refused(&fault, &built, text));
@@ -222,6 +253,7 @@ impl Notes {
                 let name = Json::of(*name);
                 Some(format!("{{{}:{value}}}", name.text()))
             }
+            MistakeFate::Reads(kind, template) if is_whole => kind.read(value, template),
             _ => None,
         });
         let range = (span.value, span.end);
@@ -354,6 +386,29 @@ impl Notes {
                 ..Edit::replacing(span.value + start, span.value + end, members, fault)
             }),
             None => Err(fault),
+        }
+    }
+
+    /// Puts what an entry stands for in its place, where it would be left out.
+    fn read_entries(&mut self, text: &str) {
+        let mistakes = self.mistakes;
+        let reads = |member: &str, value: &str| {
+            let mut rows = mistakes.iter().filter(|row| row.member == member);
+            rows.find_map(|row| match row.fate {
+                MistakeFate::EntryReads(kind, template) => kind.read(value, template),
+                _ => None,
+            })
+        };
+        let mut entries: Vec<&mut Edit> =
+            self.edits.iter_mut().filter(|edit| edit.is_entry).collect();
+        entries.sort_by_key(|edit| edit.value);
+        let mut walk = Walk::new(text);
+        for edit in entries {
+            walk.go(edit.value);
+            let member = walk.list().map(|(member, _)| member);
+            if let Some(read) = member.and_then(|member| reads(member, edit.old(text))) {
+                *edit = Edit::replacing(edit.value, edit.end, read, edit.fault.clone());
+            }
         }
     }
 

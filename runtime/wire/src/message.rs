@@ -108,7 +108,7 @@ macro_rules! method {
 }
 
 /// A request of the method `M`.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestOf<M: Method> {
     /// Comes back with the response; unique among the open requests of the sender.
     pub id: RequestId,
@@ -119,7 +119,7 @@ pub struct RequestOf<M: Method> {
 }
 
 /// A notification of the method `M`.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotificationOf<M: Method> {
     /// What the notification carries.
     pub params: M::Held,
@@ -128,7 +128,7 @@ pub struct NotificationOf<M: Method> {
 }
 
 /// A request or notification of the method `M` without its JSON-RPC envelope: method and params.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BareOf<M: Method> {
     /// What the message carries.
     pub params: M::Held,

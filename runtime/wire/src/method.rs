@@ -297,7 +297,7 @@ impl TypeInfo {
 }
 
 /// A message whose method is not of this revision.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownMessage {
     /// The method.
     pub method: String,
@@ -359,7 +359,7 @@ impl Encode for UnknownMessage {
 }
 
 /// The params of a method that has none: an object without known members.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NoParams {
     /// All members.
     pub extra: Extra,

@@ -1,6 +1,27 @@
 //! Structs as tables: a line per member says how it is read and how it is written.
 
-/// Implements [`Decode`](crate::Decode) and [`Encode`](crate::Encode) for a struct by a table of its members.
+use std::fmt::{Debug, Formatter, Result};
+
+/// Writes the fields of a struct for people, and its unknown members if there are some.
+#[doc(hidden)]
+pub fn debug(
+    f: &mut Formatter<'_>,
+    name: &str,
+    fields: &[(&str, &dyn Debug)],
+    extra: Option<&dyn Debug>,
+) -> Result {
+    let mut shown = f.debug_struct(name);
+    for (field, value) in fields {
+        shown.field(field, value);
+    }
+    if let Some(extra) = extra {
+        shown.field("extra", extra);
+    }
+    shown.finish()
+}
+
+/// Implements [`Decode`](crate::Decode), [`Encode`](crate::Encode) and `Debug` for a struct by a table of its members. `Debug`
+/// leaves out `extra` where that is empty.
 ///
 /// A line has the place at which a reader looks for the member, its name in JSON, whether it is `required` or
 /// `optional` (`json`, or `nullable` for an `Option<Option<T>>`, where `null` is a value), and the field. Lines that begin with `const`
@@ -11,7 +32,7 @@
 /// ```
 /// use mcp_wire::{Extra, Map};
 ///
-/// #[derive(Debug, PartialEq)]
+/// #[derive(PartialEq)]
 /// struct Point {
 ///     label: Option<String>,
 ///     name: String,
@@ -30,6 +51,7 @@
 /// let point: Point = mcp_wire::from_str(text)?;
 /// assert_eq!(point.name, "a");
 /// assert_eq!(mcp_wire::to_string(&point), text);
+/// assert_eq!(format!("{:?}", mcp_wire::from_str::<Point>(r#"{"kind":"point","name":"a"}"#)?), r#"Point { label: None, name: "a" }"#);
 /// # Ok::<(), mcp_wire::Error>(())
 /// ```
 #[macro_export]
@@ -86,6 +108,17 @@ macro_rules! record {
             }
 
             $crate::record!(@extra $rest);
+        }
+
+        impl ::core::fmt::Debug for $type {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                $crate::__private::debug(
+                    f,
+                    ::core::stringify!($type),
+                    &[$((::core::stringify!($field), &self.$field),)*],
+                    $crate::record!(@debug $rest self),
+                )
+            }
         }
 
         impl $crate::Encode for $type {
@@ -150,6 +183,10 @@ macro_rules! record {
         } else if let ::core::option::Option::Some(value) = $value {
             $object.entry($wire, value);
         }
+    };
+    (@debug closed $self:ident) => { ::core::option::Option::None };
+    (@debug $rest:ident $self:ident) => {
+        (!$self.extra.is_empty()).then_some(&$self.extra as &dyn ::core::fmt::Debug)
     };
     (@rest closed $object:ident, $self:ident) => {};
     (@rest $rest:ident $object:ident, $self:ident) => { $object.extra(&$self.extra) };

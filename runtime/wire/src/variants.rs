@@ -3,7 +3,8 @@
 /// Implements [`Decode`](crate::Decode), [`Encode`](crate::Encode) and `From` for an enum by a table of its variants.
 ///
 /// The first line has the variant that reading starts from; with `decide` after it, the enum has a function of that name
-/// which chooses the variant before it is read. A variant that is named without a type has no `From`.
+/// which chooses the variant before it is read. A variant that is named without a type has no `From`. A name behind the type is
+/// that of its accessor.
 ///
 /// ```
 /// use mcp_wire::{Decode, Fault, Integer, Kind, Reader};
@@ -26,20 +27,22 @@
 /// mcp_wire::variants! {
 ///     Token {
 ///         blank Text decide;
-///         Text(String);
-///         Number(box Integer);
+///         Text(String) as_text;
+///         Number(box Integer) as_number;
 ///     }
 /// }
 ///
 /// let token: Token = mcp_wire::from_str("7")?;
 /// assert_eq!(token, Token::from(Integer::from(7)));
+/// assert_eq!(token.as_number(), Some(&Integer::from(7)));
+/// assert_eq!(token.as_text(), None);
 /// # Ok::<(), mcp_wire::Error>(())
 /// ```
 #[macro_export]
 macro_rules! variants {
     ($type:ident {
         blank $blank:ident $($decide:ident)?;
-        $($variant:ident $(($($held:tt)+))?;)*
+        $($variant:ident $(($($held:tt)+))? $($accessor:ident)?;)*
     }) => {
         impl $crate::Decode for $type {
             fn blank() -> Self {
@@ -63,7 +66,25 @@ macro_rules! variants {
         }
 
         $($($crate::variants!(@from $type $variant $($held)+);)?)*
+
+        impl $type {
+            $($crate::variants!(@as $variant $(($($held)+))? $($accessor)?);)*
+        }
     };
+    (@as $variant:ident (box $held:ty) $accessor:ident) => {
+        $crate::variants!(@as $variant ($held) $accessor);
+    };
+    (@as $variant:ident ($held:ty) $accessor:ident) => {
+        #[doc = ::core::concat!("Returns the value of `", ::core::stringify!($variant), "`, if it is one.")]
+        #[must_use]
+        pub fn $accessor(&self) -> ::core::option::Option<&$held> {
+            match self {
+                Self::$variant(value) => ::core::option::Option::Some(value),
+                _ => ::core::option::Option::None,
+            }
+        }
+    };
+    (@as $variant:ident $(($($held:tt)+))?) => {};
     (@from $type:ident $variant:ident box $held:ty) => {
         impl ::core::convert::From<$held> for $type {
             fn from(value: $held) -> Self {

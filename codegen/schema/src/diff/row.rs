@@ -44,7 +44,7 @@ pub struct DiffRow {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
     /// For a member that went or came: the one that came or went there and may be the same.
-    #[serde(skip)]
+    #[serde(rename = "perhaps_renamed", skip_serializing_if = "Option::is_none")]
     pub(crate) other_name: Option<String>,
     /// The error codes that it is about.
     #[serde(skip)]

@@ -5,6 +5,7 @@ use crate::sorted::SortedMap;
 
 use serde_json::Value;
 
+use super::bounds::{self, SpelledBound};
 use super::compare::Comparer;
 use super::graph::{Graph, GraphRest};
 use super::kind::ChangeKind;
@@ -37,7 +38,8 @@ impl DiffRows {
         let graphs = sides.map(|side| &side.graph);
         let (reached, cut) = walk::walk(&comparer.sites, roots);
         for (id, (site, ways)) in comparer.sites.iter().zip(&reached).enumerate() {
-            for (number, finding) in site.findings.iter().enumerate() {
+            let findings = bounds::joined(&site.findings);
+            for (number, finding) in findings.iter().map(AsRef::as_ref).enumerate() {
                 let mut row = DiffRow::new(finding.kind);
                 reach(&mut row, roots, ways, finding);
                 if row.paths.is_empty() || is_code_of_an_error(&row.paths, finding) {
@@ -60,6 +62,9 @@ impl DiffRows {
                     }
                     (DifferenceDetail::Limit(name, before, after), ..) => {
                         row.judged(row::of_limit(name, before.as_ref(), after.as_ref()));
+                    }
+                    (DifferenceDetail::Bound(before, after), ..) => {
+                        row.judged(bounds::verdicts(before, after));
                     }
                     (_, ChangeKind::OpennessChanged, [Some(old), Some(new)]) => {
                         let rest = |graph: &Graph, node| Some(graph.node(node).shape.object()?.1);
@@ -176,6 +181,11 @@ fn describe(row: &mut DiffRow, finding: &SchemaDifference, [old, new]: [&Compare
                 Some(View::words(words.unwrap_or_else(|| format!("no {name}"))))
             });
             Some(name.clone())
+        }
+        (DifferenceDetail::Bound(before, after), _) => {
+            let words = |(name, value): &SpelledBound| View::words(format!("{name}: {value}"));
+            (row.before, row.after) = (Some(words(before)), Some(words(after)));
+            Some(bounds::name(before).to_owned())
         }
         (
             DifferenceDetail::None | DifferenceDetail::Unnamed(_),

@@ -236,6 +236,21 @@ pub(crate) fn beside_limit(name: &str, limit: &Value) -> Vec<Value> {
     all
 }
 
+/// Numbers between the bounds of two sides: one of them may refuse what the other one takes.
+pub(super) fn between_bounds([old, new]: [&SortedMap<String, Value>; 2]) -> Vec<Value> {
+    let bounds = |limits: &SortedMap<String, Value>| -> Vec<f64> {
+        BOUNDS
+            .iter()
+            .filter_map(|name| limit(limits, name))
+            .collect()
+    };
+    let news = bounds(new);
+    let pairs = bounds(old)
+        .into_iter()
+        .flat_map(|old| news.iter().map(move |new| (old, *new)));
+    pairs.map(|(old, new)| json!((old + new) / 2.0)).collect()
+}
+
 fn limit(limits: &SortedMap<String, Value>, name: &str) -> Option<f64> {
     limits.get(name).and_then(Value::as_f64)
 }

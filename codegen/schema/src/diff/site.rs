@@ -5,6 +5,7 @@ use crate::sorted::SortedSet;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::bounds::SpelledBound;
 use super::graph::{GraphRest, NodeId};
 use super::kind::ChangeKind;
 use super::path::PathSegment;
@@ -64,6 +65,8 @@ pub(crate) enum DifferenceDetail {
     Value(Value),
     /// A limit, before and after.
     Limit(String, Option<Value>, Option<Value>),
+    /// A bound that each side spells by another keyword.
+    Bound(SpelledBound, SpelledBound),
 }
 
 /// Returns the place of a part, as rule files name it: `Tool.annotations`, `CallToolResult.content[]`.

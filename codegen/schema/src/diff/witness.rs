@@ -12,7 +12,9 @@ use super::graph::{Graph, GraphRest, NodeId, NodeShape};
 use super::judge::{refused, valid};
 use super::kind::ChangeKind;
 use super::path::{ExchangePart, PathSegment};
-use super::sample::{Mentioned, anything, beside_limit, minimal, samples, variations, varied};
+use super::sample::{
+    Mentioned, anything, beside_limit, between_bounds, minimal, samples, variations, varied,
+};
 use super::site::{DifferenceDetail, SchemaDifference};
 use super::variants::choices;
 use super::verdict::ComparedEnd;
@@ -175,6 +177,7 @@ impl<'g> Forge<'g> {
                     let (own, theirs) = (graph.node(node), other.node(other_node));
                     let limits = own.limits.iter().chain(&theirs.limits);
                     values.extend(limits.flat_map(|(name, at)| beside_limit(name, at)));
+                    values.extend(between_bounds([&own.limits, &theirs.limits]));
                     let limited = !own.limits.is_empty() || !theirs.limits.is_empty();
                     let mentioned = Mentioned::of(&[(graph, own), (other, theirs)]);
                     if limited || own.untyped || theirs.untyped {

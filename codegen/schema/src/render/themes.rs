@@ -181,6 +181,37 @@ pub(super) fn main_paths(row: &DiffRow) -> &[WirePath] {
     }
 }
 
+/// Returns whether both sides send a path alike, in no method of its own: an error, or a rule.
+pub(super) fn has_twin(path: &WirePath, paths: &[&WirePath]) -> bool {
+    let is_twin = |other: &&WirePath| {
+        path.direction != other.direction
+            && (&path.method, path.part, path.path()) == (&other.method, other.part, other.path())
+    };
+    path.method == "*" && paths.iter().any(is_twin)
+}
+
+/// Returns the wire paths of a row as they are listed, one that both sides send alike once and without a direction.
+pub(super) fn listed_paths(row: &DiffRow) -> Vec<String> {
+    let paths: Vec<&WirePath> = main_paths(row).iter().collect();
+    let mut listed: Vec<String> = Vec::new();
+    for path in &paths {
+        let text = written_path(path, has_twin(path, &paths));
+        if !listed.contains(&text) {
+            listed.push(text);
+        }
+    }
+    listed
+}
+
+/// Returns a wire path in words, without its direction if both sides send it.
+fn written_path(path: &WirePath, both: bool) -> String {
+    if both {
+        format!("{} {}", path.part, path.path())
+    } else {
+        path.to_string()
+    }
+}
+
 impl<'d> ThemeChange<'d> {
     /// Returns the change that one row tells.
     pub(super) fn of(row: &'d DiffRow) -> Self {
@@ -214,26 +245,17 @@ impl<'d> ThemeChange<'d> {
     #[must_use]
     pub fn written(&self) -> Vec<(String, String)> {
         let paths: Vec<&WirePath> = self.main().collect();
-        let is_twin = |one: &WirePath, other: &WirePath| {
-            one.direction != other.direction
-                && (&one.method, one.part, one.path()) == (&other.method, other.part, other.path())
-        };
         let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
         let mut known: SortedMap<(Option<Direction>, ExchangePart, &str), usize> = SortedMap::new();
         for path in &paths {
-            let has_twin = path.method == "*" && paths.iter().any(|other| is_twin(path, other));
+            let has_twin = has_twin(path, &paths);
             let direction = (!has_twin).then_some(path.direction);
             let key = (direction, path.part, path.path());
             match known.get(&key).filter(|_| !self.is_of_messages()) {
                 Some(at) => groups[*at].1.push(&path.method),
                 None => {
                     known.insert(key, groups.len());
-                    let text = if has_twin {
-                        format!("{} {}", path.part, path.path())
-                    } else {
-                        path.to_string()
-                    };
-                    groups.push((text, Vec::new()));
+                    groups.push((written_path(path, has_twin), Vec::new()));
                 }
             }
         }

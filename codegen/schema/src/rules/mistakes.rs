@@ -31,6 +31,8 @@ struct MistakeToml {
     text: Option<String>,
     beside: Option<String>,
     within: Option<String>,
+    kind: Option<MistakeValueKind>,
+    reads: Option<String>,
     only_but: Option<String>,
     keep: Option<Keep>,
     #[allow(dead_code, reason = "a rule must say why, for people")]
@@ -44,6 +46,20 @@ struct MistakeToml {
 enum Keep {
     All,
     Some,
+}
+
+/// The kind of a value that stands for another one, as `mcp_wire::mend::ValueKind` has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MistakeValueKind {
+    /// An object.
+    Object,
+    /// A string.
+    String,
+    /// A number.
+    Number,
+    /// `true`.
+    True,
 }
 
 /// A mistake in a member, and what becomes of it.
@@ -68,6 +84,10 @@ pub enum MistakeTreatment {
     Means(String, String),
     /// The member that holds the value.
     Within(String),
+    /// A text for a value of a kind, which stands in the place of `_`.
+    Reads(MistakeValueKind, String),
+    /// The same for an entry.
+    EntryReads(MistakeValueKind, String),
     /// The alternative that does not count.
     Only(String),
     /// It stays.
@@ -75,6 +95,9 @@ pub enum MistakeTreatment {
     /// One of its entries stays.
     KeptSome,
 }
+
+/// The end of the place of entries of a member.
+const ENTRY: &str = "[]";
 
 impl TryFrom<MistakeToml> for MistakeRule {
     type Error = String;
@@ -86,34 +109,53 @@ impl TryFrom<MistakeToml> for MistakeRule {
             text,
             beside,
             within,
+            kind,
+            reads,
             only_but,
             keep,
             ..
         } = row;
-        let json = [&value, &text, &only_but].into_iter().flatten();
+        let example = reads.as_ref().map(|reads| reads.replacen('_', "0", 1));
+        let json = [&value, &text, &only_but, &example].into_iter().flatten();
         for text in json {
             if let Err(error) = mcp_wire::Json::from_text(text) {
                 return Err(format!("`{at}`: {error}"));
             }
         }
-        let fate = match (value, text, beside, within, only_but, keep) {
-            (Some(value), None, None, None, None, None) => MistakeTreatment::Value(value),
-            (Some(value), Some(text), None, None, None, None) => {
+        if kind.is_some() != reads.is_some() {
+            return Err(format!("`{at}` has `kind` and `reads`, or neither"));
+        }
+        let others = (within, only_but, keep);
+        let fate = match (value, text, beside, kind.zip(reads), others) {
+            (Some(value), None, None, None, (None, None, None)) => MistakeTreatment::Value(value),
+            (Some(value), Some(text), None, None, (None, None, None)) => {
                 MistakeTreatment::Means(text, value)
             }
-            (Some(value), None, Some(beside), None, None, None) => {
+            (Some(value), None, Some(beside), None, (None, None, None)) => {
                 MistakeTreatment::Beside(beside, value)
             }
-            (None, None, None, Some(name), None, None) => MistakeTreatment::Within(name),
-            (None, None, None, None, Some(but), None) => MistakeTreatment::Only(but),
-            (None, None, None, None, None, Some(Keep::All)) => MistakeTreatment::Kept,
-            (None, None, None, None, None, Some(Keep::Some)) => MistakeTreatment::KeptSome,
+            (None, None, None, Some((kind, reads)), (None, None, None)) if at.ends_with(ENTRY) => {
+                MistakeTreatment::EntryReads(kind, reads)
+            }
+            (None, None, None, Some((kind, reads)), (None, None, None)) => {
+                MistakeTreatment::Reads(kind, reads)
+            }
+            (None, None, None, None, (Some(name), None, None)) => MistakeTreatment::Within(name),
+            (None, None, None, None, (None, Some(but), None)) => MistakeTreatment::Only(but),
+            (None, None, None, None, (None, None, Some(Keep::All))) => MistakeTreatment::Kept,
+            (None, None, None, None, (None, None, Some(Keep::Some))) => MistakeTreatment::KeptSome,
             _ => {
                 return Err(format!(
-                    "`{at}` has one of `value` (with `text` or `beside`), `within`, `only-but` and `keep`"
+                    "`{at}` has one of `value` (with `text` or `beside`), `reads` (with `kind`), `within`, `only-but` and `keep`"
                 ));
             }
         };
+        let is_entry = matches!(fate, MistakeTreatment::EntryReads(..));
+        if at.ends_with(ENTRY) && !is_entry {
+            return Err(format!(
+                "`{at}` has `reads` and `kind`, as each row of entries"
+            ));
+        }
         Ok(Self { at, fate })
     }
 }
@@ -128,7 +170,7 @@ impl MistakeRules {
 impl MistakeRule {
     /// Returns what it comes to for some models; `None` if it matches nothing in them.
     pub(super) fn mistake(&self, models: &[&Model]) -> Option<MistakeRow> {
-        let (ty, member) = self.at.split_once('.')?;
+        let (ty, member) = self.place()?;
         let all = models
             .iter()
             .flat_map(|model| model.types.values().map(move |def| (*model, def)));
@@ -174,10 +216,17 @@ impl MistakeRule {
         })
     }
 
+    /// Returns the type and the member, which for a row of entries is the list or map.
+    fn place(&self) -> Option<(&str, &str)> {
+        let at = self.at.strip_suffix(ENTRY).unwrap_or(&self.at);
+        at.split_once('.')
+    }
+
     fn is_of(&self, def: &TypeDef) -> bool {
-        let (_, member) = self.at.split_once('.').unwrap_or_default();
+        let (ty, member) = self.place().unwrap_or_default();
         let mut places = def.places.iter();
-        places.any(|place| matches(&self.at, &format!("{place}.{member}")))
+        let at = format!("{ty}.{member}");
+        places.any(|place| matches(&at, &format!("{place}.{member}")))
     }
 }
 

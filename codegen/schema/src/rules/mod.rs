@@ -27,7 +27,7 @@ use constructors::Constructors;
 pub use constructors::InitialValue;
 pub(crate) use held::HeldRules;
 use mistakes::MistakeRules;
-pub use mistakes::{MistakeRow, MistakeTreatment};
+pub use mistakes::{MistakeRow, MistakeTreatment, MistakeValueKind};
 pub use pattern::matches;
 use source::RuleSource;
 

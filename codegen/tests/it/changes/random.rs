@@ -27,6 +27,13 @@ impl Random {
     }
 }
 
+/// A number from the environment, such as a seed.
+pub(crate) fn number_from(variable: &str, default: u64) -> u64 {
+    let value = std::env::var(variable).ok();
+    let number = value.map(|value| value.parse().expect("a number"));
+    number.unwrap_or(default)
+}
+
 /// The places of a schema at which a kind of change can be made, each a pointer below `$defs`.
 type Places = fn(&Value) -> Vec<String>;
 
@@ -284,3 +291,112 @@ fn one_sided(schema: &Value) -> Vec<String> {
     });
     all
 }
+
+/// Places, and what may stand at one of them beside what does, each in its steps; no steps leave it as it is.
+pub(crate) type Spellings = (Places, &'static [&'static str]);
+
+/// Limits and what else a comparison reads: any of a list may become any other one.
+pub(crate) const SPELLINGS: &[Spellings] = &[
+    (
+        |schema| of_type(schema, "integer"),
+        &[
+            "",
+            "put $at/minimum 0",
+            "put $at/minimum 2",
+            "put $at/maximum 3",
+            "put $at/exclusiveMinimum 1",
+            "put $at/exclusiveMaximum 3",
+            "put $at/multipleOf 2",
+            "put $at/multipleOf 0.5",
+            "put $at {\"type\": \"integer\", \"enum\": [1, 2]}",
+            "put $at {\"type\": \"number\"}",
+            "put $at {\"type\": [\"integer\", \"null\"]}",
+        ],
+    ),
+    (
+        |schema| of_type(schema, "number"),
+        &[
+            "",
+            "put $at/minimum 0",
+            "put $at/exclusiveMinimum 0",
+            "put $at/exclusiveMinimum 1",
+            "put $at/maximum 1",
+            "put $at/exclusiveMaximum 1",
+            "put $at/multipleOf 0.5",
+            "put $at/multipleOf 1",
+            "put $at/multipleOf 2",
+            "put $at/type \"integer\"",
+        ],
+    ),
+    (
+        texts,
+        &[
+            "",
+            "put $at/minLength 0",
+            "put $at/minLength 2",
+            "put $at/maxLength 2",
+            "put $at/pattern \"^a\"",
+            "put $at/pattern \"\"",
+            "put $at/format \"uri\"",
+            "put $at/enum [\"a\", \"abc\"]",
+            "put $at/const \"a\"",
+            "put $at/enum [\"a\"]",
+            "put $at {\"anyOf\": [{\"const\": \"a\"}, {\"const\": \"abc\"}]}",
+            "put $at {\"type\": [\"string\", \"boolean\"]}",
+            "put $at {\"enum\": [true, false, \"a\"]}",
+            "put $at {\"not\": {\"type\": \"object\"}}",
+            "put $at {\"type\": \"string\", \"not\": {\"const\": \"a\"}}",
+            "put $at {\"oneOf\": [{\"type\": \"string\"}, {\"type\": \"string\", \"maxLength\": 1}]}",
+        ],
+    ),
+    (
+        |schema| of_type(schema, "array"),
+        &[
+            "",
+            "put $at/minItems 0",
+            "put $at/minItems 1",
+            "put $at/maxItems 1",
+            "put $at/uniqueItems true",
+            "put $at/uniqueItems false",
+            "put $at/prefixItems [{\"type\": \"string\"}]",
+            "put $at/contains {\"const\": \"a\"}",
+            "put $at/items {}",
+            "put $at/items {\"type\": \"string\"}",
+            "put $at/items {\"type\": [\"string\", \"integer\"]}",
+        ],
+    ),
+    (
+        |schema| [objects(schema), of_type(schema, "object")].concat(),
+        &[
+            "",
+            "put $at/minProperties 0",
+            "put $at/minProperties 3",
+            "put $at/maxProperties 2",
+            "put $at/propertyNames {\"maxLength\": 9}",
+            "put $at/patternProperties {\"^x-\": {\"type\": \"string\"}}",
+            "put $at/patternProperties {\"^x-\": {\"type\": \"string\"}, \"^a\": true}\nput $at/additionalProperties false",
+            "put $at/additionalProperties false",
+            "put $at/additionalProperties true",
+            "put $at/additionalProperties {\"type\": \"string\"}",
+            "put $at/additionalProperties {}\nput $at/unevaluatedProperties false",
+            "put $at/unevaluatedProperties false",
+            "put $at/unevaluatedProperties {\"type\": \"string\"}",
+            "put $at/dependentRequired {\"x-a\": [\"x-b\"]}",
+            "put $at/dependentSchemas {\"x-a\": {\"required\": [\"x-b\"]}}",
+            "put $at/required [\"x-a\"]",
+            "put $at/not {\"required\": [\"x-a\"]}",
+            "put $at/anyOf [{\"required\": [\"x-a\"]}, {\"required\": [\"a\"]}]",
+            "put $at/if {\"required\": [\"x-a\"]}\nput $at/then {\"required\": [\"a\"]}",
+        ],
+    ),
+    (
+        unions,
+        &[
+            "",
+            "move $at/anyOf $at/oneOf",
+            "put $at/anyOf/- {\"type\": \"string\"}",
+            "put $at/anyOf/- {\"type\": \"object\"}",
+            "take $at/anyOf/0",
+        ],
+    ),
+];

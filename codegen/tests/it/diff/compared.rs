@@ -1,7 +1,7 @@
 //! What is compared of messages and results, and what a diff says where it cannot compare.
 
 use mcp_revisions_schema::diff::{ChangeKind, ChangeLevel, Diff};
-use mcp_revisions_schema::render::change_line;
+use mcp_revisions_schema::render::{change_line, json};
 use serde_json::json;
 
 use super::{diff_of, kinds_of, only_row, opened, row_at, schema};
@@ -224,6 +224,11 @@ fn a_member_that_may_have_another_name_is_said_to() {
     let has = |end: &str| lines.iter().any(|line| line.ends_with(end));
     assert!(has("perhaps renamed to priorityMs"), "{lines:?}");
     assert!(has("perhaps renamed from priority"), "{lines:?}");
+    let json = json::diff(&diff).unwrap();
+    for name in ["priority", "priorityMs"] {
+        let member = format!("\"perhaps_renamed\": \"{name}\"");
+        assert!(json.contains(&member), "{name}");
+    }
     // Another type, or a name that has nothing in common, is another member.
     for other in [
         "priorityMs {\"type\": \"string\"}",
@@ -237,5 +242,46 @@ fn a_member_that_may_have_another_name_is_said_to() {
             !lines.iter().any(|line| line.contains("perhaps")),
             "{lines:?}"
         );
+    }
+}
+
+#[test]
+fn a_bound_by_another_keyword_is_one_change() {
+    let old = changed(
+        &schema("2026-07-28"),
+        "put ProgressNotificationParams/properties/total/minimum 1",
+    );
+    for (now, level, line) in [
+        (
+            "exclusiveMinimum 1",
+            ChangeLevel::Breaking,
+            "minimum: 1 -> exclusiveMinimum: 1",
+        ),
+        (
+            "exclusiveMinimum 0.5",
+            ChangeLevel::Breaking,
+            "minimum: 1 -> exclusiveMinimum: 0.5",
+        ),
+    ] {
+        let steps = format!("put ProgressNotificationParams/properties/total/{now}");
+        let new = changed(&schema("2026-07-28"), &steps);
+        for (pair, line) in [
+            ([&old, &new], line.to_owned()),
+            ([&new, &old], {
+                let (was, is) = line.split_once(" -> ").unwrap();
+                format!("{is} -> {was}")
+            }),
+        ] {
+            let diff = diff_of(pair[0], pair[1]);
+            let [row] = diff.rows.as_slice() else {
+                panic!("{now}: {:#?}", diff.rows)
+            };
+            assert_eq!((row.level, change_line(row)), (level, line));
+            assert_eq!(
+                row.witnesses.len(),
+                1,
+                "one side refuses what the other takes"
+            );
+        }
     }
 }

@@ -310,9 +310,18 @@ fn a_new_error_shows_its_data() {
 #[test]
 fn rules_and_errors_of_both_directions_stand_once() {
     let diff = diff("2025-11-25", "2026-07-28");
+    let (history, page) = super::page::whole();
+    assert!(history.diffs.len() > 3);
+    for word in ["error", "rule"] {
+        assert!(
+            !page.contains(&format!("<b>*</b> <em>{word}</em>")),
+            "{word}"
+        );
+    }
     for text in [
         text::render(&diff, TextOptions::default()),
         markdown::render(&diff),
+        page,
     ] {
         assert!(text.contains("rule initialize-first"), "{text}");
         for twice in ["C2S * rule", "S2C * rule", "C2S * error", "S2C * error"] {

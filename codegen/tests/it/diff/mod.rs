@@ -7,6 +7,7 @@ mod golden;
 mod hostile;
 mod kinds;
 mod laws;
+mod oracle;
 mod page;
 mod places;
 mod rules;

@@ -10,7 +10,7 @@ use mcp_revisions_schema::render::themes::themes;
 
 use super::sources;
 
-fn whole() -> (SchemaHistory, String) {
+pub(super) fn whole() -> (SchemaHistory, String) {
     let history = history(sources(), &[], false).unwrap();
     let page = html::render(&history).unwrap();
     (history, page)

@@ -49,8 +49,8 @@ impl SamplingContent {
 mcp_wire::variants! {
     SamplingContent {
         blank Text decide;
-        Text(TextContent);
-        Image(ImageContent);
+        Text(TextContent) as_text;
+        Image(ImageContent) as_image;
     }
 }
 

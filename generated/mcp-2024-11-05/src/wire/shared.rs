@@ -34,9 +34,9 @@ impl ContentBlock {
 mcp_wire::variants! {
     ContentBlock {
         blank Text decide;
-        Text(TextContent);
-        Image(ImageContent);
-        Resource(EmbeddedResource);
+        Text(TextContent) as_text;
+        Image(ImageContent) as_image;
+        Resource(EmbeddedResource) as_resource;
     }
 }
 

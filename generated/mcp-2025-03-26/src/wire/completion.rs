@@ -36,8 +36,8 @@ impl CompletionReference {
 mcp_wire::variants! {
     CompletionReference {
         blank Prompt decide;
-        Prompt(PromptReference);
-        Resource(ResourceReference);
+        Prompt(PromptReference) as_prompt;
+        Resource(ResourceReference) as_resource;
     }
 }
 

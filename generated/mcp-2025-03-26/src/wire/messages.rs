@@ -83,9 +83,9 @@ mcp_wire::variants! {
 mcp_wire::variants! {
     ClientResult {
         blank Any;
-        Any(AnyResult);
-        CreateMessage(CreateMessageResult);
-        ListRoots(ListRootsResult);
+        Any(AnyResult) as_any;
+        CreateMessage(CreateMessageResult) as_create_message;
+        ListRoots(ListRootsResult) as_list_roots;
     }
 }
 
@@ -105,8 +105,8 @@ impl JsonRpcBatchRequestItem {
 mcp_wire::variants! {
     JsonRpcBatchRequestItem {
         blank Notification decide;
-        Request(JsonRpcRequest);
-        Notification(JsonRpcNotification);
+        Request(JsonRpcRequest) as_request;
+        Notification(JsonRpcNotification) as_notification;
     }
 }
 
@@ -128,8 +128,8 @@ impl JsonRpcBatchResponseItem {
 mcp_wire::variants! {
     JsonRpcBatchResponseItem {
         blank Response decide;
-        Response(JsonRpcResponse);
-        Error(JsonRpcError);
+        Response(JsonRpcResponse) as_response;
+        Error(JsonRpcError) as_error;
     }
 }
 
@@ -179,12 +179,12 @@ impl JsonRpcMessage {
 mcp_wire::variants! {
     JsonRpcMessage {
         blank Notification decide;
-        Request(JsonRpcRequest);
-        Notification(JsonRpcNotification);
-        JsonRpcBatchRequestItemList(Vec<JsonRpcBatchRequestItem>);
-        Response(JsonRpcResponse);
-        Error(JsonRpcError);
-        JsonRpcBatchResponseItemList(Vec<JsonRpcBatchResponseItem>);
+        Request(JsonRpcRequest) as_request;
+        Notification(JsonRpcNotification) as_notification;
+        JsonRpcBatchRequestItemList(Vec<JsonRpcBatchRequestItem>) as_json_rpc_batch_request_item_list;
+        Response(JsonRpcResponse) as_response;
+        Error(JsonRpcError) as_error;
+        JsonRpcBatchResponseItemList(Vec<JsonRpcBatchResponseItem>) as_json_rpc_batch_response_item_list;
     }
 }
 
@@ -219,16 +219,16 @@ mcp_wire::variants! {
 mcp_wire::variants! {
     ServerResult {
         blank Any;
-        Any(AnyResult);
-        Initialize(InitializeResult);
-        ListResources(ListResourcesResult);
-        ListResourceTemplates(ListResourceTemplatesResult);
-        ReadResource(ReadResourceResult);
-        ListPrompts(ListPromptsResult);
-        GetPrompt(GetPromptResult);
-        ListTools(ListToolsResult);
-        CallTool(CallToolResult);
-        Complete(CompleteResult);
+        Any(AnyResult) as_any;
+        Initialize(InitializeResult) as_initialize;
+        ListResources(ListResourcesResult) as_list_resources;
+        ListResourceTemplates(ListResourceTemplatesResult) as_list_resource_templates;
+        ReadResource(ReadResourceResult) as_read_resource;
+        ListPrompts(ListPromptsResult) as_list_prompts;
+        GetPrompt(GetPromptResult) as_get_prompt;
+        ListTools(ListToolsResult) as_list_tools;
+        CallTool(CallToolResult) as_call_tool;
+        Complete(CompleteResult) as_complete;
     }
 }
 

@@ -54,9 +54,9 @@ impl SamplingContent {
 mcp_wire::variants! {
     SamplingContent {
         blank Text decide;
-        Text(TextContent);
-        Image(ImageContent);
-        Audio(AudioContent);
+        Text(TextContent) as_text;
+        Image(ImageContent) as_image;
+        Audio(AudioContent) as_audio;
     }
 }
 

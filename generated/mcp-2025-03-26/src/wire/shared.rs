@@ -46,10 +46,10 @@ impl ContentBlock {
 mcp_wire::variants! {
     ContentBlock {
         blank Text decide;
-        Text(TextContent);
-        Image(ImageContent);
-        Audio(AudioContent);
-        Resource(EmbeddedResource);
+        Text(TextContent) as_text;
+        Image(ImageContent) as_image;
+        Audio(AudioContent) as_audio;
+        Resource(EmbeddedResource) as_resource;
     }
 }
 

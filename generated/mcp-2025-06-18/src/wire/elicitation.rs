@@ -49,9 +49,9 @@ impl ElicitValue {
 mcp_wire::variants! {
     ElicitValue {
         blank Boolean decide;
-        Boolean(bool);
-        Number(Number);
-        String(String);
+        Boolean(bool) as_boolean;
+        Number(Number) as_number;
+        String(String) as_string;
     }
 }
 
@@ -107,10 +107,10 @@ impl PrimitiveSchemaDefinition {
 mcp_wire::variants! {
     PrimitiveSchemaDefinition {
         blank String decide;
-        String(StringSchema);
-        Number(NumberSchema);
-        Boolean(BooleanSchema);
-        Enum(EnumSchema);
+        String(StringSchema) as_string;
+        Number(NumberSchema) as_number;
+        Boolean(BooleanSchema) as_boolean;
+        Enum(EnumSchema) as_enum;
     }
 }
 

@@ -81,10 +81,10 @@ mcp_wire::variants! {
 mcp_wire::variants! {
     ClientResult {
         blank Any;
-        Any(AnyResult);
-        CreateMessage(CreateMessageResult);
-        ListRoots(ListRootsResult);
-        Elicit(ElicitResult);
+        Any(AnyResult) as_any;
+        CreateMessage(CreateMessageResult) as_create_message;
+        ListRoots(ListRootsResult) as_list_roots;
+        Elicit(ElicitResult) as_elicit;
     }
 }
 
@@ -121,16 +121,16 @@ mcp_wire::variants! {
 mcp_wire::variants! {
     ServerResult {
         blank Any;
-        Any(AnyResult);
-        Initialize(InitializeResult);
-        ListResources(ListResourcesResult);
-        ListResourceTemplates(ListResourceTemplatesResult);
-        ReadResource(ReadResourceResult);
-        ListPrompts(ListPromptsResult);
-        GetPrompt(GetPromptResult);
-        ListTools(ListToolsResult);
-        CallTool(CallToolResult);
-        Complete(CompleteResult);
+        Any(AnyResult) as_any;
+        Initialize(InitializeResult) as_initialize;
+        ListResources(ListResourcesResult) as_list_resources;
+        ListResourceTemplates(ListResourceTemplatesResult) as_list_resource_templates;
+        ReadResource(ReadResourceResult) as_read_resource;
+        ListPrompts(ListPromptsResult) as_list_prompts;
+        GetPrompt(GetPromptResult) as_get_prompt;
+        ListTools(ListToolsResult) as_list_tools;
+        CallTool(CallToolResult) as_call_tool;
+        Complete(CompleteResult) as_complete;
     }
 }
 

@@ -38,8 +38,8 @@ impl CompletionReference {
 mcp_wire::variants! {
     CompletionReference {
         blank Prompt decide;
-        Prompt(PromptReference);
-        ResourceTemplate(ResourceTemplateReference);
+        Prompt(PromptReference) as_prompt;
+        ResourceTemplate(ResourceTemplateReference) as_resource_template;
     }
 }
 

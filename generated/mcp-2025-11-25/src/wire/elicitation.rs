@@ -25,8 +25,8 @@ impl ElicitOutcome {
 mcp_wire::variants! {
     ElicitOutcome {
         blank Elicit decide;
-        Elicit(ElicitResult);
-        CreateTask(CreateTaskResult);
+        Elicit(ElicitResult) as_elicit;
+        CreateTask(CreateTaskResult) as_create_task;
     }
 }
 
@@ -55,8 +55,8 @@ impl ElicitRequestParams {
 mcp_wire::variants! {
     ElicitRequestParams {
         blank Url decide;
-        Url(ElicitRequestUrlParams);
-        Form(ElicitRequestFormParams);
+        Url(ElicitRequestUrlParams) as_url;
+        Form(ElicitRequestFormParams) as_form;
     }
 }
 

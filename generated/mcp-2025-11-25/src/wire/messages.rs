@@ -142,14 +142,14 @@ mcp_wire::variants! {
 mcp_wire::variants! {
     ClientResult {
         blank Any;
-        Any(AnyResult);
-        GetTask(GetTaskResult);
-        GetTaskPayload(GetTaskPayloadResult);
-        CancelTask(CancelTaskResult);
-        ListTasks(ListTasksResult);
-        CreateMessage(CreateMessageResult);
-        ListRoots(ListRootsResult);
-        Elicit(ElicitResult);
+        Any(AnyResult) as_any;
+        GetTask(GetTaskResult) as_get_task;
+        GetTaskPayload(GetTaskPayloadResult) as_get_task_payload;
+        CancelTask(CancelTaskResult) as_cancel_task;
+        ListTasks(ListTasksResult) as_list_tasks;
+        CreateMessage(CreateMessageResult) as_create_message;
+        ListRoots(ListRootsResult) as_list_roots;
+        Elicit(ElicitResult) as_elicit;
     }
 }
 
@@ -176,10 +176,10 @@ impl JsonRpcMessage {
 mcp_wire::variants! {
     JsonRpcMessage {
         blank Notification decide;
-        Request(JsonRpcRequest);
-        Notification(JsonRpcNotification);
-        ResultResponse(JsonRpcResultResponse);
-        ErrorResponse(JsonRpcErrorResponse);
+        Request(JsonRpcRequest) as_request;
+        Notification(JsonRpcNotification) as_notification;
+        ResultResponse(JsonRpcResultResponse) as_result_response;
+        ErrorResponse(JsonRpcErrorResponse) as_error_response;
     }
 }
 
@@ -215,8 +215,8 @@ impl JsonRpcResponse {
 mcp_wire::variants! {
     JsonRpcResponse {
         blank Result decide;
-        Result(JsonRpcResultResponse);
-        Error(JsonRpcErrorResponse);
+        Result(JsonRpcResultResponse) as_result;
+        Error(JsonRpcErrorResponse) as_error;
     }
 }
 
@@ -364,20 +364,20 @@ mcp_wire::variants! {
 mcp_wire::variants! {
     ServerResult {
         blank Any;
-        Any(AnyResult);
-        Initialize(InitializeResult);
-        ListResources(ListResourcesResult);
-        ListResourceTemplates(ListResourceTemplatesResult);
-        ReadResource(ReadResourceResult);
-        ListPrompts(ListPromptsResult);
-        GetPrompt(GetPromptResult);
-        ListTools(ListToolsResult);
-        CallTool(CallToolResult);
-        GetTask(GetTaskResult);
-        GetTaskPayload(GetTaskPayloadResult);
-        CancelTask(CancelTaskResult);
-        ListTasks(ListTasksResult);
-        Complete(CompleteResult);
+        Any(AnyResult) as_any;
+        Initialize(InitializeResult) as_initialize;
+        ListResources(ListResourcesResult) as_list_resources;
+        ListResourceTemplates(ListResourceTemplatesResult) as_list_resource_templates;
+        ReadResource(ReadResourceResult) as_read_resource;
+        ListPrompts(ListPromptsResult) as_list_prompts;
+        GetPrompt(GetPromptResult) as_get_prompt;
+        ListTools(ListToolsResult) as_list_tools;
+        CallTool(CallToolResult) as_call_tool;
+        GetTask(GetTaskResult) as_get_task;
+        GetTaskPayload(GetTaskPayloadResult) as_get_task_payload;
+        CancelTask(CancelTaskResult) as_cancel_task;
+        ListTasks(ListTasksResult) as_list_tasks;
+        Complete(CompleteResult) as_complete;
     }
 }
 

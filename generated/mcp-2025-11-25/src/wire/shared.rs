@@ -33,11 +33,11 @@ impl ContentBlock {
 mcp_wire::variants! {
     ContentBlock {
         blank Text decide;
-        Text(TextContent);
-        Image(ImageContent);
-        Audio(AudioContent);
-        ResourceLink(ResourceLink);
-        Resource(EmbeddedResource);
+        Text(TextContent) as_text;
+        Image(ImageContent) as_image;
+        Audio(AudioContent) as_audio;
+        ResourceLink(ResourceLink) as_resource_link;
+        Resource(EmbeddedResource) as_resource;
     }
 }
 

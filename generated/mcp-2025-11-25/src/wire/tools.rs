@@ -25,8 +25,8 @@ impl CallToolOutcome {
 mcp_wire::variants! {
     CallToolOutcome {
         blank CallTool decide;
-        CallTool(CallToolResult);
-        CreateTask(CreateTaskResult);
+        CallTool(CallToolResult) as_call_tool;
+        CreateTask(CreateTaskResult) as_create_task;
     }
 }
 

@@ -25,8 +25,8 @@ impl ElicitRequestParams {
 mcp_wire::variants! {
     ElicitRequestParams {
         blank Url decide;
-        Form(ElicitRequestFormParams);
-        Url(ElicitRequestUrlParams);
+        Form(ElicitRequestFormParams) as_form;
+        Url(ElicitRequestUrlParams) as_url;
     }
 }
 

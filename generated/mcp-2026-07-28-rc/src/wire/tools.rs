@@ -25,8 +25,8 @@ impl CallToolOutcome {
 mcp_wire::variants! {
     CallToolOutcome {
         blank InputRequired decide;
-        InputRequired(InputRequiredResult);
-        CallTool(CallToolResult);
+        InputRequired(InputRequiredResult) as_input_required;
+        CallTool(CallToolResult) as_call_tool;
     }
 }
 

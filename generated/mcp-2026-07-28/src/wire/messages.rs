@@ -164,10 +164,10 @@ impl JsonRpcMessage {
 mcp_wire::variants! {
     JsonRpcMessage {
         blank Notification decide;
-        Request(JsonRpcRequest);
-        Notification(JsonRpcNotification);
-        ResultResponse(JsonRpcResultResponse);
-        ErrorResponse(JsonRpcErrorResponse);
+        Request(JsonRpcRequest) as_request;
+        Notification(JsonRpcNotification) as_notification;
+        ResultResponse(JsonRpcResultResponse) as_result_response;
+        ErrorResponse(JsonRpcErrorResponse) as_error_response;
     }
 }
 
@@ -186,8 +186,8 @@ impl JsonRpcResponse {
 mcp_wire::variants! {
     JsonRpcResponse {
         blank Result decide;
-        Result(JsonRpcResultResponse);
-        Error(JsonRpcErrorResponse);
+        Result(JsonRpcResultResponse) as_result;
+        Error(JsonRpcErrorResponse) as_error;
     }
 }
 
@@ -291,18 +291,18 @@ mcp_wire::variants! {
 mcp_wire::variants! {
     ServerResult {
         blank Any;
-        Any(AnyResult);
-        InputRequired(InputRequiredResult);
-        Discover(DiscoverResult);
-        ListResources(ListResourcesResult);
-        ListResourceTemplates(ListResourceTemplatesResult);
-        ReadResource(ReadResourceResult);
-        SubscriptionsListen(SubscriptionsListenResult);
-        ListPrompts(ListPromptsResult);
-        GetPrompt(GetPromptResult);
-        ListTools(ListToolsResult);
-        CallTool(CallToolResult);
-        Complete(CompleteResult);
+        Any(AnyResult) as_any;
+        InputRequired(InputRequiredResult) as_input_required;
+        Discover(DiscoverResult) as_discover;
+        ListResources(ListResourcesResult) as_list_resources;
+        ListResourceTemplates(ListResourceTemplatesResult) as_list_resource_templates;
+        ReadResource(ReadResourceResult) as_read_resource;
+        SubscriptionsListen(SubscriptionsListenResult) as_subscriptions_listen;
+        ListPrompts(ListPromptsResult) as_list_prompts;
+        GetPrompt(GetPromptResult) as_get_prompt;
+        ListTools(ListToolsResult) as_list_tools;
+        CallTool(CallToolResult) as_call_tool;
+        Complete(CompleteResult) as_complete;
     }
 }
 

@@ -29,8 +29,8 @@ impl GetPromptOutcome {
 mcp_wire::variants! {
     GetPromptOutcome {
         blank InputRequired decide;
-        InputRequired(InputRequiredResult);
-        GetPrompt(GetPromptResult);
+        InputRequired(InputRequiredResult) as_input_required;
+        GetPrompt(GetPromptResult) as_get_prompt;
     }
 }
 

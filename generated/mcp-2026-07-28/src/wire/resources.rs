@@ -52,8 +52,8 @@ impl ReadResourceOutcome {
 mcp_wire::variants! {
     ReadResourceOutcome {
         blank InputRequired decide;
-        InputRequired(InputRequiredResult);
-        ReadResource(ReadResourceResult);
+        InputRequired(InputRequiredResult) as_input_required;
+        ReadResource(ReadResourceResult) as_read_resource;
     }
 }
 

@@ -75,9 +75,9 @@ impl InputResponse {
 mcp_wire::variants! {
     InputResponse {
         blank ListRoots decide;
-        CreateMessage(CreateMessageResult);
-        ListRoots(ListRootsResult);
-        Elicit(ElicitResult);
+        CreateMessage(CreateMessageResult) as_create_message;
+        ListRoots(ListRootsResult) as_list_roots;
+        Elicit(ElicitResult) as_elicit;
     }
 }
 

@@ -71,8 +71,8 @@ impl McpUiDownloadFileRequestParamsContents {
 mcp_wire::variants! {
     McpUiDownloadFileRequestParamsContents {
         blank ResourceLink decide;
-        Resource(EmbeddedResource);
-        ResourceLink(ResourceLink);
+        Resource(EmbeddedResource) as_resource;
+        ResourceLink(ResourceLink) as_resource_link;
     }
 }
 

@@ -58,11 +58,11 @@ impl DetailedTask {
 mcp_wire::variants! {
     DetailedTask {
         blank Working decide;
-        Working(WorkingTask);
-        InputRequired(InputRequiredTask);
-        Completed(CompletedTask);
-        Failed(FailedTask);
-        Cancelled(CancelledTask);
+        Working(WorkingTask) as_working;
+        InputRequired(InputRequiredTask) as_input_required;
+        Completed(CompletedTask) as_completed;
+        Failed(FailedTask) as_failed;
+        Cancelled(CancelledTask) as_cancelled;
     }
 }
 

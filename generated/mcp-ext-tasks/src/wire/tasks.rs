@@ -57,11 +57,11 @@ impl GetTaskResult {
 mcp_wire::variants! {
     GetTaskResult {
         blank Working decide;
-        Working(GetTaskResultWorking);
-        InputRequired(GetTaskResultInputRequired);
-        Completed(GetTaskResultCompleted);
-        Failed(GetTaskResultFailed);
-        Cancelled(GetTaskResultCancelled);
+        Working(GetTaskResultWorking) as_working;
+        InputRequired(GetTaskResultInputRequired) as_input_required;
+        Completed(GetTaskResultCompleted) as_completed;
+        Failed(GetTaskResultFailed) as_failed;
+        Cancelled(GetTaskResultCancelled) as_cancelled;
     }
 }
 
@@ -160,11 +160,11 @@ impl TaskStatusNotificationParams {
 mcp_wire::variants! {
     TaskStatusNotificationParams {
         blank Working decide;
-        Working(TaskStatusNotificationParamsWorking);
-        InputRequired(TaskStatusNotificationParamsInputRequired);
-        Completed(TaskStatusNotificationParamsCompleted);
-        Failed(TaskStatusNotificationParamsFailed);
-        Cancelled(TaskStatusNotificationParamsCancelled);
+        Working(TaskStatusNotificationParamsWorking) as_working;
+        InputRequired(TaskStatusNotificationParamsInputRequired) as_input_required;
+        Completed(TaskStatusNotificationParamsCompleted) as_completed;
+        Failed(TaskStatusNotificationParamsFailed) as_failed;
+        Cancelled(TaskStatusNotificationParamsCancelled) as_cancelled;
     }
 }
 

@@ -10,7 +10,7 @@ use crate::v2024_11_05_to_v2025_06_18::{
 /// Any message that the transport may carry: a request, a notification, a result or an error.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#jsonrpcmessage)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JsonRpcMessage {
     /// Envelope of a message that the other side must answer with a result or an error under the same `id`.
     Request(JsonRpcRequest),

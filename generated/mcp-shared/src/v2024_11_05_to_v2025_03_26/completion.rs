@@ -8,7 +8,7 @@ use mcp_wire::{Extra, Map};
 /// Points to a prompt in `completion/complete`, to say whose argument is being completed.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct PromptReference {
     /// Identifier of the prompt, as `prompts/list` gives it.
     pub name: String,
@@ -30,7 +30,7 @@ impl PromptReference {
 /// Names a resource or template as the thing to complete, in the `ref` of `completion/complete`; called `ResourceTemplateReference` since 2025-06-18.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ResourceReference {
     /// Template whose variable is being completed, exactly as the server listed it, or a plain URI.
     pub uri: String,

@@ -10,7 +10,7 @@ use crate::v2024_11_05_to_v2025_11_25::{ClientCapabilitiesRoots, RequestMetaObje
 /// Features the client offers, an open set; sent in `initialize` up to 2025-11-25 and in the `_meta` of every request since.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct ClientCapabilities {
     /// Non-standard features, keyed by name; each value holds the settings of that feature.
     pub experimental: Option<Map<JsonObject>>,
@@ -54,7 +54,7 @@ impl ClientCapabilities {
 /// Software that speaks as client or server, as it names itself.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Implementation {
     /// Identifier for programs, also shown to users where no `title` is given.
     pub name: String,
@@ -80,16 +80,16 @@ impl Implementation {
 }
 
 /// What a client says about itself in `initialize`.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct InitializeRequestParams {
     /// Features the client offers for the whole session.
     pub capabilities: ClientCapabilities,
     /// Client software that connects, by name and version.
     pub client_info: Implementation,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<RequestMetaObject>,
     /// Latest protocol version that the client supports; the server answers with the same one or with another.
     pub protocol_version: String,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<RequestMetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -105,8 +105,8 @@ impl InitializeRequestParams {
         Self {
             capabilities: capabilities.into(),
             client_info: client_info.into(),
-            meta: None,
             protocol_version: protocol_version.into(),
+            meta: None,
             extra: Map::new(),
         }
     }

@@ -8,12 +8,12 @@ use mcp_wire::{Extra, Map};
 /// Base of `TextResourceContents` and `BlobResourceContents`: where a piece of resource content came from and how to interpret it.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ResourceContents {
-    /// Media type of the content; absent when the server does not know it.
-    pub mime_type: Option<String>,
     /// Address of the resource, or part of one, that the content belongs to.
     pub uri: String,
+    /// Media type of the content; absent when the server does not know it.
+    pub mime_type: Option<String>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -23,8 +23,8 @@ impl ResourceContents {
     #[must_use]
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
-            mime_type: None,
             uri: uri.into(),
+            mime_type: None,
             extra: Map::new(),
         }
     }

@@ -19,14 +19,14 @@ mcp_wire::method! {
 /// One page of the server's prompts, in answer to `prompts/list`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ListPromptsResult {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
-    /// Where the next page starts; absent on the last page. Opaque: hand it back as it is.
-    pub next_cursor: Option<String>,
     /// Prompts on this page, which `prompts/get` can fetch by `name`; may be empty.
     pub prompts: Vec<Prompt>,
+    /// Where the next page starts; absent on the last page. Opaque: hand it back as it is.
+    pub next_cursor: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -36,18 +36,11 @@ impl ListPromptsResult {
     #[must_use]
     pub fn new(prompts: Vec<Prompt>) -> Self {
         Self {
-            meta: None,
-            next_cursor: None,
             prompts,
+            next_cursor: None,
+            meta: None,
             extra: Map::new(),
         }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
-        self
     }
 
     /// Sets `nextCursor`.
@@ -56,19 +49,26 @@ impl ListPromptsResult {
         self.next_cursor = Some(next_cursor.into());
         self
     }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
+        self.meta = Some(meta);
+        self
+    }
 }
 
 /// A message template the server offers, usually for a user to choose; listed by `prompts/list` and filled in by `prompts/get`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Prompt {
+    /// Identifier that `prompts/get` must repeat; unique within the server.
+    pub name: String,
     /// Values that `prompts/get` may or must supply to fill in the template; absent when it takes none.
     pub arguments: Option<Vec<PromptArgument>>,
     /// What the prompt is good for, to help people choose it; absent when the server gives none.
     pub description: Option<String>,
-    /// Identifier that `prompts/get` must repeat; unique within the server.
-    pub name: String,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -78,9 +78,9 @@ impl Prompt {
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self {
+            name: name.into(),
             arguments: None,
             description: None,
-            name: name.into(),
             extra: Map::new(),
         }
     }
@@ -103,12 +103,12 @@ impl Prompt {
 /// One value that a prompt's template takes, declared by the server in `Prompt`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct PromptArgument {
-    /// What to enter for this argument, as help for people; absent when the server gives none.
-    pub description: Option<String>,
     /// Key under which `prompts/get` passes the value.
     pub name: String,
+    /// What to enter for this argument, as help for people; absent when the server gives none.
+    pub description: Option<String>,
     /// Whether `prompts/get` fails without this argument; absent means it is optional.
     pub required: Option<bool>,
     /// Members that this revision does not name, in the order in which they stood.
@@ -120,8 +120,8 @@ impl PromptArgument {
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self {
-            description: None,
             name: name.into(),
+            description: None,
             required: None,
             extra: Map::new(),
         }

@@ -21,7 +21,7 @@ mcp_wire::method! {
 /// Contents of the resource, in the server's answer to `resources/read`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ReadResourceResult {
     /// What was read, as text or base64 data; several entries when the URI stands for more than one item, such as a directory.
     pub contents: Vec<TextOrBlobContents>,

@@ -19,12 +19,12 @@ mcp_wire::method! {
 /// Client's answer to `roots/list`, from 2026-07-28 only given through `InputResponses`; deprecated since that revision.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ListRootsResult {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
     /// Files and directories the client opens to the server; may be empty.
     pub roots: Vec<Root>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -34,8 +34,8 @@ impl ListRootsResult {
     #[must_use]
     pub fn new(roots: Vec<Root>) -> Self {
         Self {
-            meta: None,
             roots,
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -51,12 +51,12 @@ impl ListRootsResult {
 /// A file or directory a client opens to the server, listed in the answer to `roots/list`; roots are deprecated since 2026-07-28.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Root {
-    /// Label for people; absent means only the address is available.
-    pub name: Option<String>,
     /// Where the root is; only `file://` addresses are allowed so far.
     pub uri: String,
+    /// Label for people; absent means only the address is available.
+    pub name: Option<String>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -66,8 +66,8 @@ impl Root {
     #[must_use]
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
-            name: None,
             uri: uri.into(),
+            name: None,
             extra: Map::new(),
         }
     }

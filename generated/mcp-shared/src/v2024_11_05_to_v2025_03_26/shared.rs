@@ -8,14 +8,14 @@ use mcp_wire::{Extra, Map};
 /// Binary contents of a resource, sent by the server in a `resources/read` result or an embedded resource.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct BlobResourceContents {
     /// Raw bytes in base64.
     pub blob: String,
-    /// Media type of the decoded `blob`; absent when the server does not know it.
-    pub mime_type: Option<String>,
     /// Identifies the resource that these contents belong to.
     pub uri: String,
+    /// Media type of the decoded `blob`; absent when the server does not know it.
+    pub mime_type: Option<String>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -29,8 +29,8 @@ impl BlobResourceContents {
     ) -> Self {
         Self {
             blob: blob.into(),
-            mime_type: None,
             uri: uri.0.into(),
+            mime_type: None,
             extra: Map::new(),
         }
     }
@@ -44,7 +44,7 @@ impl BlobResourceContents {
 }
 
 /// The contents of a resource: text, or bytes in base64.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TextOrBlobContents {
     /// Content of a resource that is text, in answers to `resources/read` and in embedded resources; binary data goes into `BlobResourceContents`.
     Text(TextResourceContents),
@@ -55,14 +55,14 @@ pub enum TextOrBlobContents {
 /// Content of a resource that is text, in answers to `resources/read` and in embedded resources; binary data goes into `BlobResourceContents`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct TextResourceContents {
-    /// Media type of the content; absent when the server does not know it.
-    pub mime_type: Option<String>,
     /// The content itself; never used for data that is not text.
     pub text: String,
     /// Address of the resource, or part of one, that the content belongs to.
     pub uri: String,
+    /// Media type of the content; absent when the server does not know it.
+    pub mime_type: Option<String>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -75,9 +75,9 @@ impl TextResourceContents {
         text: impl Into<String>,
     ) -> Self {
         Self {
-            mime_type: None,
             text: text.into(),
             uri: uri.0.into(),
+            mime_type: None,
             extra: Map::new(),
         }
     }

@@ -19,14 +19,14 @@ mcp_wire::method! {
 }
 
 /// Which request `notifications/cancelled` gives up, and why.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct CancelledNotificationParams {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
-    /// Text for logs or the user on why the request was given up; absent when the sender gives no reason.
-    pub reason: Option<String>,
     /// The `id` of an earlier request by the same sender, whose answer it no longer wants.
     pub request_id: RequestId,
+    /// Text for logs or the user on why the request was given up; absent when the sender gives no reason.
+    pub reason: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -36,24 +36,24 @@ impl CancelledNotificationParams {
     #[must_use]
     pub fn new(request_id: impl Into<RequestId>) -> Self {
         Self {
-            meta: None,
-            reason: None,
             request_id: request_id.into(),
+            reason: None,
+            meta: None,
             extra: Map::new(),
         }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
-        self
     }
 
     /// Sets `reason`.
     #[must_use]
     pub fn with_reason(mut self, reason: impl Into<String>) -> Self {
         self.reason = Some(reason.into());
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
+        self.meta = Some(meta);
         self
     }
 }
@@ -68,7 +68,7 @@ mcp_wire::method! {
 }
 
 /// Parameters of `notifications/initialized`; none are defined beyond `_meta`, and further keys are allowed.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct InitializedNotificationParams {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
     pub meta: Option<Map<Json>>,
@@ -101,7 +101,7 @@ mcp_wire::method! {
 }
 
 /// Parameters of `ping`; none are defined beyond `_meta`, and further keys are allowed.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct PingRequestParams {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
     pub meta: Option<RequestMetaObject>,

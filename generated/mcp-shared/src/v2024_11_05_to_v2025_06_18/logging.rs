@@ -19,7 +19,7 @@ mcp_wire::method! {
 }
 
 /// Content of one log record in `notifications/message`; deprecated since 2026-07-28.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct LoggingMessageNotificationParams {
     /// What is logged: a plain string or any other JSON value.
     pub data: Json,
@@ -71,7 +71,7 @@ mcp_wire::method! {
 }
 
 /// Parameters of `logging/setLevel`: the severity from which messages are wanted.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct SetLevelRequestParams {
     /// Least severe level the client wants; from then on the server should send that and anything graver as `notifications/message`.
     pub level: LoggingLevel,

@@ -14,14 +14,14 @@ use crate::v2024_11_05_to_v2025_11_25::{AnyResult, RequestMetaObject};
 use crate::v2024_11_05_to_v2026_07_28::RequestId;
 
 /// JSON-RPC error object, which stands in place of `result` when a request fails.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ErrorObject {
     /// Number by which programs tell failures apart, from JSON-RPC (such as -32602) or from MCP's own range.
     pub code: Integer,
-    /// Further detail, any JSON value, whose shape is up to the sender or fixed by `code`; absent when there is none.
-    pub data: Option<Json>,
     /// What went wrong, in one short sentence for people.
     pub message: String,
+    /// Further detail, any JSON value, whose shape is up to the sender or fixed by `code`; absent when there is none.
+    pub data: Option<Json>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -32,8 +32,8 @@ impl ErrorObject {
     pub fn new(message: impl Into<String>, code: impl Into<Integer>) -> Self {
         Self {
             code: code.into(),
-            data: None,
             message: message.into(),
+            data: None,
             extra: Map::new(),
         }
     }
@@ -49,7 +49,7 @@ impl ErrorObject {
 /// Envelope either side sends in place of a result when a request failed.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#jsonrpcerror)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct JsonRpcError {
     /// What went wrong, as a code, a message and optional detail.
     pub error: ErrorObject,
@@ -74,7 +74,7 @@ impl JsonRpcError {
 /// Envelope of a one-way message, which has no `id` and is never answered.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#jsonrpcnotification)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct JsonRpcNotification {
     /// Name of the request or notification; fixed for each message type.
     pub method: String,
@@ -104,7 +104,7 @@ impl JsonRpcNotification {
 }
 
 /// Parameters of a notification before its method gives them a shape; any keys are allowed besides `_meta`.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct JsonRpcNotificationParams {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
     pub meta: Option<Map<Json>>,
@@ -130,7 +130,7 @@ impl JsonRpcNotificationParams {
 /// Envelope of a message that the other side must answer with a result or an error under the same `id`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#jsonrpcrequest)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct JsonRpcRequest {
     /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
     pub id: RequestId,
@@ -163,7 +163,7 @@ impl JsonRpcRequest {
 }
 
 /// Parameters of a request before its method gives them a shape; any keys are allowed besides `_meta`.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct JsonRpcRequestParams {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
     pub meta: Option<RequestMetaObject>,
@@ -189,7 +189,7 @@ impl JsonRpcRequestParams {
 /// Envelope of a successful answer, sent by whichever side received the request.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#jsonrpcresponse)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct JsonRpcResponse {
     /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
     pub id: RequestId,
@@ -214,7 +214,7 @@ impl JsonRpcResponse {
 /// Method and parameters of a notification of any kind, apart from its JSON-RPC envelope.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#notification)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Notification {
     /// Name of the request or notification; fixed for each message type.
     pub method: String,
@@ -246,7 +246,7 @@ impl Notification {
 /// Common shape of requests whose results come in pages, such as `tools/list`; not a method of its own.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#paginatedrequest)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct PaginatedRequest {
     /// Name of the request or notification; fixed for each message type.
     pub method: String,
@@ -278,7 +278,7 @@ impl PaginatedRequest {
 /// Method and parameters of a request of any kind, apart from its JSON-RPC envelope.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#request)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Request {
     /// Name of the request or notification; fixed for each message type.
     pub method: String,

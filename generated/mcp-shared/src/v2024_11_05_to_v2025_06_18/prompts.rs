@@ -8,14 +8,14 @@ use mcp_wire::{BareOf, Extra, Json, Map};
 use crate::v2024_11_05_to_v2025_11_25::RequestMetaObject;
 
 /// Which prompt `prompts/get` fetches, and what to fill in.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct GetPromptRequestParams {
+    /// Prompt to fetch, by the `name` that `prompts/list` gave.
+    pub name: String,
     /// Strings to fill in, keyed by the names of the prompt's arguments; absent means none.
     pub arguments: Option<Map<String>>,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
     pub meta: Option<RequestMetaObject>,
-    /// Prompt to fetch, by the `name` that `prompts/list` gave.
-    pub name: String,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -25,9 +25,9 @@ impl GetPromptRequestParams {
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self {
+            name: name.into(),
             arguments: None,
             meta: None,
-            name: name.into(),
             extra: Map::new(),
         }
     }
@@ -48,7 +48,7 @@ impl GetPromptRequestParams {
 }
 
 /// Parameters of `prompts/list`, which choose the page to return.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct ListPromptsRequestParams {
     /// Opaque position copied from the `nextCursor` of an earlier page; absent asks for the first page.
     pub cursor: Option<String>,
@@ -90,7 +90,7 @@ mcp_wire::method! {
 }
 
 /// Parameters of `notifications/prompts/list_changed`; none are defined beyond `_meta`, and further keys are allowed.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct PromptListChangedNotificationParams {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
     pub meta: Option<Map<Json>>,

@@ -8,7 +8,7 @@ use mcp_wire::{BareOf, Extra, Json, Map};
 use crate::v2024_11_05_to_v2025_11_25::{EmptyResult, RequestMetaObject};
 
 /// Parameters of `resources/templates/list`, which choose the page to return.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct ListResourceTemplatesRequestParams {
     /// Opaque position copied from the `nextCursor` of an earlier page; absent asks for the first page.
     pub cursor: Option<String>,
@@ -41,7 +41,7 @@ impl ListResourceTemplatesRequestParams {
 }
 
 /// Parameters of `resources/list`, which choose the page to return.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct ListResourcesRequestParams {
     /// Opaque position copied from the `nextCursor` of an earlier page; absent asks for the first page.
     pub cursor: Option<String>,
@@ -74,12 +74,12 @@ impl ListResourcesRequestParams {
 }
 
 /// Parameters of `resources/read`, which name the resource to fetch.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ReadResourceRequestParams {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<RequestMetaObject>,
     /// Address of the resource, of any scheme, listed or built from a template; only the server knows what it stands for.
     pub uri: String,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<RequestMetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -89,8 +89,8 @@ impl ReadResourceRequestParams {
     #[must_use]
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
-            meta: None,
             uri: uri.into(),
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -113,7 +113,7 @@ mcp_wire::method! {
 }
 
 /// Optional parameters of `notifications/resources/list_changed`: nothing but `_meta`, the new list has to be requested.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct ResourceListChangedNotificationParams {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
     pub meta: Option<Map<Json>>,
@@ -146,12 +146,12 @@ mcp_wire::method! {
 }
 
 /// Parameters of `notifications/resources/updated`: which resource changed, without its new content.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ResourceUpdatedNotificationParams {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
     /// Resource to read again; may lie below the address in the subscription rather than equal it.
     pub uri: String,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -161,8 +161,8 @@ impl ResourceUpdatedNotificationParams {
     #[must_use]
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
-            meta: None,
             uri: uri.into(),
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -185,12 +185,12 @@ mcp_wire::method! {
 }
 
 /// Parameters of `resources/subscribe`, which takes one resource at a time.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct SubscribeRequestParams {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<RequestMetaObject>,
     /// Resource to watch; any scheme is allowed, and the server alone decides what it means.
     pub uri: String,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<RequestMetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -200,8 +200,8 @@ impl SubscribeRequestParams {
     #[must_use]
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
-            meta: None,
             uri: uri.into(),
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -224,12 +224,12 @@ mcp_wire::method! {
 }
 
 /// Parameters of `resources/unsubscribe`, which takes one resource at a time.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct UnsubscribeRequestParams {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<RequestMetaObject>,
     /// Resource no longer to be watched, as it was given to `resources/subscribe`.
     pub uri: String,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<RequestMetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -239,8 +239,8 @@ impl UnsubscribeRequestParams {
     #[must_use]
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
-            meta: None,
             uri: uri.into(),
+            meta: None,
             extra: Map::new(),
         }
     }

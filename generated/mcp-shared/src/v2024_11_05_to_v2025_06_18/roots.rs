@@ -8,7 +8,7 @@ use mcp_wire::{BareOf, Extra, Json, Map};
 use crate::v2024_11_05_to_v2025_11_25::RequestMetaObject;
 
 /// Parameters of `roots/list`; none are defined beyond `_meta`.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct ListRootsRequestParams {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
     pub meta: Option<RequestMetaObject>,
@@ -41,7 +41,7 @@ mcp_wire::method! {
 }
 
 /// Optional parameters of `notifications/roots/list_changed`: nothing but `_meta`, the new list has to be requested.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct RootsListChangedNotificationParams {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
     pub meta: Option<Map<Json>>,

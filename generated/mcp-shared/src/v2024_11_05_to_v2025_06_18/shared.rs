@@ -8,7 +8,7 @@ use mcp_wire::{Extra, Json, Map};
 use crate::v2024_11_05_to_v2025_11_25::RequestMetaObject;
 
 /// Members that the parameters of every notification may have.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct NotificationParams {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
     pub meta: Option<Map<Json>>,
@@ -32,7 +32,7 @@ impl NotificationParams {
 }
 
 /// Parameters of requests whose results come in pages, which choose the page to return.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct PaginatedRequestParams {
     /// Opaque position copied from the `nextCursor` of an earlier page; absent asks for the first page.
     pub cursor: Option<String>,
@@ -65,7 +65,7 @@ impl PaginatedRequestParams {
 }
 
 /// Base of the `params` of every request: just the `_meta` slot that each method's own parameters come with.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct RequestParams {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
     pub meta: Option<RequestMetaObject>,

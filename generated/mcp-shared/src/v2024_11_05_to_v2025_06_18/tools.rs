@@ -8,14 +8,14 @@ use mcp_wire::{BareOf, Extra, Json, JsonObject, Map};
 use crate::v2024_11_05_to_v2025_11_25::RequestMetaObject;
 
 /// Which tool `tools/call` runs, and with what input.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct CallToolRequestParams {
+    /// Tool to run, by the `name` that `tools/list` gave.
+    pub name: String,
     /// Input for the tool, which must satisfy its `inputSchema`; absent means none.
     pub arguments: Option<JsonObject>,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
     pub meta: Option<RequestMetaObject>,
-    /// Tool to run, by the `name` that `tools/list` gave.
-    pub name: String,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -25,9 +25,9 @@ impl CallToolRequestParams {
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self {
+            name: name.into(),
             arguments: None,
             meta: None,
-            name: name.into(),
             extra: Map::new(),
         }
     }
@@ -48,7 +48,7 @@ impl CallToolRequestParams {
 }
 
 /// Parameters of `tools/list`, which choose the page to return.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct ListToolsRequestParams {
     /// Opaque position copied from the `nextCursor` of an earlier page; absent asks for the first page.
     pub cursor: Option<String>,
@@ -90,7 +90,7 @@ mcp_wire::method! {
 }
 
 /// Optional parameters of `notifications/tools/list_changed`: nothing but `_meta`, the new list has to be requested.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct ToolListChangedNotificationParams {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
     pub meta: Option<Map<Json>>,

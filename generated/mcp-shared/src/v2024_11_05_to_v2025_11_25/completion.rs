@@ -10,7 +10,7 @@ use crate::v2024_11_05_to_v2026_07_28::CompleteResultCompletion;
 /// Server's answer to `completion/complete`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#completeresult)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct CompleteResult {
     /// Suggestions for the argument, with how many there are in all.
     pub completion: CompleteResultCompletion,

@@ -6,7 +6,7 @@
 use mcp_wire::Extra;
 
 /// How far the client's offer to answer `roots/list` goes.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct ClientCapabilitiesRoots {
     /// Whether the client sends `notifications/roots/list_changed` when its roots change; absent promises nothing.
     pub list_changed: Option<bool>,

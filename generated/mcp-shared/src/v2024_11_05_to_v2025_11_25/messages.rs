@@ -8,12 +8,12 @@ use mcp_wire::{Extra, Json, Map};
 /// Common shape of results that come in pages, such as that of `tools/list`; the last page has no `nextCursor`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#paginatedresult)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct PaginatedResult {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
     /// Where the next page starts; absent on the last page. Opaque: hand it back as it is.
     pub next_cursor: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -25,17 +25,17 @@ impl PaginatedResult {
         Self::default()
     }
 
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
-        self
-    }
-
     /// Sets `nextCursor`.
     #[must_use]
     pub fn with_next_cursor(mut self, next_cursor: impl Into<String>) -> Self {
         self.next_cursor = Some(next_cursor.into());
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
+        self.meta = Some(meta);
         self
     }
 }

@@ -10,7 +10,7 @@ use crate::v2024_11_05_to_v2026_07_28::ProgressToken;
 /// Base of every successful answer; sent bare where a method has nothing to return but success.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#result)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct AnyResult {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
     pub meta: Option<Map<Json>>,
@@ -39,7 +39,7 @@ impl AnyResult {
 pub type EmptyResult = AnyResult;
 
 /// Metadata a sender attaches to a request in `params._meta`; since 2026-07-28 it also states the client's revision, identity and capabilities.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct RequestMetaObject {
     /// Asks for `notifications/progress` that repeat this token; unique among requests in flight, absent means none wanted, and the receiver may still send none.
     pub progress_token: Option<ProgressToken>,

@@ -6,7 +6,7 @@
 use mcp_wire::{Extra, Integer, Map};
 
 /// Argument for which a client wants suggestions.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct CompleteRequestParamsArgument {
     /// Prompt argument or URI template variable to complete.
     pub name: String,
@@ -32,14 +32,14 @@ impl CompleteRequestParamsArgument {
 }
 
 /// Suggestions for one argument, cut to at most 100.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct CompleteResultCompletion {
+    /// Suggestions to offer the user, at most 100.
+    pub values: Vec<String>,
     /// Whether the server has suggestions that `values` leaves out; may be set without `total`.
     pub has_more: Option<bool>,
     /// Count of all suggestions, which may be above the length of `values`; absent when the server does not know or tell.
     pub total: Option<Integer>,
-    /// Suggestions to offer the user, at most 100.
-    pub values: Vec<String>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -49,9 +49,9 @@ impl CompleteResultCompletion {
     #[must_use]
     pub fn new(values: Vec<String>) -> Self {
         Self {
+            values,
             has_more: None,
             total: None,
-            values,
             extra: Map::new(),
         }
     }

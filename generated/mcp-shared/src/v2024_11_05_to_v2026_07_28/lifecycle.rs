@@ -8,7 +8,7 @@ use mcp_wire::Extra;
 pub use mcp_wire::RequestId;
 
 /// Details of the `prompts` capability of a server.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct ServerCapabilitiesPrompts {
     /// Whether the server can send `notifications/prompts/list_changed`; absent means `false`.
     pub list_changed: Option<bool>,
@@ -31,8 +31,16 @@ impl ServerCapabilitiesPrompts {
     }
 }
 
+impl ServerCapabilitiesPrompts {
+    /// Returns `listChanged`; absent means `false`.
+    #[must_use]
+    pub fn list_changed(&self) -> bool {
+        self.list_changed.unwrap_or(false)
+    }
+}
+
 /// Details of the `resources` capability of a server.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct ServerCapabilitiesResources {
     /// Whether the server can send `notifications/resources/list_changed`; absent means `false`.
     pub list_changed: Option<bool>,
@@ -64,8 +72,22 @@ impl ServerCapabilitiesResources {
     }
 }
 
+impl ServerCapabilitiesResources {
+    /// Returns `listChanged`; absent means `false`.
+    #[must_use]
+    pub fn list_changed(&self) -> bool {
+        self.list_changed.unwrap_or(false)
+    }
+
+    /// Returns `subscribe`; absent means `false`.
+    #[must_use]
+    pub fn subscribe(&self) -> bool {
+        self.subscribe.unwrap_or(false)
+    }
+}
+
 /// Details of the `tools` capability of a server.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct ServerCapabilitiesTools {
     /// Whether the server can send `notifications/tools/list_changed`; absent means `false`.
     pub list_changed: Option<bool>,
@@ -85,5 +107,13 @@ impl ServerCapabilitiesTools {
     pub fn with_list_changed(mut self, list_changed: bool) -> Self {
         self.list_changed = Some(list_changed);
         self
+    }
+}
+
+impl ServerCapabilitiesTools {
+    /// Returns `listChanged`; absent means `false`.
+    #[must_use]
+    pub fn list_changed(&self) -> bool {
+        self.list_changed.unwrap_or(false)
     }
 }

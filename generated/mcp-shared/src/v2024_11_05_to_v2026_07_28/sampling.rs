@@ -19,7 +19,7 @@ pub enum IncludeContext {
 /// A server's wish for some model or model family, given in `ModelPreferences`; keys other than `name` are open. Deprecated since 2026-07-28.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#modelhint)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct ModelHint {
     /// Model name or part of one, matched as a substring; the client may also map it to a comparable model of another vendor.
     pub name: Option<String>,
@@ -45,7 +45,7 @@ impl ModelHint {
 /// A server's advice on the model for `sampling/createMessage`, which the client may weigh or ignore; deprecated since 2026-07-28.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#modelpreferences)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct ModelPreferences {
     /// Weight of low cost in the choice, from 0 (irrelevant) to 1 (decisive); absent states no preference.
     pub cost_priority: Option<Number>,

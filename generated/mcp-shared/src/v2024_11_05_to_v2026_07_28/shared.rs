@@ -8,7 +8,7 @@ use mcp_wire::Integer;
 /// String or integer a requester picks to receive progress reports under; unique among its active requests.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#progresstoken)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ProgressToken {
     /// A whole number.
     Integer(Integer),

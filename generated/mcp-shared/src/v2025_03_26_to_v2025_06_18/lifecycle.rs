@@ -20,18 +20,18 @@ mcp_wire::method! {
 }
 
 /// Content of one `notifications/progress` report.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ProgressNotificationParams {
-    /// Text about the current step for people to read; absent when there is nothing to add.
-    pub message: Option<String>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
     /// How far the work has come, in units of the sender's choice; grows from report to report and may be fractional.
     pub progress: Number,
     /// Repeats the `progressToken` from the `_meta` of the request that this report is about.
     pub progress_token: ProgressToken,
+    /// Text about the current step for people to read; absent when there is nothing to add.
+    pub message: Option<String>,
     /// Value of `progress` at which the work is done; absent when unknown.
     pub total: Option<Number>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -44,11 +44,11 @@ impl ProgressNotificationParams {
         progress: impl Into<Number>,
     ) -> Self {
         Self {
-            message: None,
-            meta: None,
             progress: progress.into(),
             progress_token: progress_token.into(),
+            message: None,
             total: None,
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -60,17 +60,17 @@ impl ProgressNotificationParams {
         self
     }
 
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
-        self
-    }
-
     /// Sets `total`.
     #[must_use]
     pub fn with_total(mut self, total: impl Into<Number>) -> Self {
         self.total = Some(total.into());
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
+        self.meta = Some(meta);
         self
     }
 }
@@ -78,7 +78,7 @@ impl ProgressNotificationParams {
 /// Features a server announces in answer to `initialize` (`server/discover` since 2026-07-28); an open set, an absent key means not offered.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#servercapabilities)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct ServerCapabilities {
     /// Present, if only as `{}`, when the server answers `completion/complete`.
     pub completions: Option<JsonObject>,

@@ -17,7 +17,7 @@ use crate::v2025_03_26_to_v2025_06_18::ProgressNotification;
 /// Any notification that a client may send to a server.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#clientnotification)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClientNotification {
     /// Sign that the sender gives up one of its own requests and will not use the answer; it may arrive after that answer.
     Cancelled(CancelledNotification),
@@ -34,7 +34,7 @@ pub enum ClientNotification {
 /// Any notification a server may send to a client in this revision, distinguished by `method`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#servernotification)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServerNotification {
     /// Sign that the sender gives up one of its own requests and will not use the answer; it may arrive after that answer.
     Cancelled(CancelledNotification),

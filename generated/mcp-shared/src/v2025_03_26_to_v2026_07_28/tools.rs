@@ -8,15 +8,15 @@ use mcp_wire::Extra;
 /// What a server claims about a tool's behaviour; only hints, on which no decision may rest when the server is not trusted.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#toolannotations)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct ToolAnnotations {
-    /// Whether the tool may overwrite or delete rather than just add; default `true`, without meaning for a read-only tool.
+    /// Whether the tool may overwrite or delete rather than just add; absent means `true`. Without meaning for a read-only tool.
     pub destructive_hint: Option<bool>,
-    /// Whether a second identical call changes nothing more; default `false`, without meaning for a read-only tool.
+    /// Whether a second identical call changes nothing more; absent means `false`. Without meaning for a read-only tool.
     pub idempotent_hint: Option<bool>,
-    /// Whether the tool reaches out to a world it does not control, such as the web; default `true`.
+    /// Whether the tool reaches out to a world it does not control, such as the web; absent means `true`.
     pub open_world_hint: Option<bool>,
-    /// Whether the tool leaves its environment unchanged; default `false`.
+    /// Whether the tool leaves its environment unchanged; absent means `false`.
     pub read_only_hint: Option<bool>,
     /// Label for people, shown rather than the tool's `name`; since 2025-06-18 the tool's own `title` comes before it.
     pub title: Option<String>,
@@ -64,5 +64,31 @@ impl ToolAnnotations {
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
+    }
+}
+
+impl ToolAnnotations {
+    /// Returns `destructiveHint`; absent means `true`.
+    #[must_use]
+    pub fn destructive_hint(&self) -> bool {
+        self.destructive_hint.unwrap_or(true)
+    }
+
+    /// Returns `idempotentHint`; absent means `false`.
+    #[must_use]
+    pub fn idempotent_hint(&self) -> bool {
+        self.idempotent_hint.unwrap_or(false)
+    }
+
+    /// Returns `openWorldHint`; absent means `true`.
+    #[must_use]
+    pub fn open_world_hint(&self) -> bool {
+        self.open_world_hint.unwrap_or(true)
+    }
+
+    /// Returns `readOnlyHint`; absent means `false`.
+    #[must_use]
+    pub fn read_only_hint(&self) -> bool {
+        self.read_only_hint.unwrap_or(false)
     }
 }

@@ -8,14 +8,14 @@ use mcp_wire::{Extra, Json, Map};
 /// Base of `TextResourceContents` and `BlobResourceContents`: where a piece of resource content came from and how to interpret it.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#resourcecontents)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ResourceContents {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
-    /// Media type of the content; absent when the server does not know it.
-    pub mime_type: Option<String>,
     /// Address of the resource, or part of one, that the content belongs to.
     pub uri: String,
+    /// Media type of the content; absent when the server does not know it.
+    pub mime_type: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -25,24 +25,24 @@ impl ResourceContents {
     #[must_use]
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
-            meta: None,
-            mime_type: None,
             uri: uri.into(),
+            mime_type: None,
+            meta: None,
             extra: Map::new(),
         }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
-        self
     }
 
     /// Sets `mimeType`.
     #[must_use]
     pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
         self.mime_type = Some(mime_type.into());
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
+        self.meta = Some(meta);
         self
     }
 }

@@ -10,7 +10,7 @@ use crate::v2025_06_18_to_v2025_11_25::TextOrBlobContents;
 /// Contents of the resource, in the server's answer to `resources/read`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#readresourceresult)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ReadResourceResult {
     /// What was read, as text or base64 data; several entries when the URI stands for more than one item, such as a directory.
     pub contents: Vec<TextOrBlobContents>,

@@ -8,12 +8,12 @@ use mcp_wire::{Extra, Json, Map};
 /// Client's answer to `roots/list`, from 2026-07-28 only given through `InputResponses`; deprecated since that revision.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#listrootsresult)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ListRootsResult {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
     /// Files and directories the client opens to the server; may be empty.
     pub roots: Vec<Root>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -23,8 +23,8 @@ impl ListRootsResult {
     #[must_use]
     pub fn new(roots: Vec<Root>) -> Self {
         Self {
-            meta: None,
             roots,
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -40,14 +40,14 @@ impl ListRootsResult {
 /// A file or directory a client opens to the server, listed in the answer to `roots/list`; roots are deprecated since 2026-07-28.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#root)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Root {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
-    /// Label for people; absent means only the address is available.
-    pub name: Option<String>,
     /// Where the root is; only `file://` addresses are allowed so far.
     pub uri: String,
+    /// Label for people; absent means only the address is available.
+    pub name: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -57,24 +57,24 @@ impl Root {
     #[must_use]
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
-            meta: None,
-            name: None,
             uri: uri.into(),
+            name: None,
+            meta: None,
             extra: Map::new(),
         }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
-        self
     }
 
     /// Sets `name`.
     #[must_use]
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
+        self.meta = Some(meta);
         self
     }
 }

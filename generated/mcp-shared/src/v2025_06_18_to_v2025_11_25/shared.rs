@@ -10,16 +10,16 @@ use crate::v2025_06_18_to_v2026_07_28::Annotations;
 /// Sound clip carried inline in a prompt message, tool result or sampling message.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#audiocontent)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct AudioContent {
-    /// Hints on audience and importance that the client may use when it shows or passes on the item.
-    pub annotations: Option<Annotations>,
     /// Raw bytes in base64.
     pub data: String,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
     /// Media type of the decoded `data`; which ones work depends on the model provider.
     pub mime_type: String,
+    /// Hints on audience and importance that the client may use when it shows or passes on the item.
+    pub annotations: Option<Annotations>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -32,10 +32,10 @@ impl AudioContent {
         mime_type: mcp_wire::args::MimeType<impl Into<String>>,
     ) -> Self {
         Self {
-            annotations: None,
             data: data.into(),
-            meta: None,
             mime_type: mime_type.0.into(),
+            annotations: None,
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -58,16 +58,16 @@ impl AudioContent {
 /// Binary contents of a resource, sent by the server in a `resources/read` result or an embedded resource.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#blobresourcecontents)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct BlobResourceContents {
     /// Raw bytes in base64.
     pub blob: String,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
-    /// Media type of the decoded `blob`; absent when the server does not know it.
-    pub mime_type: Option<String>,
     /// Identifies the resource that these contents belong to.
     pub uri: String,
+    /// Media type of the decoded `blob`; absent when the server does not know it.
+    pub mime_type: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -81,18 +81,11 @@ impl BlobResourceContents {
     ) -> Self {
         Self {
             blob: blob.into(),
-            meta: None,
-            mime_type: None,
             uri: uri.0.into(),
+            mime_type: None,
+            meta: None,
             extra: Map::new(),
         }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
-        self
     }
 
     /// Sets `mimeType`.
@@ -101,19 +94,26 @@ impl BlobResourceContents {
         self.mime_type = Some(mime_type.into());
         self
     }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
+        self.meta = Some(meta);
+        self
+    }
 }
 
 /// Contents of a resource carried inline in a prompt message or tool result; the client decides how to show them.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#embeddedresource)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct EmbeddedResource {
+    /// Contents with their URI, as text or as base64 bytes.
+    pub resource: TextOrBlobContents,
     /// Hints on audience and importance that the client may use when it shows or passes on the item.
     pub annotations: Option<Annotations>,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
     pub meta: Option<Map<Json>>,
-    /// Contents with their URI, as text or as base64 bytes.
-    pub resource: TextOrBlobContents,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -123,9 +123,9 @@ impl EmbeddedResource {
     #[must_use]
     pub fn new(resource: impl Into<TextOrBlobContents>) -> Self {
         Self {
+            resource: resource.into(),
             annotations: None,
             meta: None,
-            resource: resource.into(),
             extra: Map::new(),
         }
     }
@@ -148,16 +148,16 @@ impl EmbeddedResource {
 /// Picture carried inline in a prompt message, tool result or sampling message.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#imagecontent)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ImageContent {
-    /// Hints on audience and importance that the client may use when it shows or passes on the item.
-    pub annotations: Option<Annotations>,
     /// Raw bytes in base64.
     pub data: String,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
     /// Media type of the decoded `data`; which ones work depends on the model provider.
     pub mime_type: String,
+    /// Hints on audience and importance that the client may use when it shows or passes on the item.
+    pub annotations: Option<Annotations>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -170,10 +170,10 @@ impl ImageContent {
         mime_type: mcp_wire::args::MimeType<impl Into<String>>,
     ) -> Self {
         Self {
-            annotations: None,
             data: data.into(),
-            meta: None,
             mime_type: mime_type.0.into(),
+            annotations: None,
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -196,14 +196,14 @@ impl ImageContent {
 /// Content block of plain text, in tool results, prompts and sampling messages.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#textcontent)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct TextContent {
+    /// What the reader or the model gets to see, with no further encoding.
+    pub text: String,
     /// Hints on audience and priority (since 2025-06-18 also on the last change); absent means no preference.
     pub annotations: Option<Annotations>,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
     pub meta: Option<Map<Json>>,
-    /// What the reader or the model gets to see, with no further encoding.
-    pub text: String,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -213,9 +213,9 @@ impl TextContent {
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self {
+            text: text.into(),
             annotations: None,
             meta: None,
-            text: text.into(),
             extra: Map::new(),
         }
     }
@@ -236,7 +236,7 @@ impl TextContent {
 }
 
 /// The contents of a resource: text, or bytes in base64.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TextOrBlobContents {
     /// Content of a resource that is text, in answers to `resources/read` and in embedded resources; binary data goes into `BlobResourceContents`.
     Text(TextResourceContents),
@@ -247,16 +247,16 @@ pub enum TextOrBlobContents {
 /// Content of a resource that is text, in answers to `resources/read` and in embedded resources; binary data goes into `BlobResourceContents`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#textresourcecontents)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct TextResourceContents {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
-    /// Media type of the content; absent when the server does not know it.
-    pub mime_type: Option<String>,
     /// The content itself; never used for data that is not text.
     pub text: String,
     /// Address of the resource, or part of one, that the content belongs to.
     pub uri: String,
+    /// Media type of the content; absent when the server does not know it.
+    pub mime_type: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -269,25 +269,25 @@ impl TextResourceContents {
         text: impl Into<String>,
     ) -> Self {
         Self {
-            meta: None,
-            mime_type: None,
             text: text.into(),
             uri: uri.0.into(),
+            mime_type: None,
+            meta: None,
             extra: Map::new(),
         }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
-        self
     }
 
     /// Sets `mimeType`.
     #[must_use]
     pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
         self.mime_type = Some(mime_type.into());
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
+        self.meta = Some(meta);
         self
     }
 }

@@ -6,7 +6,7 @@
 use mcp_wire::{Extra, Map};
 
 /// What a client already knows when it asks for suggestions.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct CompleteRequestParamsContext {
     /// Values chosen so far, keyed by prompt argument or URI template variable.
     pub arguments: Option<Map<String>>,
@@ -32,7 +32,7 @@ impl CompleteRequestParamsContext {
 /// Points to a prompt in `completion/complete`, to say whose argument is being completed.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#promptreference)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct PromptReference {
     /// Identifier of the prompt, as `prompts/list` gives it.
     pub name: String,
@@ -64,7 +64,7 @@ impl PromptReference {
 /// Names a resource or template as the thing to complete, in the `ref` of `completion/complete`; called `ResourceReference` before 2025-06-18.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#resourcetemplatereference)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ResourceTemplateReference {
     /// Template whose variable is being completed, exactly as the server listed it, or a plain URI.
     pub uri: String,

@@ -8,7 +8,7 @@ use mcp_wire::Extra;
 /// Yes-or-no field in an elicitation form.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#booleanschema)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct BooleanSchema {
     /// Whether the field starts out as yes; absent means nothing is preset.
     pub default: Option<bool>,

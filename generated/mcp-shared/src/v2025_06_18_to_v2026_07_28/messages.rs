@@ -8,7 +8,7 @@ use mcp_wire::{Extra, Map};
 /// Shared base in the schema of things with an identifier and a display title; never sent on its own.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#basemetadata)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct BaseMetadata {
     /// Identifier for programs, also shown to users where no `title` is given.
     pub name: String,

@@ -8,12 +8,12 @@ use mcp_wire::{Extra, Map};
 /// One value that a prompt's template takes, declared by the server in `Prompt`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#promptargument)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct PromptArgument {
-    /// What to enter for this argument, as help for people; absent when the server gives none.
-    pub description: Option<String>,
     /// Key under which `prompts/get` passes the value.
     pub name: String,
+    /// What to enter for this argument, as help for people; absent when the server gives none.
+    pub description: Option<String>,
     /// Whether `prompts/get` fails without this argument; absent means it is optional.
     pub required: Option<bool>,
     /// Display name for people; when absent, `name` is shown.
@@ -27,8 +27,8 @@ impl PromptArgument {
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self {
-            description: None,
             name: name.into(),
+            description: None,
             required: None,
             title: None,
             extra: Map::new(),

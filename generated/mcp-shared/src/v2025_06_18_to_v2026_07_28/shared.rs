@@ -10,7 +10,7 @@ use crate::v2024_11_05_to_v2026_07_28::Role;
 /// Hints from the sender about who an item is for and how much it matters; the client may ignore them.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#annotations)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct Annotations {
     /// Roles the item is meant for, `user`, `assistant` or both; absent leaves it open.
     pub audience: Option<Vec<Role>>,

@@ -17,7 +17,7 @@ pub enum ElicitRequestFormParamsMode {
 }
 
 /// Small part of JSON Schema that describes a form: one object whose properties do not nest.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ElicitRequestFormParamsRequestedSchema {
     /// Fields of the form, under the keys that `content` in the answer uses.
     pub properties: Map<PrimitiveSchemaDefinition>,
@@ -57,7 +57,7 @@ impl ElicitRequestFormParamsRequestedSchema {
 }
 
 /// One answer in a form; its kind follows from the field's schema.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ElicitValue {
     /// A list.
     List(Vec<String>),
@@ -72,7 +72,7 @@ pub enum ElicitValue {
 /// Field in an elicitation form whose answer comes from a fixed list of strings.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#enumschema)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EnumSchema {
     /// Elicitation form field where the user picks one option, each shown by its bare value.
     UntitledSingleSelect(UntitledSingleSelectEnumSchema),
@@ -89,8 +89,10 @@ pub enum EnumSchema {
 /// Single-choice field of an elicitation form in its older spelling, to be removed one day; prefer `TitledSingleSelectEnumSchema`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#legacytitledenumschema)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct LegacyTitledEnumSchema {
+    /// Strings the user may choose from, one of which comes back as the answer.
+    pub values: Vec<String>,
     /// Choice the client preselects, one of `enum`; absent leaves the field without a preset.
     pub default: Option<String>,
     /// Help text a client may show beside the form field.
@@ -99,8 +101,6 @@ pub struct LegacyTitledEnumSchema {
     pub enum_names: Option<Vec<String>>,
     /// Label a client may show for the form field in place of its key.
     pub title: Option<String>,
-    /// Strings the user may choose from, one of which comes back as the answer.
-    pub values: Vec<String>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -110,11 +110,11 @@ impl LegacyTitledEnumSchema {
     #[must_use]
     pub fn new(values: Vec<String>) -> Self {
         Self {
+            values,
             default: None,
             description: None,
             enum_names: None,
             title: None,
-            values,
             extra: Map::new(),
         }
     }
@@ -151,14 +151,14 @@ impl LegacyTitledEnumSchema {
 /// Numeric field of an elicitation form, described by the server for the client to render and check.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#numberschema)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct NumberSchema {
+    /// `"integer"` for whole numbers only, `"number"` to allow fractions.
+    pub kind: NumberSchemaType,
     /// Number the client prefills; absent leaves the field without a preset.
     pub default: Option<Number>,
     /// Help text a client may show beside the form field.
     pub description: Option<String>,
-    /// `"integer"` for whole numbers only, `"number"` to allow fractions.
-    pub kind: NumberSchemaType,
     /// Largest answer allowed, inclusive; absent means no upper bound.
     pub maximum: Option<Number>,
     /// Smallest answer allowed, inclusive; absent means no lower bound.
@@ -174,9 +174,9 @@ impl NumberSchema {
     #[must_use]
     pub fn new(kind: impl Into<NumberSchemaType>) -> Self {
         Self {
+            kind: kind.into(),
             default: None,
             description: None,
-            kind: kind.into(),
             maximum: None,
             minimum: None,
             title: None,
@@ -223,7 +223,7 @@ impl NumberSchema {
 /// One field of an elicitation form: a string, a number, a boolean or a choice from a list, never a nested object.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#primitiveschemadefinition)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PrimitiveSchemaDefinition {
     /// Elicitation form field for free text, a property of `requestedSchema` in an `elicitation/create` from the server.
     String(StringSchema),
@@ -246,7 +246,7 @@ pub enum PrimitiveSchemaDefinition {
 /// Elicitation form field for free text, a property of `requestedSchema` in an `elicitation/create` from the server.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#stringschema)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct StringSchema {
     /// Text the field starts with; absent means it starts empty.
     pub default: Option<String>,
@@ -317,14 +317,14 @@ impl StringSchema {
 /// Elicitation form field where the user picks any number of options, each shown by a text of its own.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#titledmultiselectenumschema)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct TitledMultiSelectEnumSchema {
+    /// Lists the options; every value in the answer has to be one of them.
+    pub items: TitledMultiSelectEnumSchemaItems,
     /// Values of the options picked at the start; absent means none.
     pub default: Option<Vec<String>>,
     /// Help text shown to the user next to the field.
     pub description: Option<String>,
-    /// Lists the options; every value in the answer has to be one of them.
-    pub items: TitledMultiSelectEnumSchemaItems,
     /// Most options the user may pick; absent means no upper limit.
     pub max_items: Option<Integer>,
     /// Fewest options the user must pick; absent means no lower limit.
@@ -340,9 +340,9 @@ impl TitledMultiSelectEnumSchema {
     #[must_use]
     pub fn new(items: impl Into<TitledMultiSelectEnumSchemaItems>) -> Self {
         Self {
+            items: items.into(),
             default: None,
             description: None,
-            items: items.into(),
             max_items: None,
             min_items: None,
             title: None,
@@ -387,7 +387,7 @@ impl TitledMultiSelectEnumSchema {
 }
 
 /// Options of a `TitledMultiSelectEnumSchema`, wrapped the way JSON Schema describes array elements.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct TitledMultiSelectEnumSchemaItems {
     /// Options in the order to show them, each with its value and its text.
     pub any_of: Vec<TitledMultiSelectEnumSchemaItemsAnyOf>,
@@ -404,7 +404,7 @@ impl TitledMultiSelectEnumSchemaItems {
 }
 
 /// One option of a `TitledMultiSelectEnumSchema`.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct TitledMultiSelectEnumSchemaItemsAnyOf {
     /// Text shown to the user in place of the option's value.
     pub title: String,
@@ -432,14 +432,14 @@ impl TitledMultiSelectEnumSchemaItemsAnyOf {
 /// Elicitation form field where the user picks one option, each shown by a text of its own.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#titledsingleselectenumschema)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct TitledSingleSelectEnumSchema {
+    /// Options in the order to show them, each with its value and its text.
+    pub one_of: Vec<TitledSingleSelectEnumSchemaOneOf>,
     /// Value of the option picked at the start; absent means none.
     pub default: Option<String>,
     /// Help text shown to the user next to the field.
     pub description: Option<String>,
-    /// Options in the order to show them, each with its value and its text.
-    pub one_of: Vec<TitledSingleSelectEnumSchemaOneOf>,
     /// Label shown to the user for the field.
     pub title: Option<String>,
     /// Members that this revision does not name, in the order in which they stood.
@@ -451,9 +451,9 @@ impl TitledSingleSelectEnumSchema {
     #[must_use]
     pub fn new(one_of: Vec<TitledSingleSelectEnumSchemaOneOf>) -> Self {
         Self {
+            one_of,
             default: None,
             description: None,
-            one_of,
             title: None,
             extra: Map::new(),
         }
@@ -482,7 +482,7 @@ impl TitledSingleSelectEnumSchema {
 }
 
 /// One option of a `TitledSingleSelectEnumSchema`.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct TitledSingleSelectEnumSchemaOneOf {
     /// Text shown to the user in place of the option's value.
     pub title: String,
@@ -510,14 +510,14 @@ impl TitledSingleSelectEnumSchemaOneOf {
 /// Elicitation form field where the user picks any number of options, each shown by its bare value.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#untitledmultiselectenumschema)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct UntitledMultiSelectEnumSchema {
+    /// Lists the options; every value in the answer has to be one of them.
+    pub items: UntitledMultiSelectEnumSchemaItems,
     /// Values of the options picked at the start; absent means none.
     pub default: Option<Vec<String>>,
     /// Help text shown to the user next to the field.
     pub description: Option<String>,
-    /// Lists the options; every value in the answer has to be one of them.
-    pub items: UntitledMultiSelectEnumSchemaItems,
     /// Most options the user may pick; absent means no upper limit.
     pub max_items: Option<Integer>,
     /// Fewest options the user must pick; absent means no lower limit.
@@ -533,9 +533,9 @@ impl UntitledMultiSelectEnumSchema {
     #[must_use]
     pub fn new(items: impl Into<UntitledMultiSelectEnumSchemaItems>) -> Self {
         Self {
+            items: items.into(),
             default: None,
             description: None,
-            items: items.into(),
             max_items: None,
             min_items: None,
             title: None,
@@ -580,7 +580,7 @@ impl UntitledMultiSelectEnumSchema {
 }
 
 /// Options of an `UntitledMultiSelectEnumSchema`, wrapped the way JSON Schema describes array elements.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct UntitledMultiSelectEnumSchemaItems {
     /// Values to pick from, shown to the user as they are.
     pub values: Vec<String>,
@@ -599,16 +599,16 @@ impl UntitledMultiSelectEnumSchemaItems {
 /// Elicitation form field where the user picks one option, each shown by its bare value.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#untitledsingleselectenumschema)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct UntitledSingleSelectEnumSchema {
+    /// Values to pick from, shown to the user as they are.
+    pub values: Vec<String>,
     /// Value of the option picked at the start; absent means none.
     pub default: Option<String>,
     /// Help text shown to the user next to the field.
     pub description: Option<String>,
     /// Label shown to the user for the field.
     pub title: Option<String>,
-    /// Values to pick from, shown to the user as they are.
-    pub values: Vec<String>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -618,10 +618,10 @@ impl UntitledSingleSelectEnumSchema {
     #[must_use]
     pub fn new(values: Vec<String>) -> Self {
         Self {
+            values,
             default: None,
             description: None,
             title: None,
-            values,
             extra: Map::new(),
         }
     }

@@ -10,18 +10,18 @@ use crate::v2025_11_25_to_v2026_07_28::Icon;
 /// Software that speaks as client or server, as it names itself.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#implementation)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Implementation {
+    /// Identifier for programs, also shown to users where no `title` is given.
+    pub name: String,
+    /// Release of the software, in its own numbering; not a protocol revision.
+    pub version: String,
     /// What the software does, in words for people; absent when it does not say.
     pub description: Option<String>,
     /// Pictures to show for it, in several sizes or formats; a client picks one.
     pub icons: Option<Vec<Icon>>,
-    /// Identifier for programs, also shown to users where no `title` is given.
-    pub name: String,
     /// Text to show users; absent means `name` is shown.
     pub title: Option<String>,
-    /// Release of the software, in its own numbering; not a protocol revision.
-    pub version: String,
     /// Web page about the software, for people to visit.
     pub website_url: Option<String>,
     /// Members that this revision does not name, in the order in which they stood.
@@ -36,11 +36,11 @@ impl Implementation {
         version: mcp_wire::args::Version<impl Into<String>>,
     ) -> Self {
         Self {
+            name: name.into(),
+            version: version.0.into(),
             description: None,
             icons: None,
-            name: name.into(),
             title: None,
-            version: version.0.into(),
             website_url: None,
             extra: Map::new(),
         }

@@ -15,14 +15,14 @@ use crate::v2025_11_25_to_v2026_07_28::{
 /// JSON-RPC error object, which stands in place of `result` when a request fails.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#error)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ErrorObject {
     /// Number by which programs tell failures apart, from JSON-RPC (such as -32602) or from MCP's own range.
     pub code: Integer,
-    /// Further detail, any JSON value, whose shape is up to the sender or fixed by `code`; absent when there is none.
-    pub data: Option<Json>,
     /// What went wrong, in one short sentence for people.
     pub message: String,
+    /// Further detail, any JSON value, whose shape is up to the sender or fixed by `code`; absent when there is none.
+    pub data: Option<Json>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -33,8 +33,8 @@ impl ErrorObject {
     pub fn new(message: impl Into<String>, code: impl Into<Integer>) -> Self {
         Self {
             code: code.into(),
-            data: None,
             message: message.into(),
+            data: None,
             extra: Map::new(),
         }
     }
@@ -50,7 +50,7 @@ impl ErrorObject {
 /// Shared base in the schema of things that can carry `icons`; never sent on its own.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#icons)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct Icons {
     /// Pictures to show for it, in several sizes or formats; a client picks one.
     pub icons: Option<Vec<Icon>>,
@@ -76,7 +76,7 @@ impl Icons {
 /// Envelope either side sends in place of a result when a request failed.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#jsonrpcerrorresponse)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct JsonRpcErrorResponse {
     /// What went wrong, as a code, a message and optional detail.
     pub error: ErrorObject,
@@ -108,7 +108,7 @@ impl JsonRpcErrorResponse {
 /// Field of an elicitation form from which the user may pick several options, with separate display titles or without.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#multiselectenumschema)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MultiSelectEnumSchema {
     /// Elicitation form field where the user picks any number of options, each shown by its bare value.
     Untitled(UntitledMultiSelectEnumSchema),
@@ -119,7 +119,7 @@ pub enum MultiSelectEnumSchema {
 /// Elicitation form field where the user picks exactly one option, with or without display texts for the options.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#singleselectenumschema)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SingleSelectEnumSchema {
     /// Elicitation form field where the user picks one option, each shown by its bare value.
     Untitled(UntitledSingleSelectEnumSchema),

@@ -8,7 +8,7 @@ use mcp_wire::Extra;
 /// How freely the model may use the offered tools, set by the server in `sampling/createMessage`; sampling is deprecated since 2026-07-28.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#toolchoice)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct ToolChoice {
     /// `auto` leaves tool use to the model and is the default, `required` demands at least one call, `none` forbids any.
     pub mode: Option<ToolChoiceMode>,

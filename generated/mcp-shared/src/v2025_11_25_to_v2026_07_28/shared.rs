@@ -8,14 +8,14 @@ use mcp_wire::{Extra, Map};
 /// Picture, at one or more sizes, that a user interface may show for the thing that lists it.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#icon)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Icon {
+    /// HTTP, HTTPS or base64 `data:` URI of the picture; trust its domain before fetching, and beware of scripts in SVG.
+    pub src: String,
     /// Media type that overrides a missing or generic one from `src`, such as `image/png`.
     pub mime_type: Option<String>,
     /// Pixel sizes the picture suits, such as `48x48`, or `any` if it scales; absent means every size.
     pub sizes: Option<Vec<String>>,
-    /// HTTP, HTTPS or base64 `data:` URI of the picture; trust its domain before fetching, and beware of scripts in SVG.
-    pub src: String,
     /// Background the picture is made for, `light` or `dark`; absent means both.
     pub theme: Option<IconTheme>,
     /// Members that this revision does not name, in the order in which they stood.
@@ -27,9 +27,9 @@ impl Icon {
     #[must_use]
     pub fn new(src: impl Into<String>) -> Self {
         Self {
+            src: src.into(),
             mime_type: None,
             sizes: None,
-            src: src.into(),
             theme: None,
             extra: Map::new(),
         }

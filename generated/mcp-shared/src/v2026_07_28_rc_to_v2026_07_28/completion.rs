@@ -6,7 +6,7 @@
 use crate::v2025_06_18_to_v2026_07_28::{PromptReference, ResourceTemplateReference};
 
 /// What an argument belongs to whose value is being completed: a prompt or a resource template.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CompletionReference {
     /// Points to a prompt in `completion/complete`, to say whose argument is being completed.
     Prompt(PromptReference),

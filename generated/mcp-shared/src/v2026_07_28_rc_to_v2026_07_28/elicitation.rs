@@ -14,14 +14,14 @@ use crate::v2025_11_25_to_v2026_07_28::{
 /// Form that the client shows its user for `elicitation/create`; not to be used for secrets.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#elicitrequestformparams)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ElicitRequestFormParams {
     /// Text for the user that says what the server wants to know.
     pub message: String,
-    /// Always `form`; absent means the same.
-    pub mode: Option<ElicitRequestFormParamsMode>,
     /// Fields of the form, as a flat JSON Schema object that the answer must satisfy.
     pub requested_schema: ElicitRequestFormParamsRequestedSchema,
+    /// Always `form`; absent means the same.
+    pub mode: Option<ElicitRequestFormParamsMode>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -35,8 +35,8 @@ impl ElicitRequestFormParams {
     ) -> Self {
         Self {
             message: message.into(),
-            mode: None,
             requested_schema: requested_schema.into(),
+            mode: None,
             extra: Map::new(),
         }
     }
@@ -52,7 +52,7 @@ impl ElicitRequestFormParams {
 /// Client's answer to `elicitation/create`, sent as an entry of `inputResponses`: what the user decided and, for a form, entered.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#elicitresult)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ElicitResult {
     /// What the user did: `accept` (agreed or submitted), `decline` (said no) or `cancel` (closed it without a choice).
     pub action: ElicitAction,

@@ -14,7 +14,7 @@ use crate::v2026_07_28_rc_to_v2026_07_28::JsonObject;
 /// Features the client offers, an open set; sent in `initialize` up to 2025-11-25 and in the `_meta` of every request since.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#clientcapabilities)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct ClientCapabilities {
     /// Present when a server may ask the user for input with `elicitation/create`.
     pub elicitation: Option<ClientCapabilitiesElicitation>,
@@ -80,7 +80,7 @@ impl ClientCapabilities {
 }
 
 /// Kinds of `elicitation/create` the client can serve; an empty object means forms only.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct ClientCapabilitiesElicitation {
     /// Present when the client can show a form; form mode also holds if `url` is absent too.
     pub form: Option<JsonObject>,
@@ -113,7 +113,7 @@ impl ClientCapabilitiesElicitation {
 }
 
 /// What the client accepts in `sampling/createMessage` beyond plain messages; sampling is deprecated since 2026-07-28.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct ClientCapabilitiesSampling {
     /// Present when the client honours `includeContext`; without it a server should leave that out or send `none`.
     pub context: Option<JsonObject>,
@@ -148,7 +148,7 @@ impl ClientCapabilitiesSampling {
 /// Features a server announces in answer to `initialize` (`server/discover` since 2026-07-28); an open set, an absent key means not offered.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#servercapabilities)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct ServerCapabilities {
     /// Present, if only as `{}`, when the server answers `completion/complete`.
     pub completions: Option<JsonObject>,

@@ -12,12 +12,12 @@ use crate::v2026_07_28_rc_to_v2026_07_28::{ClientCapabilities, JsonObject, MetaO
 /// Error object for a failure inside the receiver that kept it from serving an otherwise valid request.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#internalerror)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct InternalError {
-    /// Detail beyond `message` in any shape the sender likes, such as a nested error; absent when there is none.
-    pub data: Option<Json>,
     /// Short account of the failure for people and logs, at best one sentence.
     pub message: String,
+    /// Detail beyond `message` in any shape the sender likes, such as a nested error; absent when there is none.
+    pub data: Option<Json>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -27,8 +27,8 @@ impl InternalError {
     #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self {
-            data: None,
             message: message.into(),
+            data: None,
             extra: Map::new(),
         }
     }
@@ -44,12 +44,12 @@ impl InternalError {
 /// Error object for parameters that fail validation, such as an unknown tool or prompt, a missing argument or an expired cursor.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#invalidparamserror)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct InvalidParamsError {
-    /// Detail beyond `message` in any shape the sender likes, such as a nested error; absent when there is none.
-    pub data: Option<Json>,
     /// Short account of the failure for people and logs, at best one sentence.
     pub message: String,
+    /// Detail beyond `message` in any shape the sender likes, such as a nested error; absent when there is none.
+    pub data: Option<Json>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -59,8 +59,8 @@ impl InvalidParamsError {
     #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self {
-            data: None,
             message: message.into(),
+            data: None,
             extra: Map::new(),
         }
     }
@@ -76,12 +76,12 @@ impl InvalidParamsError {
 /// Error object for a message that is JSON but no proper JSON-RPC 2.0 request, for example one without `jsonrpc` or `method`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#invalidrequesterror)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct InvalidRequestError {
-    /// Detail beyond `message` in any shape the sender likes, such as a nested error; absent when there is none.
-    pub data: Option<Json>,
     /// Short account of the failure for people and logs, at best one sentence.
     pub message: String,
+    /// Detail beyond `message` in any shape the sender likes, such as a nested error; absent when there is none.
+    pub data: Option<Json>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -91,8 +91,8 @@ impl InvalidRequestError {
     #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self {
-            data: None,
             message: message.into(),
+            data: None,
             extra: Map::new(),
         }
     }
@@ -113,7 +113,7 @@ pub type JsonArray = Vec<JsonValue>;
 /// Envelope of a one-way message, which has no `id` and is never answered.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#jsonrpcnotification)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct JsonRpcNotification {
     /// Name of the request or notification; fixed for each message type.
     pub method: String,
@@ -145,7 +145,7 @@ impl JsonRpcNotification {
 /// Envelope of a message that the other side must answer with a result or an error under the same `id`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#jsonrpcrequest)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct JsonRpcRequest {
     /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
     pub id: RequestId,
@@ -185,12 +185,12 @@ pub type JsonValue = Json;
 /// Error object for a method the receiver does not know, or that belongs to a server capability it has not advertised.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#methodnotfounderror)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct MethodNotFoundError {
-    /// Detail beyond `message` in any shape the sender likes, such as a nested error; absent when there is none.
-    pub data: Option<Json>,
     /// Short account of the failure for people and logs, at best one sentence.
     pub message: String,
+    /// Detail beyond `message` in any shape the sender likes, such as a nested error; absent when there is none.
+    pub data: Option<Json>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -200,8 +200,8 @@ impl MethodNotFoundError {
     #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self {
-            data: None,
             message: message.into(),
+            data: None,
             extra: Map::new(),
         }
     }
@@ -215,7 +215,7 @@ impl MethodNotFoundError {
 }
 
 /// Detail of a missing-capability error, for a client that can declare more and try again.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct MissingRequiredClientCapabilityErrorErrorData {
     /// Client capabilities without which the server cannot serve the request.
     pub required_capabilities: ClientCapabilities,
@@ -237,7 +237,7 @@ impl MissingRequiredClientCapabilityErrorErrorData {
 /// Method and parameters of a notification of any kind, apart from its JSON-RPC envelope.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#notification)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Notification {
     /// Name of the request or notification; fixed for each message type.
     pub method: String,
@@ -269,12 +269,12 @@ impl Notification {
 /// Error object for a message whose text is not valid JSON.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#parseerror)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ParseError {
-    /// Detail beyond `message` in any shape the sender likes, such as a nested error; absent when there is none.
-    pub data: Option<Json>,
     /// Short account of the failure for people and logs, at best one sentence.
     pub message: String,
+    /// Detail beyond `message` in any shape the sender likes, such as a nested error; absent when there is none.
+    pub data: Option<Json>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -284,8 +284,8 @@ impl ParseError {
     #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self {
-            data: None,
             message: message.into(),
+            data: None,
             extra: Map::new(),
         }
     }
@@ -301,7 +301,7 @@ impl ParseError {
 /// Method and parameters of a request of any kind, apart from its JSON-RPC envelope.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#request)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Request {
     /// Name of the request or notification; fixed for each message type.
     pub method: String,
@@ -333,14 +333,14 @@ impl Request {
 /// Base of `TextResourceContents` and `BlobResourceContents`: where a piece of resource content came from and how to interpret it.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#resourcecontents)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ResourceContents {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<MetaObject>,
-    /// Media type of the content; absent when the server does not know it.
-    pub mime_type: Option<String>,
     /// Address of the resource, or part of one, that the content belongs to.
     pub uri: String,
+    /// Media type of the content; absent when the server does not know it.
+    pub mime_type: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<MetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -350,24 +350,24 @@ impl ResourceContents {
     #[must_use]
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
-            meta: None,
-            mime_type: None,
             uri: uri.into(),
+            mime_type: None,
+            meta: None,
             extra: Map::new(),
         }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
     }
 
     /// Sets `mimeType`.
     #[must_use]
     pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
         self.mime_type = Some(mime_type.into());
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
+        self.meta = Some(meta.into());
         self
     }
 }
@@ -397,7 +397,7 @@ impl From<&str> for ResultType {
 }
 
 /// Data of an `UnsupportedProtocolVersionError`, enough for a client to pick a revision both sides speak.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct UnsupportedProtocolVersionErrorErrorData {
     /// Revision that the refused request named, repeated back.
     pub requested: String,

@@ -16,20 +16,20 @@ use crate::v2026_07_28_rc_to_v2026_07_28::{ContentBlock, MetaObject};
 /// A message template the server offers, usually for a user to choose; listed by `prompts/list` and filled in by `prompts/get`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#prompt)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Prompt {
+    /// Identifier that `prompts/get` must repeat; unique within the server.
+    pub name: String,
     /// Values that `prompts/get` may or must supply to fill in the template; absent when it takes none.
     pub arguments: Option<Vec<PromptArgument>>,
     /// What the prompt is good for, to help people choose it; absent when the server gives none.
     pub description: Option<String>,
     /// Pictures to show for it, in several sizes or formats; a client picks one.
     pub icons: Option<Vec<Icon>>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<MetaObject>,
-    /// Identifier that `prompts/get` must repeat; unique within the server.
-    pub name: String,
     /// Display name for people; when absent, `name` is shown.
     pub title: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<MetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -39,12 +39,12 @@ impl Prompt {
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self {
+            name: name.into(),
             arguments: None,
             description: None,
             icons: None,
-            meta: None,
-            name: name.into(),
             title: None,
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -70,17 +70,17 @@ impl Prompt {
         self
     }
 
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
-    }
-
     /// Sets `title`.
     #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
+        self.meta = Some(meta.into());
         self
     }
 }
@@ -88,7 +88,7 @@ impl Prompt {
 /// One message of a filled-in prompt, returned by `prompts/get` for the client to put into the conversation.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#promptmessage)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct PromptMessage {
     /// One block of text, image or embedded resource; from 2025-03-26 also audio, from 2025-06-18 also a resource link.
     pub content: ContentBlock,

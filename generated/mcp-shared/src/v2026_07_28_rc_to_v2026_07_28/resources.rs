@@ -14,26 +14,26 @@ use crate::v2026_07_28_rc_to_v2026_07_28::MetaObject;
 /// A resource a server lists in its answer to `resources/list`, with what a client needs to show it and to read it.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#resource)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Resource {
+    /// Identifier for use in code; also the label shown to people where `title` is absent or not yet part of the revision.
+    pub name: String,
+    /// Address that identifies the resource on this server; `resources/read` takes it.
+    pub uri: String,
     /// Hints on audience and priority (since 2025-06-18 also on the last change); absent means no preference.
     pub annotations: Option<Annotations>,
     /// What the resource holds, written so that a model can judge whether it needs it.
     pub description: Option<String>,
     /// Pictures to show for it, in several sizes or formats; a client picks one.
     pub icons: Option<Vec<Icon>>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<MetaObject>,
     /// Media type of the content; absent when the server does not know it.
     pub mime_type: Option<String>,
-    /// Identifier for use in code; also the label shown to people where `title` is absent or not yet part of the revision.
-    pub name: String,
     /// Length of the raw content in bytes, before any base64; absent when unknown. Hosts use it to show sizes and judge context use.
     pub size: Option<Integer>,
     /// Label for people; when absent, clients show `name`.
     pub title: Option<String>,
-    /// Address that identifies the resource on this server; `resources/read` takes it.
-    pub uri: String,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<MetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -46,15 +46,15 @@ impl Resource {
         name: impl Into<String>,
     ) -> Self {
         Self {
+            name: name.into(),
+            uri: uri.0.into(),
             annotations: None,
             description: None,
             icons: None,
-            meta: None,
             mime_type: None,
-            name: name.into(),
             size: None,
             title: None,
-            uri: uri.0.into(),
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -77,13 +77,6 @@ impl Resource {
     #[must_use]
     pub fn with_icons(mut self, icons: Vec<Icon>) -> Self {
         self.icons = Some(icons);
-        self
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
-        self.meta = Some(meta.into());
         self
     }
 
@@ -107,29 +100,36 @@ impl Resource {
         self.title = Some(title.into());
         self
     }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
+        self.meta = Some(meta.into());
+        self
+    }
 }
 
 /// A family of resources with parameters in the address, listed by a server in its answer to `resources/templates/list`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#resourcetemplate)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ResourceTemplate {
+    /// Identifier for use in code; also the label shown to people where `title` is absent or not yet part of the revision.
+    pub name: String,
+    /// RFC 6570 template; filling in its variables gives an address for `resources/read`.
+    pub uri_template: String,
     /// Hints on audience and priority (since 2025-06-18 also on the last change); absent means no preference.
     pub annotations: Option<Annotations>,
     /// What the matching resources hold, written so that a model can judge whether it needs one.
     pub description: Option<String>,
     /// Pictures to show for it, in several sizes or formats; a client picks one.
     pub icons: Option<Vec<Icon>>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<MetaObject>,
     /// Media type that every matching resource has; left out when they differ.
     pub mime_type: Option<String>,
-    /// Identifier for use in code; also the label shown to people where `title` is absent or not yet part of the revision.
-    pub name: String,
     /// Label for people; when absent, clients show `name`.
     pub title: Option<String>,
-    /// RFC 6570 template; filling in its variables gives an address for `resources/read`.
-    pub uri_template: String,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<MetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -142,14 +142,14 @@ impl ResourceTemplate {
         name: impl Into<String>,
     ) -> Self {
         Self {
+            name: name.into(),
+            uri_template: uri_template.0.into(),
             annotations: None,
             description: None,
             icons: None,
-            meta: None,
             mime_type: None,
-            name: name.into(),
             title: None,
-            uri_template: uri_template.0.into(),
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -175,13 +175,6 @@ impl ResourceTemplate {
         self
     }
 
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
-    }
-
     /// Sets `mimeType`.
     #[must_use]
     pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
@@ -193,6 +186,13 @@ impl ResourceTemplate {
     #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
+        self.meta = Some(meta.into());
         self
     }
 }

@@ -10,7 +10,7 @@ use crate::v2026_07_28_rc_to_v2026_07_28::MetaObject;
 /// Client's answer to `roots/list`, from 2026-07-28 only given through `InputResponses`; deprecated since that revision.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#listrootsresult)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ListRootsResult {
     /// Files and directories the client opens to the server; may be empty.
     pub roots: Vec<Root>,
@@ -29,14 +29,14 @@ impl ListRootsResult {
 /// A file or directory a client opens to the server, listed in the answer to `roots/list`; roots are deprecated since 2026-07-28.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#root)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Root {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<MetaObject>,
-    /// Label for people; absent means only the address is available.
-    pub name: Option<String>,
     /// Where the root is; only `file://` addresses are allowed so far.
     pub uri: String,
+    /// Label for people; absent means only the address is available.
+    pub name: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<MetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -46,24 +46,24 @@ impl Root {
     #[must_use]
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
-            meta: None,
-            name: None,
             uri: uri.into(),
+            name: None,
+            meta: None,
             extra: Map::new(),
         }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
     }
 
     /// Sets `name`.
     #[must_use]
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
+        self.meta = Some(meta.into());
         self
     }
 }

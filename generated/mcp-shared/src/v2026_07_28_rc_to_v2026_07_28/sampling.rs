@@ -16,14 +16,14 @@ use crate::v2026_07_28_rc_to_v2026_07_28::{
 /// Conversation and settings that `sampling/createMessage` hands to the client's model; sampling is deprecated since 2026-07-28.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#createmessagerequestparams)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct CreateMessageRequestParams {
-    /// Context of MCP servers the client may add to the prompt; values other than `none` are deprecated since 2025-11-25, when `none` became the default.
-    pub include_context: Option<IncludeContext>,
     /// Most tokens the model may generate; the client may settle for fewer.
     pub max_tokens: Integer,
     /// Conversation so far, in order, which the model is to continue.
     pub messages: Vec<SamplingMessage>,
+    /// Context of MCP servers the client may add to the prompt; values other than `none` are deprecated since 2025-11-25, when `none` became the default.
+    pub include_context: Option<IncludeContext>,
     /// Settings in the model provider's own format, handed on unchanged; absent means none.
     pub metadata: Option<JsonObject>,
     /// Server's hints for the choice of model, which the client may ignore; absent leaves it to the client.
@@ -47,9 +47,9 @@ impl CreateMessageRequestParams {
     #[must_use]
     pub fn new(messages: Vec<SamplingMessage>, max_tokens: impl Into<Integer>) -> Self {
         Self {
-            include_context: None,
             max_tokens: max_tokens.into(),
             messages,
+            include_context: None,
             metadata: None,
             model_preferences: None,
             stop_sequences: None,
@@ -125,7 +125,7 @@ impl CreateMessageRequestParams {
 }
 
 /// What one message of a sampling conversation holds.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SamplingContent {
     /// Content block of plain text, in tool results, prompts and sampling messages.
     Text(TextContent),
@@ -144,14 +144,14 @@ pub enum SamplingContent {
 /// One turn of the conversation a server hands to the client's model in `sampling/createMessage`; sampling is deprecated since 2026-07-28.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#samplingmessage)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct SamplingMessage {
     /// What was said in this turn: a single block, or, since 2025-11-25, a list of blocks as well.
     pub content: SamplingContent,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<MetaObject>,
     /// Whose turn it is: `assistant` for the model, `user` for everything said to it.
     pub role: Role,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<MetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -162,8 +162,8 @@ impl SamplingMessage {
     pub fn new(role: impl Into<Role>, content: impl Into<SamplingContent>) -> Self {
         Self {
             content: content.into(),
-            meta: None,
             role: role.into(),
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -179,7 +179,7 @@ impl SamplingMessage {
 /// One block of a sampling message: text, image, audio, a tool call by the model or the result of one.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#samplingmessagecontentblock)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SamplingMessageContentBlock {
     /// Content block of plain text, in tool results, prompts and sampling messages.
     Text(TextContent),
@@ -196,18 +196,18 @@ pub enum SamplingMessageContentBlock {
 /// Outcome of a tool call the model made during sampling, in a `user` message of the server's next `sampling/createMessage`; deprecated since 2026-07-28.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#toolresultcontent)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ToolResultContent {
     /// What the tool returned, as blocks of the same kinds as in `CallToolResult`.
     pub content: Vec<ContentBlock>,
-    /// Whether the tool failed, which `content` then usually explains; default `false`.
-    pub is_error: Option<bool>,
-    /// Metadata on this block; clients should hand it on unchanged in later sampling requests so that caches keep working.
-    pub meta: Option<MetaObject>,
-    /// Machine-readable outcome, which should satisfy the tool's `outputSchema` if it has one; in 2025-11-25 an object, later any JSON value.
-    pub structured_content: Option<Json>,
     /// The `id` of the earlier `tool_use` block that this answers.
     pub tool_use_id: String,
+    /// Whether the tool failed, which `content` then usually explains; default `false`.
+    pub is_error: Option<bool>,
+    /// Machine-readable outcome, which should satisfy the tool's `outputSchema` if it has one; in 2025-11-25 an object, later any JSON value.
+    pub structured_content: Option<Json>,
+    /// Metadata on this block; clients should hand it on unchanged in later sampling requests so that caches keep working.
+    pub meta: Option<MetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -218,10 +218,10 @@ impl ToolResultContent {
     pub fn new(tool_use_id: impl Into<String>, content: Vec<ContentBlock>) -> Self {
         Self {
             content,
-            is_error: None,
-            meta: None,
-            structured_content: None,
             tool_use_id: tool_use_id.into(),
+            is_error: None,
+            structured_content: None,
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -230,13 +230,6 @@ impl ToolResultContent {
     #[must_use]
     pub fn with_is_error(mut self, is_error: bool) -> Self {
         self.is_error = Some(is_error);
-        self
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
-        self.meta = Some(meta.into());
         self
     }
 
@@ -249,21 +242,28 @@ impl ToolResultContent {
         self.structured_content = Some(structured_content.into());
         self
     }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
+        self.meta = Some(meta.into());
+        self
+    }
 }
 
 /// A tool call the model makes during sampling, in an `assistant` message; the server runs it and samples again. Deprecated since 2026-07-28.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#toolusecontent)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ToolUseContent {
     /// Handle that the answering `tool_result` block repeats as `toolUseId`; unique within the conversation.
     pub id: String,
     /// Arguments the model chose; they have to satisfy the tool's `inputSchema`.
     pub input: JsonObject,
-    /// Metadata on this block; clients should hand it on unchanged in later sampling requests so that caches keep working.
-    pub meta: Option<MetaObject>,
     /// Which of the offered tools the model wants run.
     pub name: String,
+    /// Metadata on this block; clients should hand it on unchanged in later sampling requests so that caches keep working.
+    pub meta: Option<MetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -279,8 +279,8 @@ impl ToolUseContent {
         Self {
             id: id.0.into(),
             input: input.into(),
-            meta: None,
             name: name.into(),
+            meta: None,
             extra: Map::new(),
         }
     }

@@ -12,16 +12,16 @@ use crate::v2025_11_25_to_v2026_07_28::Icon;
 /// Sound clip carried inline in a prompt message, tool result or sampling message.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#audiocontent)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct AudioContent {
-    /// Hints on audience and importance that the client may use when it shows or passes on the item.
-    pub annotations: Option<Annotations>,
     /// Raw bytes in base64.
     pub data: String,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<MetaObject>,
     /// Media type of the decoded `data`; which ones work depends on the model provider.
     pub mime_type: String,
+    /// Hints on audience and importance that the client may use when it shows or passes on the item.
+    pub annotations: Option<Annotations>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<MetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -34,10 +34,10 @@ impl AudioContent {
         mime_type: mcp_wire::args::MimeType<impl Into<String>>,
     ) -> Self {
         Self {
-            annotations: None,
             data: data.into(),
-            meta: None,
             mime_type: mime_type.0.into(),
+            annotations: None,
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -60,16 +60,16 @@ impl AudioContent {
 /// Binary contents of a resource, sent by the server in a `resources/read` result or an embedded resource.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#blobresourcecontents)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct BlobResourceContents {
     /// Raw bytes in base64.
     pub blob: String,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<MetaObject>,
-    /// Media type of the decoded `blob`; absent when the server does not know it.
-    pub mime_type: Option<String>,
     /// Identifies the resource that these contents belong to.
     pub uri: String,
+    /// Media type of the decoded `blob`; absent when the server does not know it.
+    pub mime_type: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<MetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -83,24 +83,24 @@ impl BlobResourceContents {
     ) -> Self {
         Self {
             blob: blob.into(),
-            meta: None,
-            mime_type: None,
             uri: uri.0.into(),
+            mime_type: None,
+            meta: None,
             extra: Map::new(),
         }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
     }
 
     /// Sets `mimeType`.
     #[must_use]
     pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
         self.mime_type = Some(mime_type.into());
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
+        self.meta = Some(meta.into());
         self
     }
 }
@@ -117,7 +117,7 @@ pub enum CacheScope {
 /// One piece of a prompt message or tool result: text, image, audio, resource link or embedded resource.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#contentblock)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ContentBlock {
     /// Content block of plain text, in tool results, prompts and sampling messages.
     Text(TextContent),
@@ -134,14 +134,14 @@ pub enum ContentBlock {
 /// Contents of a resource carried inline in a prompt message or tool result; the client decides how to show them.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#embeddedresource)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct EmbeddedResource {
+    /// Contents with their URI, as text or as base64 bytes.
+    pub resource: TextOrBlobContents,
     /// Hints on audience and importance that the client may use when it shows or passes on the item.
     pub annotations: Option<Annotations>,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
     pub meta: Option<MetaObject>,
-    /// Contents with their URI, as text or as base64 bytes.
-    pub resource: TextOrBlobContents,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -151,9 +151,9 @@ impl EmbeddedResource {
     #[must_use]
     pub fn new(resource: impl Into<TextOrBlobContents>) -> Self {
         Self {
+            resource: resource.into(),
             annotations: None,
             meta: None,
-            resource: resource.into(),
             extra: Map::new(),
         }
     }
@@ -176,16 +176,16 @@ impl EmbeddedResource {
 /// Picture carried inline in a prompt message, tool result or sampling message.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#imagecontent)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ImageContent {
-    /// Hints on audience and importance that the client may use when it shows or passes on the item.
-    pub annotations: Option<Annotations>,
     /// Raw bytes in base64.
     pub data: String,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<MetaObject>,
     /// Media type of the decoded `data`; which ones work depends on the model provider.
     pub mime_type: String,
+    /// Hints on audience and importance that the client may use when it shows or passes on the item.
+    pub annotations: Option<Annotations>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<MetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -198,10 +198,10 @@ impl ImageContent {
         mime_type: mcp_wire::args::MimeType<impl Into<String>>,
     ) -> Self {
         Self {
-            annotations: None,
             data: data.into(),
-            meta: None,
             mime_type: mime_type.0.into(),
+            annotations: None,
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -232,26 +232,26 @@ pub type MetaObject = Map<Json>;
 /// Content block in a tool result or prompt that points at a resource instead of embedding it; `resources/list` need not show the target.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#resourcelink)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ResourceLink {
+    /// Identifier for use in code; also the label shown to people where `title` is absent or not yet part of the revision.
+    pub name: String,
+    /// Address that identifies the resource on this server; `resources/read` takes it.
+    pub uri: String,
     /// Hints on audience and priority (since 2025-06-18 also on the last change); absent means no preference.
     pub annotations: Option<Annotations>,
     /// What the resource holds, written so that a model can judge whether it needs it.
     pub description: Option<String>,
     /// Pictures to show for it, in several sizes or formats; a client picks one.
     pub icons: Option<Vec<Icon>>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<MetaObject>,
     /// Media type of the content; absent when the server does not know it.
     pub mime_type: Option<String>,
-    /// Identifier for use in code; also the label shown to people where `title` is absent or not yet part of the revision.
-    pub name: String,
     /// Length of the raw content in bytes, before any base64; absent when unknown. Hosts use it to show sizes and judge context use.
     pub size: Option<Integer>,
     /// Label for people; when absent, clients show `name`.
     pub title: Option<String>,
-    /// Address that identifies the resource on this server; `resources/read` takes it.
-    pub uri: String,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<MetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -264,15 +264,15 @@ impl ResourceLink {
         name: impl Into<String>,
     ) -> Self {
         Self {
+            name: name.into(),
+            uri: uri.0.into(),
             annotations: None,
             description: None,
             icons: None,
-            meta: None,
             mime_type: None,
-            name: name.into(),
             size: None,
             title: None,
-            uri: uri.0.into(),
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -298,13 +298,6 @@ impl ResourceLink {
         self
     }
 
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
-    }
-
     /// Sets `mimeType`.
     #[must_use]
     pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
@@ -325,19 +318,26 @@ impl ResourceLink {
         self.title = Some(title.into());
         self
     }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
+        self.meta = Some(meta.into());
+        self
+    }
 }
 
 /// Content block of plain text, in tool results, prompts and sampling messages.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#textcontent)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct TextContent {
+    /// What the reader or the model gets to see, with no further encoding.
+    pub text: String,
     /// Hints on audience and priority (since 2025-06-18 also on the last change); absent means no preference.
     pub annotations: Option<Annotations>,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
     pub meta: Option<MetaObject>,
-    /// What the reader or the model gets to see, with no further encoding.
-    pub text: String,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -347,9 +347,9 @@ impl TextContent {
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self {
+            text: text.into(),
             annotations: None,
             meta: None,
-            text: text.into(),
             extra: Map::new(),
         }
     }
@@ -370,7 +370,7 @@ impl TextContent {
 }
 
 /// The contents of a resource: text, or bytes in base64.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TextOrBlobContents {
     /// Content of a resource that is text, in answers to `resources/read` and in embedded resources; binary data goes into `BlobResourceContents`.
     Text(TextResourceContents),
@@ -381,16 +381,16 @@ pub enum TextOrBlobContents {
 /// Content of a resource that is text, in answers to `resources/read` and in embedded resources; binary data goes into `BlobResourceContents`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#textresourcecontents)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct TextResourceContents {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<MetaObject>,
-    /// Media type of the content; absent when the server does not know it.
-    pub mime_type: Option<String>,
     /// The content itself; never used for data that is not text.
     pub text: String,
     /// Address of the resource, or part of one, that the content belongs to.
     pub uri: String,
+    /// Media type of the content; absent when the server does not know it.
+    pub mime_type: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<MetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -403,25 +403,25 @@ impl TextResourceContents {
         text: impl Into<String>,
     ) -> Self {
         Self {
-            meta: None,
-            mime_type: None,
             text: text.into(),
             uri: uri.0.into(),
+            mime_type: None,
+            meta: None,
             extra: Map::new(),
         }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
     }
 
     /// Sets `mimeType`.
     #[must_use]
     pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
         self.mime_type = Some(mime_type.into());
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
+        self.meta = Some(meta.into());
         self
     }
 }

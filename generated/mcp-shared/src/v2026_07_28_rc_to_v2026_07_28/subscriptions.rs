@@ -8,7 +8,7 @@ use mcp_wire::Extra;
 /// Kinds of notification on a `subscriptions/listen` stream: what the client asks for, then what the server grants; nothing else is sent there.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#subscriptionfilter)
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct SubscriptionFilter {
     /// Whether the stream carries `notifications/prompts/list_changed`; absent means `false`.
     pub prompts_list_changed: Option<bool>,
@@ -58,5 +58,25 @@ impl SubscriptionFilter {
     pub fn with_tools_list_changed(mut self, tools_list_changed: bool) -> Self {
         self.tools_list_changed = Some(tools_list_changed);
         self
+    }
+}
+
+impl SubscriptionFilter {
+    /// Returns `promptsListChanged`; absent means `false`.
+    #[must_use]
+    pub fn prompts_list_changed(&self) -> bool {
+        self.prompts_list_changed.unwrap_or(false)
+    }
+
+    /// Returns `resourcesListChanged`; absent means `false`.
+    #[must_use]
+    pub fn resources_list_changed(&self) -> bool {
+        self.resources_list_changed.unwrap_or(false)
+    }
+
+    /// Returns `toolsListChanged`; absent means `false`.
+    #[must_use]
+    pub fn tools_list_changed(&self) -> bool {
+        self.tools_list_changed.unwrap_or(false)
     }
 }

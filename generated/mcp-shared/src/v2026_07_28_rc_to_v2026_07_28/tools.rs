@@ -14,24 +14,24 @@ use crate::v2026_07_28_rc_to_v2026_07_28::{JsonObject, MetaObject};
 /// A function a server offers to the model, with the schema its arguments must satisfy.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#tool)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Tool {
+    /// JSON Schema for the `arguments` of `tools/call`, root type `object`; since 2025-11-25 read as 2020-12 unless `$schema` says otherwise.
+    pub input_schema: JsonObject,
+    /// Identifier that a `tools/call` must repeat exactly; unique within one server, and the last resort as a label for people.
+    pub name: String,
     /// Hints on how the tool behaves, plus a label; not to be trusted unless the server is.
     pub annotations: Option<ToolAnnotations>,
     /// What the tool does and when to use it, written for the model as much as for people.
     pub description: Option<String>,
     /// Pictures to show for it, in several sizes or formats; a client picks one.
     pub icons: Option<Vec<Icon>>,
-    /// JSON Schema for the `arguments` of `tools/call`, root type `object`; since 2025-11-25 read as 2020-12 unless `$schema` says otherwise.
-    pub input_schema: JsonObject,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<MetaObject>,
-    /// Identifier that a `tools/call` must repeat exactly; unique within one server, and the last resort as a label for people.
-    pub name: String,
     /// JSON Schema for the result's `structuredContent`, root type `object` up to 2025-11-25, any since; absent promises no shape.
     pub output_schema: Option<JsonObject>,
     /// Label for people; when absent, clients show `annotations.title`, then `name`.
     pub title: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<MetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -41,14 +41,14 @@ impl Tool {
     #[must_use]
     pub fn new(name: impl Into<String>, input_schema: impl Into<JsonObject>) -> Self {
         Self {
+            input_schema: input_schema.into(),
+            name: name.into(),
             annotations: None,
             description: None,
             icons: None,
-            input_schema: input_schema.into(),
-            meta: None,
-            name: name.into(),
             output_schema: None,
             title: None,
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -74,13 +74,6 @@ impl Tool {
         self
     }
 
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
-    }
-
     /// Sets `outputSchema`.
     #[must_use]
     pub fn with_output_schema(mut self, output_schema: impl Into<JsonObject>) -> Self {
@@ -92,6 +85,13 @@ impl Tool {
     #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
+        self.meta = Some(meta.into());
         self
     }
 }

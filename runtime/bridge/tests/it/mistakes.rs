@@ -16,6 +16,7 @@ use crate::client;
 #[derive(Clone)]
 pub(crate) struct Sends {
     revision: Revision,
+    info: Value,
     pub(crate) capabilities: Value,
     results: Vec<(&'static str, Value)>,
     /// The params of each call that it got.
@@ -28,6 +29,7 @@ impl Sends {
     pub(crate) fn new(revision: Revision, results: Vec<(&'static str, Value)>) -> Self {
         Self {
             revision,
+            info: json!({ "name": "odd", "version": "1" }),
             capabilities: json!({ "tools": {}, "prompts": {}, "resources": {} }),
             results,
             calls: Arc::default(),
@@ -53,7 +55,7 @@ impl Sends {
             "initialize" if is_handshake => Some(json!({
                 "protocolVersion": version,
                 "capabilities": self.capabilities,
-                "serverInfo": { "name": "odd", "version": "1" },
+                "serverInfo": self.info,
             })),
             "server/discover" if !is_handshake => Some(json!({
                 "resultType": "complete",
@@ -228,23 +230,29 @@ async fn a_server_without_cache_hints_gives_its_lists_to_older_clients() {
 #[tokio::test]
 async fn capabilities_that_are_true_or_an_empty_array_stay_declared() {
     let mut sends = Sends::new(OLD, Vec::new());
-    sends.capabilities = json!({ "tools": true, "prompts": [], "logging": false, "resources": { "subscribe": "yes" } });
+    sends.capabilities = json!({ "tools": true, "prompts": [], "logging": false, "resources": { "subscribe": "yes" }, "experimental": { "x": true, "y": 1 } });
     for revision in others(OLD) {
         let (service, told) = sends.bridged();
         let client = client(revision).http(Http::in_process(service.clone()));
-        let r = client.request("tools/list", None).await;
-        eprintln!("DBG {revision} {r:?}");
+        let _ = client.request("tools/list", None).await;
         let facts = client.server().unwrap();
-        eprintln!("DBG {revision} {facts:?}");
         let facts = facts.capabilities.unwrap();
         let declared: Value = facts.parse().unwrap();
         for name in ["tools", "prompts", "resources"] {
             assert!(declared[name].is_object(), "{revision}: {declared}");
         }
         assert!(declared["logging"].is_null(), "{revision}: {declared}");
+        assert_eq!(declared["experimental"], json!({ "x": {} }), "{revision}");
         client.close().await.unwrap();
         let told = told.lock().unwrap().clone();
-        for place in ["tools", "prompts", "logging", "resources/subscribe"] {
+        for place in [
+            "tools",
+            "prompts",
+            "logging",
+            "resources/subscribe",
+            "experimental/x",
+            "experimental/y",
+        ] {
             let place = format!("/capabilities/{place}");
             let is_it = |(pointer, ..): &&(String, String, Change)| *pointer == place;
             assert!(
@@ -252,6 +260,47 @@ async fn capabilities_that_are_true_or_an_empty_array_stay_declared() {
                 "{revision}, {place}: {told:?}"
             );
         }
+        service.shutdown().await;
+    }
+}
+
+/// Nothing of a server is made up where nobody needs it, and what it says stays.
+#[tokio::test]
+async fn a_server_is_introduced_by_its_own_name_or_by_none_where_none_is_needed() {
+    let name = json!({ "name": "odd", "version": 7 });
+    for (info, expected) in [
+        (json!({ "name": "odd" }), ""),
+        (name, "7"),
+        (json!({ "name": "odd", "version": null }), ""),
+    ] {
+        let mut sends = Sends::new(OLD, vec![("tools/list", json!({ "tools": [] }))]);
+        sends.info = info.clone();
+        for revision in others(OLD) {
+            let (service, told) = sends.bridged();
+            let client = client(revision).http(Http::in_process(service.clone()));
+            client.request("tools/list", None).await.unwrap();
+            let found: Value = client.server().unwrap().info.unwrap().parse().unwrap();
+            assert_eq!(found["name"], "odd", "{revision}, {info}: {found}");
+            assert_eq!(found["version"], expected, "{revision}, {info}: {found}");
+            client.close().await.unwrap();
+            assert!(!told.lock().unwrap().is_empty(), "{revision}, {info}");
+            service.shutdown().await;
+        }
+    }
+    let list =
+        json!({ "resultType": "complete", "tools": [], "ttlMs": 0, "cacheScope": "private" });
+    let sends = Sends::new(Revision::LATEST, vec![("tools/list", list)]);
+    for revision in Revision::NEGOTIATED {
+        let (service, _) = sends.bridged();
+        let client = client(*revision).http(Http::in_process(service.clone()));
+        client.request("tools/list", None).await.unwrap();
+        let info = client.server().unwrap().info.map(|info| info.to_string());
+        let is_named = revision.lifecycle() == Lifecycle::Handshake;
+        assert_eq!(info.is_some(), is_named, "{revision}: {info:?}");
+        let result = client.server().unwrap().result.unwrap();
+        let meta = result.get("_meta").map(|meta| meta.to_string());
+        assert_eq!(meta, None, "{revision}");
+        client.close().await.unwrap();
         service.shutdown().await;
     }
 }
@@ -272,6 +321,51 @@ async fn structured_content_of_another_kind_does_not_cost_the_result() {
                 2,
                 "content and structuredContent"
             );
+            service.shutdown().await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_text_or_a_single_block_in_place_of_a_list_arrives_as_the_block() {
+    let (text, block) = (
+        "hello \"_\"",
+        json!({ "type": "text", "text": "hello \"_\"" }),
+    );
+    let contents = json!({ "uri": "a:b", "text": text });
+    let message = json!({ "role": "user", "content": text });
+    for (method, result, whole) in [
+        ("tools/call", json!({ "content": text }), "/content"),
+        ("tools/call", json!({ "content": block }), "/content"),
+        ("tools/call", json!({ "content": [text] }), "/content/0"),
+        (
+            "resources/read",
+            json!({ "contents": contents }),
+            "/contents",
+        ),
+        (
+            "prompts/get",
+            json!({ "messages": [message] }),
+            "/messages/0/content",
+        ),
+        ("prompts/get", json!({ "messages": message }), "/messages"),
+    ] {
+        let sends = Sends::new(OLD, vec![(method, result.clone())]);
+        for revision in others(OLD) {
+            let (service, told) = sends.bridged();
+            let params = json!({ "name": "x", "uri": "a:b" });
+            let answer = asked(&service, revision, method, params).await.unwrap();
+            let found = match method {
+                "tools/call" => &answer["content"][0]["text"],
+                "prompts/get" => &answer["messages"][0]["content"]["text"],
+                _ => &answer["contents"][0]["text"],
+            };
+            assert_eq!(*found, text, "{revision}, {result}: {answer}");
+            let told = told.lock().unwrap().clone();
+            let is_told = told
+                .iter()
+                .any(|(place, _, change)| place == whole && *change == Change::Replaced);
+            assert!(is_told, "{revision}, {result}: {told:?}");
             service.shutdown().await;
         }
     }

@@ -89,8 +89,61 @@ impl Connection<Client> {
         }
     }
 
-    /// An answer: finds its request, which is answered with it once and for all.
+    /// An answer. One with a foreign id in the stream of a POST, which has no status, is kept until the stream is over.
     pub(crate) fn take_answer(
+        &mut self,
+        exchange: Option<Exchange>,
+        status: Option<u16>,
+        message: &Peeked<'_>,
+        now: Duration,
+    ) {
+        match self
+            .foreign_to(exchange, message)
+            .filter(|_| status.is_none())
+        {
+            Some(posted) => self.keep_foreign(posted, message),
+            None => self.end_by_answer(exchange, status, message, now),
+        }
+    }
+
+    /// Returns the request of a POST whose response has the id of no request.
+    pub(crate) fn foreign_to(
+        &self,
+        exchange: Option<Exchange>,
+        message: &Peeked<'_>,
+    ) -> Option<i64> {
+        let id = message.id?.to_id();
+        let (posted, _) = self.request_of(Some(exchange?), message)?;
+        let is_named = id.as_ref().and_then(own_id) == Some(posted);
+        (!is_named && message.method.is_none()).then_some(posted)
+    }
+
+    /// Keeps the first response with a foreign id.
+    pub(crate) fn keep_foreign(&mut self, posted: i64, message: &Peeked<'_>) {
+        let pending = self.state.pending.get_mut(&posted);
+        match pending.filter(|pending| pending.foreign.is_none()) {
+            Some(pending) => pending.foreign = Some(message.text.into()),
+            None => {
+                let id = message.id.and_then(RawId::to_id);
+                self.ignore(Ignored::AnswerToNothing(id));
+            }
+        }
+    }
+
+    /// Ends the request of a POST by the response with a foreign id, if its stream had one. Returns whether it had.
+    pub(crate) fn end_by_foreign(&mut self, exchange: Exchange, id: i64, now: Duration) -> bool {
+        let pending = self.state.pending.get_mut(&id);
+        let Some(text) = pending.and_then(|pending| pending.foreign.take()) else {
+            return false;
+        };
+        if let Ok(message) = peek(text.as_bytes()) {
+            self.end_by_answer(Some(exchange), None, &message, now);
+        }
+        !self.state.pending.contains_key(&id)
+    }
+
+    /// Finds the request of an answer, which is answered with it once and for all.
+    fn end_by_answer(
         &mut self,
         exchange: Option<Exchange>,
         status: Option<u16>,

@@ -9,7 +9,7 @@ use super::requests::Resumed;
 use super::state::State;
 use super::{Client, Post, Refused, Retry, Verdict, Waiting};
 use crate::connection::sealed::Sealed;
-use crate::negotiate::client::Stage;
+use crate::negotiate::stage::Stage;
 use crate::{Answer, Answered, Connection, Event, OutgoingRequest, Role, Token};
 
 impl Sealed for Client {}

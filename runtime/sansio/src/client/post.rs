@@ -5,11 +5,11 @@ use std::time::Duration;
 use mcp_revisions_core::Lifecycle;
 use mcp_wire::{Peeked, peek};
 
-use super::answer::MOST_SENDS;
+use super::answer::{Element, MOST_SENDS};
 use super::{Client, Pending, Purpose};
 use crate::mend::MendedText;
 use crate::mistakes::quotable;
-use crate::negotiate::client::Stage;
+use crate::negotiate::stage::Stage;
 use crate::negotiate::lifecycle::{Evidence, Finding, judge};
 use crate::negotiate::statuses::is_session_lost;
 use crate::unread::{unreadable as unreadable_text, why};
@@ -49,7 +49,7 @@ impl Connection<Client> {
         if id.is_none() && !success {
             self.ignore(Ignored::Status(status));
         }
-        let (messages, ignored) = match self.messages(body) {
+        let (mut messages, ignored) = match self.messages(body) {
             _ if body.is_empty() => (Vec::new(), None),
             Ok(messages) => (messages, None),
             Err(ignored) => (Vec::new(), Some(ignored)),
@@ -61,6 +61,12 @@ impl Connection<Client> {
                 broken = self.take_of_body(exchange, status, &mended, now);
             }
         }
+        let is_foreign = |message: &Element<'_>| {
+            let message = message.as_ref().ok();
+            message.is_some_and(|message| self.foreign_to(Some(exchange), message).is_some())
+        };
+        // The response with the right id counts, wherever it stands.
+        messages.sort_by_cached_key(is_foreign);
         for message in messages {
             match message {
                 Ok(message) if self.answers(exchange, &message) => {
@@ -175,6 +181,10 @@ impl Connection<Client> {
             && self.stale(exchange, (status, body), None)
         {
             return self.send_again(exchange, now);
+        }
+        if response.is_none() && self.end_by_foreign(exchange, id, now) {
+            self.state.exchanges.remove(&exchange);
+            return;
         }
         self.state.exchanges.remove(&exchange);
         self.end_unanswered(id, response.map(|(status, _)| status), failure, now);

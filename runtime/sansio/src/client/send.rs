@@ -231,6 +231,7 @@ impl Connection<Client> {
                 revision,
                 exchange,
                 session,
+                foreign: None,
             },
         );
     }

@@ -13,7 +13,7 @@ use mcp_wire::{ErrorObject, Json};
 use super::Client;
 use super::requests::Purpose;
 use crate::json::object;
-use crate::negotiate::client::Stage;
+use crate::negotiate::stage::Stage;
 use crate::subscriptions::{Backoff, Filter, about};
 use crate::translate::no_params;
 use crate::{Connection, Event, Ignored, LogLevel, Notification, OutgoingRequest, Reopened};
@@ -160,6 +160,12 @@ impl Connection<Client> {
         {
             self.lose_session(now);
         }
+    }
+
+    /// Takes note that the process of the server was started again: the session that is opened next gets what the application
+    /// had asked for.
+    pub fn server_restarted(&mut self) {
+        self.state.session.is_lost = true;
     }
 
     /// Notes that the session is lost; it is opened again after a pause, unless something else does that before.

@@ -6,7 +6,7 @@ use super::requests::{Called, Pending, Waiting};
 use super::session::SessionRequests;
 use super::tools::Tools;
 use crate::input_required::client::Rounds;
-use crate::negotiate::client::Stage;
+use crate::negotiate::stage::Stage;
 use crate::numbered::Numbered;
 use crate::subscriptions::client::Changes;
 use crate::tasks::client::Polls;

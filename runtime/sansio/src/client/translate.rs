@@ -48,16 +48,16 @@ impl Translator {
         name: &str,
         value: &Json,
         peer: Revision,
-    ) -> Option<Json> {
+    ) -> Result<Json, Stopped> {
         if peer.same_types(self.app) {
-            return Some(value.clone());
+            return Ok(value.clone());
         }
         let context = self.context(self.session.as_ref());
         let carried = self.convert(context, Way::In, Subject::Type(name), value.text(), peer);
-        let (json, mut losses) = carried.ok()?;
+        let (json, mut losses) = carried?;
         losses.retain(|loss| loss.kind() == LossKind::Invalid);
         self.on_loss.tell_losses(method, peer, None, &losses);
-        Some(json)
+        Ok(json)
     }
 
     /// Translates a value of a definition that no method names, for a peer.

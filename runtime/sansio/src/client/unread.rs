@@ -22,16 +22,25 @@ impl Connection<Client> {
         now: Duration,
     ) {
         let mended = self.mended(exchange, bytes, &ignored);
-        for MendedText { text, why, .. } in &mended {
-            let Ok(message) = peek(text.as_bytes()) else {
+        for mended in &mended {
+            let Ok(message) = peek(mended.text.as_bytes()) else {
                 continue;
             };
-            self.tell_mended(exchange, &message, why);
+            self.tell_mended(exchange, &message, &mended.why);
             let answered = (message.method.is_none()).then(|| self.request_of(exchange, &message));
             let answered = answered.flatten().map(|(id, _)| id);
+            if let Some(id) = answered.filter(|_| exchange.is_some() && !mended.names_request) {
+                self.keep_foreign(id, &message);
+                continue;
+            }
             let pending = answered.and_then(|id| self.state.pending.get(&id));
             let sent_in = pending.map(|pending| pending.exchange);
             self.take_message(exchange, &message, now);
+            // A response with a foreign id waits for the end of its stream.
+            let waits = answered.is_some_and(|id| self.state.pending.contains_key(&id));
+            if waits {
+                continue;
+            }
             // The transport did not see that this is the answer.
             if let Some(sent_in) = sent_in.filter(|it| self.state.exchanges.remove(it).is_some()) {
                 self.put(Output::Close(sent_in));

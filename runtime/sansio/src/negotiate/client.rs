@@ -2,145 +2,24 @@
 
 use std::time::Duration;
 
-use mcp_revisions_core::{Lifecycle, Revision};
-use mcp_wire::{ErrorObject, Json, MessageKind};
+use mcp_revisions_core::{Lifecycle, Revision, RevisionSet, methods};
+use mcp_wire::{ErrorObject, Json};
 
 use super::lifecycle::{Evidence, Finding, choose, judge, order, supported};
+use super::stage::{Settled, Stage, Starting};
 use super::statuses::is_evidence;
 use crate::ask::outcome;
 use crate::client::requests::{Purpose, Waiting};
-use crate::client::{Channel, Client, Verdict};
+use crate::client::{Channel, Client};
 use crate::json::object;
 use crate::mistakes::quotable;
 use crate::translate::no_params;
 use crate::{Answer, Connection, Event, Failure, Output, ServerFacts};
-use mcp_revisions_core::RevisionSet;
-use mcp_revisions_core::methods;
-use mcp_wire::meta::SERVER_INFO;
-
-/// The stage of a client with its server.
-#[derive(Debug, Clone)]
-pub(crate) enum Stage {
-    /// Nothing is known, or what is known was handed in.
-    Unknown(Option<Verdict>),
-    /// The first messages are on their way.
-    Starting(Starting),
-    /// A revision is spoken.
-    Settled(Settled),
-}
-
-/// The first messages to a server, until one of them settles the revision.
-#[derive(Debug, Clone)]
-pub(crate) struct Starting {
-    /// The id of `server/discover` while its response is awaited, and the revision that it claims.
-    probe: Option<(i64, Revision)>,
-    /// The id of `initialize` while its response is awaited.
-    handshake: Option<i64>,
-    /// The revisions of all of these messages.
-    tried: RevisionSet,
-    /// The failure of the requests that wait, if no other message settles the revision.
-    refusal: Option<Failure>,
-    /// When a server over stdio that is silent about its first message is sent that of the other lifecycle as well.
-    silent_until: Option<Duration>,
-    /// When the server has had its time.
-    until: Duration,
-}
 
 /// Factor of the time that a server may be silent about `initialize`, against the probe, before it gets the other message.
 /// Some handshake servers end on a request between `initialize` and `notifications/initialized`; nearly all servers that
 /// are silent about `initialize` are only slow to start.
 const INITIALIZE_WAITS: u32 = 3;
-
-/// The facts that are settled.
-#[derive(Debug, Clone)]
-pub(crate) struct Settled {
-    pub(crate) revision: Revision,
-    /// The `Mcp-Session-Id` of a handshake server.
-    pub(crate) session: Option<String>,
-    /// The number of that session; 0 without one.
-    pub(crate) number: u64,
-    /// Set if the server itself said so; a verdict that was handed in is not.
-    pub(crate) confirmed: bool,
-    /// Set if a handshake server has the `logging` capability.
-    pub(crate) logging: bool,
-    /// The log level of a session.
-    pub(crate) log_level: Option<String>,
-}
-
-impl Settled {
-    fn on(revision: Revision) -> Self {
-        Self {
-            revision,
-            session: None,
-            number: 0,
-            confirmed: true,
-            logging: false,
-            log_level: None,
-        }
-    }
-}
-
-impl Default for Stage {
-    fn default() -> Self {
-        Self::Unknown(None)
-    }
-}
-
-impl Stage {
-    pub(crate) fn settled(&self) -> Option<&Settled> {
-        match self {
-            Self::Settled(settled) => Some(settled),
-            Self::Unknown(_) | Self::Starting(_) => None,
-        }
-    }
-
-    /// Returns the revision that is spoken.
-    pub(crate) fn revision(&self) -> Option<Revision> {
-        self.settled().map(|settled| settled.revision)
-    }
-
-    fn starting(&self) -> Option<&Starting> {
-        match self {
-            Self::Starting(starting) => Some(starting),
-            Self::Unknown(_) | Self::Settled(_) => None,
-        }
-    }
-
-    fn starting_mut(&mut self) -> Option<&mut Starting> {
-        match self {
-            Self::Starting(starting) => Some(starting),
-            Self::Unknown(_) | Self::Settled(_) => None,
-        }
-    }
-
-    pub(crate) fn deadline(&self) -> Option<Duration> {
-        let Starting {
-            silent_until,
-            until,
-            ..
-        } = self.starting()?;
-        Some(silent_until.map_or(*until, |silent| silent.min(*until)))
-    }
-
-    /// The server has answered in the revision that is settled.
-    pub(crate) fn confirm(&mut self) {
-        if let Self::Settled(settled) = self {
-            settled.confirmed = true;
-        }
-    }
-
-    /// Takes note of a log level; the revision to ask for it in, if the session has another one.
-    pub(crate) fn new_log_level(&mut self, level: &str) -> Option<Revision> {
-        let Self::Settled(settled) = self else {
-            return None;
-        };
-        if !settled.logging || settled.log_level.as_deref() == Some(level) {
-            return None;
-        }
-        settled.log_level = Some(level.to_owned());
-        Some(settled.revision)
-    }
-}
 
 impl Connection<Client> {
     /// Goes on from wherever the client is: sends what waits, or finds out how.
@@ -565,41 +444,6 @@ impl Connection<Client> {
             self.tell_answer(request, Answer::Failed(failure.clone()));
         }
     }
-
-    /// Returns what a `DiscoverResult` says of the server.
-    fn facts_of(&mut self, evidence: Evidence<'_>, revision: Revision) -> ServerFacts {
-        let result = match evidence {
-            Evidence::Answer {
-                message: Some(message),
-                ..
-            } if message.kind == MessageKind::Response => outcome(message),
-            _ => return ServerFacts::unknown(revision),
-        };
-        let Ok(result) = result else {
-            return ServerFacts::unknown(revision);
-        };
-        let info = result.get("_meta").and_then(|meta| meta.get(SERVER_INFO));
-        self.facts(&result, revision, info)
-    }
-
-    fn facts(&mut self, result: &Json, revision: Revision, info: Option<Json>) -> ServerFacts {
-        self.state.changes.capabilities = result.get("capabilities");
-        let method = match revision.lifecycle() {
-            Lifecycle::Handshake => methods::INITIALIZE,
-            Lifecycle::PerRequest => methods::SERVER_DISCOVER,
-        };
-        let translator = &self.role.translator;
-        let carry = |name, json: Json| translator.facts(method, name, &json, revision);
-        ServerFacts {
-            revision,
-            info: info.and_then(|info| carry("Implementation", info)),
-            capabilities: result
-                .get("capabilities")
-                .and_then(|it| carry("ServerCapabilities", it)),
-            instructions: result.read_member("instructions"),
-            result: Some(result.clone()),
-        }
-    }
 }
 
 /// Returns the failure of requests, if nothing but this answer to the probe comes of a server that does not know it.
@@ -613,18 +457,5 @@ fn refusal_of(evidence: Evidence<'_>) -> Failure {
         }
         (None, Some(status)) => Failure::Http(status, String::new()),
         _ => Failure::NoCommonRevision(Vec::new()),
-    }
-}
-
-impl ServerFacts {
-    /// Returns a server of which nothing is known but the revision.
-    fn unknown(revision: Revision) -> Self {
-        Self {
-            revision,
-            info: None,
-            capabilities: None,
-            instructions: None,
-            result: None,
-        }
     }
 }

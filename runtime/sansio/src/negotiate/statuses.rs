@@ -24,7 +24,7 @@ const WORDS: usize = 4 << 10;
 
 /// The statuses and words by which servers say that a session is not one of theirs, in lower case. Status 404 says so
 /// without words, as the specification has it.
-const SESSION_LOST: [(u16, &str); 12] = [
+const SESSION_LOST: [(u16, &str); 16] = [
     // The TypeScript SDK, in a transport without a session, and its examples, server-everything and supergateway.
     (400, "server not initialized"),
     (400, "no valid session id"),
@@ -41,6 +41,10 @@ const SESSION_LOST: [(u16, &str); 12] = [
     // Servers that have the words of a 404 beside another status.
     (400, "session not found"),
     (400, "session expired"),
+    (400, "session has expired"),
+    (400, "session does not exist"),
+    (400, "unknown session"),
+    (400, "no such session"),
 ];
 
 /// Returns whether a response refuses a request because the server does not have the session that the request names.
@@ -68,6 +72,8 @@ mod tests {
             ),
             (400, "Invalid or missing session ID"),
             (400, "Bad Request: Missing session ID"),
+            (400, "Session has expired."),
+            (400, "Unknown session s1"),
             (422, "Unexpected message, expect initialize request"),
         ] {
             assert!(is_session_lost(status, body.as_bytes()), "{status} {body}");

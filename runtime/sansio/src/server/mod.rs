@@ -30,7 +30,7 @@
 //! ```
 //!
 //! # Locks
-//! `Server` is shared by reference and never written to, and a connection belongs to its holder. A per-request message
+//! `Server` is shared by reference, and only counts by itself; a connection belongs to its holder. A per-request message
 //! needs nothing of another one, so over HTTP each gets a [`Connection`] of its own: nothing is locked on its path. What
 //! a handshake opened lives in its own connection, and only messages of that session meet there.
 
@@ -54,8 +54,8 @@ mod unasked;
 
 use std::time::Duration;
 
-use mcp_revisions_core::{Lifecycle, Revision, UnknownFields};
-use mcp_wire::Direction;
+use mcp_revisions_core::{Lifecycle, Loss, Revision, UnknownFields};
+use mcp_wire::{Direction, RequestId};
 
 #[cfg(feature = "ext-tasks")]
 pub use super::tasks::server::{
@@ -172,6 +172,17 @@ impl Server {
         self
     }
 
+    /// Makes each `requestState` of the handlers' own good for one retry [default: it can be sent again until it expires, after
+    /// [`Limits::client_response_timeout`]].
+    ///
+    /// The process that gave it out remembers its use, up to 100,000 of them; it holds in no other process, as with
+    /// [`with_state_of_this_process`](Self::with_state_of_this_process). A client that loses the response to a retry begins again.
+    #[must_use]
+    pub fn with_one_time_state(mut self) -> Self {
+        self.seal.spend_own();
+        self
+    }
+
     /// Accepts requests and notifications of methods that no revision has: extensions, a vendor's own. They
     /// come as [`Event::CustomRequest`] and [`Event::CustomNotification`], may be sent like any other, and nothing of them is
     /// converted.
@@ -204,6 +215,22 @@ impl Server {
     pub fn with_loss_counter(mut self, count: impl Fn(&Lost<'_>) + Send + Sync + 'static) -> Self {
         self.translator.on_loss = self.translator.on_loss.behind(count);
         self
+    }
+
+    /// Reports what a message of a client lost that its handler has read as it was meant; `request` is its id.
+    pub fn tell_losses(
+        &self,
+        method: &str,
+        peer: Revision,
+        request: Option<&RequestId>,
+        losses: &[Loss],
+    ) {
+        (self.translator.on_loss).tell_losses(method, peer, request, losses);
+    }
+
+    /// Reports a message of a client that its handler cannot read.
+    pub fn leave_out(&self, ignored: Ignored) {
+        self.on_mistake.report(&Event::Ignored(ignored));
     }
 
     /// Returns whether the application declares a capability such as `["tools", "listChanged"]`.

@@ -77,6 +77,15 @@ impl Connection<Server> {
         {
             return Reply::refused(Some(&pending.id), &refusal);
         }
+        let (now, time) = (incoming.now, self.role.limits.client_response_timeout);
+        let spent = issued.map(|issued| self.role.seal.spend(issued, now, time));
+        let issued = match spent.transpose() {
+            Ok(issued) => issued,
+            Err(broken) => {
+                let refusal = errors::invalid_params(&broken.to_string());
+                return Reply::refused(Some(&pending.id), &refusal);
+            }
+        };
         let is_retry = issued.is_some();
         if is_retry || (asks_back && !self.role.is_per_request) {
             pending.subject = message.params.map(Raw::to_json);

@@ -1,6 +1,7 @@
 //! Events of sessions in Redis: a stream per session, within bounds, written as many as have come at a time.
 
 use std::collections::{HashMap, VecDeque};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -32,8 +33,10 @@ pub(super) struct Append {
 /// Bytes of the events of a session, and how many at most.
 const SESSION_BYTES: usize = 256 << 10;
 const SESSION_EVENTS: usize = 1_000;
-/// Bytes of the events that this process keeps; those of one client may take a quarter.
-const ALL_BYTES: usize = 64 << 20;
+/// Bytes of the events that all replicas keep, each as many as any other; those of one client may take a quarter.
+const ALL_BYTES: usize = 256 << 20;
+/// Bytes of the events that one replica keeps at least, however many there are, and at most, however few.
+const REPLICA_BYTES: RangeInclusive<usize> = 4 * SESSION_BYTES..=64 << 20;
 /// Time that the events of a stream are kept after the last one.
 pub(super) const EVENTS_KEPT: Duration = Duration::from_secs(3600);
 /// Events that wait to be written, and how many are written at a time.
@@ -45,9 +48,15 @@ const EVENT_BYTES: usize = 128;
 /// The fields of an event in its stream.
 pub(super) type Fields = HashMap<String, String>;
 
-/// Returns the budget of the events that a process keeps.
+/// Returns the budget of the events that a process keeps, until it knows how many replicas there are.
 pub(super) fn event_bytes() -> Arc<Budget> {
-    Budget::new(ALL_BYTES, SESSION_BYTES)
+    Budget::new(replica_bytes(1), SESSION_BYTES)
+}
+
+/// Returns how many bytes of events each of so many replicas keeps.
+fn replica_bytes(replicas: usize) -> usize {
+    let part = ALL_BYTES / replicas.max(1);
+    part.clamp(*REPLICA_BYTES.start(), *REPLICA_BYTES.end())
 }
 
 /// Reads an event; `None` if it is none.
@@ -73,6 +82,19 @@ impl Shared {
             event,
         };
         let _ = self.appends.try_send(append);
+    }
+
+    /// Divides what all replicas may keep among those that are there, each of which listens to the channel of all.
+    pub(super) async fn divide_event_bytes(&self) {
+        let channel = self.channel_of_all();
+        let mut command = redis::cmd("PUBSUB");
+        command.arg("NUMSUB").arg(&channel);
+        // Without an answer it stays as it was.
+        let listeners = self.run::<HashMap<String, usize>>(&command).await;
+        let replicas = listeners.ok().and_then(|it| it.get(&channel).copied());
+        if let Some(replicas) = replicas {
+            self.event_bytes.resize(replica_bytes(replicas));
+        }
     }
 
     /// Forgets the sizes of sessions of which nothing comes any more: another replica runs them.
@@ -172,6 +194,18 @@ pub(super) fn without_gaps(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn replicas_divide_what_all_of_them_may_keep() {
+        let megabytes = |replicas| replica_bytes(replicas) >> 20;
+        for replicas in 0..=256 {
+            let all = replicas * replica_bytes(replicas);
+            assert!(all <= ALL_BYTES, "{replicas} replicas keep {all}");
+        }
+        assert_eq!([0, 1, 4, 8, 64].map(megabytes), [64, 64, 64, 32, 4]);
+        // A share holds the events of one session.
+        assert!(replica_bytes(100_000) / 4 >= SESSION_BYTES);
+    }
 
     #[test]
     fn a_gap_among_events_is_noticed_and_where_another_replica_goes_on_is_none() {

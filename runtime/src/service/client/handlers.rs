@@ -15,15 +15,19 @@ use crate::layer::LayerMessage;
 use crate::methods;
 use crate::service::Error;
 use crate::service::custom::Custom;
+use crate::service::params::params_meant;
 use crate::transport::client::{Application, Driver, Handle, Open, Transport, WeakHandle, drive};
 use crate::transport::queue::{Queued, Receiver, Sender, queue};
-use crate::transport::spawn::{Boxed, spawn};
+use crate::transport::spawn::{Boxed, boxed, spawn};
 use mcp_revisions_sansio::client::{
-    Client, CustomNotification, Event, IncomingRequest, Notification, Token,
+    Client, CustomNotification, Event, Ignored, IncomingRequest, Notification, Token,
 };
 
 /// Number of bytes of a notification besides its params and its place in the queue: its task and its context.
 const EACH: usize = 768;
+
+/// The direction of what servers send.
+const SERVER: Direction = Direction::ServerToClient;
 
 /// A notification for the handlers.
 enum Noted {
@@ -55,17 +59,74 @@ impl<App: Spoken, H> Handlers<App, H> {
     /// Passes a request of the server through the layers, to `last`.
     fn layered<M, A>(
         &self,
-        call: IncomingRequest<M>,
-        last: impl FnOnce(Json) -> A + Send + 'static,
+        mut call: IncomingRequest<M>,
+        last: impl FnOnce(IncomingRequest<M>) -> A + Send + 'static,
     ) -> Boxed<'static, Result<Json, ErrorObject>>
     where
-        M: Into<Cow<'static, str>>,
+        M: Clone + Into<Cow<'static, str>> + Send + 'static,
         A: Future<Output = Result<Json, ErrorObject>> + Send + 'static,
     {
-        let direction = Direction::ServerToClient;
-        let message = LayerMessage::new(direction, true, call.method, call.params);
-        let message = message.from_peer(Some(call.peer), Some(call.caller));
-        self.how.layers.run(message, last)
+        if self.how.layers.is_empty() {
+            return boxed(last(call));
+        }
+        let (method, params) = (call.method.clone(), std::mem::take(&mut call.params));
+        let message = LayerMessage::new(SERVER, true, method, params)
+            .from_peer(Some(call.peer), Some(Arc::clone(&call.caller)));
+        self.how.layers.run(message, move |params| {
+            call.params = params;
+            last(call)
+        })
+    }
+}
+
+impl<App: Spoken, H> Handlers<App, H>
+where
+    App::Protocol: Serves<ClientSide, H, ClientContext<App>>,
+    H: Send + Sync + 'static,
+{
+    /// Answers a request. Params that are not of their type are read as they were meant.
+    async fn answer(&self, handle: Handle<Wants>, call: IncomingRequest) -> Result<Json, Error> {
+        let method = call.method;
+        let request = |params, cx| {
+            <App::Protocol as Serves<ClientSide, H, _>>::request(&self.typed, method, params, cx)
+        };
+        let answer = request(&call.params, self.context(handle.clone())).await;
+        let is_misread = matches!(&answer, Err(error) if error.may_be_of_params());
+        let meant = is_misread.then(|| params_meant::<App>(SERVER, method, &call.params));
+        let Some((params, losses)) = meant.flatten() else {
+            return answer;
+        };
+        (self.how.on_loss).tell_losses(method, call.peer, call.id.as_ref(), &losses);
+        request(&params, self.context(handle)).await
+    }
+
+    /// Hands a notification on that the layers forward; reports one that cannot be read.
+    async fn note(&self, handle: Handle<Wants>, notice: Notification) {
+        let Notification {
+            method,
+            params,
+            peer,
+            ..
+        } = notice;
+        let Some(params) = self.how.admit(method, params).await else {
+            return;
+        };
+        let note = |params, cx| {
+            <App::Protocol as Serves<ClientSide, H, _>>::notification(
+                &self.typed,
+                method,
+                params,
+                cx,
+            )
+        };
+        let Err(error) = note(&params, self.context(handle.clone())).await else {
+            return;
+        };
+        let Some((params, losses)) = params_meant::<App>(SERVER, method, &params) else {
+            return handle.leave_out(Ignored::Invalid(method.to_owned(), error.to_string()));
+        };
+        (self.how.on_loss).tell_losses(method, peer, None, &losses);
+        let _ = note(&params, self.context(handle)).await;
     }
 }
 
@@ -112,21 +173,14 @@ where
     fn event(&mut self, driver: &mut Driver<Wants>, event: Event) {
         match event {
             Event::Request(call) => {
-                let Some(cx) = driver.handle().map(|it| self.handlers.context(it)) else {
+                let Some(handle) = driver.handle() else {
                     return;
                 };
                 let handlers = Arc::clone(&self.handlers);
-                let (token, method) = (call.token, call.method);
-                let answer = self.handlers.layered(call, move |params| async move {
-                    let answer = <App::Protocol as Serves<ClientSide, H, _>>::request(
-                        &handlers.typed,
-                        method,
-                        &params,
-                        cx,
-                    );
-                    answer
-                        .await
-                        .map_err(|it: Error| it.into_object(App::REVISION))
+                let token = call.token;
+                let answer = self.handlers.layered(call, move |call| async move {
+                    let answer = handlers.answer(handle, call).await;
+                    answer.map_err(|it| it.into_object(App::REVISION))
                 });
                 driver.answer_with(token, None, answer);
             }
@@ -135,11 +189,11 @@ where
                     return;
                 };
                 let handlers = Arc::clone(&self.handlers);
-                let (token, method) = (call.token, call.method.clone());
-                let answer = self.handlers.layered(call, move |params| async move {
-                    let answer = match handlers.custom.request(&method, params, cx) {
+                let token = call.token;
+                let answer = self.handlers.layered(call, move |call| async move {
+                    let answer = match handlers.custom.request(&call.method, call.params, cx) {
                         Some(answer) => answer.await,
-                        None => Err(Error::MethodNotFound(method)),
+                        None => Err(Error::MethodNotFound(call.method)),
                     };
                     answer.map_err(|it| it.into_object(App::REVISION))
                 });
@@ -202,30 +256,20 @@ async fn note<App: Spoken, H>(
     H: Send + Sync + 'static,
 {
     while let Some(noted) = notices.recv().await {
-        let Some(cx) = handle.upgrade().map(|it| handlers.context(it)) else {
+        let Some(handle) = handle.upgrade() else {
             return;
         };
         let handlers = Arc::clone(&handlers);
         // A task of its own: a handler that panics misses no more than this one.
         let noted = spawn(async move {
-            // No one waits for the outcome of a notification, be it that it cannot be read.
             match noted {
-                Noted::Known(Notification { method, params, .. }) => {
-                    let Some(params) = cx.client.how.admit(method, params).await else {
-                        return;
-                    };
-                    let _ = <App::Protocol as Serves<ClientSide, H, _>>::notification(
-                        &handlers.typed,
-                        method,
-                        &params,
-                        cx,
-                    )
-                    .await;
-                }
+                Noted::Known(notice) => handlers.note(handle, notice).await,
                 Noted::Custom(CustomNotification { method, params, .. }) => {
-                    let Some(params) = cx.client.how.admit(&method, params).await else {
+                    let Some(params) = handlers.how.admit(&method, params).await else {
                         return;
                     };
+                    let cx = handlers.context(handle);
+                    // No one waits for the outcome of a notification.
                     if let Some(noted) = handlers.custom.notification(&method, params, cx) {
                         let _ = noted.await;
                     }

@@ -42,7 +42,16 @@ pub struct Child {
     command: Command,
     on_error: Option<OnError>,
     grace: Duration,
-    is_restarted: bool,
+    restart: Restart,
+}
+
+/// The ends after which a program is started again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Restart {
+    Never,
+    /// Those before it has said which revision it speaks.
+    WhileStarting,
+    Always,
 }
 
 impl Child {
@@ -53,7 +62,7 @@ impl Child {
             command,
             on_error: None,
             grace: GRACE,
-            is_restarted: true,
+            restart: Restart::WhileStarting,
         }
     }
 
@@ -78,11 +87,22 @@ impl Child {
     ///
     /// Without this, a server that ends before it has said which revision it speaks is started once more by the call that
     /// found it so, with `initialize` in place of `server/discover`, since a server of a handshake revision may end at a
-    /// request that it does not know. Each later call tries both again. A server that has said what it speaks is never
-    /// started again: calls after its end fail with its exit status, and a new client starts a new one.
+    /// request that it does not know. Each later call tries both again. A server that has said what it speaks is not
+    /// started again, unless [`with_restart`](Self::with_restart) is set: calls after its end fail with its exit status.
     #[must_use]
     pub fn without_restart(mut self) -> Self {
-        self.is_restarted = false;
+        self.restart = Restart::Never;
+        self
+    }
+
+    /// Starts it again after it ended by itself, also if it has worked. The next call starts it.
+    ///
+    /// Calls that were open at its end fail with its exit status, because whether they ran is not known. The new process gets
+    /// the log level and the resource subscriptions that the client had set, and the client hears that all of it may have
+    /// changed. Each call starts the server once at most, so a server that ends at once fails call after call.
+    #[must_use]
+    pub fn with_restart(mut self) -> Self {
+        self.restart = Restart::Always;
         self
     }
 
@@ -213,7 +233,7 @@ impl McpServer {
 
     /// Starts it again; the old process is killed if it has not ended.
     pub(super) fn restart(&mut self) -> bool {
-        if !self.child.is_restarted {
+        if self.child.restart == Restart::Never {
             return false;
         }
         match self.child.spawn(self.limit) {
@@ -224,6 +244,11 @@ impl McpServer {
             }
             Err(_) => false,
         }
+    }
+
+    /// Returns whether it is started again after it has worked.
+    pub(super) fn outlives_its_end(&self) -> bool {
+        self.child.restart == Restart::Always
     }
 
     /// Returns how it ended, for people: its status, and the last lines of its standard error, if that is read here. Empty if it

@@ -322,6 +322,9 @@ impl<C: Send + 'static> Driver<C> {
         loop {
             while let Some(output) = self.connection.poll() {
                 match output {
+                    Output::Send(post) if self.is_over && self.start_again() => {
+                        self.transport.send(post);
+                    }
                     // A server that is gone is sent nothing.
                     Output::Send(_) if self.is_over => {
                         self.connection.closed_for(&self.end(), self.now());
@@ -345,6 +348,18 @@ impl<C: Send + 'static> Driver<C> {
                 return;
             }
         }
+    }
+
+    /// Starts a server again that has ended by itself, if that is wanted. Returns whether it runs.
+    fn start_again(&mut self) -> bool {
+        if !self.transport.outlives_its_end() || !self.transport.restart() {
+            return false;
+        }
+        self.is_over = false;
+        self.exit = None;
+        self.ended.send_replace(false);
+        self.connection.server_restarted();
+        true
     }
 
     fn event<A: Application<Call = C>>(&mut self, app: &mut A, event: Event) {

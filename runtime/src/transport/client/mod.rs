@@ -144,6 +144,15 @@ impl Transport {
         }
     }
 
+    /// Returns whether a server that has worked and ended is started again for the next message.
+    pub(crate) fn outlives_its_end(&self) -> bool {
+        match &self.kind {
+            #[cfg(feature = "client-stdio")]
+            Kind::Child(child) => child.outlives_its_end(),
+            _ => false,
+        }
+    }
+
     /// Returns the next input.
     #[inline(never)]
     pub(crate) fn next(&mut self) -> Boxed<'_, Incoming> {

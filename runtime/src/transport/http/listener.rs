@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use http::header::CONNECTION;
-use http::{HeaderValue, Request, Response};
+use http::{HeaderValue, Method, Request, Response};
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -19,10 +19,12 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
+use super::connections::{ConnectionRoom, Connections};
 use super::socket::{Socket, hung_up};
 use super::{Options, PeerAddress, PeerConnection, Service};
 use crate::serve::Budget;
 use crate::transport::spawn::{Boxed, boxed, until};
+use crate::{headers, methods};
 use mcp_revisions_sansio::server::Owner;
 
 /// Binds a listener to an address: `("127.0.0.1", 8080)` is reached from this machine only, `("0.0.0.0", 8080)` from every
@@ -220,6 +222,9 @@ async fn serve_each<S, B>(
     let per_address = options.connections_per_address.unwrap_or(all.div_ceil(4));
     let room = Arc::new(Semaphore::new(all));
     let addresses = Budget::with_share(all, per_address);
+    let open_connections = Arc::new(Connections::default());
+    // A connection that was accepted, and has no room yet.
+    let mut waiting = None;
     let is_stopping = Arc::new(AtomicBool::new(false));
     let stop = async {
         stop.await;
@@ -252,18 +257,23 @@ async fn serve_each<S, B>(
             }
             () = tokio::time::sleep_until(over), if working.is_none() => break,
             // A connection that waits to be accepted would be reset.
-            accepted = accept(&listener, &room) => accepted,
+            accepted = accept(&listener, &mut waiting, &room, &open_connections) => accepted,
             () = &mut all_done, if working.is_none() => break,
         };
         let Some((stream, address, room)) = accepted else {
             tokio::time::sleep(PAUSE).await;
             continue;
         };
-        let Ok(share) = addresses.of(Owner::at(address)).take(1) else {
+        let owner = Owner::at(address);
+        let share = addresses.of(owner.clone()).take(1).ok();
+        let of_idle = || (open_connections.evict_of(&owner)).map(|room| room.share);
+        let Some(share) = share.or_else(of_idle) else {
             // It fits into the buffers of a new connection.
             let _ = stream.try_write(TOO_MANY);
             continue;
         };
+        let room = ConnectionRoom { all: room, share };
+        let open_connection = Arc::new(open_connections.open(owner, room));
         // Small answers are not held back for more.
         let _ = stream.set_nodelay(true);
         let stream = Arc::new(stream);
@@ -276,7 +286,11 @@ async fn serve_each<S, B>(
             at_work.clone(),
         );
         let (is_stopping, stays) = (Arc::clone(&is_stopping), options.clone());
+        let of_calls = Arc::clone(&open_connection);
         let service = service_fn(move |mut request: Request<Incoming>| {
+            let call = of_calls.begin_call();
+            // A stream of changes makes room for others.
+            let call = (!is_change_stream(&request)).then_some(call);
             // A balancer asks again over the connection that it has.
             let is_last = is_stopping.load(Ordering::Acquire) && !stays.is_look(request.uri());
             let extensions = request.extensions_mut();
@@ -291,7 +305,7 @@ async fn serve_each<S, B>(
                 }
                 // It is at work as long as there is more of its body.
                 let body = move |error| {
-                    let _at_work = (&working, &at_work);
+                    let _at_work = (&working, &at_work, &call);
                     error
                 };
                 Ok::<_, S::Error>(response.map(|it| it.map_err(body)))
@@ -303,13 +317,13 @@ async fn serve_each<S, B>(
             .header_read_timeout(options.head_time);
         let mut stopped = stopped.clone();
         connections.spawn(async move {
-            let _room = (room, share);
             let connection = builder.serve_connection(TokioIo::new(socket), service);
             let mut connection = std::pin::pin!(connection);
             // A connection that breaks is its client's business.
             tokio::select! {
                 _ = connection.as_mut() => {}
                 () = hung_up(&stream) => {}
+                () = open_connection.evicted() => {}
                 _ = stopped.changed() => {
                     connection.as_mut().graceful_shutdown();
                     loop {
@@ -345,14 +359,39 @@ async fn finish(connections: &mut JoinSet<()>) {
     while connections.join_next().await.is_some() {}
 }
 
-/// Returns the next connection, once there is room for it.
+/// Returns whether a request opens a stream of what changes: that of a session, or `subscriptions/listen`.
+fn is_change_stream<B>(request: &Request<B>) -> bool {
+    let method = request.headers().get(headers::METHOD);
+    let listens = method.is_some_and(|method| method == methods::SUBSCRIPTIONS_LISTEN);
+    request.method() == Method::GET || listens
+}
+
+/// Returns the next connection, once there is room for it. One that is idle makes room.
 async fn accept(
     listener: &TcpListener,
+    waiting: &mut Option<(TcpStream, IpAddr)>,
     room: &Arc<Semaphore>,
+    open_connections: &Connections,
 ) -> Option<(TcpStream, IpAddr, OwnedSemaphorePermit)> {
-    let room = Arc::clone(room).acquire_owned().await.ok()?;
-    let (stream, address) = listener.accept().await.ok()?;
-    Some((stream, address.ip(), room))
+    if waiting.is_none() {
+        let (stream, address) = listener.accept().await.ok()?;
+        *waiting = Some((stream, address.ip()));
+    }
+    let room = loop {
+        if let Ok(room) = Arc::clone(room).try_acquire_owned() {
+            break room;
+        }
+        if let Some(room) = open_connections.evict() {
+            break room.all;
+        }
+        // Meanwhile one may become idle.
+        let free = Arc::clone(room).acquire_owned();
+        if let Ok(Ok(room)) = tokio::time::timeout(PAUSE, free).await {
+            break room;
+        }
+    };
+    let (stream, address) = waiting.take()?;
+    Some((stream, address, room))
 }
 
 /// The answer to a connection from an address that has as many as it may.

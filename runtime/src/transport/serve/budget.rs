@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::errors::{self, Refusal};
@@ -10,8 +11,8 @@ use mcp_revisions_sansio::server::Owner;
 
 /// The budget of all clients together for something, in bytes or in connections.
 pub(crate) struct Budget {
-    total: usize,
-    share: usize,
+    total: AtomicUsize,
+    share: AtomicUsize,
     taken: Mutex<Taken>,
 }
 
@@ -33,10 +34,17 @@ impl Budget {
     /// Returns a budget of which each owner that is known may take `share`.
     pub(crate) fn with_share(total: usize, share: usize) -> Arc<Self> {
         Arc::new(Self {
-            total,
-            share: share.min(total),
+            total: AtomicUsize::new(total),
+            share: AtomicUsize::new(share.min(total)),
             taken: Mutex::default(),
         })
+    }
+
+    /// Changes it to one of which each owner may take a quarter. What is taken stays, be it more.
+    #[cfg(feature = "redis")]
+    pub(crate) fn resize(&self, total: usize) {
+        self.total.store(total, Ordering::Relaxed);
+        self.share.store(total / PARTS, Ordering::Relaxed);
     }
 
     /// Returns the share of an owner.
@@ -114,11 +122,13 @@ impl Permit {
             own.saturating_add(more)
         });
         let full = |limit, is_share| Full { limit, is_share };
-        if own.is_some_and(|own| own > budget.share) {
-            return Err(full(budget.share, true));
+        let (total, share) = (&budget.total, &budget.share);
+        let (total, share) = (total.load(Ordering::Relaxed), share.load(Ordering::Relaxed));
+        if own.is_some_and(|own| own > share) {
+            return Err(full(share, true));
         }
-        if all > budget.total {
-            return Err(full(budget.total, false));
+        if all > total {
+            return Err(full(total, false));
         }
         if let Some(own) = own {
             taken.owners.insert(owner.clone(), own);

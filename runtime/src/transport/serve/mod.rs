@@ -3,6 +3,7 @@
 //! A [`Handler`] answers calls in the application's revision, each in a task of its own; its [`Peer`] carries what it
 //! says meanwhile. Time comes from the clock of tokio here, at the edge, and nowhere below.
 
+mod ask;
 mod budget;
 mod connection;
 mod driver;
@@ -21,19 +22,21 @@ use std::hash::{Hash, Hasher};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Instant, SystemTime};
 
-use mcp_wire::{ErrorObject, Json};
+use mcp_revisions_core::{Loss, Revision};
+use mcp_wire::{ErrorObject, Json, RequestId};
 
 #[cfg(feature = "router")]
 use crate::Limits;
 use mcp_revisions_sansio::server::{LogLevel, Owner, Server};
 use mcp_revisions_sansio::{
-    Answer, Caller, CustomNotification, CustomRequest, Event, Fate, IncomingRequest, Notification,
+    Caller, CustomNotification, CustomRequest, Event, Fate, Ignored, IncomingRequest, Notification,
     To, Token,
 };
 
 use crate::layer::Layers;
 use crate::transport::spawn::{Boxed, boxed};
 
+use ask::ask;
 pub(crate) use budget::{Budget, Full, Permit, Reservation, SUSPENDED_BYTES, Share};
 pub use connection::PeerConnection;
 pub(crate) use driver::{ByTicket, Kept, ServerDriver, Taken};
@@ -415,6 +418,27 @@ impl Session {
         Some(self.driver.upgrade()?.limits())
     }
 
+    /// Reports what a message of the client lost where a handler read it.
+    pub(crate) fn tell_losses(
+        &self,
+        method: &str,
+        peer: Revision,
+        request: Option<&RequestId>,
+        losses: &[Loss],
+    ) {
+        if let Some(driver) = self.driver.upgrade() {
+            let server = driver.server();
+            server.tell_losses(method, peer, request, losses);
+        }
+    }
+
+    /// Reports a message of the client that no handler can read.
+    pub(crate) fn leave_out(&self, ignored: Ignored) {
+        if let Some(driver) = self.driver.upgrade() {
+            driver.server().leave_out(ignored);
+        }
+    }
+
     /// Ends the session, with its streams and calls. Over HTTP its client gets status 404 for the next message, and opens
     /// another one. For a client of a per-request revision, which has none, its streams of notifications end.
     pub fn end(&self) {
@@ -452,46 +476,6 @@ impl Hash for Session {
     fn hash<H: Hasher>(&self, state: &mut H) {
         // The place is not taken by another as long as there is a handle.
         self.driver.as_ptr().cast::<()>().hash(state);
-    }
-}
-
-async fn ask(
-    driver: &Arc<ServerDriver>,
-    about: Option<(Token, &Facts)>,
-    method: &str,
-    params: Option<&Json>,
-) -> Result<Json, ErrorObject> {
-    let gone = || crate::errors::internal("the client is gone").error;
-    let call = about.map(|(call, _)| call);
-    if call.is_some() {
-        driver.wait_until_found().await;
-    }
-    let asked = driver.in_turn(call, || driver.ask(about, method, params));
-    match asked.await {
-        Ok((ask, answer)) => {
-            let _forget = Forget { driver, ask };
-            match answer.await.map_err(|_| gone())?.answer {
-                Answer::Result(result) => Ok(result),
-                Answer::Error(error) => Err(error),
-                // A client's alone.
-                Answer::InputRequired(_) | Answer::Failed(_) => Err(gone()),
-            }
-        }
-        Err(Fate::Refused(error)) => Err(*error),
-        Err(Fate::NeedsAdapter(needs)) => Err(crate::errors::internal(&needs.to_string()).error),
-        Err(_) => Err(gone()),
-    }
-}
-
-/// Says that an answer is not waited for any more; once it has come, that changes nothing.
-struct Forget<'a> {
-    driver: &'a Arc<ServerDriver>,
-    ask: Token,
-}
-
-impl Drop for Forget<'_> {
-    fn drop(&mut self) {
-        self.driver.forget(self.ask);
     }
 }
 

@@ -104,6 +104,72 @@ fn a_response_of_no_request_is_taken_only_where_one_request_can_be_meant() {
 }
 
 #[test]
+fn a_response_of_no_request_in_the_stream_of_a_call_is_its_answer_only_if_no_other_comes() {
+    let content = |text: &str| json!({"content": [{"type": "text", "text": text}]});
+    for id in [json!(0), json!("call"), json!(1.5), json!(true)] {
+        for without_version in [false, true] {
+            let mut foreign = result(&id, content("foreign"));
+            if without_version {
+                foreign.as_object_mut().unwrap().remove("jsonrpc");
+            }
+            let foreign = foreign.to_string();
+            let begin = || {
+                let mut client = at_work(Channel::Http, "2025-11-25");
+                client.ask(call("add"), NOW).unwrap();
+                let (post, message) = hear(&mut client).only();
+                client.answered(post.exchange, 200, None, None, NOW);
+                client.receive(Some(post.exchange), foreign.as_bytes(), NOW);
+                let heard = hear(&mut client);
+                assert!(
+                    heard.answers().is_empty(),
+                    "{foreign}: the right one may come"
+                );
+                (client, post.exchange, message["id"].clone())
+            };
+            let (mut client, exchange, right) = begin();
+            let right = result(&right, content("right")).to_string();
+            client.receive(Some(exchange), right.as_bytes(), NOW);
+            client.ended(exchange, NOW);
+            let answer = hear(&mut client).answer().unwrap();
+            assert_eq!(answer["content"][0]["text"], "right", "{foreign}");
+
+            let (mut client, exchange, _) = begin();
+            client.receive(
+                Some(exchange),
+                foreign.replace("foreign", "second").as_bytes(),
+                NOW,
+            );
+            client.ended(exchange, NOW);
+            let heard = hear(&mut client);
+            assert!(!told(&heard).is_empty(), "{foreign}");
+            let answer = heard.answer().unwrap();
+            assert_eq!(answer["content"][0]["text"], "foreign", "{foreign}");
+        }
+    }
+}
+
+#[test]
+fn the_response_with_the_right_id_counts_wherever_it_stands_in_a_batch() {
+    let content = |text: &str| json!({"content": [{"type": "text", "text": text}]});
+    for is_first in [true, false] {
+        let mut client = at_work(Channel::Http, "2025-03-26");
+        client.ask(call("add"), NOW).unwrap();
+        let (post, message) = hear(&mut client).only();
+        let mut batch = vec![
+            result(&message["id"], content("right")),
+            result(&json!("other"), content("foreign")),
+        ];
+        if !is_first {
+            batch.reverse();
+        }
+        let body = json!(batch).to_string();
+        client.answered(post.exchange, 200, None, Some(body.as_bytes()), NOW);
+        let answer = hear(&mut client).answer().unwrap();
+        assert_eq!(answer["content"][0]["text"], "right", "{body}");
+    }
+}
+
+#[test]
 fn a_broken_envelope_around_the_answer_to_initialize_is_taken_and_told() {
     for broken in 0..7 {
         let mut client = client(Channel::Stdio);

@@ -122,30 +122,89 @@ async fn handlers_see_whether_the_connection_of_a_call_is_still_open() {
 }
 
 #[tokio::test]
-async fn connections_beyond_the_limit_wait_for_one_to_end() {
+async fn connections_beyond_the_limit_wait_for_one_without_a_call() {
     let (listener, address) = listening().await;
-    let service = Service::with_options(
-        server(),
-        handlers::handle,
-        Options::new()
-            .with_connections(2)
-            .with_connections_per_address(2),
-    );
+    let begun = Arc::new(Notify::new());
+    let options = Options::new()
+        .with_connections(2)
+        .with_connections_per_address(2);
+    let service = Service::with_options(server(), stuck(&begun), options);
     let serving = crate::support::spawn(adapter::serve(listener, service));
     let mut held = Vec::new();
     for _ in 0..2 {
         let mut stream = TcpStream::connect(address).await.unwrap();
         stream.write_all(call(false).as_bytes()).await.unwrap();
-        let mut bytes = [0; 12];
-        stream.read_exact(&mut bytes).await.unwrap();
-        assert_eq!(&bytes, b"HTTP/1.1 200");
+        begun.notified().await;
         held.push(stream);
     }
-    let third = crate::support::spawn(async move { exchange(address, &call(true)).await });
-    tokio::task::yield_now().await;
-    assert!(!third.is_finished());
+    let list = call(true).replace("tools/call", "tools/list");
+    let mut third = TcpStream::connect(address).await.unwrap();
+    third.write_all(list.as_bytes()).await.unwrap();
+    let mut begins = [0; 12];
+    let early = tokio::time::timeout(Duration::from_millis(300), third.read_exact(&mut begins));
+    assert!(early.await.is_err(), "there is no room");
     held.pop();
-    assert!(third.await.unwrap().contains("200 OK"));
+    let read = tokio::time::timeout(LONG, third.read_exact(&mut begins));
+    read.await.expect("it waits though there is room").unwrap();
+    assert_eq!(&begins, b"HTTP/1.1 200");
+    serving.abort();
+}
+
+/// A request for the stream of changes of a client.
+fn listen() -> String {
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": {"notifications": {"toolsListChanged": true},
+        "_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}}})
+    .to_string();
+    format!(
+        "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
+         MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: subscriptions/listen\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+/// Reads a connection to its end.
+async fn ends(stream: &mut TcpStream) {
+    let mut rest = Vec::new();
+    let read = tokio::time::timeout(LONG, stream.read_to_end(&mut rest));
+    let _ = read.await.expect("it stays open");
+}
+
+/// Four addresses cannot do what one cannot: those that only wait for changes make room.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn idle_connections_and_streams_of_changes_make_room_and_calls_do_not() {
+    let (listener, address) = listening().await;
+    let begun = Arc::new(Notify::new());
+    let options = Options::new()
+        .with_connections(5)
+        .with_connections_per_address(2);
+    let service = Service::with_options(server(), stuck(&begun), options);
+    let serving = crate::support::spawn(adapter::serve(listener, service));
+    let list = call(false).replace("tools/call", "tools/list");
+    let (one, two, three) = ([127, 0, 0, 1], [127, 0, 0, 2], [127, 0, 0, 3]);
+    let mut called = connected(one, address).await;
+    called.write_all(call(false).as_bytes()).await.unwrap();
+    begun.notified().await;
+    let mut idle = connected(one, address).await;
+    assert_eq!(beginning(&mut idle, &list).await, "HTTP/1.1 200");
+    // The share of an address: its idle connection makes room, though its call is older.
+    let mut stream = connected(one, address).await;
+    assert_eq!(beginning(&mut stream, &listen()).await, "HTTP/1.1 200");
+    ends(&mut idle).await;
+    let mut first = connected(two, address).await;
+    assert_eq!(beginning(&mut first, &listen()).await, "HTTP/1.1 200");
+    let mut second = connected(two, address).await;
+    assert_eq!(beginning(&mut second, &listen()).await, "HTTP/1.1 200");
+    let mut fifth = connected(three, address).await;
+    assert_eq!(beginning(&mut fifth, &listen()).await, "HTTP/1.1 200");
+    // All are taken: the address with most idle ones makes room, the longest idle first.
+    let mut sixth = connected(three, address).await;
+    assert_eq!(beginning(&mut sixth, &list).await, "HTTP/1.1 200");
+    ends(&mut first).await;
+    let mut nothing = [0; 1];
+    let pause = Duration::from_millis(100);
+    let waits = tokio::time::timeout(pause, called.read(&mut nothing));
+    assert!(waits.await.is_err(), "the call is at work");
     serving.abort();
 }
 
@@ -171,10 +230,13 @@ async fn beginning(stream: &mut TcpStream, bytes: &str) -> String {
 async fn connections_from_one_address_leave_room_for_those_from_another() {
     let (listener, address) = listening().await;
     let options = Options::new().with_connections(4);
-    let service = Service::with_options(server(), handlers::handle, options);
+    let begun = Arc::new(Notify::new());
+    let service = Service::with_options(server(), stuck(&begun), options);
     let serving = crate::support::spawn(adapter::serve(listener, service));
+    let list = call(false).replace("tools/call", "tools/list");
     let mut held = connected([127, 0, 0, 1], address).await;
-    assert_eq!(beginning(&mut held, &call(false)).await, "HTTP/1.1 200");
+    held.write_all(call(false).as_bytes()).await.unwrap();
+    begun.notified().await;
     let mut greedy = connected([127, 0, 0, 1], address).await;
     let mut refused = String::new();
     let read = greedy.read_to_string(&mut refused);
@@ -183,12 +245,12 @@ async fn connections_from_one_address_leave_room_for_those_from_another() {
     let (head, body) = refused.split_once("\r\n\r\n").unwrap();
     assert!(head.contains(&format!("Content-Length: {}", body.len())));
     let mut other = connected([127, 0, 0, 2], address).await;
-    assert_eq!(beginning(&mut other, &call(false)).await, "HTTP/1.1 200");
+    assert_eq!(beginning(&mut other, &list).await, "HTTP/1.1 200");
     // Its room is its own again once it has hung up.
     drop(held);
     for _ in 0..400 {
         let mut again = connected([127, 0, 0, 1], address).await;
-        if beginning(&mut again, &call(false)).await == "HTTP/1.1 200" {
+        if beginning(&mut again, &list).await == "HTTP/1.1 200" {
             return serving.abort();
         }
         tokio::time::sleep(Duration::from_millis(5)).await;

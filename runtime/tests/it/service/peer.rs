@@ -73,6 +73,12 @@ impl Peer {
             .await;
     }
 
+    /// Sends a notification with params.
+    pub(crate) async fn notify(&mut self, method: &str, params: Value) {
+        self.send(&json!({"jsonrpc": "2.0", "method": method, "params": params}))
+            .await;
+    }
+
     /// Calls a method, and answers what the server asks meanwhile, however its lifecycle asks.
     pub(crate) async fn call(&mut self, method: &str, params: Value) -> Result<Value, Value> {
         let mut params = params;

@@ -210,3 +210,96 @@ fn a_capability_that_nobody_handles_is_refused() {
         "the capability `prompts` is declared, and none of its methods is handled: prompts/get, prompts/list"
     );
 }
+
+/// A server that repeats the `_meta` of a call and the names of its arguments, and says what it was told of roots.
+struct Echo(mpsc::UnboundedSender<String>);
+
+impl mcp::ServerHandlers<RequestContext<V2025_06_18>> for Echo {
+    async fn call_tool(
+        &self,
+        params: mcp::CallToolRequestParams,
+        cx: RequestContext<V2025_06_18>,
+    ) -> Result<mcp::CallToolResult, Error> {
+        if params.name == "refuses" {
+            let _ = self.0.send("called".to_owned());
+            return Err(Error::application(-32602, "not today"));
+        }
+        let text = format!(
+            "{:?} {:?}",
+            cx.meta().map(|it| it.to_string()),
+            params.arguments.is_some()
+        );
+        Ok(mcp::CallToolResult::new(vec![
+            mcp::TextContent::new(text).into(),
+        ]))
+    }
+
+    async fn roots_list_changed(
+        &self,
+        _: mcp::RootsListChangedNotificationParams,
+        _: RequestContext<V2025_06_18>,
+    ) {
+        let _ = self.0.send("roots".to_owned());
+    }
+}
+
+/// Converting is no stricter than passing through, and so is a handler of the client's own revision.
+#[tokio::test]
+async fn a_mistake_of_a_client_of_the_handlers_revision_costs_one_part_as_of_any_other() {
+    let (heard, mut notes) = mpsc::unbounded_channel();
+    let (tell, mut told) = mpsc::unbounded_channel();
+    let tells = tell.clone();
+    let running = Server::<V2025_06_18>::new(&info())
+        .build(Echo(heard))
+        .unwrap()
+        .on_loss(move |lost| {
+            let pointers = lost.losses.iter().map(|loss| loss.pointer());
+            let all = pointers.collect::<Vec<_>>().join(" ");
+            let _ = tell.send(format!("{} {all}", lost.method));
+        })
+        .on_mistake(move |mistake| drop(tells.send(mistake.to_string())));
+    let (near, far) = duplex(1 << 16);
+    crate::support::spawn(async move {
+        let (input, output) = tokio::io::split(far);
+        running.lines(input, output).await.unwrap();
+    });
+    let mut peer = Peer::connect(Revision::V2025_06_18, near).await;
+    for (params, text, pointer) in [
+        (
+            json!({"name": "x", "_meta": []}),
+            "Some(\"{}\") false",
+            "/_meta",
+        ),
+        (
+            json!({"name": "x", "arguments": []}),
+            "None true",
+            "/arguments",
+        ),
+        (json!({"name": "x", "arguments": null}), "None false", ""),
+    ] {
+        let result = peer.call("tools/call", params.clone()).await.unwrap();
+        assert_eq!(result["content"][0]["text"], text, "{params}");
+        if !pointer.is_empty() {
+            let line = told.recv().await.unwrap();
+            assert_eq!(line, format!("tools/call {pointer}"), "{params}");
+        }
+    }
+    // A call that would do something else is refused as before, and an error of a handler is no reason to call it again.
+    for params in [json!({"name": 5}), json!({"name": "x", "arguments": "all"})] {
+        let error = peer.call("tools/call", params.clone()).await.unwrap_err();
+        assert_eq!(error["code"], -32602, "{params}: {error}");
+    }
+    let refused = json!({"name": "refuses"});
+    let error = peer.call("tools/call", refused).await.unwrap_err();
+    assert_eq!(error["message"], "not today");
+    assert_eq!(notes.recv().await.unwrap(), "called");
+
+    let method = "notifications/roots/list_changed";
+    peer.notify(method, json!({"_meta": []})).await;
+    assert_eq!(notes.recv().await.unwrap(), "roots");
+    assert_eq!(told.recv().await.unwrap(), format!("{method} /_meta"));
+    peer.notify(method, json!([1])).await;
+    let line = told.recv().await.unwrap();
+    assert!(line.contains(method), "{line}");
+    assert!(notes.try_recv().is_err(), "the handler ran once");
+}

@@ -160,3 +160,47 @@ async fn what_one_replica_asks_is_answered_at_another_with_its_key_and_refused_a
         }
     }
 }
+
+#[tokio::test]
+async fn a_state_that_is_good_for_one_retry_is_refused_the_second_time() {
+    let (router, begun) = router();
+    let running = router.build("example", "1").unwrap().with_one_time_state();
+    let (near, far) = duplex(1 << 16);
+    crate::support::spawn(async move {
+        let (input, output) = tokio::io::split(far);
+        running.lines(input, output).await.unwrap();
+    });
+    let mut peer = Peer::connect(Revision::LATEST, near).await;
+    let ada = json!({"action": "accept", "content": {"name": "Ada"}});
+    // Two calls that ask the same at one time have a state each.
+    let mut retries = Vec::new();
+    for _ in 0..2 {
+        let asked = peer
+            .once("tools/call", json!({"name": "both"}))
+            .await
+            .unwrap();
+        let question = asked["inputRequests"].as_object().unwrap().keys().next();
+        retries.push(json!({"name": "both", "requestState": asked["requestState"], "inputResponses": {question.unwrap(): ada}}));
+    }
+    for retry in &retries {
+        let result = peer.once("tools/call", retry.clone()).await.unwrap();
+        assert_eq!(result["resultType"], "input_required");
+    }
+    assert_eq!(begun.load(Ordering::SeqCst), 4);
+    for retry in retries {
+        let error = peer.once("tools/call", retry).await.unwrap_err();
+        assert_eq!(error["code"], -32602);
+        assert!(
+            error["message"]
+                .as_str()
+                .unwrap()
+                .contains("good for one retry"),
+            "{error}"
+        );
+    }
+    assert_eq!(
+        begun.load(Ordering::SeqCst),
+        4,
+        "the handler did not run again"
+    );
+}

@@ -106,6 +106,70 @@ async fn calls_of_one_that_worked_and_died_say_how_it_ended() {
 }
 
 #[tokio::test]
+async fn one_that_is_to_outlive_its_end_is_started_by_the_next_call_and_gets_its_subscriptions_and_level_back()
+ {
+    let log = std::env::temp_dir().join(format!("mcp-revisions-again-{}", std::process::id()));
+    // It answers everything with an empty result, but `initialize`, and ends at a call of the tool `die`.
+    let script = format!(
+        r#"printf 'start\n' >> '{log}'
+        while read -r line; do
+            id=$(printf %s "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+            method=$(printf %s "$line" | sed 's/.*"method":"\([^"]*\)".*/\1/')
+            printf '%s\n' "$method" >> '{log}'
+            case "$line" in
+                *server/discover*) printf '{{"jsonrpc":"2.0","id":%s,"error":{{"code":-32601,"message":"no"}}}}\n' "$id" ;;
+                *'"initialize"'*) printf '{{"jsonrpc":"2.0","id":%s,"result":{{"protocolVersion":"2025-06-18","capabilities":{{"tools":{{}},"logging":{{}},"resources":{{"subscribe":true}}}},"serverInfo":{{"name":"a","version":"1"}}}}}}\n' "$id" ;;
+                *'"die"'*) exit 3 ;;
+                *) [ -n "$id" ] && printf '{{"jsonrpc":"2.0","id":%s,"result":{{"content":[{{"type":"text","text":"hello"}}]}}}}\n' "$id" ;;
+            esac
+        done"#,
+        log = log.display()
+    );
+    let child = Child::new(shell(&script)).with_restart();
+    let client =
+        Client::<mcp_revisions::V2025_06_18>::speaking(&mcp_revisions::program!())
+            .child(child)
+            .unwrap();
+    use mcp_revisions::v2025_06_18::{self as mcp, CallServer};
+    let call = async |name: &str| {
+        client
+            .call_tool(mcp::CallToolRequestParams::new(name))
+            .await
+    };
+    soon(client.subscribe(mcp::SubscribeRequestParams::new("file:///a")))
+        .await
+        .unwrap();
+    soon(client.set_level(mcp::SetLevelRequestParams::new(mcp::LoggingLevel::Error)))
+        .await
+        .unwrap();
+    assert!(soon(call("hello")).await.is_ok());
+    let died = soon(call("die")).await.unwrap_err().to_string();
+    assert!(died.contains("exit status: 3"), "{died}");
+    soon(client.closed()).await;
+    assert!(
+        soon(call("hello")).await.is_ok(),
+        "the next call starts it again"
+    );
+    assert!(!client.is_disconnected());
+    soon(client.close()).await.unwrap();
+    let seen = std::fs::read_to_string(&log).unwrap();
+    std::fs::remove_file(&log).unwrap();
+    let (_, again) = seen.trim().rsplit_once("start").unwrap();
+    for method in [
+        "initialize",
+        "notifications/initialized",
+        "resources/subscribe",
+        "logging/setLevel",
+        "tools/call",
+    ] {
+        assert!(
+            again.lines().any(|line| line == method),
+            "no {method} in {seen}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn one_that_is_not_to_be_started_again_is_started_once() {
     let starts = std::env::temp_dir().join(format!("mcp-revisions-starts-{}", std::process::id()));
     let script = format!("echo x >> '{}'; read line; exit 4", starts.display());

@@ -8,7 +8,7 @@ use crate::map::Map;
 use crate::number::Integer;
 
 /// What went wrong with a request.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ErrorObject {
     /// The sort of error.
     pub code: Integer,

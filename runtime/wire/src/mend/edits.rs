@@ -1,5 +1,8 @@
 //! Edits of a text, and what it becomes by them: each knows where it stands in the text as it was given.
 
+use std::cmp::Reverse;
+use std::ops::Range;
+
 use super::{Mend, MendKind};
 use crate::fault::Fault;
 use crate::json::Json;
@@ -124,18 +127,23 @@ impl<'t> Edits<'t> {
     /// # Errors
     /// The fault of an edit that does not fit in.
     pub(super) fn add(&mut self, built: &Built, edits: Vec<Edit>) -> Result<(), Fault> {
-        for mut edit in edits {
-            let (first, last) = (built.piece(edit.start), built.piece(edit.end.max(1) - 1));
-            // What an edit put there is not the sender's: it is changed, and not told again.
-            if let Some((piece, offset)) = first
-                && let Some((index, from)) = piece.edit
-                && edit.added.is_some()
-                && from + offset > 0
-                && let Some(other) = self.all.get_mut(index)
-            {
-                other.text.insert_str(from + offset, &edit.text);
-                continue;
+        let (mut inner, mut outer) = (Vec::new(), Vec::new());
+        for edit in edits {
+            match self.range_within(built, &edit) {
+                Some((index, range)) => inner.push((index, range, edit)),
+                None => outer.push(edit),
             }
+        }
+        // The text of an edit is not the sender's: it is changed, from its end on, and not told again.
+        inner.sort_by_key(|(_, range, _)| Reverse(range.start));
+        for (index, range, edit) in inner {
+            match self.all.get_mut(index) {
+                Some(other) => other.text.replace_range(range, &edit.text),
+                None => return Err(edit.fault),
+            }
+        }
+        for mut edit in outer {
+            let last = built.piece(edit.end.max(1) - 1);
             edit.start = built.source_of(edit.start);
             edit.value = built.source_of(edit.value);
             edit.end = match (edit.added.is_some(), last) {
@@ -156,6 +164,14 @@ impl<'t> Edits<'t> {
         // What is added stands before the member that comes first.
         self.all.sort_by_key(|edit| (edit.start, edit.end));
         Ok(())
+    }
+
+    /// Returns the edit that put a part of its text where another one changes it, and the range of that part.
+    fn range_within(&self, built: &Built, edit: &Edit) -> Option<(usize, Range<usize>)> {
+        let (index, range) = built.within_edit(edit)?;
+        let text = &self.all.get(index)?.text;
+        let is_part = range != (0..text.len()) && text.get(range.clone()).is_some();
+        is_part.then_some((index, range))
     }
 
     /// Returns what was mended, in order.
@@ -234,6 +250,24 @@ impl Built {
         let after = self.pieces.partition_point(|piece| piece.start <= offset);
         let piece = self.pieces.get(after.checked_sub(1)?)?;
         Some((piece, offset - piece.start))
+    }
+
+    /// Returns the edit whose text another edit changes, and the range in that text.
+    fn within_edit(&self, edit: &Edit) -> Option<(usize, Range<usize>)> {
+        let place = |offset| {
+            let (piece, within) = self.piece(offset)?;
+            piece.edit.map(|(index, from)| (index, from + within))
+        };
+        let (first, start) = place(edit.start)?;
+        let end = match edit.added {
+            Some(_) if start == 0 => return None,
+            Some(_) => start,
+            None => match place(edit.end.checked_sub(1)?)? {
+                (last, end) if last == first => end + 1,
+                _ => return None,
+            },
+        };
+        Some((first, start..end))
     }
 
     /// Returns where an offset is in the source: for what an edit put there, where the edit begins.

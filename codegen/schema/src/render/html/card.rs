@@ -4,13 +4,15 @@ use crate::sorted::SortedSet;
 
 use minijinja::{Value, context};
 
-use super::super::themes::{ThemeChange, main_paths};
+use super::super::themes::{ThemeChange, has_twin, listed_paths};
 use super::super::{rules_met, verdict_word};
 use crate::diff::{Diff, View, WirePath, direction_id, joined};
 
 pub(super) fn of(pair: &str, diff: &Diff, change: &ThemeChange<'_>) -> Value {
     let row = change.lead();
     let main: Vec<&WirePath> = change.main().collect();
+    let twins = main.iter().filter(|path| has_twin(path, &main)).count();
+    let path_count = main.len() - twins / 2;
     let paths = || change.rows().iter().flat_map(|row| &row.paths);
     let directions = paths().map(|path| direction_id(path.direction));
     let methods = paths().map(|path| path.method.as_str());
@@ -28,7 +30,7 @@ pub(super) fn of(pair: &str, diff: &Diff, change: &ThemeChange<'_>) -> Value {
     places.dedup();
     // Each row has a link of its own; the card has that of the first.
     let rows = change.rows().iter().map(|row| {
-        let paths: Value = main_paths(row).iter().map(ToString::to_string).collect();
+        let paths: Value = listed_paths(row).into_iter().collect();
         context! { id => id(&row.fingerprint), fingerprint => &row.fingerprint, paths }
     });
     let witnesses = row.witnesses.iter().map(|witness| {
@@ -43,13 +45,14 @@ pub(super) fn of(pair: &str, diff: &Diff, change: &ThemeChange<'_>) -> Value {
         level => row.level.as_str(),
         kind => row.kind.id(),
         main => main.first().map(|path| context! {
-            direction => direction_id(path.direction),
+            // What both sides send alike, in no method of its own, has neither.
+            direction => (!has_twin(path, &main)).then(|| direction_id(path.direction)),
             method => &path.method,
             part => path.part.as_str(),
             path => path.path(),
         }),
         subject => row.subject.as_deref().unwrap_or_default(),
-        more => main.len().saturating_sub(1),
+        more => path_count.saturating_sub(1),
         change => match change.from().next() {
             Some(from) => format!("from {from}"),
             None => change.line(),

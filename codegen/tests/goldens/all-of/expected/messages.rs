@@ -3,14 +3,14 @@
 use mcp_wire::{Extra, Integer, JsonObject, Map};
 
 /// `File`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct File {
-    /// No doc line yet.
-    pub meta: Option<JsonObject>,
     /// No doc line yet.
     pub name: String,
     /// No doc line yet.
     pub size: Integer,
+    /// No doc line yet.
+    pub meta: Option<JsonObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -20,9 +20,9 @@ impl File {
     #[must_use]
     pub fn new(name: impl Into<String>, size: impl Into<Integer>) -> Self {
         Self {
-            meta: None,
             name: name.into(),
             size: size.into(),
+            meta: None,
             extra: Map::new(),
         }
     }
@@ -36,7 +36,7 @@ impl File {
 }
 
 /// `Measured`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct Measured {
     /// No doc line yet.
     pub meta: Option<JsonObject>,
@@ -69,12 +69,12 @@ impl Measured {
 }
 
 /// `Named`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Named {
     /// No doc line yet.
-    pub meta: Option<JsonObject>,
-    /// No doc line yet.
     pub name: String,
+    /// No doc line yet.
+    pub meta: Option<JsonObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -84,8 +84,8 @@ impl Named {
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self {
-            meta: None,
             name: name.into(),
+            meta: None,
             extra: Map::new(),
         }
     }

@@ -3,12 +3,12 @@
 use mcp_wire::{Extra, Map};
 
 /// `Form`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Form {
     /// No doc line yet.
-    pub kind: Option<FormKind>,
-    /// No doc line yet.
     pub title: String,
+    /// No doc line yet.
+    pub kind: Option<FormKind>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -18,8 +18,8 @@ impl Form {
     #[must_use]
     pub fn new(title: impl Into<String>) -> Self {
         Self {
-            kind: None,
             title: title.into(),
+            kind: None,
             extra: Map::new(),
         }
     }
@@ -40,7 +40,7 @@ pub enum FormKind {
 }
 
 /// `Packet`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Packet {
     /// No doc line yet.
     pub name: String,

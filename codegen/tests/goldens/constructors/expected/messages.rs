@@ -3,12 +3,12 @@
 use mcp_wire::{Extra, Integer, Map};
 
 /// `Author`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Author {
     /// No doc line yet.
-    pub name: Option<String>,
-    /// No doc line yet.
     pub speaks: String,
+    /// No doc line yet.
+    pub name: Option<String>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -18,23 +18,23 @@ impl Author {
     #[must_use]
     pub fn new() -> Self {
         Self {
-            name: None,
             speaks: crate::PROTOCOL_VERSION.to_owned(),
+            name: None,
             extra: Map::new(),
         }
-    }
-
-    /// Sets `name`.
-    #[must_use]
-    pub fn with_name(mut self, name: impl Into<String>) -> Self {
-        self.name = Some(name.into());
-        self
     }
 
     /// Sets `speaks`.
     #[must_use]
     pub fn with_speaks(mut self, speaks: impl Into<String>) -> Self {
         self.speaks = speaks.into();
+        self
+    }
+
+    /// Sets `name`.
+    #[must_use]
+    pub fn with_name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
         self
     }
 }
@@ -46,7 +46,7 @@ impl Default for Author {
 }
 
 /// `Page`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Page {
     /// No doc line yet.
     pub body: String,

@@ -3,7 +3,7 @@
 use mcp_wire::{Extra, Map};
 
 /// `Answer`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct Answer {
     /// No doc line yet.
     pub note: Option<String>,
@@ -27,7 +27,7 @@ impl Answer {
 }
 
 /// `Done`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct Done {
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
@@ -42,7 +42,7 @@ impl Done {
 }
 
 /// `Open`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Open {
     /// No doc line yet.
     pub since: String,
@@ -62,7 +62,7 @@ impl Open {
 }
 
 /// `OrderResult`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OrderResult {
     /// `OrderResultOpen`, which has no doc line yet.
     Open(OrderResultOpen),
@@ -71,7 +71,7 @@ pub enum OrderResult {
 }
 
 /// `OrderResultDone`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct OrderResultDone {
     /// No doc line yet.
     pub note: Option<String>,
@@ -95,12 +95,12 @@ impl OrderResultDone {
 }
 
 /// `OrderResultOpen`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct OrderResultOpen {
     /// No doc line yet.
-    pub note: Option<String>,
-    /// No doc line yet.
     pub since: String,
+    /// No doc line yet.
+    pub note: Option<String>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -110,8 +110,8 @@ impl OrderResultOpen {
     #[must_use]
     pub fn new(since: impl Into<String>) -> Self {
         Self {
-            note: None,
             since: since.into(),
+            note: None,
             extra: Map::new(),
         }
     }

@@ -3,7 +3,7 @@
 use mcp_wire::{Extra, Map};
 
 /// Something to call, as this revision has it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Tool {
     /// What programs see.
     pub name: String,
@@ -33,7 +33,7 @@ impl Tool {
 }
 
 /// A tool in a list.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ToolItem {
     /// What programs see.
     pub name: String,

@@ -3,14 +3,14 @@
 use mcp_wire::{Extra, Map};
 
 /// `Tool`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Tool {
+    /// No doc line yet.
+    pub name: String,
     /// No doc line yet.
     pub annotations: Option<ToolAnnotations>,
     /// No doc line yet.
     pub icons: Option<Vec<ToolIcons>>,
-    /// No doc line yet.
-    pub name: String,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -20,9 +20,9 @@ impl Tool {
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self {
+            name: name.into(),
             annotations: None,
             icons: None,
-            name: name.into(),
             extra: Map::new(),
         }
     }
@@ -43,7 +43,7 @@ impl Tool {
 }
 
 /// `ToolAnnotations`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct ToolAnnotations {
     /// No doc line yet.
     pub title: Option<String>,
@@ -67,7 +67,7 @@ impl ToolAnnotations {
 }
 
 /// `ToolIcons`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ToolIcons {
     /// No doc line yet.
     pub src: String,

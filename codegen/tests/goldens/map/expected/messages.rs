@@ -6,7 +6,7 @@ use mcp_wire::{Extra, Integer, Map};
 pub type Names = Vec<String>;
 
 /// `Report`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Report {
     /// No doc line yet.
     pub scores: Scores,
@@ -42,7 +42,7 @@ pub type Same = Tool;
 pub type Scores = Map<Integer>;
 
 /// `Tool`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Tool {
     /// No doc line yet.
     pub name: String,

@@ -3,7 +3,7 @@
 use mcp_wire::{Extra, Integer};
 
 /// `Hints`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct Hints {
     /// No doc line yet.
     pub a: Option<bool>,
@@ -27,7 +27,7 @@ impl Hints {
 }
 
 /// `Other`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct Other {
     /// No doc line yet.
     pub meta: Option<String>,
@@ -51,14 +51,14 @@ impl Other {
 }
 
 /// `Tool`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct Tool {
     /// No doc line yet.
     pub hints: Option<Hints>,
     /// No doc line yet.
-    pub meta: Option<String>,
-    /// No doc line yet.
     pub vendor_id: Option<Integer>,
+    /// No doc line yet.
+    pub meta: Option<String>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -77,17 +77,17 @@ impl Tool {
         self
     }
 
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<String>) -> Self {
-        self.meta = Some(meta.into());
-        self
-    }
-
     /// Sets `x.org/id`.
     #[must_use]
     pub fn with_vendor_id(mut self, vendor_id: impl Into<Integer>) -> Self {
         self.vendor_id = Some(vendor_id.into());
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<String>) -> Self {
+        self.meta = Some(meta.into());
         self
     }
 }

@@ -3,7 +3,7 @@
 use mcp_wire::{Integer, Number};
 
 /// `Count`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Count(pub Integer);
 
 impl From<Integer> for Count {
@@ -41,7 +41,7 @@ impl From<&str> for Cursor {
 }
 
 /// `Flag`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Flag(pub bool);
 
 impl From<bool> for Flag {
@@ -57,7 +57,7 @@ impl From<Flag> for bool {
 }
 
 /// `Ratio`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ratio(pub Number);
 
 impl From<Number> for Ratio {

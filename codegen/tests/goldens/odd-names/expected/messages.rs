@@ -25,12 +25,12 @@ impl From<&str> for ABCD {
 }
 
 /// `größe`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Größe {
     /// No doc line yet.
-    pub a_b: Option<String>,
-    /// No doc line yet.
     pub größe: Number,
+    /// No doc line yet.
+    pub a_b: Option<String>,
     /// No doc line yet.
     pub n1st: Option<String>,
     /// Members that this revision does not name, in the order in which they stood.
@@ -42,8 +42,8 @@ impl Größe {
     #[must_use]
     pub fn new(größe: impl Into<Number>) -> Self {
         Self {
-            a_b: None,
             größe: größe.into(),
+            a_b: None,
             n1st: None,
             extra: Map::new(),
         }
@@ -65,7 +65,7 @@ impl Größe {
 }
 
 /// `Quoted`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Quoted {
     /// No doc line yet.
     pub a_b: Integer,
@@ -98,7 +98,7 @@ impl Quoted {
 pub type RecordStringInteger = Map<Integer>;
 
 /// `Uses`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct Uses {
     /// No doc line yet.
     pub record: Option<RecordStringInteger>,

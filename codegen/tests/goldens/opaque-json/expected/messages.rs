@@ -3,7 +3,7 @@
 use mcp_wire::{Extra, Json, JsonArray, JsonObject, Map};
 
 /// `Call`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Call {
     /// No doc line yet.
     pub anything: Json,

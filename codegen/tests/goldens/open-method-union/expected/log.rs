@@ -3,7 +3,7 @@
 use mcp_wire::{BareOf, Extra, Map, NoParams};
 
 /// `DoneNotification`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct DoneNotification {
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
@@ -30,7 +30,7 @@ mcp_wire::method! {
 }
 
 /// `LogParams`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct LogParams {
     /// No doc line yet.
     pub text: String,

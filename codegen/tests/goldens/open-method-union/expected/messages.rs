@@ -5,7 +5,7 @@ use mcp_wire::UnknownMessage;
 use crate::{DoneNotification, LogNotification};
 
 /// `ServerNotification`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServerNotification {
     /// `LogNotification`, which has no doc line yet.
     Log(LogNotification),

@@ -3,7 +3,7 @@
 use mcp_wire::{Extra, Integer, Map};
 
 /// `Hints`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct Hints {
     /// No doc line yet.
     pub read_only: Option<bool>,
@@ -27,14 +27,14 @@ impl Hints {
 }
 
 /// `Task`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Task {
-    /// No doc line yet.
-    pub note: Option<Option<String>>,
     /// No doc line yet.
     pub owner: Option<Tool>,
     /// No doc line yet.
     pub ttl: Option<Integer>,
+    /// No doc line yet.
+    pub note: Option<Option<String>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -44,9 +44,9 @@ impl Task {
     #[must_use]
     pub fn new(owner: Option<Tool>, ttl: Option<Integer>) -> Self {
         Self {
-            note: None,
             owner,
             ttl,
+            note: None,
             extra: Map::new(),
         }
     }
@@ -60,7 +60,7 @@ impl Task {
 }
 
 /// `Tool`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Tool {
     /// No doc line yet.
     pub name: String,

@@ -3,7 +3,7 @@
 use mcp_wire::{Extra, Map};
 
 /// `Holder`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct Holder {
     /// No doc line yet.
     pub kind: Option<HolderKind>,
@@ -45,7 +45,7 @@ pub enum HolderKind {
 }
 
 /// `Option`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct OptionItem {
     /// No doc line yet.
     pub value: String,

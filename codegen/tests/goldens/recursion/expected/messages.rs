@@ -3,7 +3,7 @@
 use mcp_wire::{Extra, Map};
 
 /// `Expression`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Expression {
     /// A string.
     String(String),
@@ -12,7 +12,7 @@ pub enum Expression {
 }
 
 /// `Negation`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Negation {
     /// No doc line yet.
     pub of: Box<Expression>,
@@ -32,14 +32,14 @@ impl Negation {
 }
 
 /// `Tree`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Tree {
+    /// No doc line yet.
+    pub value: String,
     /// No doc line yet.
     pub children: Option<Vec<Tree>>,
     /// No doc line yet.
     pub left: Option<Box<Tree>>,
-    /// No doc line yet.
-    pub value: String,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -49,9 +49,9 @@ impl Tree {
     #[must_use]
     pub fn new(value: impl Into<String>) -> Self {
         Self {
+            value: value.into(),
             children: None,
             left: None,
-            value: value.into(),
             extra: Map::new(),
         }
     }

@@ -3,7 +3,7 @@
 use mcp_wire::{BareOf, Extra, Map, NoParams};
 
 /// `EchoParams`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct EchoParams {
     /// No doc line yet.
     pub text: String,
@@ -30,7 +30,7 @@ mcp_wire::method! {
 }
 
 /// `EchoResult`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct EchoResult {
     /// No doc line yet.
     pub text: String,
@@ -50,7 +50,7 @@ impl EchoResult {
 }
 
 /// `TickNotification`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct TickNotification {
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,

@@ -12,12 +12,14 @@ pub enum Word {
 }
 
 /// `Words`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Words {
     /// No doc line yet.
-    pub async_: Option<bool>,
-    /// No doc line yet.
     pub member: Integer,
+    /// No doc line yet.
+    pub type_: String,
+    /// No doc line yet.
+    pub async_: Option<bool>,
     /// No doc line yet.
     pub object: Option<Integer>,
     /// No doc line yet.
@@ -26,8 +28,6 @@ pub struct Words {
     pub ref_: Option<String>,
     /// No doc line yet.
     pub self_: Option<String>,
-    /// No doc line yet.
-    pub type_: String,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -37,13 +37,13 @@ impl Words {
     #[must_use]
     pub fn new(member: impl Into<Integer>, type_: impl Into<String>) -> Self {
         Self {
-            async_: None,
             member: member.into(),
+            type_: type_.into(),
+            async_: None,
             object: None,
             reader: None,
             ref_: None,
             self_: None,
-            type_: type_.into(),
             extra: Map::new(),
         }
     }

@@ -3,7 +3,7 @@
 use mcp_wire::{Extra, Integer, Map, Number};
 
 /// `Closed`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Closed {
     /// No doc line yet.
     pub name: String,
@@ -18,7 +18,7 @@ impl Closed {
 }
 
 /// `Point`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Point {
     /// No doc line yet.
     pub label: String,
@@ -52,7 +52,7 @@ impl Point {
 }
 
 /// `Typed`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Typed {
     /// No doc line yet.
     pub name: String,

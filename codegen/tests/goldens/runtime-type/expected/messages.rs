@@ -3,7 +3,7 @@
 use mcp_wire::{Extra, Map};
 
 /// `Cancel`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Cancel {
     /// No doc line yet.
     pub id: RequestId,

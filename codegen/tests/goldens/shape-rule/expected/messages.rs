@@ -3,12 +3,12 @@
 use mcp_wire::{Extra, Json, JsonObject, Map};
 
 /// `Tool`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Tool {
     /// No doc line yet.
-    pub any: Option<Json>,
-    /// No doc line yet.
     pub input_schema: JsonObject,
+    /// No doc line yet.
+    pub any: Option<Json>,
     /// No doc line yet.
     pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
@@ -20,8 +20,8 @@ impl Tool {
     #[must_use]
     pub fn new(input_schema: impl Into<JsonObject>) -> Self {
         Self {
-            any: None,
             input_schema: input_schema.into(),
+            any: None,
             meta: None,
             extra: Map::new(),
         }

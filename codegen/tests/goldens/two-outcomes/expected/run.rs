@@ -3,7 +3,7 @@
 use mcp_wire::{Extra, Map, NoParams};
 
 /// `RunOutcome`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunOutcome {
     /// `RunResult`, which has no doc line yet.
     Run(RunResult),
@@ -12,7 +12,7 @@ pub enum RunOutcome {
 }
 
 /// `RunRequest`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct RunRequest {
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
@@ -33,7 +33,7 @@ impl mcp_wire::Request for RunRequest {
 }
 
 /// `RunResult`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct RunResult {
     /// No doc line yet.
     pub output: String,
@@ -53,7 +53,7 @@ impl RunResult {
 }
 
 /// `TaskResult`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct TaskResult {
     /// No doc line yet.
     pub task: String,

@@ -3,7 +3,7 @@
 use mcp_wire::{Extra, Integer, Map, Number};
 
 /// `Bag`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Bag {
     /// No doc line yet.
     pub size: Integer,
@@ -23,7 +23,7 @@ impl Bag {
 }
 
 /// `Batch`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Batch {
     /// A list.
     BagList(Vec<Bag>),
@@ -32,7 +32,7 @@ pub enum Batch {
 }
 
 /// `Call`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Call {
     /// No doc line yet.
     pub method: String,
@@ -52,7 +52,7 @@ impl Call {
 }
 
 /// `Token`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Token {
     /// A whole number.
     Integer(Integer),
@@ -61,7 +61,7 @@ pub enum Token {
 }
 
 /// `Value`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
     /// A string.
     String(String),

@@ -3,7 +3,7 @@
 use mcp_wire::{Extra, JsonObject, Map};
 
 /// `BlobContents`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct BlobContents {
     /// No doc line yet.
     pub blob: String,
@@ -33,7 +33,7 @@ impl BlobContents {
 }
 
 /// `Choice`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Choice {
     /// `PlainChoice`, which has no doc line yet.
     Plain(PlainChoice),
@@ -42,7 +42,7 @@ pub enum Choice {
 }
 
 /// `Contents`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Contents {
     /// `PlainChoice`, which has no doc line yet.
     PlainChoice(PlainChoice),
@@ -51,7 +51,7 @@ pub enum Contents {
 }
 
 /// `PlainChoice`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct PlainChoice {
     /// No doc line yet.
     pub values: Vec<String>,
@@ -68,7 +68,7 @@ impl PlainChoice {
 }
 
 /// `PlainSchema`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct PlainSchema {
     /// No doc line yet.
     pub items: JsonObject,
@@ -88,7 +88,7 @@ impl PlainSchema {
 }
 
 /// `Schema`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Schema {
     /// `PlainSchema`, which has no doc line yet.
     Plain(PlainSchema),
@@ -97,7 +97,7 @@ pub enum Schema {
 }
 
 /// `TitledChoice`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct TitledChoice {
     /// No doc line yet.
     pub titles: Vec<String>,
@@ -120,7 +120,7 @@ impl TitledChoice {
 }
 
 /// `TitledSchema`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct TitledSchema {
     /// No doc line yet.
     pub items: TitledChoice,

@@ -3,7 +3,7 @@
 use mcp_wire::{Extra, Integer, Map, Number};
 
 /// `AnyShape`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AnyShape {
     /// `CircleShape`, which has no doc line yet.
     Circle(CircleShape),
@@ -12,7 +12,7 @@ pub enum AnyShape {
 }
 
 /// `CircleShape`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct CircleShape {
     /// No doc line yet.
     pub radius: Number,
@@ -32,7 +32,7 @@ impl CircleShape {
 }
 
 /// `LineShape`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct LineShape {
     /// No doc line yet.
     pub length: Integer,
@@ -69,12 +69,12 @@ pub enum LineShapeType {
 }
 
 /// `OtherShape`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct OtherShape {
     /// No doc line yet.
-    pub id: Option<Integer>,
-    /// No doc line yet.
     pub type_: String,
+    /// No doc line yet.
+    pub id: Option<Integer>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -84,8 +84,8 @@ impl OtherShape {
     #[must_use]
     pub fn new(type_: impl Into<String>) -> Self {
         Self {
-            id: None,
             type_: type_.into(),
+            id: None,
             extra: Map::new(),
         }
     }
@@ -99,7 +99,7 @@ impl OtherShape {
 }
 
 /// `Outline`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outline {
     /// `LineShape`, which has no doc line yet.
     Line(LineShape),
@@ -108,7 +108,7 @@ pub enum Outline {
 }
 
 /// `Shape`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Shape {
     /// `CircleShape`, which has no doc line yet.
     Circle(CircleShape),
@@ -117,7 +117,7 @@ pub enum Shape {
 }
 
 /// `SquareShape`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct SquareShape {
     /// No doc line yet.
     pub side: Number,

@@ -3,7 +3,7 @@
 use mcp_wire::{Extra, JsonObject};
 
 /// `Answer`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
     /// `Short`, which has no doc line yet.
     Short(Short),
@@ -12,7 +12,7 @@ pub enum Answer {
 }
 
 /// `Long`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct Long {
     /// No doc line yet.
     pub a: Option<String>,
@@ -45,7 +45,7 @@ impl Long {
 }
 
 /// `Outcome`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// `Short`, which has no doc line yet.
     Short(Short),
@@ -54,7 +54,7 @@ pub enum Outcome {
 }
 
 /// `Short`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct Short {
     /// No doc line yet.
     pub a: Option<String>,

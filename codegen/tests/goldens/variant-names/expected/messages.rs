@@ -3,7 +3,7 @@
 use mcp_wire::{Extra, Map};
 
 /// `Begun`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct Begun {
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
@@ -18,7 +18,7 @@ impl Begun {
 }
 
 /// `Custom`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Custom {
     /// No doc line yet.
     pub at: String,
@@ -38,7 +38,7 @@ impl Custom {
 }
 
 /// `Moment`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Moment {
     /// `Begun`, which has no doc line yet.
     Begun(Begun),

@@ -34,10 +34,10 @@ impl JsonRpcMessage {
 mcp_wire::variants! {
     JsonRpcMessage {
         blank Notification decide;
-        Request(JsonRpcRequest);
-        Notification(JsonRpcNotification);
-        Response(JsonRpcResponse);
-        Error(JsonRpcError);
+        Request(JsonRpcRequest) as_request;
+        Notification(JsonRpcNotification) as_notification;
+        Response(JsonRpcResponse) as_response;
+        Error(JsonRpcError) as_error;
     }
 }
 

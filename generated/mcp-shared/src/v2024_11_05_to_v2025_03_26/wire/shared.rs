@@ -32,8 +32,8 @@ impl TextOrBlobContents {
 mcp_wire::variants! {
     TextOrBlobContents {
         blank Text decide;
-        Text(TextResourceContents);
-        Blob(BlobResourceContents);
+        Text(TextResourceContents) as_text;
+        Blob(BlobResourceContents) as_blob;
     }
 }
 

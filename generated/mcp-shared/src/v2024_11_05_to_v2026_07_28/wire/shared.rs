@@ -21,8 +21,8 @@ impl ProgressToken {
 mcp_wire::variants! {
     ProgressToken {
         blank Integer decide;
-        Integer(Integer);
-        String(String);
+        Integer(Integer) as_integer;
+        String(String) as_string;
     }
 }
 

@@ -47,10 +47,10 @@ impl ElicitValue {
 mcp_wire::variants! {
     ElicitValue {
         blank List decide;
-        List(Vec<String>);
-        Boolean(bool);
-        Number(Number);
-        String(String);
+        List(Vec<String>) as_list;
+        Boolean(bool) as_boolean;
+        Number(Number) as_number;
+        String(String) as_string;
     }
 }
 
@@ -95,11 +95,11 @@ impl EnumSchema {
 mcp_wire::variants! {
     EnumSchema {
         blank UntitledSingleSelect decide;
-        UntitledSingleSelect(UntitledSingleSelectEnumSchema);
-        TitledSingleSelect(TitledSingleSelectEnumSchema);
-        UntitledMultiSelect(UntitledMultiSelectEnumSchema);
-        TitledMultiSelect(TitledMultiSelectEnumSchema);
-        LegacyTitled(LegacyTitledEnumSchema);
+        UntitledSingleSelect(UntitledSingleSelectEnumSchema) as_untitled_single_select;
+        TitledSingleSelect(TitledSingleSelectEnumSchema) as_titled_single_select;
+        UntitledMultiSelect(UntitledMultiSelectEnumSchema) as_untitled_multi_select;
+        TitledMultiSelect(TitledMultiSelectEnumSchema) as_titled_multi_select;
+        LegacyTitled(LegacyTitledEnumSchema) as_legacy_titled;
     }
 }
 
@@ -175,14 +175,14 @@ impl PrimitiveSchemaDefinition {
 mcp_wire::variants! {
     PrimitiveSchemaDefinition {
         blank String decide;
-        String(StringSchema);
-        Number(NumberSchema);
-        Boolean(BooleanSchema);
-        UntitledSingleSelectEnum(UntitledSingleSelectEnumSchema);
-        TitledSingleSelectEnum(TitledSingleSelectEnumSchema);
-        UntitledMultiSelectEnum(UntitledMultiSelectEnumSchema);
-        TitledMultiSelectEnum(TitledMultiSelectEnumSchema);
-        LegacyTitledEnum(LegacyTitledEnumSchema);
+        String(StringSchema) as_string;
+        Number(NumberSchema) as_number;
+        Boolean(BooleanSchema) as_boolean;
+        UntitledSingleSelectEnum(UntitledSingleSelectEnumSchema) as_untitled_single_select_enum;
+        TitledSingleSelectEnum(TitledSingleSelectEnumSchema) as_titled_single_select_enum;
+        UntitledMultiSelectEnum(UntitledMultiSelectEnumSchema) as_untitled_multi_select_enum;
+        TitledMultiSelectEnum(TitledMultiSelectEnumSchema) as_titled_multi_select_enum;
+        LegacyTitledEnum(LegacyTitledEnumSchema) as_legacy_titled_enum;
     }
 }
 

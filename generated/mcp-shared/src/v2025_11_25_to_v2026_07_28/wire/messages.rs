@@ -54,8 +54,8 @@ impl MultiSelectEnumSchema {
 mcp_wire::variants! {
     MultiSelectEnumSchema {
         blank Untitled decide;
-        Untitled(UntitledMultiSelectEnumSchema);
-        Titled(TitledMultiSelectEnumSchema);
+        Untitled(UntitledMultiSelectEnumSchema) as_untitled;
+        Titled(TitledMultiSelectEnumSchema) as_titled;
     }
 }
 
@@ -77,8 +77,8 @@ impl SingleSelectEnumSchema {
 mcp_wire::variants! {
     SingleSelectEnumSchema {
         blank Untitled decide;
-        Untitled(UntitledSingleSelectEnumSchema);
-        Titled(TitledSingleSelectEnumSchema);
+        Untitled(UntitledSingleSelectEnumSchema) as_untitled;
+        Titled(TitledSingleSelectEnumSchema) as_titled;
     }
 }
 

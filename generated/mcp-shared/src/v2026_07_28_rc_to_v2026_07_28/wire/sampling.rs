@@ -54,12 +54,12 @@ impl SamplingContent {
 mcp_wire::variants! {
     SamplingContent {
         blank Text decide;
-        Text(TextContent);
-        Image(ImageContent);
-        Audio(AudioContent);
-        ToolUse(ToolUseContent);
-        ToolResult(ToolResultContent);
-        List(Vec<SamplingMessageContentBlock>);
+        Text(TextContent) as_text;
+        Image(ImageContent) as_image;
+        Audio(AudioContent) as_audio;
+        ToolUse(ToolUseContent) as_tool_use;
+        ToolResult(ToolResultContent) as_tool_result;
+        List(Vec<SamplingMessageContentBlock>) as_list;
     }
 }
 
@@ -93,11 +93,11 @@ impl SamplingMessageContentBlock {
 mcp_wire::variants! {
     SamplingMessageContentBlock {
         blank Text decide;
-        Text(TextContent);
-        Image(ImageContent);
-        Audio(AudioContent);
-        ToolUse(ToolUseContent);
-        ToolResult(ToolResultContent);
+        Text(TextContent) as_text;
+        Image(ImageContent) as_image;
+        Audio(AudioContent) as_audio;
+        ToolUse(ToolUseContent) as_tool_use;
+        ToolResult(ToolResultContent) as_tool_result;
     }
 }
 

@@ -58,11 +58,11 @@ impl ContentBlock {
 mcp_wire::variants! {
     ContentBlock {
         blank Text decide;
-        Text(TextContent);
-        Image(ImageContent);
-        Audio(AudioContent);
-        ResourceLink(ResourceLink);
-        Resource(EmbeddedResource);
+        Text(TextContent) as_text;
+        Image(ImageContent) as_image;
+        Audio(AudioContent) as_audio;
+        ResourceLink(ResourceLink) as_resource_link;
+        Resource(EmbeddedResource) as_resource;
     }
 }
 
@@ -124,8 +124,8 @@ impl TextOrBlobContents {
 mcp_wire::variants! {
     TextOrBlobContents {
         blank Text decide;
-        Text(TextResourceContents);
-        Blob(BlobResourceContents);
+        Text(TextResourceContents) as_text;
+        Blob(BlobResourceContents) as_blob;
     }
 }
 

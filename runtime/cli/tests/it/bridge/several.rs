@@ -334,3 +334,26 @@ fn questions_progress_and_subscriptions_go_through_servers_that_are_one() {
         }
     }
 }
+
+/// A load balancer has time to notice before calls of any server of the file are refused.
+#[cfg(unix)]
+#[test]
+fn readiness_says_that_a_bridge_of_several_servers_is_to_end_while_calls_are_served() {
+    let revision = Revision::LATEST;
+    let servers = json!({ "one": definition(revision, Path::new("one")) });
+    let file = File::new("lame", &servers);
+    let (mut program, port, lines) = listening(&file, &["--lame-duck", "3"]);
+    let ready = || exchange(port, "GET /readyz", "", "");
+    assert!(ready().starts_with("HTTP/1.1 200"));
+    assert_eq!(sum(port, "/one/mcp", "add"), "3.5");
+    let process = program.id().to_string();
+    let ended = Command::new("kill").args(["-TERM", &process]).status();
+    assert!(ended.unwrap().success());
+    told(&lines, "closing");
+    let deadline = std::time::Instant::now() + PATIENCE;
+    while ready().starts_with("HTTP/1.1 200") {
+        assert!(std::time::Instant::now() < deadline, "readiness stays");
+    }
+    assert_eq!(sum(port, "/one/mcp", "add"), "3.5");
+    assert!(program.wait().unwrap().success());
+}

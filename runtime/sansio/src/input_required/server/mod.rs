@@ -6,6 +6,7 @@
 pub(crate) mod by_requests;
 pub(crate) mod seal;
 mod signed;
+mod spent;
 pub(crate) mod suspend;
 
 use mcp_revisions_core::Revision;

@@ -9,6 +9,8 @@ use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use hmac_sha256::HMAC;
 use mcp_wire::{Json, JsonObject, Kind, Map};
 
+use super::spent::SpentStates;
+
 /// Bytes of a signature, and of what stands before the payload: what is signed, and until when it holds.
 const TAG: usize = 32;
 const HEAD: usize = 9;
@@ -26,6 +28,8 @@ pub(crate) struct Seal {
     home: Option<u32>,
     /// Set if only this replica can go on with the application's own states.
     keeps_own: bool,
+    /// The application's own states that were used, where each is good once.
+    spent: Option<SpentStates>,
 }
 
 /// The meaning of a state.
@@ -37,6 +41,8 @@ pub(crate) enum Issued {
     Again,
     /// The application's own state, and the number of the replica that alone can go on with it, if it is one.
     Own(String, Option<u32>),
+    /// The same, good for one retry, which its ticket tells from others.
+    Once(u64, String, Option<u32>),
 }
 
 /// Why a state is not taken.
@@ -46,6 +52,8 @@ pub(crate) enum Broken {
     Forged,
     /// It was, but its time is over.
     Expired,
+    /// It was, and is good for one retry, which was made.
+    Spent,
 }
 
 impl fmt::Display for Broken {
@@ -57,6 +65,10 @@ impl fmt::Display for Broken {
             }
             Self::Expired => {
                 "`requestState` has expired: make the request again, without `requestState` and `inputResponses`"
+            }
+            Self::Spent => {
+                "`requestState` was used, and is good for one retry: make the request again, without `requestState` \
+                 and `inputResponses`"
             }
         })
     }
@@ -78,6 +90,8 @@ impl Issued {
             Self::Again => 1,
             Self::Own(_, None) => 2,
             Self::Own(_, Some(_)) => 3,
+            Self::Once(_, _, None) => 4,
+            Self::Once(_, _, Some(_)) => 5,
         }
     }
 
@@ -85,10 +99,9 @@ impl Issued {
         match self {
             Self::Suspended(ticket) => ticket.to_be_bytes().to_vec(),
             Self::Again => Vec::new(),
-            Self::Own(text, home) => {
-                let home = home.map(u32::to_be_bytes);
-                let home = home.as_ref().map_or(&[][..], |home| home);
-                [home, text.as_bytes()].concat()
+            Self::Own(text, home) => own_payload(text, *home),
+            Self::Once(ticket, text, home) => {
+                [&ticket.to_be_bytes()[..], &own_payload(text, *home)].concat()
             }
         }
     }
@@ -105,9 +118,24 @@ impl Issued {
                 let home = u32::from_be_bytes(*home);
                 Some(Self::Own(str::from_utf8(text).ok()?.to_owned(), Some(home)))
             }
+            4 | 5 => {
+                let (ticket, rest) = payload.split_first_chunk()?;
+                match Self::read(kind - 2, rest)? {
+                    Self::Own(text, home) => {
+                        Some(Self::Once(u64::from_be_bytes(*ticket), text, home))
+                    }
+                    _ => None,
+                }
+            }
             _ => None,
         }
     }
+}
+
+/// Returns the payload of the application's own state: the replica that keeps it, if one does, and the text.
+fn own_payload(text: &str, home: Option<u32>) -> Vec<u8> {
+    let number = home.map_or(Vec::new(), |home| home.to_be_bytes().to_vec());
+    [&number, text.as_bytes()].concat()
 }
 
 impl Seal {
@@ -122,6 +150,7 @@ impl Seal {
             next: AtomicU64::new(first()),
             home: None,
             keeps_own: false,
+            spent: None,
         }
     }
 
@@ -151,7 +180,34 @@ impl Seal {
 
     /// Returns the application's own state, as it is signed.
     pub(crate) fn own(&self, text: String) -> Issued {
-        Issued::Own(text, self.home.filter(|_| self.keeps_own))
+        let home = self.home.filter(|_| self.keeps_own);
+        match &self.spent {
+            Some(_) => Issued::Once(self.ticket(), text, home),
+            None => Issued::Own(text, home),
+        }
+    }
+
+    /// Has each of the application's own states be good for one retry, in this process.
+    pub(crate) fn spend_own(&mut self) {
+        self.keeps_own = true;
+        self.spent.get_or_insert_default();
+    }
+
+    /// Returns what a retry goes on with, whose state holds for `time` at most, and uses up a state that is good once.
+    pub(crate) fn spend(
+        &self,
+        issued: Issued,
+        now: Duration,
+        time: Duration,
+    ) -> Result<Issued, Broken> {
+        let Issued::Once(ticket, text, home) = issued else {
+            return Ok(issued);
+        };
+        let spent = self.spent.as_ref().ok_or(Broken::Spent)?;
+        let is_first = spent.spend(ticket, now, now.saturating_add(time));
+        is_first
+            .then_some(Issued::Own(text, home))
+            .ok_or(Broken::Spent)
     }
 
     /// Returns a ticket that no other connection of this server has, nor a replica that signs by the same key.

@@ -27,7 +27,9 @@ impl Server {
         match self.issued(message, principal, now)? {
             Ok(Issued::Suspended(ticket)) => Some(ticket),
             // No request has the number behind it, so that the replica goes on as with any other.
-            Ok(Issued::Own(_, Some(home))) => Some(u64::from(home) << 32 | u64::from(u32::MAX)),
+            Ok(Issued::Own(_, Some(home)) | Issued::Once(_, _, Some(home))) => {
+                Some(u64::from(home) << 32 | u64::from(u32::MAX))
+            }
             _ => None,
         }
     }

@@ -148,7 +148,9 @@ impl Connection<Server> {
                 return Ok(());
             }
             // Another application signed it by the same key.
-            Ok(Issued::Own(..)) => return Err(invalid(&Broken::Forged.to_string())),
+            Ok(Issued::Own(..) | Issued::Once(..)) => {
+                return Err(invalid(&Broken::Forged.to_string()));
+            }
             Err(broken) => return Err(invalid(&broken.to_string())),
         };
         let Some(call) = self.state.suspended.get(&ticket) else {

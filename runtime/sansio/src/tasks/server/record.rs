@@ -9,7 +9,7 @@ use mcp_revisions_core::headers::TASK_ID;
 
 /// A request that is being worked on, or its outcome: plain data, for a [`TaskStore`](super::TaskStore) to keep; a
 /// store that keeps text writes it as JSON.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct Task {
     /// Its id, which cannot be guessed.
     pub id: String,
@@ -91,7 +91,7 @@ impl Decode for Count {
 }
 
 /// A request of the handler to the client of its task, in the application's revision.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct TaskQuestion {
     /// Its name, unique in its task for ever.
     pub key: String,
@@ -110,7 +110,7 @@ mcp_wire::record! {
 }
 
 /// The answer of a task's client to a question, in the application's revision.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct TaskAnswer {
     /// The name of the question.
     pub key: String,

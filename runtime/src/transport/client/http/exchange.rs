@@ -1,6 +1,7 @@
 //! One POST and what answers it: a body, or a stream that is taken up again where it broke.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use ::http::{Method, StatusCode};
 use bytes::Bytes;
@@ -17,9 +18,9 @@ use crate::methods::INITIALIZE;
 use crate::transport::client::Incoming;
 use crate::transport::queue::Sender;
 use crate::{MessageKind, peek};
-use mcp_revisions_sansio::client::{Exchange, Post};
-use mcp_revisions_sansio::transport::is_per_request_error;
-use mcp_revisions_sansio::transport::may_be_http_sse;
+use mcp_revisions_sansio::client::Post;
+use mcp_revisions_sansio::transport::{is_per_request_error, may_be_http_sse, own_id};
+use mcp_wire::RawId;
 
 /// Maximum number of times in a row that a stream without any event is asked for again.
 const RESUMED: u32 = 5;
@@ -101,8 +102,7 @@ pub(super) async fn run(
         body: None,
     };
     if tell.send(answered).await {
-        let headers = &post.headers;
-        stream(&requests, exchange, headers, body, &tell).await;
+        stream(&requests, &post, body, &tell).await;
         tell.send(Incoming::Ended(exchange)).await;
     }
 }
@@ -135,28 +135,38 @@ fn resumes(headers: &[(String, String)]) -> bool {
     revision.is_none_or(|revision| revision.has_header(ProtocolHeader::LastEventId))
 }
 
+/// Time that a stream is read after a response with a foreign id, which is the answer if no other comes.
+const AFTER_FOREIGN: Duration = Duration::from_secs(10);
+
 /// Hands on the messages of a stream until one of them is the answer; a stream that breaks before is asked for again, if its
 /// revision has that.
-async fn stream(
-    requests: &Requests,
-    exchange: Exchange,
-    headers: &[(String, String)],
-    body: Body,
-    tell: &Sender<Incoming>,
-) {
+async fn stream(requests: &Requests, post: &Post, body: Body, tell: &Sender<Incoming>) {
+    let Post {
+        exchange, headers, ..
+    } = post;
+    let sent = peek(post.text.as_bytes()).ok();
+    let request = sent.and_then(|it| own_id(&it.id?.to_id()?));
     let mut events = Events::new(body, requests.limit);
     let (mut resumed, mut pace) = (0, Pace::default());
+    let mut until = None;
     loop {
         let opened = Instant::now();
-        while let Some(text) = events.next().await {
-            let is_answer = answers(&text);
+        while let Some(text) = next(&mut events, until).await {
+            let response = response_id(&text);
             let message = Incoming::Message {
-                exchange: Some(exchange),
+                exchange: Some(*exchange),
                 text,
             };
+            let is_answer = response.is_some_and(|id| id.is_none() || id == request);
             if !tell.send(message).await || is_answer {
                 return;
             }
+            if response.is_some() {
+                until = until.or(Instant::now().checked_add(AFTER_FOREIGN));
+            }
+        }
+        if until.is_some() {
+            return;
         }
         // A server may close the connection of a call as often as it likes, and wants to be asked again: an event, as the
         // one without data that the specification has it begin with, says that the call goes on. What bounds this is the
@@ -178,8 +188,22 @@ async fn stream(
     }
 }
 
-/// Returns whether a message answers a request, and so is the last of its stream.
-fn answers(text: &[u8]) -> bool {
-    peek(text)
-        .is_ok_and(|message| matches!(message.kind, MessageKind::Response | MessageKind::Error))
+/// Returns the next message of a stream; `None` at its end, and once its time is over.
+async fn next(events: &mut Events, until: Option<Instant>) -> Option<Vec<u8>> {
+    match until {
+        None => events.next().await,
+        Some(until) => {
+            let message = tokio::time::timeout_at(until, events.next());
+            message.await.ok().flatten()
+        }
+    }
+}
+
+/// Returns the request that a response names by its id, of which an error may have none; `None` for other messages.
+fn response_id(text: &[u8]) -> Option<Option<i64>> {
+    let message = peek(text).ok()?;
+    let is_response = matches!(message.kind, MessageKind::Response | MessageKind::Error);
+    // No request has the id of one that cannot be read.
+    let number = |id: RawId<'_>| id.to_id().as_ref().and_then(own_id).unwrap_or(-1);
+    is_response.then(|| message.id.map(number))
 }

@@ -12,7 +12,7 @@ use crate::Limits;
 use crate::transport::serve::Facts;
 use crate::transport::serve::connection::PeerConnection;
 use crate::transport::serve::outbox::Outbox;
-use mcp_revisions_sansio::server::Owner;
+use mcp_revisions_sansio::server::{Owner, Server};
 use mcp_revisions_sansio::{Answered, Caller, Fate, OutgoingRequest, Said, To, Token};
 
 impl ServerDriver {
@@ -98,6 +98,11 @@ impl ServerDriver {
     /// Returns who has opened the session, or the stream of one that has none.
     pub(in crate::transport) fn caller(&self) -> Option<Arc<Caller>> {
         self.state().connection.opened_by()
+    }
+
+    /// Returns the server whose connection it drives.
+    pub(in crate::transport) fn server(&self) -> Arc<Server> {
+        Arc::clone(self.state().connection.role())
     }
 
     #[cfg(feature = "router")]

@@ -197,3 +197,56 @@ fn the_events_of_one_client_take_a_share_of_redis_and_leave_room_for_those_of_an
         }
     });
 }
+
+#[test]
+fn replicas_divide_the_room_for_events_of_one_client_among_them() {
+    let Some(server) = Server::start("events-divided") else {
+        return;
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let url = server.url();
+        let mut replicas = Vec::new();
+        for _ in 0..32 {
+            replicas.push(Redis::connect(url.as_str()).await.unwrap());
+        }
+        let redis = &replicas[0];
+        let begun = Instant::now();
+        for round in 0.. {
+            // Of 4 MB, one of 32 replicas keeps 2 MiB, a quarter of its part; one that is alone keeps all of them.
+            let owner = Owner::Principal(format!("greedy {round}").into());
+            for session in 0..40 {
+                let id = EventId {
+                    stream: 1,
+                    place: 1,
+                };
+                let (text, last) = ("x".repeat(100 << 10), false);
+                let event = KeptEvent { id, text, last };
+                redis.append(&format!("{round} {session}"), &owner, event);
+            }
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            let mut kept = 0;
+            for session in 0..40 {
+                let first = EventId {
+                    stream: 1,
+                    place: 0,
+                };
+                let session = format!("{round} {session}");
+                let events = redis.after(&session, first).await;
+                kept += events.unwrap().map_or(0, |events| events.len());
+                // The next round finds all of the room.
+                redis.end(&session).await.unwrap();
+            }
+            if (15..=20).contains(&kept) {
+                break;
+            }
+            assert!(
+                begun.elapsed() < Duration::from_secs(20),
+                "{kept} of 40 are kept"
+            );
+        }
+    });
+}

@@ -215,7 +215,7 @@ fn an_object_can_have_128_members() {
     );
 }
 
-#[derive(Debug, PartialEq)]
+#[derive(PartialEq)]
 struct Half {
     extra: Extra,
 }

@@ -1,9 +1,9 @@
 //! Mending: what a mistake in one part costs, what is told of it, and what stays refused.
 
-use mcp_wire::mend::{Mend, MendKind, MistakeFate, MistakeRow, Mistakes, mend};
+use mcp_wire::mend::{Mend, MendKind, MistakeFate, MistakeRow, Mistakes, ValueKind, mend};
 use mcp_wire::{Decode, Extra, Fault, Integer, Json, Map, Reader, Tag};
 
-#[derive(Debug, Default, PartialEq)]
+#[derive(Default, PartialEq)]
 struct Tool {
     hints: Option<Hints>,
     icons: Option<Vec<String>>,
@@ -21,7 +21,7 @@ mcp_wire::record! {
     }
 }
 
-#[derive(Debug, Default, PartialEq)]
+#[derive(Default, PartialEq)]
 struct Hints {
     safe: Option<bool>,
     title: Option<String>,
@@ -35,7 +35,7 @@ mcp_wire::record! {
     }
 }
 
-#[derive(Debug, PartialEq)]
+#[derive(PartialEq)]
 struct ListResult {
     answers: Option<Map<String>>,
     blocks: Vec<Block>,
@@ -64,7 +64,7 @@ enum Block {
     Link(Link),
 }
 
-#[derive(Debug, Default, PartialEq)]
+#[derive(Default, PartialEq)]
 struct Text {
     text: String,
     extra: Extra,
@@ -77,7 +77,7 @@ mcp_wire::record! {
     }
 }
 
-#[derive(Debug, Default, PartialEq)]
+#[derive(Default, PartialEq)]
 struct Link {
     uri: String,
     extra: Extra,
@@ -117,6 +117,19 @@ static ROWS: Mistakes = &[
     row("blocks", MistakeFate::Value("[]")),
     row("blocks", MistakeFate::KeptSome),
     row("next", MistakeFate::Means("true", "\"all\"")),
+    row(
+        "tools",
+        MistakeFate::Reads(ValueKind::String, "[{\"name\":_}]"),
+    ),
+    row("tools", MistakeFate::Reads(ValueKind::Object, "[_]")),
+    row(
+        "tools",
+        MistakeFate::EntryReads(ValueKind::String, "{\"name\":_}"),
+    ),
+    row(
+        "answers",
+        MistakeFate::EntryReads(ValueKind::True, "\"yes\""),
+    ),
     MistakeRow {
         of: &["Block"],
         member: "type",
@@ -288,6 +301,41 @@ fn a_text_that_plainly_means_another_is_that() {
     let (result, mends) = mended(&with(r#""tools":[],"next":true"#)).unwrap();
     assert_eq!(result.next.as_deref(), Some("all"));
     assert_eq!(mends[0].kind, MendKind::Replaced);
+}
+
+#[test]
+fn a_value_of_another_kind_stands_for_what_its_row_says_and_an_entry_does() {
+    for (tools, told) in [
+        (r#""a \" _""#, r#"=/tools "a \" _""#),
+        (r#"{"name":"a"}"#, r#"=/tools {"name":"a"}"#),
+        (r#"["a"]"#, r#"=/tools/0 "a""#),
+        (r#"[{"name":"b"},"a",5]"#, r#"=/tools/1 "a"|-/tools/2 5"#),
+    ] {
+        let text = with(&format!("\"tools\":{tools}"));
+        let (result, _) = mended(&text).unwrap();
+        let name = &result.tools.last().unwrap().name;
+        assert!(name.starts_with('a'), "{tools}: {name}");
+        assert_eq!(mends(&text).join("|"), told, "{tools}");
+    }
+    // Mistakes within what was put there cost what they cost elsewhere.
+    let tool = r#"{"hints":{"safe":1,"title":"t"},"icons":["i",2,3,"j"],"name":"a"}"#;
+    let text = with(&format!("\"tools\":{tool}"));
+    let (result, mends) = mended(&text).unwrap();
+    let tool = &result.tools[0];
+    let hints = tool.hints.as_ref().unwrap();
+    assert_eq!((hints.safe, hints.title.as_deref()), (None, Some("t")));
+    assert_eq!(
+        tool.icons.as_deref(),
+        Some(&["i".to_owned(), "j".to_owned()][..])
+    );
+    assert_eq!((tool.name.as_str(), mends.len()), ("a", 1));
+    // An entry that is kept is not lost by it, and one of another kind is.
+    let (result, _) = mended(&with(r#""tools":[],"answers":{"a":true}"#)).unwrap();
+    assert_eq!(
+        result.answers.unwrap().get("a").map(String::as_str),
+        Some("yes")
+    );
+    assert!(mended(&with(r#""tools":[],"answers":{"a":false}"#)).is_err());
 }
 
 #[test]

@@ -38,8 +38,8 @@ impl OrderResult {
 mcp_wire::variants! {
     OrderResult {
         blank Open decide;
-        Open(OrderResultOpen);
-        Done(OrderResultDone);
+        Open(OrderResultOpen) as_open;
+        Done(OrderResultDone) as_done;
     }
 }
 

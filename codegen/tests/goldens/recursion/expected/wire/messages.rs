@@ -18,8 +18,8 @@ impl Expression {
 mcp_wire::variants! {
     Expression {
         blank String decide;
-        String(String);
-        Negation(box Negation);
+        String(String) as_string;
+        Negation(box Negation) as_negation;
     }
 }
 

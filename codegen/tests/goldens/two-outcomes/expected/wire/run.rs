@@ -19,8 +19,8 @@ impl RunOutcome {
 mcp_wire::variants! {
     RunOutcome {
         blank Run decide;
-        Run(RunResult);
-        Task(TaskResult);
+        Run(RunResult) as_run;
+        Task(TaskResult) as_task;
     }
 }
 

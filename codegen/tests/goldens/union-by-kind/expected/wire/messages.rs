@@ -31,8 +31,8 @@ impl Batch {
 mcp_wire::variants! {
     Batch {
         blank BagList decide;
-        BagList(Vec<Bag>);
-        CallList(Vec<Call>);
+        BagList(Vec<Bag>) as_bag_list;
+        CallList(Vec<Call>) as_call_list;
     }
 }
 
@@ -56,8 +56,8 @@ impl Token {
 mcp_wire::variants! {
     Token {
         blank Integer decide;
-        Integer(Integer);
-        String(String);
+        Integer(Integer) as_integer;
+        String(String) as_string;
     }
 }
 
@@ -82,11 +82,11 @@ impl Value {
 mcp_wire::variants! {
     Value {
         blank String decide;
-        String(String);
-        Number(Number);
-        Boolean(bool);
-        List(Vec<String>);
-        Bag(Bag);
+        String(String) as_string;
+        Number(Number) as_number;
+        Boolean(bool) as_boolean;
+        List(Vec<String>) as_list;
+        Bag(Bag) as_bag;
     }
 }
 

@@ -30,8 +30,8 @@ impl Choice {
 mcp_wire::variants! {
     Choice {
         blank Plain decide;
-        Plain(PlainChoice);
-        Titled(TitledChoice);
+        Plain(PlainChoice) as_plain;
+        Titled(TitledChoice) as_titled;
     }
 }
 
@@ -50,8 +50,8 @@ impl Contents {
 mcp_wire::variants! {
     Contents {
         blank PlainChoice decide;
-        PlainChoice(PlainChoice);
-        BlobContents(BlobContents);
+        PlainChoice(PlainChoice) as_plain_choice;
+        BlobContents(BlobContents) as_blob_contents;
     }
 }
 
@@ -83,8 +83,8 @@ impl Schema {
 mcp_wire::variants! {
     Schema {
         blank Plain decide;
-        Plain(PlainSchema);
-        Titled(TitledSchema);
+        Plain(PlainSchema) as_plain;
+        Titled(TitledSchema) as_titled;
     }
 }
 

@@ -22,8 +22,8 @@ impl AnyShape {
 mcp_wire::variants! {
     AnyShape {
         blank Circle decide;
-        Circle(CircleShape);
-        Other(OtherShape);
+        Circle(CircleShape) as_circle;
+        Other(OtherShape) as_other;
     }
 }
 
@@ -69,8 +69,8 @@ impl Outline {
 mcp_wire::variants! {
     Outline {
         blank Line decide;
-        Line(LineShape);
-        Square(SquareShape);
+        Line(LineShape) as_line;
+        Square(SquareShape) as_square;
     }
 }
 
@@ -89,8 +89,8 @@ impl Shape {
 mcp_wire::variants! {
     Shape {
         blank Circle decide;
-        Circle(CircleShape);
-        Square(SquareShape);
+        Circle(CircleShape) as_circle;
+        Square(SquareShape) as_square;
     }
 }
 

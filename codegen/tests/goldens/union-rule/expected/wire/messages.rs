@@ -7,8 +7,8 @@ use crate::{Answer, Long, Outcome, Short};
 mcp_wire::variants! {
     Answer {
         blank Short;
-        Short(Short);
-        Long(Long);
+        Short(Short) as_short;
+        Long(Long) as_long;
     }
 }
 
@@ -35,8 +35,8 @@ impl Outcome {
 mcp_wire::variants! {
     Outcome {
         blank Short decide;
-        Short(Short);
-        Long(Long);
+        Short(Short) as_short;
+        Long(Long) as_long;
     }
 }
 

@@ -31,8 +31,8 @@ impl Moment {
 mcp_wire::variants! {
     Moment {
         blank Begun decide;
-        Begun(Begun);
-        Custom(Custom);
+        Begun(Begun) as_begun;
+        Custom(Custom) as_custom;
     }
 }
 
