@@ -8,6 +8,7 @@
 
 mod apps;
 mod breaks;
+mod cache;
 mod gateway;
 mod layers;
 mod mistakes;
