@@ -13,7 +13,7 @@ use crate::transport::serve::{Handler, Peer, Session};
 use crate::transport::spawn::Boxed;
 
 impl Layers {
-    /// Passes a request of a client through the layers, to `last`. What is sent with its peer passes them, too.
+    /// Passes a request of a client through the layers, to `last`. Messages of its peer pass them, too.
     pub fn request<M, A>(
         &self,
         mut call: IncomingRequest<M>,
@@ -42,7 +42,7 @@ impl Layers {
         session.with_layers(self)
     }
 
-    /// Passes a notification of a client through the layers, to `last`. What is sent with its session passes them, too.
+    /// Passes a notification of a client through the layers, to `last`. Messages of its session pass them, too.
     pub fn notice<M>(
         &self,
         mut notice: Notification<M>,
@@ -67,7 +67,7 @@ impl Layers {
     }
 }
 
-/// A handler within layers: what it is sent passes them, and what it sends to its clients.
+/// A handler within layers: messages to it pass them, and messages that it sends to its clients.
 ///
 /// [`McpServer::with_layer`](crate::service::McpServer::with_layer) and `mcp_bridge::Bridge::with_layer` need none; this is for a
 /// [`Handler`] of your own.

@@ -1,7 +1,7 @@
 //! Layers around the messages of a server, a client or a bridge, in both directions: authorize, log, rewrite, answer, limit.
 //!
-//! A layer is an async function of a [`LayerMessage`]. It gets each request and each notification that the handlers are sent,
-//! and each that the application sends to its peer, those of methods that no revision has included. It reads and replaces the
+//! A layer is an async function of a [`LayerMessage`]. It gets each request and each notification for the handlers, and
+//! each that the application sends to its peer, those of methods that no revision has included. It reads and replaces the
 //! params, answers or refuses the message itself, or passes it on with [`LayerMessage::forward`] and sees the result.
 //!
 //! Messages are of the application's revision, whichever revision the peer speaks. The first layer that is added is the
@@ -106,7 +106,7 @@ impl LayerMessage {
         self
     }
 
-    /// Returns who sends the message to whom.
+    /// Returns the direction of the message: from the client to the server, or back.
     #[must_use]
     pub fn direction(&self) -> Direction {
         self.direction
@@ -145,8 +145,8 @@ impl LayerMessage {
         self
     }
 
-    /// Returns the revision that the peer speaks; `None` if it is not known: of what a server sends outside of a call, and of
-    /// what a client sends before its first response.
+    /// Returns the revision that the peer speaks; `None` if it is not known: for messages of a server, and for
+    /// those of a client before its first response.
     #[must_use]
     pub fn revision(&self) -> Option<Revision> {
         self.revision
@@ -159,14 +159,14 @@ impl LayerMessage {
     }
 
     /// Returns the client of the call that the message is, or belongs to, with its HTTP headers and extensions; `None` for
-    /// messages of no call, and at a client. What is sent with it passes no layer.
+    /// messages of no call, and at a client. Messages that it sends pass no layer.
     #[cfg(any(feature = "server-http", feature = "server-stdio"))]
     #[must_use]
     pub fn peer(&self) -> Option<&Peer> {
         self.peer.as_ref()
     }
 
-    /// Returns the session of the client, with its owner; `None` at a client. What is sent with it passes no layer.
+    /// Returns the session of the client, with its owner; `None` at a client. Messages that it sends pass no layer.
     #[cfg(any(feature = "server-http", feature = "server-stdio"))]
     #[must_use]
     pub fn session(&self) -> Option<&Session> {

@@ -1,4 +1,4 @@
-//! Layers around what is sent to a client.
+//! Layers around messages to a client.
 
 use mcp_revisions_sansio::Fate;
 use mcp_wire::{Direction, ErrorObject, Json};
@@ -27,7 +27,7 @@ fn sent(params: &Json, has_params: bool) -> Option<&Json> {
 }
 
 impl Peer {
-    /// Returns the peer within layers, which what is sent passes.
+    /// Returns the peer within layers, which its messages pass.
     pub(crate) fn with_layers(self, layers: &Layers) -> Self {
         let layers = layers.clone();
         Self { layers, ..self }
@@ -82,7 +82,7 @@ impl Peer {
 }
 
 impl Session {
-    /// Returns the session within layers, which what is sent passes.
+    /// Returns the session within layers, which its messages pass.
     pub(crate) fn with_layers(self, layers: &Layers) -> Self {
         let layers = layers.clone();
         Self { layers, ..self }

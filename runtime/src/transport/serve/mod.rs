@@ -185,7 +185,7 @@ pub struct Peer {
     /// The maker of a task of the call; `None` if the server has no tasks.
     task: Option<Taskable>,
     cancellation: Arc<OnceLock<Cancellation>>,
-    /// The layers that what is sent passes.
+    /// The layers that sent messages pass.
     layers: Layers,
 }
 
@@ -201,7 +201,7 @@ pub struct Cancellation {
 #[derive(Clone)]
 pub struct Session {
     driver: Weak<ServerDriver>,
-    /// The layers that what is sent passes.
+    /// The layers that sent messages pass.
     layers: Layers,
 }
 
