@@ -17,6 +17,7 @@ mod extension_states;
 mod extensions;
 mod golden;
 mod hostile_generator;
+mod listed;
 mod mutants;
 mod names;
 mod refusal;

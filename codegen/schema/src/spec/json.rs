@@ -15,10 +15,16 @@ pub(crate) const BYTE_ORDER_MARK: char = '\u{feff}';
 pub(crate) const MARKED: &str =
     "the file begins with a byte order mark: save it as UTF-8 without one";
 
+/// Maximum number of values within each other that `serde_json` reads.
+const MAX_DEPTH: usize = 127;
+
+/// The message of `serde_json` for a text with more.
+const TOO_DEEP: &str = "recursion limit exceeded";
+
 /// Parses the text of `file`.
 ///
 /// # Errors
-/// Returns an error for a text that is not JSON, with its line and column, and for nesting deeper than serde_json's limit of 128.
+/// Returns an error for a text that is not JSON, with its line and column, and for nesting deeper than 127 levels.
 pub fn parse(file: &str, text: &str) -> Result<Value, Error> {
     let not_json = |line, column, message: &str| {
         let place = FileLocation::Column(line, column);
@@ -38,6 +44,11 @@ pub fn parse(file: &str, text: &str) -> Result<Value, Error> {
             let place = format!(" at line {} column {}", error.line(), error.column());
             let message = error.to_string();
             let message = message.strip_suffix(&place).unwrap_or(&message);
+            if message == TOO_DEEP {
+                let problem = format!("expected at most {MAX_DEPTH} levels of nesting, found more: give the inner parts definitions of their own");
+                let place = FileLocation::Column(error.line(), error.column());
+                return Error::text(file, place, problem);
+            }
             not_json(error.line(), error.column(), message)
         })
 }
