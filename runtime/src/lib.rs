@@ -86,6 +86,12 @@
 
 #[cfg(any(feature = "server-http", feature = "server-stdio"))]
 pub mod backplane;
+/// For the crates that serve with this one.
+#[doc(hidden)]
+#[cfg(feature = "client")]
+pub mod cache;
+#[cfg(any(feature = "client", feature = "server-http", feature = "server-stdio"))]
+pub mod layer;
 #[cfg(any(feature = "client", feature = "server-http", feature = "server-stdio"))]
 pub mod service;
 #[cfg(any(feature = "client", feature = "server-http", feature = "server-stdio"))]

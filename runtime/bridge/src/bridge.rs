@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use mcp_revisions::cache::Cache;
+use mcp_revisions::layer::{LayerMessage, Layers};
 use mcp_revisions::sansio::server::TaskOptions;
 use mcp_revisions::serve::Peer;
 use mcp_revisions::{Boxed, RevisionSet, boxed, http, stdio, until};
@@ -11,10 +13,9 @@ use mcp_wire::{ErrorObject, Json};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tracing::info;
 
-use crate::cache::Cache;
 use crate::ending::{Ending, LAST_ANSWERS};
+use crate::filter::{ToolFilter, filter_tools};
 use crate::greeting::Greeting;
-use crate::hook::{ClientCall, Hooks};
 use crate::link::Link;
 use crate::losses::{LossReport, Losses};
 use crate::patient::Patient;
@@ -26,25 +27,40 @@ use crate::{Error, Proxy, RateLimit, Service, Upstream};
 /// Time that open calls over stdio have to finish once the bridge is to end.
 const GRACE: Duration = Duration::from_secs(5);
 
+/// Maximum number of bytes of results that are kept for clients to share.
+const CACHE_BYTES: usize = 16 << 20;
+
 /// A proxy to an upstream server, before it serves.
-#[derive(Debug)]
-pub struct Bridge(Settings);
+pub struct Bridge {
+    settings: Settings,
+    rate_limit: Option<RateLimit>,
+    tool_filter: Option<Arc<ToolFilter>>,
+}
+
+impl std::fmt::Debug for Bridge {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Bridge")
+            .field("settings", &self.settings)
+            .field("rate_limit", &self.rate_limit)
+            .finish_non_exhaustive()
+    }
+}
 
 impl Bridge {
     /// Creates a bridge that accepts every revision, rejects no loss, and reports none.
     #[must_use]
     pub fn new(upstream: Upstream) -> Self {
-        Self(Settings {
+        let settings = Settings {
             upstream,
-            cache: Cache::default(),
-            rate_limit: None,
+            cache: Some(Cache::new(CACHE_BYTES)),
+            list_ttl: None,
             name: None,
             client_revisions: RevisionSet::all(),
             upstream_revisions: RevisionSet::all(),
             start_timeout: Duration::from_secs(60),
             policy: UnknownFields::Drop,
             losses: Losses::default(),
-            hooks: Hooks::default(),
+            layers: Layers::default(),
             client_info: None,
             room: Room {
                 all: 1_000,
@@ -58,28 +74,48 @@ impl Bridge {
             http: http::Options::new(),
             state_keys: Vec::new(),
             ending: Ending::default(),
-        })
+        };
+        Self {
+            settings,
+            rate_limit: None,
+            tool_filter: None,
+        }
+    }
+
+    /// Asks the upstream server for each list and resource, in place of keeping results that it lets clients share.
+    #[must_use]
+    pub fn without_cache(mut self) -> Self {
+        self.settings.cache = None;
+        self
+    }
+
+    /// Keeps lists of a server whose revision says no time for so long, at most 24 hours, and lets all clients share them: for a
+    /// server that gives each client the same. A `list_changed` of the server ends them. Not kept by default.
+    #[must_use]
+    pub fn with_list_ttl(mut self, ttl: Duration) -> Self {
+        self.settings.list_ttl = Some(ttl);
+        self
     }
 
     /// Limits the requests of each client that are passed on; others get an error with the time to wait. No limit by default.
     /// Bridges with clones of one limit count together.
     #[must_use]
     pub fn with_rate_limit(mut self, limit: RateLimit) -> Self {
-        self.0.rate_limit = Some(limit);
+        self.rate_limit = Some(limit);
         self
     }
 
     /// Sets the name of the upstream server in metrics, as label `server`; without one by default.
     #[must_use]
     pub fn with_name(mut self, name: &str) -> Self {
-        self.0.name = Some(name.into());
+        self.settings.name = Some(name.into());
         self
     }
 
     /// Sets which revisions clients may speak; all by default.
     #[must_use]
     pub fn with_client_revisions(mut self, revisions: RevisionSet) -> Self {
-        self.0.client_revisions = revisions;
+        self.settings.client_revisions = revisions;
         self
     }
 
@@ -87,7 +123,7 @@ impl Bridge {
     /// the [nearest](mcp_revisions::sansio::client::lifecycle::order).
     #[must_use]
     pub fn with_upstream_revision(mut self, revision: Revision) -> Self {
-        self.0.upstream_revisions = RevisionSet::none().with(revision);
+        self.settings.upstream_revisions = RevisionSet::none().with(revision);
         self
     }
 
@@ -95,14 +131,14 @@ impl Bridge {
     /// default. Until then requests of its client wait, and after it they get an error with the reason.
     #[must_use]
     pub fn with_start_timeout(mut self, timeout: Duration) -> Self {
-        self.0.start_timeout = timeout;
+        self.settings.start_timeout = timeout;
         self
     }
 
     /// Sets whether fields that the older revision does not define are dropped, which is the default, or preserved.
     #[must_use]
     pub fn with_unknown_fields(mut self, policy: UnknownFields) -> Self {
-        self.0.policy = policy;
+        self.settings.policy = policy;
         self
     }
 
@@ -111,37 +147,39 @@ impl Bridge {
     /// The message waits until the hook returns: one that writes hands the text to a queue that drops what it has no room for.
     #[must_use]
     pub fn on_loss(mut self, hook: impl Fn(&LossReport<'_>) + Send + Sync + 'static) -> Self {
-        self.0.losses.hook = Box::new(hook);
+        self.settings.losses.hook = Box::new(hook);
         self
     }
 
-    /// Sets a hook around each request of a client: it sees the request, and may change it, answer it, or refuse it in place of
-    /// sending it on with [`ClientCall::forward`]. None by default.
+    /// Adds a layer around the messages between clients and the upstream server, in both directions, within those that were
+    /// added before: it sees each, may change it, answer it, or refuse it in place of passing it on with
+    /// [`LayerMessage::forward`]. None by default; see [`mcp_revisions::layer`].
     ///
-    /// Requests of methods that no revision has, and notifications, pass without it.
+    /// Messages are of the revision that is spoken with the upstream server. The [rate limit](Self::with_rate_limit) is the
+    /// outermost layer, and the [filter of tools](Self::with_tool_filter) the innermost one.
     ///
     /// ```
     /// # use mcp_bridge::{Bridge, Upstream};
     /// # use mcp_revisions::mcp_wire::ErrorObject;
     /// # fn bridge(upstream: Upstream) -> Bridge {
-    /// Bridge::new(upstream).with_call_hook(|call| async move {
-    ///     if call.method() == "resources/read" {
+    /// Bridge::new(upstream).with_layer(|message| async move {
+    ///     if message.method() == "resources/read" {
     ///         return Err(ErrorObject::new(-32000, "resources are closed today"));
     ///     }
-    ///     let (method, began) = (call.method(), std::time::Instant::now());
-    ///     let result = call.forward().await;
+    ///     let (method, began) = (message.method().to_owned(), std::time::Instant::now());
+    ///     let result = message.forward().await;
     ///     eprintln!("{method}: {:?}", began.elapsed());
     ///     result
     /// })
     /// # }
     /// ```
     #[must_use]
-    pub fn with_call_hook<F, A>(mut self, hook: F) -> Self
+    pub fn with_layer<F, A>(mut self, layer: F) -> Self
     where
-        F: Fn(ClientCall) -> A + Send + Sync + 'static,
+        F: Fn(LayerMessage) -> A + Send + Sync + 'static,
         A: Future<Output = Result<Json, ErrorObject>> + Send + 'static,
     {
-        self.0.hooks.set_call(hook);
+        self.settings.layers.add(layer);
         self
     }
 
@@ -152,14 +190,14 @@ impl Bridge {
         mut self,
         admits: impl Fn(&str, &Peer) -> bool + Send + Sync + 'static,
     ) -> Self {
-        self.0.hooks.set_filter(admits);
+        self.tool_filter = Some(Arc::new(admits));
         self
     }
 
     /// Sends an error in place of each message that has a loss of this severity or worse; none by default.
     #[must_use]
     pub fn with_rejected_loss(mut self, severity: LossKind) -> Self {
-        self.0.losses.rejected = Some(severity);
+        self.settings.losses.rejected = Some(severity);
         self
     }
 
@@ -167,7 +205,7 @@ impl Bridge {
     /// whose capabilities are the same share a connection.
     #[must_use]
     pub fn with_client_info(mut self, info: Json) -> Self {
-        self.0.client_info = Some(info);
+        self.settings.client_info = Some(info);
         self
     }
 
@@ -180,14 +218,14 @@ impl Bridge {
     /// without one has an upstream process to itself.
     #[must_use]
     pub fn with_isolation(mut self) -> Self {
-        self.0.is_isolated = true;
+        self.settings.is_isolated = true;
         self
     }
 
     /// Sets how many connections to the upstream server, or processes of it, are open at a time; 1000 by default.
     #[must_use]
     pub fn with_max_servers(mut self, number: usize) -> Self {
-        self.0.room.all = number.max(1);
+        self.settings.room.all = number.max(1);
         self
     }
 
@@ -195,14 +233,14 @@ impl Bridge {
     /// least 10.
     #[must_use]
     pub fn with_max_servers_per_client(mut self, number: usize) -> Self {
-        self.0.per_owner = Some(number.max(1));
+        self.settings.per_owner = Some(number.max(1));
         self
     }
 
     /// Sets after how long without a message a session over HTTP ends, with its connection; 30 minutes by default.
     #[must_use]
     pub fn with_idle_timeout(mut self, timeout: Duration) -> Self {
-        self.0.room.idle = timeout;
+        self.settings.room.idle = timeout;
         self
     }
 
@@ -210,7 +248,7 @@ impl Bridge {
     /// have another form [default: [`TaskOptions::new`]]. Tools that the options name mean nothing.
     #[must_use]
     pub fn with_task_options(mut self, tasks: TaskOptions) -> Self {
-        self.0.tasks = tasks;
+        self.settings.tasks = tasks;
         self
     }
 
@@ -218,7 +256,7 @@ impl Bridge {
     /// [`with_idle_timeout`](Self::with_idle_timeout).
     #[must_use]
     pub fn with_http_options(mut self, options: http::Options) -> Self {
-        self.0.http = options;
+        self.settings.http = options;
         self
     }
 
@@ -227,7 +265,7 @@ impl Bridge {
     /// asked. The first key signs, and all verify.
     #[must_use]
     pub fn with_request_state_key(mut self, key: [u8; 32]) -> Self {
-        self.0.state_keys.push(key);
+        self.settings.state_keys.push(key);
         self
     }
 
@@ -235,13 +273,13 @@ impl Bridge {
     /// bridge is to end.
     #[must_use]
     pub fn with_early_end(mut self, early: impl Future<Output = ()> + Send + 'static) -> Self {
-        self.0.ending = Ending::early(boxed(early));
+        self.settings.ending = Ending::early(boxed(early));
         self
     }
 
     /// Serves clients of a gateway: the end of the server is not the end of their sessions.
     pub(crate) fn among_others(mut self) -> Self {
-        self.0.is_among_others = true;
+        self.settings.is_among_others = true;
         self
     }
 
@@ -390,7 +428,16 @@ impl Bridge {
     }
 
     fn finished(self) -> Arc<Settings> {
-        let mut settings = self.0;
+        let mut settings = self.settings;
+        let mut layers = Layers::default();
+        if let Some(limit) = self.rate_limit {
+            layers.add(move |message| limit.clone().layer(message));
+        }
+        layers.append(&settings.layers);
+        if let Some(admits) = self.tool_filter {
+            layers.add(move |message| filter_tools(Arc::clone(&admits), message));
+        }
+        settings.layers = layers;
         let all = settings.room.all;
         let each = settings.per_owner.unwrap_or((all / 10).max(10));
         settings.room.each = each.min(all);

@@ -35,13 +35,12 @@
 //! [`Bridge::with_isolation`] gives each of their HTTP connections its own.
 
 mod bridge;
-mod cache;
 mod directory;
 mod ending;
 mod error;
+mod filter;
 mod gateway;
 mod greeting;
-mod hook;
 mod identity;
 mod link;
 mod losses;
@@ -59,7 +58,6 @@ pub use bridge::Bridge;
 pub use directory::Directory;
 pub use error::Error;
 pub use gateway::{Gateway, GatewayBuilder};
-pub use hook::ClientCall;
 pub use losses::{End, LossReport};
 pub use proxy::Proxy;
 pub use rate::RateLimit;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use mcp_revisions::cache::{CacheKey, CacheUsers};
 use mcp_revisions::sansio::client::{Answer, Answered, Failure, OutgoingRequest};
 use mcp_revisions::sansio::server::{
     CustomNotification, CustomRequest, IncomingRequest, LogLevel, Notification,
@@ -13,8 +14,6 @@ use mcp_revisions_core::{Lifecycle, Part, Revision, Subject};
 use mcp_wire::{Direction, ErrorObject, Json, JsonObject, meta, printable};
 use tracing::{debug, warn};
 
-use crate::cache::Key;
-use crate::hook::ClientCall;
 use crate::identity::{self, anyone};
 use crate::link::{Asked, Rewrite};
 use crate::losses::{End, LossReport};
@@ -61,34 +60,37 @@ impl Proxy {
         }
     }
 
-    /// Returns the revision of the calls that it passes on.
-    pub(crate) fn revision(&self) -> Revision {
-        self.revision
-    }
-
-    /// Passes a call on to the server of its client, unless it names a tool that the client does not see.
-    pub(crate) async fn pass(
+    /// Answers a call by a result that clients share, or by the server of its client.
+    async fn answer(
         &self,
         call: IncomingRequest,
         peer: Peer,
         rewrite: Option<Rewrite>,
     ) -> Result<Json, ErrorObject> {
-        let hooks = &self.settings.hooks;
-        hooks.admit(call.method, &call.params, &peer)?;
-        let (method, client) = (call.method, peer.clone());
         // A result that may be rejected for what this client would lose is asked for each time.
         let shares = self.settings.losses.rejected.is_none();
-        let key = Key::of(self.revision, method, &call.params).filter(|_| shares);
-        let kept = key.as_ref().map(|key| self.settings.cache.get(key));
+        let key = CacheKey::of(self.revision, call.method, &call.params).filter(|_| shares);
+        let (cache, users) = (self.settings.cache.as_ref(), CacheUsers::Several);
+        let kept = key
+            .as_ref()
+            .zip(cache)
+            .map(|(key, cache)| cache.get(key, users));
         if let Some(Ok(result)) = kept {
             measures::answered_from_cache(&self.settings.name);
-            return Ok(hooks.visible(method, result, &client));
+            return Ok(result);
         }
         let result = self.deliver(call, peer, rewrite).await?;
-        if let (Some(key), Some(Err(changes))) = (key, kept) {
-            self.settings.cache.keep(key, &result, changes);
+        if let (Some(key), Some(cache), Some(Err(changes))) = (key, cache, kept) {
+            match self
+                .settings
+                .list_ttl
+                .filter(|_| result.get("ttlMs").is_none())
+            {
+                Some(ttl) => cache.keep_list(key, &result, ttl, changes),
+                None => cache.keep(key, users, &result, changes),
+            }
         }
-        Ok(hooks.visible(method, result, &client))
+        Ok(result)
     }
 
     /// Asks the server of a client.
@@ -132,18 +134,38 @@ impl Proxy {
         self.close().await;
     }
 
-    /// Answers a call as part of a gateway, whose notifications become what `rewrite` makes of them.
+    /// Passes a call through the layers, to the server of its client; in a gateway its notifications become what `rewrite` makes
+    /// of them.
     pub(crate) async fn call_as_part(
         &self,
         call: IncomingRequest,
         peer: Peer,
         rewrite: Option<Rewrite>,
     ) -> Result<Json, ErrorObject> {
-        if let Some(limit) = &self.settings.rate_limit {
-            limit.admit(&peer.session().owner())?;
+        let layers = &self.settings.layers;
+        if layers.is_empty() {
+            return self.answer(call, peer, rewrite).await;
         }
-        let call = ClientCall::new(call, peer, self.clone()).with_rewrite(rewrite);
-        self.settings.hooks.call(call).await
+        let proxy = self.clone();
+        let answer = layers.request(call, peer, move |call, peer| async move {
+            proxy.answer(call, peer, rewrite).await
+        });
+        answer.await
+    }
+
+    /// Answers a call of a method that no revision has by the server of its client.
+    async fn answer_custom(&self, call: CustomRequest, peer: Peer) -> Result<Json, ErrorObject> {
+        let CustomRequest {
+            method,
+            params,
+            caller,
+            progress_token,
+            ..
+        } = call;
+        let ask = request(&method, params, progress_token.as_ref());
+        let mut asked = Asked::new(&method, caller, peer);
+        asked.progress_token = progress_token;
+        result(self.ask(ask, asked).await?.0.answer)
     }
 
     /// Sends a call to the server of its client, and returns what is left of the result for the client.
@@ -253,25 +275,33 @@ impl Handler for Proxy {
     }
 
     async fn custom_request(&self, call: CustomRequest, peer: Peer) -> Result<Json, ErrorObject> {
-        let CustomRequest {
-            method,
-            params,
-            caller,
-            progress_token,
-            ..
-        } = call;
-        let ask = request(&method, params, progress_token.as_ref());
-        let mut asked = Asked::new(&method, caller, peer);
-        asked.progress_token = progress_token;
-        result(self.ask(ask, asked).await?.0.answer)
+        let layers = &self.settings.layers;
+        if layers.is_empty() {
+            return self.answer_custom(call, peer).await;
+        }
+        let proxy = self.clone();
+        let answer = layers.request(call, peer, move |call, peer| async move {
+            proxy.answer_custom(call, peer).await
+        });
+        answer.await
     }
 
     fn notice(&self, notice: Notification, session: Session) {
-        self.pass_on(notice.method.to_owned(), notice.params, &session);
+        let proxy = self.clone();
+        self.settings
+            .layers
+            .notice(notice, session, move |notice, session| {
+                proxy.pass_on(notice.method.to_owned(), notice.params, &session);
+            });
     }
 
     fn custom_notification(&self, notice: CustomNotification, session: Session) {
-        self.pass_on(notice.method, notice.params, &session);
+        let proxy = self.clone();
+        self.settings
+            .layers
+            .notice(notice, session, move |notice, session| {
+                proxy.pass_on(notice.method, notice.params, &session);
+            });
     }
 
     fn on_log_level(&self, level: LogLevel, session: Session) {
@@ -281,7 +311,7 @@ impl Handler for Proxy {
     }
 
     fn on_initialized(&self, session: Session) {
-        let opened = session.clone();
+        let opened = self.settings.layers.around(session.clone());
         self.with_server(&session, move |server| async move {
             server.on_initialized(opened)
         });

@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use mcp_revisions::errors;
+use mcp_revisions::layer::LayerMessage;
 use mcp_revisions::sansio::server::Owner;
-use mcp_wire::ErrorObject;
+use mcp_wire::{Direction, ErrorObject, Json};
 use tokio::time::Instant;
 
 /// Most clients whose requests are counted; beyond it, those that have sent nothing for longest are forgotten.
@@ -47,11 +48,22 @@ impl RateLimit {
         }
     }
 
+    /// Passes a message on, unless it is a request of a client that has sent too many.
+    pub(crate) async fn layer(self, message: LayerMessage) -> Result<Json, ErrorObject> {
+        if message.is_request()
+            && message.direction() == Direction::ClientToServer
+            && let Some(session) = message.session()
+        {
+            self.admit(&session.owner())?;
+        }
+        message.forward().await
+    }
+
     /// Counts a request.
     ///
     /// # Errors
     /// Returns the error for the client that has sent too many, with the time after which it may send another.
-    pub(crate) fn admit(&self, client: &Owner) -> Result<(), ErrorObject> {
+    fn admit(&self, client: &Owner) -> Result<(), ErrorObject> {
         let (now, most) = (Instant::now(), f64::from(self.per_minute));
         let each = Duration::from_secs(60) / self.per_minute;
         let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);

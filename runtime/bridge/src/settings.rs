@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use mcp_revisions::cache::Cache;
+use mcp_revisions::layer::Layers;
 use mcp_revisions::sansio::PeerMistake;
 use mcp_revisions::sansio::client::{Client, Options, ServerFacts};
 use mcp_revisions::sansio::server::{Server, TaskOptions};
@@ -11,20 +13,18 @@ use mcp_revisions_core::{Revision, UnknownFields};
 use mcp_wire::Json;
 use tracing::warn;
 
-use crate::cache::Cache;
 use crate::ending::Ending;
-use crate::hook::Hooks;
 use crate::losses::{End, Losses};
-use crate::{Error, RateLimit, Upstream, identity};
+use crate::{Error, Upstream, identity};
 
 /// The settings of a bridge.
 #[derive(Debug)]
 pub(crate) struct Settings {
     pub(crate) upstream: Upstream,
-    /// Results that clients share.
-    pub(crate) cache: Cache,
-    /// The limit of each client's requests.
-    pub(crate) rate_limit: Option<RateLimit>,
+    /// Results that clients share; `None` if each request goes to the server.
+    pub(crate) cache: Option<Cache>,
+    /// The time that lists of a server are kept whose revision says none.
+    pub(crate) list_ttl: Option<Duration>,
     /// The name of the server in metrics.
     pub(crate) name: Option<Arc<str>>,
     pub(crate) client_revisions: RevisionSet,
@@ -33,7 +33,8 @@ pub(crate) struct Settings {
     pub(crate) start_timeout: Duration,
     pub(crate) policy: UnknownFields,
     pub(crate) losses: Losses,
-    pub(crate) hooks: Hooks,
+    /// The layers around messages: the limit of requests, those of the application, the filter of tools.
+    pub(crate) layers: Layers,
     /// The `clientInfo` that the server is sent in place of those of clients.
     pub(crate) client_info: Option<Json>,
     pub(crate) room: Room,

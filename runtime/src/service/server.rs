@@ -11,6 +11,7 @@ use super::capabilities::{of_server, promised};
 use super::custom::Custom;
 use super::params::params_meant;
 use super::{Error, RequestContext};
+use crate::layer::{LayerMessage, LayeredHandler, Layers};
 use crate::serve::{Budget, Handler, Peer, Permit, Session, Share};
 use crate::transport::panics::guarded;
 use crate::transport::spawn::{Boxed, boxed, spawn};
@@ -127,6 +128,7 @@ impl<App: Spoken> Server<App> {
         }
         Ok(McpServer {
             server: server::Server::new(App::REVISION, profile)?.serving(self.served),
+            layers: Layers::default(),
             handlers: Typed {
                 handlers: Arc::new(Of::<App::Protocol, H>(handlers, PhantomData)),
                 room: room(&Limits::default()),
@@ -200,6 +202,7 @@ fn checked(
 pub struct McpServer<App> {
     server: server::Server,
     handlers: Typed<App>,
+    layers: Layers,
     #[cfg(feature = "server-http")]
     http: crate::http::Options,
 }
@@ -241,6 +244,26 @@ impl<App: Spoken> McpServer<App> {
     #[must_use]
     pub fn with_unknown_fields(mut self, policy: UnknownFields) -> Self {
         self.server = self.server.with_unknown_fields(policy);
+        self
+    }
+
+    /// Adds a layer around the messages of the server, within those that were added before: each request and notification of
+    /// clients passes it on its way to the handlers, and each that the handlers send passes it on its way to clients; see
+    /// [`layer`](crate::layer).
+    #[must_use]
+    pub fn with_layer<F, A>(mut self, layer: F) -> Self
+    where
+        F: Fn(LayerMessage) -> A + Send + Sync + 'static,
+        A: Future<Output = Result<Json, ErrorObject>> + Send + 'static,
+    {
+        self.layers.add(layer);
+        self
+    }
+
+    /// Adds the layers of a router.
+    #[cfg(feature = "router")]
+    pub(super) fn with_layers(mut self, layers: &Layers) -> Self {
+        self.layers.append(layers);
         self
     }
 
@@ -332,7 +355,8 @@ impl<App: Spoken> McpServer<App> {
     /// Returns an error if the input cannot be read, or the output cannot be written.
     #[cfg(feature = "server-stdio")]
     pub async fn stdio(self) -> std::io::Result<()> {
-        crate::stdio::serve(self.server, self.handlers).await
+        let handlers = LayeredHandler::within(self.handlers, self.layers);
+        crate::stdio::serve(self.server, handlers).await
     }
 
     /// Serves standard input and output until `stop` ends, such as `async { let _ = tokio::signal::ctrl_c().await; }`, or the
@@ -342,7 +366,8 @@ impl<App: Spoken> McpServer<App> {
     /// As [`stdio`](Self::stdio).
     #[cfg(feature = "server-stdio")]
     pub async fn stdio_until(self, stop: impl Future<Output = ()> + Send) -> std::io::Result<()> {
-        crate::stdio::serve_until(self.server, self.handlers, stop).await
+        let handlers = LayeredHandler::within(self.handlers, self.layers);
+        crate::stdio::serve_until(self.server, handlers, stop).await
     }
 
     /// Serves any two streams of bytes, one message per line.
@@ -355,7 +380,8 @@ impl<App: Spoken> McpServer<App> {
         input: impl tokio::io::AsyncRead + Unpin + Send,
         output: impl tokio::io::AsyncWrite + Unpin + Send + 'static,
     ) -> std::io::Result<()> {
-        crate::stdio::serve_on(self.server, self.handlers, input, output).await
+        let handlers = LayeredHandler::within(self.handlers, self.layers);
+        crate::stdio::serve_on(self.server, handlers, input, output).await
     }
 
     /// Allows one more name of this server over HTTP, such as `mcp.example.com`; see
@@ -404,7 +430,8 @@ impl<App: Spoken> McpServer<App> {
     #[must_use]
     pub fn into_http_service(self, options: crate::http::Options) -> crate::http::Service {
         let options = options.allowing(&self.http);
-        crate::http::Service::with_options(self.server, self.handlers, options)
+        let handlers = LayeredHandler::within(self.handlers, self.layers);
+        crate::http::Service::with_options(self.server, handlers, options)
     }
 }
 

@@ -24,9 +24,9 @@ fn app() -> axum::Router {
         })
         // The clients of the gateway are not to reset the server.
         .with_tool_filter(|name, _| name != "reset")
-        .with_call_hook(|call| async move {
-            let (method, began) = (call.method(), Instant::now());
-            let result = call.forward().await;
+        .with_layer(|message| async move {
+            let (method, began) = (message.method().to_owned(), Instant::now());
+            let result = message.forward().await;
             eprintln!("{method} took {:?}", began.elapsed());
             result
         });

@@ -54,7 +54,33 @@ impl Gateway {
             }
         };
         object.insert(key, Json::of(&outward));
+        if method == methods::TOOLS_LIST
+            && let Some(meta) = self.outward_meta(member, &object)
+        {
+            object.insert("_meta", meta);
+        }
         Json::of(&object)
+    }
+
+    /// Returns `_meta` of a tool with the URI of its user interface as clients see it; `None` if it names none.
+    fn outward_meta(&self, member: &Member, tool: &Map<Json>) -> Option<Json> {
+        let mut meta = tool.get("_meta")?.read::<Map<Json>>().ok()?;
+        let outward = |uri: &str| Json::of(&self.0.uris.outward(&member.prefix, uri));
+        let ui = meta.get("ui").and_then(|ui| ui.read::<Map<Json>>().ok());
+        let nested = ui.and_then(|mut ui| {
+            let uri = text(&ui, "resourceUri")?;
+            ui.insert("resourceUri", outward(&uri));
+            Some(Json::of(&ui))
+        });
+        // The spelling of hosts before the extension was released.
+        let flat = text(&meta, "ui/resourceUri").map(|uri| outward(&uri));
+        let is_changed = nested.is_some() || flat.is_some();
+        for (name, value) in [("ui", nested), ("ui/resourceUri", flat)] {
+            if let Some(value) = value {
+                meta.insert(name, value);
+            }
+        }
+        is_changed.then(|| Json::of(&meta))
     }
 
     fn outward_name(&self, method: &'static str, member: &Member, name: &str) -> String {

@@ -16,7 +16,9 @@ impl Proxied {
     pub(super) fn notice<M: AsRef<str>>(&mut self, server: &mut Server, notice: Notification<M>) {
         let (method, about) = (notice.method.as_ref(), notice.about);
         let mut params = notice.params;
-        self.settings.cache.forget(method, &params);
+        if let Some(cache) = &self.settings.cache {
+            cache.forget(method, &params);
+        }
         self.tell(method, None, &notice.losses);
         if method == methods::NOTIFICATIONS_CANCELLED {
             // The question was called off by another event; the ids are the server's, which nobody else knows.

@@ -35,7 +35,8 @@ impl Handler for Everything {
                 let at: usize = params["cursor"]
                     .as_str()
                     .map_or(0, |it| it.parse().unwrap());
-                let item = json!({ "name": self.own[at], "inputSchema": { "type": "object" } });
+                let ui = json!({ "ui": { "resourceUri": "file:///same" } });
+                let item = json!({ "name": self.own[at], "inputSchema": { "type": "object" }, "_meta": ui });
                 let next = (at + 1 < self.own.len()).then(|| (at + 1).to_string());
                 let mut page = json!({ key: [item] });
                 if let Some(next) = next {
@@ -188,6 +189,14 @@ async fn lists_resources_prompts_and_completions_of_all_servers_are_reached() {
                 names(&client).await,
                 ["one_first", "one_second", "one_third", "two_other"]
             );
+            // The user interface of a tool is a resource of its server.
+            if revision != Revision::V2025_03_26 {
+                let listed = asked(&client, "tools/list", json!({})).await;
+                for (tool, uri) in [(0, "file:///same"), (3, "two+file:///same")] {
+                    let meta = &listed["tools"][tool]["_meta"];
+                    assert_eq!(meta["ui"]["resourceUri"], uri, "{listed}");
+                }
+            }
             let listed = asked(&client, "prompts/list", json!({})).await;
             assert_eq!(members(&listed, "prompts", "name").len(), 4);
             let listed = asked(&client, "resources/list", json!({})).await;

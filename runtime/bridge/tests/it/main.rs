@@ -8,8 +8,9 @@
 
 mod apps;
 mod breaks;
+mod cache;
 mod gateway;
-mod hooks;
+mod layers;
 mod mistakes;
 mod outside;
 mod start;

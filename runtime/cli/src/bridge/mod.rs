@@ -151,6 +151,12 @@ pub(crate) struct Arguments {
     /// Accept at most this many requests a minute of each client, which is an address for an HTTP listener [default: no limit]
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
     rate_limit: Option<u32>,
+    /// Ask the server for each list and resource, in place of keeping results that it lets clients share
+    #[arg(long)]
+    no_cache: bool,
+    /// Keep lists of a server before 2026-07-28 for this many seconds, and let all clients share them [default: not kept]
+    #[arg(long, value_name = "SECONDS", value_parser = number, conflicts_with = "no_cache")]
+    list_ttl: Option<usize>,
     /// With --combine, wait at most this many seconds for the list of a server [default: 20]
     #[arg(long, value_name = "SECONDS", value_parser = number, requires = "combine")]
     list_timeout: Option<usize>,
@@ -452,6 +458,15 @@ fn set_up(arguments: &Arguments, files: &Files, upstream: Upstream, name: Option
     };
     let bridge = match &files.rate_limit {
         Some(limit) => bridge.with_rate_limit(limit.clone()),
+        None => bridge,
+    };
+    let bridge = if arguments.no_cache {
+        bridge.without_cache()
+    } else {
+        bridge
+    };
+    let bridge = match arguments.list_ttl {
+        Some(seconds) => bridge.with_list_ttl(Duration::from_secs(seconds as u64)),
         None => bridge,
     };
     let (log, name) = (files.log.clone(), name.map(str::to_owned));

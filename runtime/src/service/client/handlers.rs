@@ -1,23 +1,24 @@
 //! The handlers of a client behind its connection: requests of the server each have a task, and notifications come one
 //! after the other.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use mcp_revisions_core::Spoken;
 use mcp_wire::service::{ClientSide, Serves};
-use mcp_wire::{Direction, Json};
+use mcp_wire::{Direction, ErrorObject, Json};
 
 use super::listen::is_of_listener;
-use super::{ClientContext, Wants};
+use super::{ClientContext, How, Wants};
+use crate::layer::LayerMessage;
 use crate::methods;
 use crate::service::Error;
 use crate::service::custom::Custom;
 use crate::service::params::params_meant;
 use crate::transport::client::{Application, Driver, Handle, Open, Transport, WeakHandle, drive};
 use crate::transport::queue::{Queued, Receiver, Sender, queue};
-use crate::transport::spawn::spawn;
-use mcp_revisions_sansio::LossHook;
+use crate::transport::spawn::{Boxed, boxed, spawn};
 use mcp_revisions_sansio::client::{
     Client, CustomNotification, Event, Ignored, IncomingRequest, Notification, Token,
 };
@@ -46,12 +47,35 @@ impl Queued for Noted {
 struct Handlers<App: Spoken, H> {
     typed: H,
     custom: Custom<ClientContext<App>>,
-    on_loss: LossHook,
+    /// The options of the calls of handlers.
+    how: How,
 }
 
 impl<App: Spoken, H> Handlers<App, H> {
     fn context(&self, handle: Handle<Wants>) -> ClientContext<App> {
-        ClientContext::new(handle, self.on_loss.clone())
+        ClientContext::new(handle, self.how.clone())
+    }
+
+    /// Passes a request of the server through the layers, to `last`.
+    fn layered<M, A>(
+        &self,
+        mut call: IncomingRequest<M>,
+        last: impl FnOnce(IncomingRequest<M>) -> A + Send + 'static,
+    ) -> Boxed<'static, Result<Json, ErrorObject>>
+    where
+        M: Clone + Into<Cow<'static, str>> + Send + 'static,
+        A: Future<Output = Result<Json, ErrorObject>> + Send + 'static,
+    {
+        if self.how.layers.is_empty() {
+            return boxed(last(call));
+        }
+        let (method, params) = (call.method.clone(), std::mem::take(&mut call.params));
+        let message = LayerMessage::new(SERVER, true, method, params)
+            .from_peer(Some(call.peer), Some(Arc::clone(&call.caller)));
+        self.how.layers.run(message, move |params| {
+            call.params = params;
+            last(call)
+        })
     }
 }
 
@@ -72,11 +96,11 @@ where
         let Some((params, losses)) = meant.flatten() else {
             return answer;
         };
-        (self.on_loss).tell_losses(method, call.peer, call.id.as_ref(), &losses);
+        (self.how.on_loss).tell_losses(method, call.peer, call.id.as_ref(), &losses);
         request(&params, self.context(handle)).await
     }
 
-    /// Hands on a notification; reports one that cannot be read.
+    /// Hands a notification on that the layers forward; reports one that cannot be read.
     async fn note(&self, handle: Handle<Wants>, notice: Notification) {
         let Notification {
             method,
@@ -84,6 +108,9 @@ where
             peer,
             ..
         } = notice;
+        let Some(params) = self.how.admit(method, params).await else {
+            return;
+        };
         let note = |params, cx| {
             <App::Protocol as Serves<ClientSide, H, _>>::notification(
                 &self.typed,
@@ -98,7 +125,7 @@ where
         let Some((params, losses)) = params_meant::<App>(SERVER, method, &params) else {
             return handle.leave_out(Ignored::Invalid(method.to_owned(), error.to_string()));
         };
-        (self.on_loss).tell_losses(method, peer, None, &losses);
+        (self.how.on_loss).tell_losses(method, peer, None, &losses);
         let _ = note(&params, self.context(handle)).await;
     }
 }
@@ -115,17 +142,13 @@ pub(super) fn start<App: Spoken, H>(
     client: Client,
     transport: Transport,
     typed: H,
-    (custom, on_loss): (Custom<ClientContext<App>>, LossHook),
+    (custom, how): (Custom<ClientContext<App>>, How),
 ) -> Handle<Wants>
 where
     App::Protocol: Serves<ClientSide, H, ClientContext<App>>,
     H: Send + Sync + 'static,
 {
-    let handlers = Arc::new(Handlers {
-        typed,
-        custom,
-        on_loss,
-    });
+    let handlers = Arc::new(Handlers { typed, custom, how });
     let (noted, notices) = queue(client.limits().max_pending_bytes);
     let app = Typed {
         handlers: Arc::clone(&handlers),
@@ -154,25 +177,40 @@ where
                     return;
                 };
                 let handlers = Arc::clone(&self.handlers);
-                driver.answer_with(call.token, None, async move {
+                let token = call.token;
+                let answer = self.handlers.layered(call, move |call| async move {
                     let answer = handlers.answer(handle, call).await;
                     answer.map_err(|it| it.into_object(App::REVISION))
                 });
+                driver.answer_with(token, None, answer);
             }
             Event::CustomRequest(call) => {
                 let Some(cx) = driver.handle().map(|it| self.handlers.context(it)) else {
                     return;
                 };
-                let answer = self.handlers.custom.request(&call.method, call.params, cx);
-                driver.answer_with(call.token, None, async move {
-                    let answer = match answer {
+                let handlers = Arc::clone(&self.handlers);
+                let token = call.token;
+                let answer = self.handlers.layered(call, move |call| async move {
+                    let answer = match handlers.custom.request(&call.method, call.params, cx) {
                         Some(answer) => answer.await,
                         None => Err(Error::MethodNotFound(call.method)),
                     };
                     answer.map_err(|it| it.into_object(App::REVISION))
                 });
+                driver.answer_with(token, None, answer);
             }
-            Event::Notification(notice) => self.notice(driver, notice),
+            Event::Notification(notice) => {
+                // Before anything that may drop it.
+                if let Some(cache) = &self.handlers.how.cache {
+                    cache.forget(notice.method, &notice.params);
+                }
+                self.notice(driver, notice);
+            }
+            Event::Reopened(_) => {
+                if let Some(cache) = &self.handlers.how.cache {
+                    cache.clear();
+                }
+            }
             Event::CustomNotification(notice) => {
                 self.noted.try_push(Noted::Custom(notice));
             }
@@ -227,6 +265,9 @@ async fn note<App: Spoken, H>(
             match noted {
                 Noted::Known(notice) => handlers.note(handle, notice).await,
                 Noted::Custom(CustomNotification { method, params, .. }) => {
+                    let Some(params) = handlers.how.admit(&method, params).await else {
+                        return;
+                    };
                     let cx = handlers.context(handle);
                     // No one waits for the outcome of a notification.
                     if let Some(noted) = handlers.custom.notification(&method, params, cx) {

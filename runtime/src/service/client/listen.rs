@@ -200,6 +200,8 @@ impl Subscription {
                         return Ok(());
                     }
                     Some(Reply::Notification(method, params)) => {
+                        let admitted = self.client.how.admit(&method, params).await;
+                        let Some(params) = admitted else { continue };
                         early.extend(Change::read(&method, &params));
                     }
                     Some(Reply::Task(_)) => {}
@@ -225,6 +227,8 @@ impl Subscription {
             loop {
                 match replies.next().await {
                     Some(Reply::Notification(method, params)) => {
+                        let admitted = self.client.how.admit(&method, params).await;
+                        let Some(params) = admitted else { continue };
                         if self.missed.swap(false, Ordering::AcqRel) {
                             self.tell_all(&sender).await;
                         } else if let Some(change) = Change::read(&method, &params)

@@ -18,6 +18,7 @@
 //! ```
 
 mod handlers;
+mod layered;
 mod listen;
 mod lists;
 mod options;
@@ -33,6 +34,8 @@ use mcp_wire::service::{Caller, Context};
 use mcp_wire::{Direction, Encode, Json};
 
 use super::Error;
+use crate::cache::{Cache, CacheKey, CacheUsers};
+use crate::layer::Layers;
 use crate::methods;
 use crate::transport::client::{Handle, Reply};
 use crate::transport::observe::ClientOperation;
@@ -101,6 +104,8 @@ struct How {
     log_level: Option<&'static str>,
     behalf: Option<Arc<Profile>>,
     on_loss: LossHook,
+    layers: Layers,
+    cache: Option<Arc<Cache>>,
 }
 
 impl Default for How {
@@ -115,6 +120,8 @@ impl Default for How {
             log_level: None,
             behalf: None,
             on_loss: LossHook::default(),
+            layers: Layers::default(),
+            cache: None,
         }
     }
 }
@@ -339,22 +346,42 @@ impl<App: Spoken> Client<App> {
     }
 }
 
-fn closed() -> Error {
-    Error::RequestFailed(Failure::Closed)
-}
+impl<App: Spoken> Client<App> {
+    /// Sends a request, unless a result is kept that answers it.
+    async fn send(&self, method: &'static str, params: Option<Json>) -> Result<Json, Error> {
+        let Some((cache, key)) = self.how.cache.as_ref().and_then(|cache| {
+            let params = params.clone().unwrap_or_default();
+            Some((cache, CacheKey::of(App::REVISION, method, &params)?))
+        }) else {
+            return self.exchange(method, params).await;
+        };
+        // What a server has for the client of a gateway is not for another one.
+        let users = match &self.how.behalf {
+            Some(_) => CacheUsers::Several,
+            None => CacheUsers::One,
+        };
+        let changes = match cache.get(&key, users) {
+            Ok(result) => return Ok(result),
+            Err(changes) => changes,
+        };
+        let result = self.exchange(method, params).await?;
+        cache.keep(key, users, &result, changes);
+        Ok(result)
+    }
 
-impl<App: Spoken> Caller for Client<App> {
-    type Protocol = App::Protocol;
-    type Error = Error;
-
-    async fn request(&self, method: &'static str, params: Option<Json>) -> Result<Json, Error> {
+    /// Sends a request, and waits for its result; its notifications go to the callbacks.
+    async fn exchange(&self, method: &'static str, params: Option<Json>) -> Result<Json, Error> {
         let (ask, wants) = self.how.ask(method, params);
         let answer = async {
             let operation = ClientOperation::begin(method, None);
             let mut replies = self.handle.ask(ask, wants).await;
             loop {
                 match replies.next().await {
-                    Some(Reply::Notification(method, params)) => self.how.tell(&method, &params),
+                    Some(Reply::Notification(method, params)) => {
+                        if let Some(params) = self.how.admit(&method, params).await {
+                            self.how.tell(&method, &params);
+                        }
+                    }
                     Some(Reply::Task(task)) => {
                         if let Some(tell) = &self.how.task {
                             tell(task);
@@ -386,6 +413,22 @@ impl<App: Spoken> Caller for Client<App> {
             }
         }
     }
+}
+
+fn closed() -> Error {
+    Error::RequestFailed(Failure::Closed)
+}
+
+impl<App: Spoken> Caller for Client<App> {
+    type Protocol = App::Protocol;
+    type Error = Error;
+
+    async fn request(&self, method: &'static str, params: Option<Json>) -> Result<Json, Error> {
+        if !self.how.layers.is_empty() {
+            return self.request_through_layers(method, params).await;
+        }
+        self.send(method, params).await
+    }
 
     fn mended(
         &self,
@@ -409,6 +452,9 @@ impl<App: Spoken> Caller for Client<App> {
     }
 
     async fn notification(&self, method: &'static str, params: Option<Json>) -> Result<(), Error> {
+        let Some(params) = self.pass_notification(method, params).await else {
+            return Ok(());
+        };
         match self.handle.notify(method, params).await?.fate {
             Fate::Refused(error) => Err(Error::Rpc(*error)),
             Fate::NeedsAdapter(needs) => Err(Error::Internal(needs.to_string())),
@@ -433,13 +479,10 @@ pub struct ClientContext<App> {
 }
 
 impl<App> ClientContext<App> {
-    fn new(handle: Handle<Wants>, on_loss: LossHook) -> Self {
+    fn new(handle: Handle<Wants>, how: How) -> Self {
         let client = Client {
             handle,
-            how: How {
-                on_loss,
-                ..How::default()
-            },
+            how,
             app: PhantomData,
         };
         Self { client }

@@ -1,13 +1,16 @@
 //! Builder of a client: its identity, its handlers, and the server to connect to.
 
 use std::marker::PhantomData;
+use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_revisions_core::{Revision, Spoken, UnknownFields};
 use mcp_wire::service::{ClientSide, Serves};
-use mcp_wire::{Direction, Encode, Json, JsonObject};
+use mcp_wire::{Direction, Encode, ErrorObject, Json, JsonObject};
 
 use super::{Client, ClientContext, How, handlers};
+use crate::cache::Cache;
+use crate::layer::{LayerMessage, Layers};
 use crate::service::Error;
 use crate::service::capabilities::declared;
 use crate::service::custom::Custom;
@@ -38,6 +41,8 @@ struct Told {
     options: Options,
     on_loss: LossHook,
     on_mistake: MistakeHook,
+    layers: Layers,
+    cache: Option<Arc<Cache>>,
 }
 
 impl<App: Spoken> ClientBuilder<App, ()> {
@@ -50,6 +55,8 @@ impl<App: Spoken> ClientBuilder<App, ()> {
             options: Options::new(Channel::Stdio, profile).with_tasks(),
             on_loss: LossHook::default(),
             on_mistake: MistakeHook::default(),
+            layers: Layers::default(),
+            cache: None,
         };
         Self {
             told,
@@ -105,6 +112,29 @@ impl<App: Spoken, H> ClientBuilder<App, H> {
     /// count is a power of two.
     pub fn on_mistake(mut self, hook: impl Fn(&PeerMistake<'_>) + Send + Sync + 'static) -> Self {
         self.told.on_mistake = MistakeHook::new(hook);
+        self
+    }
+
+    /// Adds a layer around the messages of the client, within those that were added before: each request and notification of
+    /// the application passes it on its way to the server, and each of the server on its way to handlers and callbacks; see
+    /// [`layer`](crate::layer). Changes for [`Client::listen`] pass it without its request.
+    pub fn with_layer<F, A>(mut self, layer: F) -> Self
+    where
+        F: Fn(LayerMessage) -> A + Send + Sync + 'static,
+        A: Future<Output = Result<Json, ErrorObject>> + Send + 'static,
+    {
+        self.told.layers.add(layer);
+        self
+    }
+
+    /// Keeps results of lists and of `resources/read` for as long as the server says (`ttlMs`, at most 24 hours), up to `bytes`,
+    /// and answers calls with them [default: each call is sent]. A result that is kept has the time that is left.
+    ///
+    /// Results of the scope `private` are for calls of this client, not for those [on behalf](Client::on_behalf_of) of others. A
+    /// notification of a change ends what it is about; those of a 2026-07-28 server come with [`Client::listen`] only. In an
+    /// application of an earlier revision, results say no time, and are not kept.
+    pub fn with_cache(mut self, bytes: usize) -> Self {
+        self.told.cache = Some(Arc::new(Cache::new(bytes)));
         self
     }
 
@@ -254,6 +284,8 @@ where
             options,
             on_loss,
             on_mistake,
+            layers,
+            cache,
         } = self.told;
         let implemented =
             <App::Protocol as Serves<ClientSide, H, ClientContext<App>>>::implemented();
@@ -263,17 +295,16 @@ where
         let endpoint = client::Client::new(App::REVISION, options)
             .with_loss_hook(on_loss.clone())
             .with_mistake_hook(on_mistake);
+        let how = How {
+            on_loss,
+            layers,
+            cache,
+            ..How::default()
+        };
+        let custom = (self.custom, how.clone());
         Client {
-            handle: handlers::start(
-                endpoint,
-                carrier,
-                self.handlers,
-                (self.custom, on_loss.clone()),
-            ),
-            how: How {
-                on_loss,
-                ..How::default()
-            },
+            handle: handlers::start(endpoint, carrier, self.handlers, custom),
+            how,
             app: PhantomData,
         }
     }

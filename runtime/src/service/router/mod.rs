@@ -25,6 +25,7 @@ use std::sync::Arc;
 
 use super::server::{McpServer, ServeError, Server};
 use super::{Error, RequestContext};
+use crate::layer::{LayerMessage, Layers};
 use mcp_revisions_core::errors::shortened;
 use mcp_revisions_core::{Latest, latest as mcp, methods};
 use mcp_wire::args::Version;
@@ -63,6 +64,7 @@ pub struct Router {
     /// The functions that take a state, and its type.
     wanted_states: Vec<(String, StateType)>,
     changes: Option<Changes>,
+    layers: Layers,
     extensions: mcp_wire::Map<mcp_wire::JsonObject>,
     problems: Vec<String>,
 }
@@ -145,6 +147,17 @@ impl Router {
         self
     }
 
+    /// Adds a layer around the messages of the server, as [`McpServer::with_layer`] does.
+    #[must_use]
+    pub fn with_layer<F, A>(mut self, layer: F) -> Self
+    where
+        F: Fn(LayerMessage) -> A + Send + Sync + 'static,
+        A: Future<Output = Result<mcp_wire::Json, mcp_wire::ErrorObject>> + Send + 'static,
+    {
+        self.layers.add(layer);
+        self
+    }
+
     /// Creates the server, with the name and the version of the program.
     ///
     /// # Errors
@@ -176,7 +189,9 @@ impl Router {
             let tools = self.tools.all.iter().map(|one| one.tool.clone());
             mcp_wire::Json::of(&mcp::ListToolsResult::new(tools.collect()))
         });
+        let layers = self.layers.clone();
         let server = server.or_capabilities(&capabilities).build(self)?;
+        let server = server.with_layers(&layers);
         #[cfg(feature = "server-http")]
         let server = match known {
             Some(page) => server.with_known_tools(&page),

@@ -3,10 +3,12 @@
 //! A [`Handler`] answers calls in the application's revision, each in a task of its own; its [`Peer`] carries what it
 //! says meanwhile. Time comes from the clock of tokio here, at the edge, and nowhere below.
 
+mod ask;
 mod budget;
 mod connection;
 mod driver;
 pub(crate) mod event;
+mod layered;
 mod outbox;
 mod replicas;
 #[cfg(feature = "ext-tasks")]
@@ -27,12 +29,14 @@ use mcp_wire::{ErrorObject, Json, RequestId};
 use crate::Limits;
 use mcp_revisions_sansio::server::{LogLevel, Owner, Server};
 use mcp_revisions_sansio::{
-    Answer, Caller, CustomNotification, CustomRequest, Event, Fate, Ignored, IncomingRequest,
-    Notification, To, Token,
+    Caller, CustomNotification, CustomRequest, Event, Fate, Ignored, IncomingRequest, Notification,
+    To, Token,
 };
 
+use crate::layer::Layers;
 use crate::transport::spawn::{Boxed, boxed};
 
+use ask::ask;
 pub(crate) use budget::{Budget, Full, Permit, Reservation, SUSPENDED_BYTES, Share};
 pub use connection::PeerConnection;
 pub(crate) use driver::{ByTicket, Kept, ServerDriver, Taken};
@@ -181,6 +185,8 @@ pub struct Peer {
     /// The maker of a task of the call; `None` if the server has no tasks.
     task: Option<Taskable>,
     cancellation: Arc<OnceLock<Cancellation>>,
+    /// The layers that sent messages pass.
+    layers: Layers,
 }
 
 /// The end of a call by its client, which does not wait for the result any more.
@@ -195,6 +201,8 @@ pub struct Cancellation {
 #[derive(Clone)]
 pub struct Session {
     driver: Weak<ServerDriver>,
+    /// The layers that sent messages pass.
+    layers: Layers,
 }
 
 impl Peer {
@@ -207,6 +215,9 @@ impl Peer {
 
     #[inline(never)]
     fn notified<'p>(&'p self, method: &'p str, params: Option<&'p Json>) -> Boxed<'p, Fate> {
+        if !self.layers.is_empty() {
+            return boxed(self.notify_through_layers(method, params));
+        }
         boxed(async move {
             if let Some(task) = self.task() {
                 return task.notify(method, params).await;
@@ -228,6 +239,9 @@ impl Peer {
     /// As [`notify`](Self::notify), without waiting for room: `None` if a slow reader leaves none, and nothing is sent.
     #[cfg(feature = "tracing")]
     pub(crate) fn try_notify(&self, method: &str, params: Option<&Json>) -> Option<Fate> {
+        if !self.layers.is_empty() {
+            return self.try_notify_through_layers(method, params);
+        }
         let outbox = self.driver.outbox(self.token);
         (outbox.is_none_or(|outbox| outbox.has_room()))
             .then(|| self.driver.notify(To::Request(self.token), method, params))
@@ -250,6 +264,9 @@ impl Peer {
         method: &'p str,
         params: Option<&'p Json>,
     ) -> Boxed<'p, Result<Json, ErrorObject>> {
+        if !self.layers.is_empty() {
+            return self.ask_through_layers(method, params);
+        }
         match self.task() {
             Some(task) => boxed(task.ask(method, params)),
             None => {
@@ -309,7 +326,7 @@ impl Peer {
     /// Returns a handle that outlives the call.
     #[must_use]
     pub fn session(&self) -> Session {
-        self.driver.session()
+        self.driver.session().with_layers(&self.layers)
     }
 
     /// Returns the HTTP headers of the request, or `None` over stdio.
@@ -340,6 +357,9 @@ impl Session {
     ///
     /// A client of a per-request revision gets it on the streams that subscribed to it.
     pub fn notify(&self, method: &str, params: Option<&Json>) -> Fate {
+        if !self.layers.is_empty() {
+            return self.notify_through_layers(method, params);
+        }
         match self.driver.upgrade() {
             Some(driver) => driver.notify(To::Session, method, params),
             None => Fate::Unknown,
@@ -360,6 +380,9 @@ impl Session {
         method: &'p str,
         params: Option<&'p Json>,
     ) -> Boxed<'p, Result<Json, ErrorObject>> {
+        if !self.layers.is_empty() {
+            return self.ask_through_layers(method, params);
+        }
         boxed(async move {
             match self.driver.upgrade() {
                 Some(driver) => ask(&driver, None, method, params).await,
@@ -453,46 +476,6 @@ impl Hash for Session {
     fn hash<H: Hasher>(&self, state: &mut H) {
         // The place is not taken by another as long as there is a handle.
         self.driver.as_ptr().cast::<()>().hash(state);
-    }
-}
-
-async fn ask(
-    driver: &Arc<ServerDriver>,
-    about: Option<(Token, &Facts)>,
-    method: &str,
-    params: Option<&Json>,
-) -> Result<Json, ErrorObject> {
-    let gone = || crate::errors::internal("the client is gone").error;
-    let call = about.map(|(call, _)| call);
-    if call.is_some() {
-        driver.wait_until_found().await;
-    }
-    let asked = driver.in_turn(call, || driver.ask(about, method, params));
-    match asked.await {
-        Ok((ask, answer)) => {
-            let _forget = Forget { driver, ask };
-            match answer.await.map_err(|_| gone())?.answer {
-                Answer::Result(result) => Ok(result),
-                Answer::Error(error) => Err(error),
-                // A client's alone.
-                Answer::InputRequired(_) | Answer::Failed(_) => Err(gone()),
-            }
-        }
-        Err(Fate::Refused(error)) => Err(*error),
-        Err(Fate::NeedsAdapter(needs)) => Err(crate::errors::internal(&needs.to_string()).error),
-        Err(_) => Err(gone()),
-    }
-}
-
-/// Says that an answer is not waited for any more; once it has come, that changes nothing.
-struct Forget<'a> {
-    driver: &'a Arc<ServerDriver>,
-    ask: Token,
-}
-
-impl Drop for Forget<'_> {
-    fn drop(&mut self) {
-        self.driver.forget(self.ask);
     }
 }
 

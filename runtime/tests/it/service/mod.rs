@@ -1,9 +1,11 @@
 //! Typed servers and clients, against peers of every revision.
 
+mod cache;
 mod changes;
 mod client;
 mod client_tasks;
 mod gateway;
+mod layers;
 mod listen;
 mod lists;
 mod options;

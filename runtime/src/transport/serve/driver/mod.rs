@@ -26,6 +26,7 @@ use super::outbox::Outbox;
 use super::{AnyHandler, Cancellation, Facts, Peer, Replicas, Session};
 use crate::Headers;
 use crate::backplane::To;
+use crate::layer::Layers;
 use crate::transport::panics::{caught, lock};
 use crate::transport::spawn::spawn;
 use mcp_revisions_sansio::server::{Looked, Owner, Server};
@@ -312,6 +313,7 @@ impl ServerDriver {
             facts,
             task: None,
             cancellation: Arc::clone(&cancellation),
+            layers: Layers::default(),
         };
         let work = Arc::clone(&self.handler).call(request, peer);
         let work = spawn(async move { driver.answer(token, caught(work).await).await });
@@ -423,7 +425,10 @@ impl ServerDriver {
 
     pub(super) fn session(&self) -> Session {
         let driver = Weak::clone(&self.me);
-        Session { driver }
+        Session {
+            driver,
+            layers: Layers::default(),
+        }
     }
 
     fn now(&self) -> Duration {

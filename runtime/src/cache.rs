@@ -1,19 +1,16 @@
-//! Results that the upstream server lets clients share: they are kept for as long as it says, and answered without it.
+//! Results that a server lets its clients keep (`ttlMs`, `cacheScope`): lists and resources that are answered without it until
+//! their time is over, or the server notifies of a change.
 //!
-//! A result is kept if its `cacheScope` is `public` and its `ttlMs` is above zero. Results for one client only are not: a server
-//! that 2026-07-28 clients share cannot tell which of them is meant.
+//! A cache of several users keeps results of the scope `public`: which of them a `private` one is for is not known. That of one
+//! user keeps both.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use mcp_revisions::methods;
-use mcp_revisions_core::Revision;
+use mcp_revisions_core::{Revision, methods};
 use mcp_wire::{Json, Map};
 use tokio::time::Instant;
-
-/// Most bytes of results that are kept.
-const ROOM: usize = 16 << 20;
 
 /// Maximum time that a result is kept.
 const LONGEST: Duration = Duration::from_secs(24 * 3600);
@@ -26,15 +23,16 @@ const OWN: [&str; 2] = ["inputResponses", "requestState"];
 
 /// The request that a result answers: its revision, its method, and the params that matter.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Key {
+pub struct CacheKey {
     revision: Revision,
     method: &'static str,
     params: [Option<String>; 2],
 }
 
-impl Key {
+impl CacheKey {
     /// Returns the key of a request whose result may be kept; `None` if it may not.
-    pub(crate) fn of(revision: Revision, method: &'static str, params: &Json) -> Option<Self> {
+    #[must_use]
+    pub fn of(revision: Revision, method: &'static str, params: &Json) -> Option<Self> {
         match method {
             methods::TOOLS_LIST
             | methods::PROMPTS_LIST
@@ -55,18 +53,31 @@ impl Key {
     }
 }
 
-struct Kept {
-    result: Json,
-    until: Instant,
+/// The users of a cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CacheUsers {
+    /// One principal, for whom private results are, too.
+    One,
+    /// Several, who share public results.
+    Several,
 }
 
-/// The results that are kept.
-#[derive(Default)]
-pub(crate) struct Cache(Mutex<State>);
+struct KeptResult {
+    result: Json,
+    until: Instant,
+    is_public: bool,
+}
+
+/// The results of a server that are kept.
+pub struct Cache {
+    /// Maximum number of bytes of results that are kept.
+    room: usize,
+    state: Mutex<CacheState>,
+}
 
 #[derive(Default)]
-struct State {
-    kept: HashMap<Key, Kept>,
+struct CacheState {
+    kept: HashMap<CacheKey, KeptResult>,
     bytes: usize,
     /// Number of changes at the server: a result of a request from before the last one is not kept.
     changes: u64,
@@ -76,16 +87,29 @@ impl std::fmt::Debug for Cache {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Cache")
             .field("results", &self.state().kept.len())
-            .finish()
+            .finish_non_exhaustive()
     }
 }
 
 impl Cache {
-    /// Returns a result that is kept, with the rest of its time; else the count of changes, for [`keep`](Self::keep).
-    pub(crate) fn get(&self, key: &Key) -> Result<Json, u64> {
+    /// Creates a cache of so many bytes of results.
+    #[must_use]
+    pub fn new(room: usize) -> Self {
+        Self {
+            room,
+            state: Mutex::default(),
+        }
+    }
+
+    /// Returns a result that is kept for these users, with the rest of its time.
+    ///
+    /// # Errors
+    /// Returns the count of changes if there is none, for [`keep`](Self::keep).
+    pub fn get(&self, key: &CacheKey, users: CacheUsers) -> Result<Json, u64> {
         let mut state = self.state();
         let now = Instant::now();
-        let Some(kept) = state.kept.get(key) else {
+        let is_for = |kept: &&KeptResult| kept.is_public || users == CacheUsers::One;
+        let Some(kept) = state.kept.get(key).filter(is_for) else {
             return Err(state.changes);
         };
         if now < kept.until {
@@ -99,44 +123,64 @@ impl Cache {
         Err(state.changes)
     }
 
-    /// Keeps a result if its server lets clients share it, and nothing has changed since the request was sent.
-    pub(crate) fn keep(&self, key: Key, result: &Json, changes: u64) {
+    /// Keeps a result if its server lets these users, and nothing has changed since the request was sent.
+    pub fn keep(&self, key: CacheKey, users: CacheUsers, result: &Json, changes: u64) {
         let is_public = result
             .get("cacheScope")
             .is_some_and(|it| it.text() == r#""public""#);
         let ttl = result.get("ttlMs").and_then(|it| it.parse::<f64>().ok());
-        let Some(ttl) = ttl.filter(|ttl| is_public && *ttl >= 1.0) else {
+        let is_for = is_public || users == CacheUsers::One;
+        let Some(ttl) = ttl.filter(|ttl| is_for && *ttl >= 1.0) else {
             return;
         };
         let ttl = Duration::from_millis(ttl.min(LONGEST.as_millis() as f64) as u64);
+        self.store(key, result, (ttl, is_public), changes);
+    }
+
+    /// Keeps the result of a list that says nothing of it, for all users and for so long, at most 24 hours, if nothing has
+    /// changed since the request was sent.
+    pub fn keep_list(&self, key: CacheKey, result: &Json, ttl: Duration, changes: u64) {
+        if key.method != methods::RESOURCES_READ && result.get("ttlMs").is_none() {
+            self.store(key, result, (ttl.min(LONGEST), true), changes);
+        }
+    }
+
+    fn store(
+        &self,
+        key: CacheKey,
+        result: &Json,
+        (ttl, is_public): (Duration, bool),
+        changes: u64,
+    ) {
         let mut state = self.state();
         if state.changes != changes {
             return;
         }
         state.remove(&key);
         let (now, bytes) = (Instant::now(), size(&key, result));
-        if state.bytes + bytes > ROOM {
-            let over: Vec<Key> = (state.kept.iter())
+        if state.bytes + bytes > self.room {
+            let over: Vec<CacheKey> = (state.kept.iter())
                 .filter(|(_, kept)| kept.until <= now)
                 .map(|(key, _)| key.clone())
                 .collect();
             over.iter().for_each(|key| state.remove(key));
         }
-        if state.bytes + bytes <= ROOM {
+        if state.bytes + bytes <= self.room {
             state.bytes += bytes;
             state.kept.insert(
                 key,
-                Kept {
+                KeptResult {
                     result: result.clone(),
                     until: now + ttl,
+                    is_public,
                 },
             );
         }
     }
 
     /// Forgets what a notification of the server says has changed.
-    pub(crate) fn forget(&self, notification: &str, params: &Json) {
-        let is_over = |key: &Key| match notification {
+    pub fn forget(&self, notification: &str, params: &Json) {
+        let is_over = |key: &CacheKey| match notification {
             methods::NOTIFICATIONS_TOOLS_LIST_CHANGED => key.method == methods::TOOLS_LIST,
             methods::NOTIFICATIONS_PROMPTS_LIST_CHANGED => key.method == methods::PROMPTS_LIST,
             methods::NOTIFICATIONS_RESOURCES_LIST_CHANGED => {
@@ -157,7 +201,7 @@ impl Cache {
         }
         let mut state = self.state();
         state.changes += 1;
-        let over: Vec<Key> = state
+        let over: Vec<CacheKey> = state
             .kept
             .keys()
             .filter(|key| is_over(key))
@@ -166,14 +210,23 @@ impl Cache {
         over.iter().for_each(|key| state.remove(key));
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    /// Forgets all results: changes may have been missed.
+    pub fn clear(&self) {
+        let mut state = self.state();
+        *state = CacheState {
+            changes: state.changes + 1,
+            ..CacheState::default()
+        };
+    }
+
+    fn state(&self) -> MutexGuard<'_, CacheState> {
         // Nothing that is done under the lock leaves it half done.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
-    fn remove(&mut self, key: &Key) {
+impl CacheState {
+    fn remove(&mut self, key: &CacheKey) {
         if let Some(kept) = self.kept.remove(key) {
             self.bytes -= size(key, &kept.result);
         }
@@ -181,16 +234,19 @@ impl State {
 }
 
 /// Returns what a result takes up.
-fn size(key: &Key, result: &Json) -> usize {
+fn size(key: &CacheKey, result: &Json) -> usize {
     let params = key.params.iter().flatten().map(String::len).sum::<usize>();
     result.text().len() + params + 128
 }
 
-/// Returns a result that may be kept for so many milliseconds.
+/// Returns a result that may be kept for so many milliseconds; one of a revision that says no time is unchanged.
 fn with_ttl(result: &Json, ttl: i64) -> Json {
     let Ok(mut members) = result.read::<Map<Json>>() else {
         return result.clone();
     };
+    if members.get("ttlMs").is_none() {
+        return result.clone();
+    }
     members.insert("ttlMs", Json::of(&ttl));
     Json::of(&members)
 }
@@ -203,8 +259,8 @@ mod tests {
 
     use super::*;
 
-    fn key(method: &'static str, params: serde_json::Value) -> Key {
-        Key::of(Revision::LATEST, method, &Json::from(params)).unwrap()
+    fn key(method: &'static str, params: serde_json::Value) -> CacheKey {
+        CacheKey::of(Revision::LATEST, method, &Json::from(params)).unwrap()
     }
 
     fn result(scope: &str) -> Json {
@@ -213,57 +269,113 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_public_result_is_kept_for_its_time_and_no_longer() {
-        let cache = Cache::default();
+        let cache = Cache::new(1 << 20);
         let list = key(
             methods::TOOLS_LIST,
             json!({ "_meta": { "traceparent": "1" } }),
         );
-        let changes = cache.get(&list).unwrap_err();
-        cache.keep(list.clone(), &result("private"), changes);
-        assert!(cache.get(&list).is_err());
-        cache.keep(list.clone(), &result("public"), changes);
+        let changes = cache.get(&list, CacheUsers::Several).unwrap_err();
+        cache.keep(
+            list.clone(),
+            CacheUsers::Several,
+            &result("private"),
+            changes,
+        );
+        assert!(cache.get(&list, CacheUsers::Several).is_err());
+        cache.keep(list.clone(), CacheUsers::One, &result("private"), changes);
+        assert!(cache.get(&list, CacheUsers::One).is_ok());
+        assert!(cache.get(&list, CacheUsers::Several).is_err());
+        cache.keep(
+            list.clone(),
+            CacheUsers::Several,
+            &result("public"),
+            changes,
+        );
         tokio::time::advance(Duration::from_millis(4_000)).await;
         // Other `_meta` asks for the same.
-        let kept = cache.get(&key(methods::TOOLS_LIST, json!({}))).unwrap();
+        let kept = cache
+            .get(&key(methods::TOOLS_LIST, json!({})), CacheUsers::Several)
+            .unwrap();
         assert_eq!(kept.get("ttlMs").unwrap().text(), "1000");
         assert!(
             cache
-                .get(&key(methods::TOOLS_LIST, json!({ "cursor": "2" })))
+                .get(
+                    &key(methods::TOOLS_LIST, json!({ "cursor": "2" })),
+                    CacheUsers::Several
+                )
                 .is_err()
         );
         tokio::time::advance(Duration::from_millis(1_000)).await;
-        assert!(cache.get(&list).is_err());
+        assert!(cache.get(&list, CacheUsers::Several).is_err());
         assert_eq!(cache.state().bytes, 0);
     }
 
     #[tokio::test(start_paused = true)]
+    async fn a_list_that_says_no_time_is_kept_for_that_of_the_configuration_and_unchanged() {
+        let cache = Cache::new(1 << 20);
+        let list = key(methods::TOOLS_LIST, json!({}));
+        let read = key(methods::RESOURCES_READ, json!({ "uri": "a:b" }));
+        let page = Json::from(json!({ "tools": [] }));
+        let changes = cache.get(&list, CacheUsers::Several).unwrap_err();
+        for key in [&list, &read] {
+            cache.keep_list(key.clone(), &page, Duration::from_secs(5), changes);
+        }
+        tokio::time::advance(Duration::from_millis(4_999)).await;
+        assert_eq!(cache.get(&list, CacheUsers::Several), Ok(page));
+        assert!(cache.get(&read, CacheUsers::Several).is_err());
+        tokio::time::advance(Duration::from_millis(1)).await;
+        assert!(cache.get(&list, CacheUsers::Several).is_err());
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn a_change_ends_what_is_kept_and_what_is_on_its_way() {
-        let cache = Cache::default();
+        let cache = Cache::new(1 << 20);
         let (list, read) = (
             key(methods::TOOLS_LIST, json!({})),
             key(methods::RESOURCES_READ, json!({ "uri": "a:b" })),
         );
-        let changes = cache.get(&list).unwrap_err();
-        cache.keep(list.clone(), &result("public"), changes);
-        cache.keep(read.clone(), &result("public"), changes);
+        let changes = cache.get(&list, CacheUsers::Several).unwrap_err();
+        cache.keep(
+            list.clone(),
+            CacheUsers::Several,
+            &result("public"),
+            changes,
+        );
+        cache.keep(
+            read.clone(),
+            CacheUsers::Several,
+            &result("public"),
+            changes,
+        );
         cache.forget(
             methods::NOTIFICATIONS_RESOURCES_UPDATED,
             &Json::from(json!({ "uri": "a:c" })),
         );
-        assert!(cache.get(&list).is_ok() && cache.get(&read).is_ok());
+        assert!(
+            cache.get(&list, CacheUsers::Several).is_ok()
+                && cache.get(&read, CacheUsers::Several).is_ok()
+        );
         cache.forget(
             methods::NOTIFICATIONS_RESOURCES_UPDATED,
             &Json::from(json!({ "uri": "a:b" })),
         );
-        assert!(cache.get(&list).is_ok() && cache.get(&read).is_err());
+        assert!(
+            cache.get(&list, CacheUsers::Several).is_ok()
+                && cache.get(&read, CacheUsers::Several).is_err()
+        );
         cache.forget(
             methods::NOTIFICATIONS_TOOLS_LIST_CHANGED,
             &Json::from(json!({})),
         );
-        cache.keep(list.clone(), &result("public"), changes);
-        assert!(cache.get(&list).is_err());
+        cache.keep(
+            list.clone(),
+            CacheUsers::Several,
+            &result("public"),
+            changes,
+        );
+        assert!(cache.get(&list, CacheUsers::Several).is_err());
         assert!(
-            Key::of(
+            CacheKey::of(
                 Revision::LATEST,
                 methods::TOOLS_CALL,
                 &Json::from(json!({}))
@@ -271,7 +383,7 @@ mod tests {
             .is_none()
         );
         assert!(
-            Key::of(
+            CacheKey::of(
                 Revision::LATEST,
                 methods::RESOURCES_READ,
                 &Json::from(json!({ "uri": "a", "requestState": "s" }))

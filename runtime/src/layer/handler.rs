@@ -1,0 +1,155 @@
+//! A handler of a server within layers.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use mcp_revisions_sansio::server::{
+    CustomNotification, CustomRequest, IncomingRequest, LogLevel, Notification,
+};
+use mcp_wire::{Direction, ErrorObject, Json};
+
+use super::{LayerMessage, Layers};
+use crate::transport::serve::{Handler, Peer, Session};
+use crate::transport::spawn::Boxed;
+
+impl Layers {
+    /// Passes a request of a client through the layers, to `last`. Messages of its peer pass them, too.
+    pub fn request<M, A>(
+        &self,
+        mut call: IncomingRequest<M>,
+        peer: Peer,
+        last: impl FnOnce(IncomingRequest<M>, Peer) -> A + Send + 'static,
+    ) -> Boxed<'static, Result<Json, ErrorObject>>
+    where
+        M: Clone + Into<Cow<'static, str>> + Send + 'static,
+        A: Future<Output = Result<Json, ErrorObject>> + Send + 'static,
+    {
+        let params = std::mem::take(&mut call.params);
+        let message =
+            LayerMessage::new(Direction::ClientToServer, true, call.method.clone(), params)
+                .from_peer(Some(call.peer), Some(Arc::clone(&call.caller)))
+                .of_client(Some(peer.clone()), peer.session());
+        let peer = peer.with_layers(self);
+        self.run(message, move |params| {
+            call.params = params;
+            last(call, peer)
+        })
+    }
+
+    /// Returns a session whose notifications and requests pass the layers.
+    #[must_use]
+    pub fn around(&self, session: Session) -> Session {
+        session.with_layers(self)
+    }
+
+    /// Passes a notification of a client through the layers, to `last`. Messages of its session pass them, too.
+    pub fn notice<M>(
+        &self,
+        mut notice: Notification<M>,
+        session: Session,
+        last: impl FnOnce(Notification<M>, Session) + Send + 'static,
+    ) where
+        M: Clone + Into<Cow<'static, str>> + Send + 'static,
+    {
+        if self.is_empty() {
+            return last(notice, session);
+        }
+        let params = std::mem::take(&mut notice.params);
+        let method = notice.method.clone();
+        let message = LayerMessage::new(Direction::ClientToServer, false, method, params)
+            .from_peer(Some(notice.peer), None)
+            .of_client(None, session.clone());
+        let session = session.with_layers(self);
+        self.pass_soon(message, move |params| {
+            notice.params = params;
+            last(notice, session);
+        });
+    }
+}
+
+/// A handler within layers: messages to it pass them, and messages that it sends to its clients.
+///
+/// [`McpServer::with_layer`](crate::service::McpServer::with_layer) and `mcp_bridge::Bridge::with_layer` need none; this is for a
+/// [`Handler`] of your own.
+#[derive(Debug)]
+pub struct LayeredHandler<H> {
+    handler: Arc<H>,
+    layers: Layers,
+}
+
+impl<H: Handler> LayeredHandler<H> {
+    /// Creates a handler without a layer.
+    pub fn new(handler: H) -> Self {
+        Self::within(handler, Layers::default())
+    }
+
+    pub(crate) fn within(handler: H, layers: Layers) -> Self {
+        Self {
+            handler: Arc::new(handler),
+            layers,
+        }
+    }
+
+    /// Adds a layer within the others.
+    #[must_use]
+    pub fn with_layer<F, A>(mut self, layer: F) -> Self
+    where
+        F: Fn(LayerMessage) -> A + Send + Sync + 'static,
+        A: Future<Output = Result<Json, ErrorObject>> + Send + 'static,
+    {
+        self.layers.add(layer);
+        self
+    }
+}
+
+impl<H: Handler> Handler for LayeredHandler<H> {
+    async fn call(&self, call: IncomingRequest, peer: Peer) -> Result<Json, ErrorObject> {
+        if self.layers.is_empty() {
+            return self.handler.call(call, peer).await;
+        }
+        let handler = Arc::clone(&self.handler);
+        let answer = self
+            .layers
+            .request(call, peer, move |call, peer| async move {
+                handler.call(call, peer).await
+            });
+        answer.await
+    }
+
+    async fn custom_request(&self, call: CustomRequest, peer: Peer) -> Result<Json, ErrorObject> {
+        if self.layers.is_empty() {
+            return self.handler.custom_request(call, peer).await;
+        }
+        let handler = Arc::clone(&self.handler);
+        let answer = self
+            .layers
+            .request(call, peer, move |call, peer| async move {
+                handler.custom_request(call, peer).await
+            });
+        answer.await
+    }
+
+    fn notice(&self, notice: Notification, session: Session) {
+        let handler = Arc::clone(&self.handler);
+        self.layers.notice(notice, session, move |notice, session| {
+            handler.notice(notice, session)
+        });
+    }
+
+    fn custom_notification(&self, notice: CustomNotification, session: Session) {
+        let handler = Arc::clone(&self.handler);
+        self.layers.notice(notice, session, move |notice, session| {
+            handler.custom_notification(notice, session);
+        });
+    }
+
+    fn on_log_level(&self, level: LogLevel, session: Session) {
+        self.handler
+            .on_log_level(level, session.with_layers(&self.layers));
+    }
+
+    fn on_initialized(&self, session: Session) {
+        self.handler
+            .on_initialized(session.with_layers(&self.layers));
+    }
+}

@@ -1,0 +1,89 @@
+//! Layers around the messages of a client.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use mcp_revisions_core::Spoken;
+use mcp_wire::{Direction, ErrorObject, Json};
+
+use super::{Client, How};
+use crate::layer::LayerMessage;
+use crate::service::Error;
+
+/// Returns params as they are sent: none where the application gave none and no layer has added any.
+fn sent(params: Json, has_params: bool) -> Option<Json> {
+    (has_params || params.text() != "{}").then_some(params)
+}
+
+impl<App: Spoken> Client<App> {
+    fn message(
+        &self,
+        is_request: bool,
+        method: &'static str,
+        params: Option<Json>,
+    ) -> LayerMessage {
+        let spoken = self.handle.server().map(|facts| facts.revision);
+        let (direction, params) = (Direction::ClientToServer, params.unwrap_or_default());
+        LayerMessage::new(direction, is_request, method, params).from_peer(spoken, None)
+    }
+
+    /// Sends a request through the layers. An error that is not of the server stays what it is if the layers return it.
+    pub(super) async fn request_through_layers(
+        &self,
+        method: &'static str,
+        params: Option<Json>,
+    ) -> Result<Json, Error> {
+        let has_params = params.is_some();
+        let message = self.message(true, method, params);
+        let client = self.clone();
+        let failed: Arc<Mutex<Option<(ErrorObject, Error)>>> = Arc::default();
+        let noted = Arc::clone(&failed);
+        let answer = self.how.layers.run(message, move |params| async move {
+            let answer = client.send(method, sent(params, has_params)).await;
+            answer.map_err(|error| {
+                let error = match error {
+                    Error::Rpc(error) => return error,
+                    error => error,
+                };
+                let object = crate::errors::internal(&error.to_string()).error;
+                *noted.lock().unwrap_or_else(PoisonError::into_inner) =
+                    Some((object.clone(), error));
+                object
+            })
+        });
+        let answer = answer.await;
+        let failed = failed.lock().unwrap_or_else(PoisonError::into_inner).take();
+        answer.map_err(|object| match failed {
+            Some((noted, error)) if noted == object => error,
+            _ => Error::Rpc(object),
+        })
+    }
+
+    /// Passes a notification of the application through the layers, and returns its params as they are sent; `None` if a layer
+    /// does not forward it.
+    pub(super) async fn pass_notification(
+        &self,
+        method: &'static str,
+        params: Option<Json>,
+    ) -> Option<Option<Json>> {
+        if self.how.layers.is_empty() {
+            return Some(params);
+        }
+        let has_params = params.is_some();
+        let message = self.message(false, method, params);
+        let passed = self.how.layers.pass(message).await?;
+        Some(sent(passed, has_params))
+    }
+}
+
+impl How {
+    /// Passes a notification of the server through the layers, and returns its params as they are handed on; `None` if a layer
+    /// does not forward it.
+    pub(super) async fn admit(&self, method: &str, params: Json) -> Option<Json> {
+        if self.layers.is_empty() {
+            return Some(params);
+        }
+        let direction = Direction::ServerToClient;
+        let message = LayerMessage::new(direction, false, method.to_owned(), params);
+        self.layers.pass(message).await
+    }
+}

@@ -1,0 +1,121 @@
+//! Layers around messages to a client.
+
+use mcp_revisions_sansio::Fate;
+use mcp_wire::{Direction, ErrorObject, Json};
+
+use super::{Peer, Session};
+use crate::layer::{LayerMessage, Layers};
+use crate::transport::spawn::Boxed;
+
+/// The rule of a notification that a layer has not forwarded, or holds.
+const NOT_FORWARDED: Fate = Fate::Dropped("layer");
+
+/// Returns a message to a client that is in no layer yet.
+fn outgoing(is_request: bool, method: &str, params: Option<&Json>) -> LayerMessage {
+    let params = params.cloned().unwrap_or_default();
+    LayerMessage::new(
+        Direction::ServerToClient,
+        is_request,
+        method.to_owned(),
+        params,
+    )
+}
+
+/// Returns params as they are sent: none where the application gave none and no layer has added any.
+fn sent(params: &Json, has_params: bool) -> Option<&Json> {
+    (has_params || params.text() != "{}").then_some(params)
+}
+
+impl Peer {
+    /// Returns the peer within layers, which its messages pass.
+    pub(crate) fn with_layers(self, layers: &Layers) -> Self {
+        let layers = layers.clone();
+        Self { layers, ..self }
+    }
+
+    fn without_layers(&self) -> Self {
+        self.clone().with_layers(&Layers::default())
+    }
+
+    fn message(&self, is_request: bool, method: &str, params: Option<&Json>) -> LayerMessage {
+        let peer = self.without_layers();
+        let session = peer.session();
+        outgoing(is_request, method, params).of_client(Some(peer), session)
+    }
+
+    pub(super) async fn notify_through_layers(&self, method: &str, params: Option<&Json>) -> Fate {
+        let message = self.message(false, method, params);
+        let Some(passed) = self.layers.pass(message).await else {
+            return NOT_FORWARDED;
+        };
+        let peer = self.without_layers();
+        peer.notified(method, sent(&passed, params.is_some())).await
+    }
+
+    #[cfg(feature = "tracing")]
+    pub(super) fn try_notify_through_layers(
+        &self,
+        method: &str,
+        params: Option<&Json>,
+    ) -> Option<Fate> {
+        let message = self.message(false, method, params);
+        let (peer, has_params) = (self.without_layers(), params.is_some());
+        let method = method.to_owned();
+        let passed = self.layers.pass_soon(message, move |params| {
+            peer.try_notify(&method, sent(&params, has_params))
+        });
+        passed.unwrap_or(Some(NOT_FORWARDED))
+    }
+
+    pub(super) fn ask_through_layers(
+        &self,
+        method: &str,
+        params: Option<&Json>,
+    ) -> Boxed<'static, Result<Json, ErrorObject>> {
+        let message = self.message(true, method, params);
+        let (peer, has_params) = (self.without_layers(), params.is_some());
+        let method = method.to_owned();
+        self.layers.run(message, move |params| async move {
+            peer.asked(&method, sent(&params, has_params)).await
+        })
+    }
+}
+
+impl Session {
+    /// Returns the session within layers, which its messages pass.
+    pub(crate) fn with_layers(self, layers: &Layers) -> Self {
+        let layers = layers.clone();
+        Self { layers, ..self }
+    }
+
+    fn without_layers(&self) -> Self {
+        self.clone().with_layers(&Layers::default())
+    }
+
+    fn message(&self, is_request: bool, method: &str, params: Option<&Json>) -> LayerMessage {
+        outgoing(is_request, method, params).of_client(None, self.without_layers())
+    }
+
+    pub(super) fn notify_through_layers(&self, method: &str, params: Option<&Json>) -> Fate {
+        let message = self.message(false, method, params);
+        let (session, has_params) = (self.without_layers(), params.is_some());
+        let method = method.to_owned();
+        let passed = self.layers.pass_soon(message, move |params| {
+            session.notify(&method, sent(&params, has_params))
+        });
+        passed.unwrap_or(NOT_FORWARDED)
+    }
+
+    pub(super) fn ask_through_layers(
+        &self,
+        method: &str,
+        params: Option<&Json>,
+    ) -> Boxed<'static, Result<Json, ErrorObject>> {
+        let message = self.message(true, method, params);
+        let (session, has_params) = (self.without_layers(), params.is_some());
+        let method = method.to_owned();
+        self.layers.run(message, move |params| async move {
+            session.asked(&method, sent(&params, has_params)).await
+        })
+    }
+}
