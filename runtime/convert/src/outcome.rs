@@ -13,7 +13,7 @@ use crate::loss::Loss;
 pub enum Outcome<T> {
     /// Nothing was lost or reshaped: the receiver has all that the sender said.
     ///
-    /// Converting back gives the same value, but for what the receiver's revision alone gives a meaning: a member that the
+    /// Converting back gives the same value, but for parts to which only the receiver's revision gives a meaning: a member that the
     /// sender's revision does not name, such as `icons`, or a keyword of its JSON Schema dialect, such as `prefixItems`. It was
     /// read by that meaning, and the way back records it as it records any other. The way back of a notification that a peer
     /// gets unasked, of logs and of changes, is that of a connection: it [needs state](Self::RequiresState).

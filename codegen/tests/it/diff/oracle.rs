@@ -1,5 +1,5 @@
 //! Seeded edits of real schemas, with values that an independent validator judges: what the diff calls harmless is refused
-//! by nobody, and each example of what breaks holds. A longer run:
+//! by no receiver, and each example of what breaks holds. A longer run:
 //! `ORACLE_SAMPLES=5000 ORACLE_SEED=7 cargo test --release -p mcp-codegen --test it oracle`.
 
 use std::collections::BTreeSet;
