@@ -14,6 +14,7 @@ mod hostile;
 mod lists;
 mod mending;
 mod methods;
+mod naming;
 mod oracle;
 mod pages;
 mod rejection;
