@@ -62,7 +62,7 @@ pub enum CacheUsers {
     Several,
 }
 
-struct KeptResult {
+struct CachedResult {
     result: Json,
     until: Instant,
     is_public: bool,
@@ -77,7 +77,7 @@ pub struct Cache {
 
 #[derive(Default)]
 struct CacheState {
-    kept: HashMap<CacheKey, KeptResult>,
+    kept: HashMap<CacheKey, CachedResult>,
     bytes: usize,
     /// Number of changes at the server: a result of a request from before the last one is not kept.
     changes: u64,
@@ -108,7 +108,7 @@ impl Cache {
     pub fn get(&self, key: &CacheKey, users: CacheUsers) -> Result<Json, u64> {
         let mut state = self.state();
         let now = Instant::now();
-        let is_for = |kept: &&KeptResult| kept.is_public || users == CacheUsers::One;
+        let is_for = |kept: &&CachedResult| kept.is_public || users == CacheUsers::One;
         let Some(kept) = state.kept.get(key).filter(is_for) else {
             return Err(state.changes);
         };
@@ -169,7 +169,7 @@ impl Cache {
             state.bytes += bytes;
             state.kept.insert(
                 key,
-                KeptResult {
+                CachedResult {
                     result: result.clone(),
                     until: now + ttl,
                     is_public,

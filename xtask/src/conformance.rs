@@ -14,9 +14,9 @@ use anyhow::{Context, ensure};
 use clap::{Args, ValueEnum};
 use mcp_revisions_schema::command::CommandOutcome;
 
-use crate::process::{Built, Running, npm_install, output};
-use crate::progress::Progress;
-use crate::replicas::{Balancer, Redis, SKIPPED};
+use crate::process::{Built, RunningProcess, npm_install, output};
+use crate::progress::ProgressLine;
+use crate::replicas::{Balancer, RedisServer, SKIPPED};
 use crate::workspace::root;
 use table::{Expectations, Expected, Score, Scores};
 
@@ -59,17 +59,17 @@ pub(crate) struct Arguments {
     haproxy: bool,
     /// Run only the scenarios of this side
     #[arg(long, value_enum)]
-    side: Option<Side>,
+    side: Option<ExampleSide>,
 }
 
 /// Which example the suite tries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Side {
+enum ExampleSide {
     Server,
     Client,
 }
 
-impl Side {
+impl ExampleSide {
     fn name(self) -> &'static str {
         match self {
             Self::Server => "server",
@@ -139,20 +139,20 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<CommandOutcome> {
     let suite = Suite { folder, node };
     let only = arguments.scenario.as_deref();
     let mut outcome = CommandOutcome::passed(String::new());
-    for side in [Side::Server, Side::Client] {
+    for side in [ExampleSide::Server, ExampleSide::Client] {
         if arguments.side.is_some_and(|wanted| wanted != side) {
             continue;
         }
         let (scores, notes) = match side {
-            Side::Server if arguments.haproxy => match balanced(&suite, only)? {
+            ExampleSide::Server if arguments.haproxy => match balanced(&suite, only)? {
                 Some(scores) => (scores, Vec::new()),
                 None => {
                     outcome.text.push_str(SKIPPED);
                     continue;
                 }
             },
-            Side::Server => (served(&suite, only, arguments.replicas)?, Vec::new()),
-            Side::Client => client::run(&suite, only)?,
+            ExampleSide::Server => (served(&suite, only, arguments.replicas)?, Vec::new()),
+            ExampleSide::Client => client::run(&suite, only)?,
         };
         let of_side = expected.iter().filter(|one| one.side == side.name());
         let expected: Vec<&Expected> = of_side.collect();
@@ -163,7 +163,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<CommandOutcome> {
         }
         outcome.text.push('\n');
         outcome.passed &= judged.passed;
-        if side == Side::Client {
+        if side == ExampleSide::Client {
             let scores = client::authorization(&suite, only)?;
             let columns = &client::COLUMNS;
             let judged = table::judge("authorization of clients", columns, &scores, &[], false);
@@ -178,7 +178,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<CommandOutcome> {
 fn served(suite: &Suite, only: Option<&str>, replicas: u32) -> anyhow::Result<Scores> {
     let redis = match replicas {
         0 | 1 => None,
-        _ => Redis::start(&suite.folder),
+        _ => RedisServer::start(&suite.folder),
     };
     if replicas > 1 && redis.is_none() {
         eprintln!("redis-server is not on the PATH: the replicas share memory");
@@ -189,11 +189,11 @@ fn served(suite: &Suite, only: Option<&str>, replicas: u32) -> anyhow::Result<Sc
 
 /// Returns the server's side, against three processes behind haproxy; `None` without it, or without Redis.
 fn balanced(suite: &Suite, only: Option<&str>) -> anyhow::Result<Option<Scores>> {
-    let Some(redis) = Redis::start(&suite.folder) else {
+    let Some(redis) = RedisServer::start(&suite.folder) else {
         return Ok(None);
     };
     let servers = (0..3).map(|_| start(1, Some(&redis)));
-    let servers: Vec<(Running, String)> = servers.collect::<anyhow::Result<_>>()?;
+    let servers: Vec<(RunningProcess, String)> = servers.collect::<anyhow::Result<_>>()?;
     let urls: Vec<String> = servers.iter().map(|(_, url)| url.clone()).collect();
     let balancer = Balancer::start(&urls)?;
     let scores = balancer.map(|balancer| scored(suite, &balancer.url, only));
@@ -201,18 +201,18 @@ fn balanced(suite: &Suite, only: Option<&str>) -> anyhow::Result<Option<Scores>>
 }
 
 /// Builds the example server, and starts it.
-fn start(replicas: u32, redis: Option<&Redis>) -> anyhow::Result<(Running, String)> {
+fn start(replicas: u32, redis: Option<&RedisServer>) -> anyhow::Result<(RunningProcess, String)> {
     let features = redis.map_or("", |_| " --features redis");
     let built = Built::of(&format!("--package {PROGRAMS} --bin {SERVER}{features}"))?;
     let mut server = Command::new(built.program(SERVER)?);
     server.args(["0", &replicas.to_string()]);
-    Running::listening(server.args(redis.map(|redis| &redis.url)), None)
+    RunningProcess::listening(server.args(redis.map(|redis| &redis.url)), None)
 }
 
 /// All scenarios of all revisions, against the server at a URL.
 fn scored(suite: &Suite, url: &str, only: Option<&str>) -> anyhow::Result<Scores> {
     let mut scores = Scores::new();
-    let mut progress = Progress::of(REVISIONS.len());
+    let mut progress = ProgressLine::of(REVISIONS.len());
     for revision in REVISIONS {
         progress.step(format_args!("scenarios of {revision}"));
         let only_tasks = only.is_some_and(|only| TASKS.contains(&only));

@@ -15,11 +15,11 @@ use mcp_revisions_schema::Spec;
 use mcp_revisions_schema::command::CommandOutcome;
 use mcp_revisions_schema::spec::RevisionStage;
 
-use crate::progress::Progress;
+use crate::progress::ProgressLine;
 use crate::replicas::SKIPPED;
 use crate::tally::Tally;
 use crate::workspace::spec_dir;
-use peers::Peer;
+use peers::InteropPeer;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -48,14 +48,14 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<CommandOutcome> {
     let mut table = Tally::new(&["peer", "is the", "opens with", "over"], &revisions);
     let names = &arguments.peers;
     let is_wanted =
-        |peer: &Peer| names.is_empty() || names.iter().any(|it| peer.name.starts_with(it));
-    let peers: Vec<Peer> = peers::all().into_iter().filter(is_wanted).collect();
+        |peer: &InteropPeer| names.is_empty() || names.iter().any(|it| peer.name.starts_with(it));
+    let peers: Vec<InteropPeer> = peers::all().into_iter().filter(is_wanted).collect();
     let cells = peers.iter().flat_map(|peer| {
         let modes = peer.modes.iter();
         let lines = modes.flat_map(|mode| peer.channels.iter().map(move |it| (mode, it)));
         lines.flat_map(|(mode, channel)| revisions.iter().filter(|one| mode.reaches(one, channel)))
     });
-    let mut progress = Progress::of(cells.count());
+    let mut progress = ProgressLine::of(cells.count());
     for peer in peers {
         eprintln!("{}: installing", peer.name);
         let installed = match peers::install(&peer, &examples.folder) {
@@ -70,8 +70,8 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<CommandOutcome> {
         table.notes.insert(note);
         for mode in peer.modes {
             for &channel in peer.channels {
-                let is_asked =
-                    !arguments.haproxy || peer.role == peers::Role::Client && channel != "stdio";
+                let is_asked = !arguments.haproxy
+                    || peer.role == peers::PeerRole::Client && channel != "stdio";
                 if !is_asked || !revisions.iter().any(|one| mode.reaches(one, channel)) {
                     continue;
                 }

@@ -97,9 +97,9 @@ impl Built {
 }
 
 /// A program that ends with this.
-pub(crate) struct Running(Child);
+pub(crate) struct RunningProcess(Child);
 
-impl Running {
+impl RunningProcess {
     /// Starts a program.
     pub(crate) fn start(command: &mut Command) -> std::io::Result<Self> {
         command.spawn().map(Self)
@@ -150,7 +150,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningProcess {
     fn drop(&mut self) {
         // It may have ended by itself.
         let _ = self.0.kill();

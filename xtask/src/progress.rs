@@ -3,12 +3,12 @@
 use std::fmt::Display;
 
 /// A count of steps whose number is known from the start.
-pub(crate) struct Progress {
+pub(crate) struct ProgressLine {
     done: usize,
     of: usize,
 }
 
-impl Progress {
+impl ProgressLine {
     pub(crate) fn of(of: usize) -> Self {
         Self { done: 0, of }
     }

@@ -16,7 +16,7 @@ use mcp_revisions_schema::decision::QuestionKind;
 use mcp_revisions_schema::diff::ChangeLevel;
 use mcp_revisions_schema::spec::SpecDirectory;
 
-use crate::progress::Progress;
+use crate::progress::ProgressLine;
 use crate::workspace::spec_dir;
 use mcp_revisions_schema::command::CommandOutcome;
 
@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<CommandOutcome> {
     let compile = arguments.compile;
     let workshop = compile.then(Workshop::set_up).transpose()?;
     let mut history = History::default();
-    let mut progress = Progress::of(schemas.len());
+    let mut progress = ProgressLine::of(schemas.len());
     tell(&history.heading(compile));
     // As many at once as there are processors; what is printed of each one rests on the one before.
     let threads = std::thread::available_parallelism().map_or(1, NonZero::get);

@@ -7,19 +7,19 @@ use std::time::Duration;
 
 use anyhow::{Context, ensure};
 
-use crate::process::Running;
+use crate::process::RunningProcess;
 use crate::workspace::root;
 
 /// The replicas in the configuration of haproxy, by the variables that name their addresses.
 const REPLICAS: [&str; 3] = ["ONE", "TWO", "THREE"];
 
 /// A Redis server, which ends with this.
-pub(crate) struct Redis {
-    _server: Running,
+pub(crate) struct RedisServer {
+    _server: RunningProcess,
     pub(crate) url: String,
 }
 
-impl Redis {
+impl RedisServer {
     /// Starts a server on a socket in a folder; `None` without one on the PATH.
     pub(crate) fn start(folder: &Path) -> Option<Self> {
         let socket = folder.join("redis.socket");
@@ -28,7 +28,7 @@ impl Redis {
         let mut server = Command::new("redis-server");
         server.args(["--port", "0", "--save", "", "--unixsocket"]);
         let redis = Self {
-            _server: Running::start(server.arg(&socket).stdout(Stdio::null())).ok()?,
+            _server: RunningProcess::start(server.arg(&socket).stdout(Stdio::null())).ok()?,
             url: format!("redis+unix://{}", socket.display()),
         };
         let is_there = wait(|| socket.exists());
@@ -38,7 +38,7 @@ impl Redis {
 
 /// A load balancer that gives each request to the next replica, which ends with this.
 pub(crate) struct Balancer {
-    _server: Running,
+    _server: RunningProcess,
     /// Where clients reach the replicas.
     pub(crate) url: String,
 }
@@ -67,7 +67,7 @@ impl Balancer {
             .env("BIND", free.to_string())
             .stdout(Stdio::null())
             .stderr(Stdio::null());
-        let Ok(server) = Running::start(&mut command) else {
+        let Ok(server) = RunningProcess::start(&mut command) else {
             return Ok(None);
         };
         let balancer = Self {

@@ -23,11 +23,11 @@ pub(crate) struct Arguments {
     #[arg(long, global = true, value_name = "DIR")]
     spec: Option<PathBuf>,
     #[command(subcommand)]
-    command: Command,
+    command: SpecCommand,
 }
 
 #[derive(Subcommand)]
-enum Command {
+enum SpecCommand {
     /// Take an upstream schema.json as the schema of a revision or of an extension
     Import(Import),
     /// Check that every schema is canonical, every erratum applies and every rule matches
@@ -100,7 +100,7 @@ struct Import {
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<CommandOutcome> {
     let dir = arguments.spec.map_or_else(spec_dir, Ok)?;
     match arguments.command {
-        Command::Import(import) => {
+        SpecCommand::Import(import) => {
             let upstream = match import.extension {
                 Some(_) => UpstreamFile::read_extension(&import.file)?,
                 None => UpstreamFile::read(&import.file)?,
@@ -143,7 +143,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<CommandOutcome> {
             };
             ends(&mut directory, &dir, text, stands, &stubs)
         }
-        Command::Confirm {
+        SpecCommand::Confirm {
             revision,
             facts,
             all,
@@ -161,15 +161,15 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<CommandOutcome> {
                 &settled, drop, left,
             )))
         }
-        Command::Verify { upstream } => {
+        SpecCommand::Verify { upstream } => {
             let verified = spec::verify(&dir, upstream.as_deref())?;
             // Whether rules match is what the generator finds out.
             mcp_codegen::generate::generate(&Spec::read(&dir)?)?;
             Ok(CommandOutcome::passed(verify_text(&verified)))
         }
-        Command::Docs => docs(&Spec::read(&dir)?),
-        Command::Errata(of) => errata::run(&of, &Spec::read(&dir)?),
-        Command::List => Ok(CommandOutcome::passed(list_text(&Spec::read(&dir)?))),
+        SpecCommand::Docs => docs(&Spec::read(&dir)?),
+        SpecCommand::Errata(of) => errata::run(&of, &Spec::read(&dir)?),
+        SpecCommand::List => Ok(CommandOutcome::passed(list_text(&Spec::read(&dir)?))),
     }
 }
 

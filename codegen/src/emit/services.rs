@@ -17,7 +17,7 @@ use mcp_revisions_schema::naming::{pascal_case, snake_case};
 use mcp_revisions_schema::spec::extensions::Roles;
 
 /// What a side is called in generated code.
-struct Side {
+struct ServiceSide {
     direction: Direction,
     /// Who answers, in words.
     who: String,
@@ -26,7 +26,7 @@ struct Side {
     marker: Ident,
 }
 
-impl Side {
+impl ServiceSide {
     /// Returns the side that answers the messages of this direction.
     fn of(direction: Direction, roles: &Roles) -> Self {
         let (who, marker) = match direction {
@@ -48,7 +48,7 @@ impl Side {
 const OWN: [&str; 2] = ["notification", "request"];
 
 /// A method as a function.
-struct Function<'m> {
+struct ServiceFunction<'m> {
     name: Ident,
     method: &'m ModelMethod,
     params: TokenStream,
@@ -64,7 +64,7 @@ pub(super) fn services(model: &Model, docs: &TypeDocs, facts: &CrateFacts) -> To
     );
     let roles = facts.extension.as_ref().map(|of| of.roles.clone());
     let roles = roles.unwrap_or_default();
-    for side in Direction::ALL.map(|direction| Side::of(direction, &roles)) {
+    for side in Direction::ALL.map(|direction| ServiceSide::of(direction, &roles)) {
         let functions = functions(model, docs, facts, &side);
         body.extend(handlers(&side, &functions));
         body.extend(dispatch(&side, &functions));
@@ -77,8 +77,8 @@ fn functions<'m>(
     model: &'m Model,
     docs: &TypeDocs,
     facts: &CrateFacts,
-    side: &Side,
-) -> Vec<Function<'m>> {
+    side: &ServiceSide,
+) -> Vec<ServiceFunction<'m>> {
     let mut functions = Vec::new();
     let mut taken: SortedSet<String> = SortedSet::new();
     let of_side = |method: &&ModelMethod| method.direction == side.direction;
@@ -107,7 +107,7 @@ fn functions<'m>(
             .get(&method.message)
             .map(|def| docs.ty(def))
             .unwrap_or_default();
-        functions.push(Function {
+        functions.push(ServiceFunction {
             name: ident(&name),
             method,
             params: params_type(method),
@@ -136,7 +136,7 @@ fn function_name(method: &ModelMethod) -> String {
     )
 }
 
-fn handlers(side: &Side, functions: &[Function<'_>]) -> TokenStream {
+fn handlers(side: &ServiceSide, functions: &[ServiceFunction<'_>]) -> TokenStream {
     let name = &side.handlers;
     let about = format!(
         "What a {} answers: a method for each request and each notification.\n\nA request that is not handled is answered as one whose method is not there; a notification is left alone.",
@@ -144,7 +144,7 @@ fn handlers(side: &Side, functions: &[Function<'_>]) -> TokenStream {
     );
     let about = doc(&about);
     let methods = functions.iter().map(|function| {
-        let Function {
+        let ServiceFunction {
             name,
             method,
             params,
@@ -182,13 +182,13 @@ fn handlers(side: &Side, functions: &[Function<'_>]) -> TokenStream {
     }
 }
 
-fn dispatch(side: &Side, functions: &[Function<'_>]) -> TokenStream {
-    let Side {
+fn dispatch(side: &ServiceSide, functions: &[ServiceFunction<'_>]) -> TokenStream {
+    let ServiceSide {
         handlers, marker, ..
     } = side;
     let (answered, told): (Vec<_>, Vec<_>) =
         (functions.iter()).partition(|function| function.method.result.is_some());
-    let arm = |routine: &str, function: &Function<'_>| {
+    let arm = |routine: &str, function: &ServiceFunction<'_>| {
         let (routine, method, name) = (ident(routine), &function.method.name, &function.name);
         quote!(#method => service::#routine(params, |params| handlers.#name(params, cx)).await,)
     };
@@ -242,8 +242,8 @@ fn dispatch(side: &Side, functions: &[Function<'_>]) -> TokenStream {
 fn calls(
     model: &Model,
     facts: &CrateFacts,
-    side: &Side,
-    functions: &[Function<'_>],
+    side: &ServiceSide,
+    functions: &[ServiceFunction<'_>],
 ) -> TokenStream {
     let name = &side.calls;
     // The requests of an extension are made on connections of its revision.
@@ -260,7 +260,7 @@ fn calls(
     );
     let about = doc(&about);
     let methods = functions.iter().map(|function| {
-        let Function {
+        let ServiceFunction {
             name,
             method,
             params,

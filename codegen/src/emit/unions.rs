@@ -68,7 +68,7 @@ fn variant_doc(model: &Model, ty: &Ty, docs: &TypeDocs) -> String {
 /// Reading and writing of a union, as a table of its variants, and the function that decides which one comes.
 pub(super) fn wire(def: &TypeDef, union: &Union) -> TokenStream {
     let name = ident(&def.name);
-    let emitter = Emitter { def, union };
+    let emitter = PlanEmitter { def, union };
     let lines = union.variants.iter().map(|variant| {
         let (name, ty) = (ident(&variant.name), rust_type(&variant.ty));
         let boxed = variant.boxed.then(|| quote!(box));
@@ -107,12 +107,12 @@ pub(super) fn wire(def: &TypeDef, union: &Union) -> TokenStream {
     }
 }
 
-struct Emitter<'m> {
+struct PlanEmitter<'m> {
     def: &'m TypeDef,
     union: &'m Union,
 }
 
-impl Emitter<'_> {
+impl PlanEmitter<'_> {
     /// Returns what stands where a plan has decided: from here on it is that variant.
     fn take(&self, index: usize) -> TokenStream {
         let variant = ident(&self.union.variants[index].name);

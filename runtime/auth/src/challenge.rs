@@ -51,9 +51,9 @@ fn is_token_char(byte: u8) -> bool {
 }
 
 /// The rest of a header value.
-struct Rest<'a>(&'a str);
+struct ChallengeText<'a>(&'a str);
 
-impl<'a> Rest<'a> {
+impl<'a> ChallengeText<'a> {
     fn skip(&mut self, what: impl Fn(u8) -> bool) {
         let end = self.0.bytes().position(|byte| !what(byte));
         self.0 = self
@@ -105,7 +105,7 @@ impl<'a> Rest<'a> {
 }
 
 fn read_value(value: &str, all: &mut Vec<Challenge>) {
-    let mut rest = Rest(value);
+    let mut rest = ChallengeText(value);
     let first = all.len();
     loop {
         rest.skip(|byte| byte == b' ' || byte == b'\t' || byte == b',');

@@ -7,8 +7,8 @@ use crate::address::{
 };
 use crate::document::{ServerMetadata, is_scope, object, text, texts};
 use crate::error::harmless;
-use crate::flow::{Desk, Method, Purpose, Request};
-use crate::{Answer, AuthError, Challenge, Settings};
+use crate::flow::{Desk, FlowMethod, FlowPurpose, FlowRequest};
+use crate::{AuthError, Challenge, FlowResponse, Settings};
 
 /// Maximum number of authorization servers of a resource that are looked at.
 const SERVERS: usize = 20;
@@ -26,7 +26,7 @@ pub(crate) struct Discovered {
 }
 
 /// Metadata of the resource.
-struct Resource {
+struct ResourceMetadata {
     resource: String,
     issuers: Vec<String>,
     scopes: Vec<String>,
@@ -94,15 +94,15 @@ struct DocumentReader<'a> {
 }
 
 impl DocumentReader<'_> {
-    async fn get(&self, url: &str, purpose: Purpose) -> Result<Answer, AuthError> {
+    async fn get(&self, url: &str, purpose: FlowPurpose) -> Result<FlowResponse, AuthError> {
         let mut headers = vec![("Accept", "application/json".to_owned())];
         headers.extend(
             self.version
                 .map(|it| ("MCP-Protocol-Version", it.to_owned())),
         );
-        let request = Request {
+        let request = FlowRequest {
             purpose,
-            method: Method::Get,
+            method: FlowMethod::Get,
             url: url.to_owned(),
             headers,
             body: None,
@@ -115,7 +115,7 @@ impl DocumentReader<'_> {
         &self,
         named: Option<&str>,
         server: &Url,
-    ) -> Result<Option<Resource>, AuthError> {
+    ) -> Result<Option<ResourceMetadata>, AuthError> {
         let mut places = Vec::new();
         if let Some(named) = named {
             check("resource_metadata of the challenge", named, server)?;
@@ -124,7 +124,7 @@ impl DocumentReader<'_> {
         places.extend(resource_places(server));
         places.dedup();
         for place in places {
-            let answer = self.get(&place, Purpose::Resource).await?;
+            let answer = self.get(&place, FlowPurpose::Resource).await?;
             let Some(body) = object(&answer).filter(|_| answer.status == 200) else {
                 continue;
             };
@@ -154,7 +154,7 @@ impl DocumentReader<'_> {
             let mut scopes = texts(&body, "scopes_supported").unwrap_or_default();
             scopes.retain(|scope| is_scope(scope));
             let wants = body.get("dpop_bound_access_tokens_required");
-            return Ok(Some(Resource {
+            return Ok(Some(ResourceMetadata {
                 resource,
                 issuers,
                 scopes,
@@ -172,7 +172,7 @@ impl DocumentReader<'_> {
     ) -> Result<Option<ServerMetadata>, AuthError> {
         let url = check("the issuer", issuer, server)?;
         for place in issuer_places(&url) {
-            let answer = self.get(&place, Purpose::Server).await?;
+            let answer = self.get(&place, FlowPurpose::Server).await?;
             let Some(body) = object(&answer).filter(|_| answer.status == 200) else {
                 continue;
             };
@@ -205,7 +205,7 @@ impl DocumentReader<'_> {
         let own = origin(server);
         check("the MCP server", &own, server)?;
         let place = format!("{own}/.well-known/oauth-authorization-server");
-        let answer = self.get(&place, Purpose::Server).await?;
+        let answer = self.get(&place, FlowPurpose::Server).await?;
         let Some(body) = object(&answer).filter(|_| answer.status == 200) else {
             return Ok(ServerMetadata::assumed(&own));
         };

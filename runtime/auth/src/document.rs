@@ -5,7 +5,7 @@ use url::Url;
 
 use crate::address::check;
 use crate::error::harmless;
-use crate::{Answer, AuthError};
+use crate::{AuthError, FlowResponse};
 
 /// Maximum nesting of a document.
 const DEPTH: usize = 32;
@@ -15,7 +15,7 @@ const ENTRIES: usize = 200;
 const SCOPE_BYTES: usize = 256;
 
 /// Returns a JSON object, of a response with status 200 or 201.
-pub(crate) fn object(answer: &Answer) -> Option<Map<String, Value>> {
+pub(crate) fn object(answer: &FlowResponse) -> Option<Map<String, Value>> {
     let mut depth = 0_usize;
     let mut is_text = false;
     let mut is_escaped = false;
@@ -114,7 +114,7 @@ impl ServerMetadata {
 }
 
 /// Returns the error of a token or registration endpoint, and its description behind a colon.
-pub(crate) fn oauth_error(answer: &Answer) -> (String, String) {
+pub(crate) fn oauth_error(answer: &FlowResponse) -> (String, String) {
     let body = object(answer).unwrap_or_default();
     let code = text(&body, "error").map(|code| harmless(&code));
     let description = text(&body, "error_description");

@@ -8,36 +8,36 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use crate::grant;
-use crate::{AuthError, Challenge, Kept, Settings};
+use crate::{AuthError, Challenge, Settings, StoredSignIn};
 
 /// Maximum number of requests of a flow.
 const REQUESTS: usize = 24;
 
 /// One sign-in, step-up or refresh for one server.
 pub struct Flow {
-    work: Option<Work>,
+    work: Option<FlowWork>,
     desk: Desk,
-    step: Option<Step>,
+    step: Option<FlowStep>,
 }
 
-type Work = Pin<Box<dyn Future<Output = Result<Kept, AuthError>> + Send>>;
+type FlowWork = Pin<Box<dyn Future<Output = Result<StoredSignIn, AuthError>> + Send>>;
 
 /// Why a flow begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Cause {
     /// A server refused a request.
-    Refused(Refused),
+    Refused(RefusedRequest),
     /// The token ends soon, and can be refreshed.
     Expiring,
     /// A person wants to sign in.
     Login,
     /// A person wants to know what a sign-in would find after this response: only discovery runs.
-    Check(Refused),
+    Check(RefusedRequest),
 }
 
 /// A response 401 or 403.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Refused {
+pub struct RefusedRequest {
     /// The status.
     pub status: u16,
     /// Its challenges.
@@ -53,25 +53,25 @@ pub struct Entropy(pub [u8; 96]);
 
 /// The next task of the caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
+pub enum FlowStep {
     /// Send a request, and hand in its response with [`Flow::answered`].
-    Send(Request),
+    Send(FlowRequest),
     /// Listen for the browser, and hand in the redirect URL with [`Flow::listening`]. The texts are redirect URLs that are known
     /// to the authorization server already; without any, each loopback port is fine.
     Listen(Vec<String>),
     /// Open the authorization page, and hand in the query of the redirect with [`Flow::returned`].
     Open(String),
     /// Keep this, and call [`Flow::kept`].
-    Keep(Box<Kept>),
+    Keep(Box<StoredSignIn>),
     /// It is done; keep this.
-    Done(Box<Kept>),
+    Done(Box<StoredSignIn>),
     /// It failed.
     Failed(AuthError),
 }
 
 /// The method of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Method {
+pub enum FlowMethod {
     /// GET: up to 5 redirects within the origin are followed.
     Get,
     /// POST: no redirect is followed.
@@ -80,7 +80,7 @@ pub enum Method {
 
 /// The purpose of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Purpose {
+pub enum FlowPurpose {
     /// Metadata of the protected resource.
     Resource,
     /// Metadata of the authorization server.
@@ -93,11 +93,11 @@ pub enum Purpose {
 
 /// A request. `Debug` shows neither headers nor body, which may have secrets.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Request {
+pub struct FlowRequest {
     /// The purpose.
-    pub purpose: Purpose,
+    pub purpose: FlowPurpose,
     /// Its method.
-    pub method: Method,
+    pub method: FlowMethod,
     /// Its URL.
     pub url: String,
     /// Its headers.
@@ -106,7 +106,7 @@ pub struct Request {
     pub body: Option<String>,
 }
 
-impl std::fmt::Debug for Request {
+impl std::fmt::Debug for FlowRequest {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Request")
             .field("purpose", &self.purpose)
@@ -118,7 +118,7 @@ impl std::fmt::Debug for Request {
 
 /// A response. `Debug` shows only its status.
 #[derive(Clone, Default, PartialEq, Eq)]
-pub struct Answer {
+pub struct FlowResponse {
     /// The status.
     pub status: u16,
     /// The value of the header `DPoP-Nonce`.
@@ -127,7 +127,7 @@ pub struct Answer {
     pub body: Vec<u8>,
 }
 
-impl std::fmt::Debug for Answer {
+impl std::fmt::Debug for FlowResponse {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Answer")
             .field("status", &self.status)
@@ -136,8 +136,8 @@ impl std::fmt::Debug for Answer {
 }
 
 /// The result of a step.
-pub(crate) enum Reply {
-    Answer(Result<Answer, String>),
+pub(crate) enum StepReply {
+    Answer(Result<FlowResponse, String>),
     Listening(String),
     Returned(String),
     Kept,
@@ -149,8 +149,8 @@ pub(crate) struct Desk(Arc<Mutex<Papers>>);
 
 #[derive(Default)]
 struct Papers {
-    step: Option<Step>,
-    reply: Option<Reply>,
+    step: Option<FlowStep>,
+    reply: Option<StepReply>,
     now: u64,
     requests: usize,
 }
@@ -165,7 +165,7 @@ impl Desk {
         self.papers().now
     }
 
-    async fn ask(&self, step: Step) -> Reply {
+    async fn ask(&self, step: FlowStep) -> StepReply {
         self.papers().step = Some(step);
         std::future::poll_fn(|_| match self.papers().reply.take() {
             Some(reply) => Poll::Ready(reply),
@@ -174,7 +174,7 @@ impl Desk {
         .await
     }
 
-    pub(crate) async fn send(&self, request: Request) -> Result<Answer, AuthError> {
+    pub(crate) async fn send(&self, request: FlowRequest) -> Result<FlowResponse, AuthError> {
         let url = request.url.clone();
         let unreached = |why: String| AuthError::Unreached { url, why };
         let requests = {
@@ -187,20 +187,20 @@ impl Desk {
                 "more than {REQUESTS} requests in a sign-in"
             )));
         }
-        match self.ask(Step::Send(request)).await {
-            Reply::Answer(Ok(answer)) if answer.status >= 500 || answer.status == 429 => {
+        match self.ask(FlowStep::Send(request)).await {
+            StepReply::Answer(Ok(answer)) if answer.status >= 500 || answer.status == 429 => {
                 Err(unreached(format!("HTTP status {}", answer.status)))
             }
-            Reply::Answer(Ok(answer)) => Ok(answer),
-            Reply::Answer(Err(why)) => Err(unreached(crate::error::harmless(&why))),
+            StepReply::Answer(Ok(answer)) => Ok(answer),
+            StepReply::Answer(Err(why)) => Err(unreached(crate::error::harmless(&why))),
             _ => Err(unreached("no response was handed in".to_owned())),
         }
     }
 
     pub(crate) async fn listen(&self, known: Vec<String>) -> Result<String, AuthError> {
-        match self.ask(Step::Listen(known)).await {
-            Reply::Listening(url) => Ok(url),
-            Reply::Answer(Err(why)) => Err(AuthError::Unfinished(why)),
+        match self.ask(FlowStep::Listen(known)).await {
+            StepReply::Listening(url) => Ok(url),
+            StepReply::Answer(Err(why)) => Err(AuthError::Unfinished(why)),
             _ => Err(AuthError::Unfinished(
                 "nothing listens for the browser".to_owned(),
             )),
@@ -208,24 +208,29 @@ impl Desk {
     }
 
     pub(crate) async fn open(&self, page: String) -> Result<String, AuthError> {
-        match self.ask(Step::Open(page)).await {
-            Reply::Returned(query) => Ok(query),
-            Reply::Answer(Err(why)) => Err(AuthError::Unfinished(why)),
+        match self.ask(FlowStep::Open(page)).await {
+            StepReply::Returned(query) => Ok(query),
+            StepReply::Answer(Err(why)) => Err(AuthError::Unfinished(why)),
             _ => Err(AuthError::Unfinished(
                 "the browser did not come back".to_owned(),
             )),
         }
     }
 
-    pub(crate) async fn keep(&self, kept: &Kept) {
-        self.ask(Step::Keep(Box::new(kept.clone()))).await;
+    pub(crate) async fn keep(&self, kept: &StoredSignIn) {
+        self.ask(FlowStep::Keep(Box::new(kept.clone()))).await;
     }
 }
 
 impl Flow {
     /// Begins a flow with what is kept of the server.
     #[must_use]
-    pub fn new(settings: Settings, kept: Option<Kept>, cause: Cause, entropy: Entropy) -> Self {
+    pub fn new(
+        settings: Settings,
+        kept: Option<StoredSignIn>,
+        cause: Cause,
+        entropy: Entropy,
+    ) -> Self {
         let desk = Desk::default();
         let work = grant::run(
             desk.clone(),
@@ -242,12 +247,12 @@ impl Flow {
     }
 
     /// Returns what is to be done next; the same until something of it is handed in. `now` is in seconds since 1970.
-    pub fn step(&mut self, now: u64) -> Step {
+    pub fn step(&mut self, now: u64) -> FlowStep {
         self.desk.papers().now = now;
         if let Some(step) = &self.step {
             return step.clone();
         }
-        let missing = || Step::Failed(AuthError::Unfinished("it has ended".to_owned()));
+        let missing = || FlowStep::Failed(AuthError::Unfinished("it has ended".to_owned()));
         let Some(work) = &mut self.work else {
             return missing();
         };
@@ -255,8 +260,8 @@ impl Flow {
             Poll::Ready(done) => {
                 self.work = None;
                 match done {
-                    Ok(kept) => Step::Done(Box::new(kept)),
-                    Err(error) => Step::Failed(error),
+                    Ok(kept) => FlowStep::Done(Box::new(kept)),
+                    Err(error) => FlowStep::Failed(error),
                 }
             }
             Poll::Pending => self.desk.papers().step.take().unwrap_or_else(missing),
@@ -265,29 +270,29 @@ impl Flow {
         step
     }
 
-    fn reply(&mut self, reply: Reply) {
+    fn reply(&mut self, reply: StepReply) {
         self.step = None;
         self.desk.papers().reply = Some(reply);
     }
 
-    /// Hands in the response of [`Step::Send`], or why there is none. The reason also ends [`Step::Listen`] and [`Step::Open`].
-    pub fn answered(&mut self, answer: Result<Answer, String>) {
-        self.reply(Reply::Answer(answer));
+    /// Hands in the response of [`FlowStep::Send`], or why there is none. The reason also ends [`FlowStep::Listen`] and [`FlowStep::Open`].
+    pub fn answered(&mut self, answer: Result<FlowResponse, String>) {
+        self.reply(StepReply::Answer(answer));
     }
 
     /// Hands in the redirect URL that is listened at.
     pub fn listening(&mut self, redirect: impl Into<String>) {
-        self.reply(Reply::Listening(redirect.into()));
+        self.reply(StepReply::Listening(redirect.into()));
     }
 
     /// Hands in the query with which the browser came back.
     pub fn returned(&mut self, query: impl Into<String>) {
-        self.reply(Reply::Returned(query.into()));
+        self.reply(StepReply::Returned(query.into()));
     }
 
-    /// Goes on after [`Step::Keep`].
+    /// Goes on after [`FlowStep::Keep`].
     pub fn kept(&mut self) {
-        self.reply(Reply::Kept);
+        self.reply(StepReply::Kept);
     }
 }
 

@@ -9,13 +9,13 @@ use crate::discover::{Discovered, discover};
 use crate::document::{ServerMetadata, is_scope};
 use crate::dpop::DpopKey;
 use crate::error::harmless;
-use crate::flow::{Cause, Desk, Entropy, Refused};
+use crate::flow::{Cause, Desk, Entropy, RefusedRequest};
 use crate::register::client;
 use crate::sign::{Signer, digest};
 use crate::token::{Ids, TokenEndpoint};
 use crate::{
-    AuthError, Challenge, Grant, Kept, Pending, Registration, ResourceParameter, Secret, Settings,
-    Tokens, form,
+    AuthError, Challenge, Grant, PendingSignIn, Registration, ResourceParameter, Secret, Settings,
+    StoredSignIn, Tokens, form,
 };
 
 /// The grant type of RFC 7523.
@@ -27,18 +27,18 @@ const OFFLINE: &str = "offline_access";
 pub(crate) async fn run(
     desk: Desk,
     settings: Settings,
-    mut kept: Kept,
+    mut kept: StoredSignIn,
     cause: Cause,
     entropy: Entropy,
-) -> Result<Kept, AuthError> {
+) -> Result<StoredSignIn, AuthError> {
     let is_expiring = cause == Cause::Expiring;
     let is_check = matches!(cause, Cause::Check(_));
     let refused = match cause {
         Cause::Refused(refused) | Cause::Check(refused) => refused,
-        Cause::Expiring | Cause::Login => Refused {
+        Cause::Expiring | Cause::Login => RefusedRequest {
             status: 401,
             is_fresh: !is_expiring,
-            ..Refused::default()
+            ..RefusedRequest::default()
         },
     };
     let challenge = Challenge::choose(&refused.challenges);
@@ -84,7 +84,7 @@ pub(crate) async fn run(
         kept.dpop_key = Some(Signer::generate()?);
     }
     let [state, verifier, seed] = parts(&entropy);
-    let mut sign_in = SignIn {
+    let mut sign_in = CodeGrant {
         dpop: kept.dpop_key.as_ref().map(DpopKey::read).transpose()?,
         scope: scope(
             &settings,
@@ -215,7 +215,7 @@ fn check_pkce(settings: &Settings, found: &Discovered) -> Result<(), AuthError> 
 type Parameters = Vec<(&'static str, String)>;
 
 /// A sign-in whose authorization server is found.
-struct SignIn {
+struct CodeGrant {
     desk: Desk,
     settings: Settings,
     found: Discovered,
@@ -226,19 +226,23 @@ struct SignIn {
     verifier: Secret,
 }
 
-impl SignIn {
+impl CodeGrant {
     fn server(&self) -> &ServerMetadata {
         &self.found.server
     }
 
     /// Parameters with the resource and the scope.
-    fn with_common(&self, kept: &Kept, mut parameters: Parameters) -> Parameters {
+    fn with_common(&self, kept: &StoredSignIn, mut parameters: Parameters) -> Parameters {
         parameters.extend(kept.resource.iter().map(|it| ("resource", it.clone())));
         parameters.extend(self.scope.iter().map(|it| ("scope", it.clone())));
         parameters
     }
 
-    async fn client(&self, kept: &Kept, redirect: Option<&str>) -> Result<Registration, AuthError> {
+    async fn client(
+        &self,
+        kept: &StoredSignIn,
+        redirect: Option<&str>,
+    ) -> Result<Registration, AuthError> {
         let scope = self.scope.as_deref();
         client(
             &self.desk,
@@ -254,7 +258,7 @@ impl SignIn {
     /// Requests a token as this client, and keeps the registration.
     async fn token(
         &mut self,
-        kept: &mut Kept,
+        kept: &mut StoredSignIn,
         client: Registration,
         parameters: &Parameters,
     ) -> Result<Tokens, AuthError> {
@@ -291,7 +295,7 @@ impl SignIn {
     /// Refreshes; `None` if a sign-in is needed, and then what is of no use any more is dropped.
     async fn refresh(
         &mut self,
-        kept: &mut Kept,
+        kept: &mut StoredSignIn,
         tokens: &Tokens,
     ) -> Result<Option<Tokens>, AuthError> {
         let (Some(refresh), Some(client)) = (&tokens.refresh, kept.registration.clone()) else {
@@ -328,7 +332,11 @@ impl SignIn {
     }
 
     /// Requests a token with an assertion.
-    async fn assert(&mut self, kept: &mut Kept, assertion: &Secret) -> Result<Tokens, AuthError> {
+    async fn assert(
+        &mut self,
+        kept: &mut StoredSignIn,
+        assertion: &Secret,
+    ) -> Result<Tokens, AuthError> {
         let client = match &self.settings.client_id {
             Some(_) => self.client(kept, None).await?,
             // The assertion may say it all.
@@ -348,7 +356,7 @@ impl SignIn {
     /// Exchanges an ID token for an assertion, at its identity provider (RFC 8693).
     async fn exchange(
         &mut self,
-        kept: &Kept,
+        kept: &StoredSignIn,
         token_endpoint: &str,
         provider: &Registration,
         id_token: &Secret,
@@ -394,7 +402,7 @@ impl SignIn {
     }
 
     /// Returns the grant with an authorization code: a person signs in, in a browser.
-    async fn code(&mut self, kept: &mut Kept) -> Result<Tokens, AuthError> {
+    async fn code(&mut self, kept: &mut StoredSignIn) -> Result<Tokens, AuthError> {
         check_pkce(&self.settings, &self.found)?;
         let issuer = self.server().issuer.clone();
         let Some(page) = self.server().authorization_endpoint.clone() else {
@@ -413,7 +421,7 @@ impl SignIn {
         let redirect = self.desk.listen(known).await?;
         let client = self.client(kept, Some(&redirect)).await?;
         kept.registration = Some(client.clone());
-        kept.pending = Some(Pending {
+        kept.pending = Some(PendingSignIn {
             state: self.state.clone(),
             verifier: self.verifier.clone(),
             issuer,
@@ -453,7 +461,7 @@ impl SignIn {
     fn page(
         &self,
         endpoint: &str,
-        kept: &Kept,
+        kept: &StoredSignIn,
         client: &Registration,
         redirect: &str,
     ) -> Result<String, AuthError> {

@@ -9,7 +9,7 @@ const FORMAT: u64 = 1;
 
 /// The stored part of the sign-in to one server. Times are seconds since 1970.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Kept {
+pub struct StoredSignIn {
     /// The URL of the MCP server.
     pub server: String,
     /// The issuer that the rest belongs to.
@@ -21,7 +21,7 @@ pub struct Kept {
     /// The tokens.
     pub tokens: Option<Tokens>,
     /// A sign-in that a person has not finished.
-    pub pending: Option<Pending>,
+    pub pending: Option<PendingSignIn>,
     /// The key that tokens are bound to, in PKCS#8 and base64.
     pub dpop_key: Option<Secret>,
 }
@@ -77,7 +77,7 @@ impl Tokens {
 
 /// A sign-in that a person has not finished.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Pending {
+pub struct PendingSignIn {
     /// The `state` parameter.
     pub state: Secret,
     /// The PKCE verifier.
@@ -92,7 +92,7 @@ pub struct Pending {
     pub started_at: u64,
 }
 
-impl Kept {
+impl StoredSignIn {
     /// Returns the JSON that a store keeps. It has secrets.
     #[must_use]
     pub fn to_json(&self) -> String {
@@ -162,7 +162,7 @@ impl Kept {
         });
         let pending = all["pending"].is_object().then(|| {
             let from = &all["pending"];
-            Pending {
+            PendingSignIn {
                 state: secret(from, "state").unwrap_or_default(),
                 verifier: secret(from, "verifier").unwrap_or_default(),
                 issuer: text(from, "issuer").unwrap_or_default(),

@@ -29,7 +29,10 @@ pub use address::{is_allowed_address, is_loopback_url};
 pub use challenge::Challenge;
 pub use dpop::{DpopKey, Proof};
 pub use error::AuthError;
-pub use flow::{Answer, Cause, Entropy, Flow, Method, Purpose, Refused, Request, Step};
-pub use kept::{Kept, Pending, Registration, Tokens};
+pub use flow::{
+    Cause, Entropy, Flow, FlowMethod, FlowPurpose, FlowRequest, FlowResponse, FlowStep,
+    RefusedRequest,
+};
+pub use kept::{PendingSignIn, Registration, StoredSignIn, Tokens};
 pub use secret::Secret;
 pub use settings::{Algorithm, Grant, PrivateKey, ResourceParameter, Settings};

@@ -4,15 +4,15 @@ use serde_json::json;
 
 use crate::address::is_same_issuer;
 use crate::document::{ServerMetadata, oauth_error, object, text, texts};
-use crate::flow::{Desk, Method, Purpose, Request};
-use crate::{AuthError, Kept, Registration, Secret, Settings};
+use crate::flow::{Desk, FlowMethod, FlowPurpose, FlowRequest};
+use crate::{AuthError, Registration, Secret, Settings, StoredSignIn};
 
 /// Returns the client to use with an issuer, in the order of the specification. `redirect` is where the browser comes back to;
 /// grants without a person have none.
 pub(crate) async fn client(
     desk: &Desk,
     settings: &Settings,
-    kept: &Kept,
+    kept: &StoredSignIn,
     server: &ServerMetadata,
     redirect: Option<&str>,
     scope: Option<&str>,
@@ -101,9 +101,9 @@ async fn register(
     if let Some(scope) = scope {
         body["scope"] = json!(scope);
     }
-    let request = Request {
-        purpose: Purpose::Registration,
-        method: Method::Post,
+    let request = FlowRequest {
+        purpose: FlowPurpose::Registration,
+        method: FlowMethod::Post,
         url: endpoint.to_owned(),
         headers: vec![
             ("Content-Type", "application/json".to_owned()),

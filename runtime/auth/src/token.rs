@@ -6,9 +6,9 @@ use serde_json::json;
 
 use crate::document::{ServerMetadata, oauth_error, object, text};
 use crate::dpop::{DpopKey, Proof};
-use crate::flow::{Desk, Method, Purpose, Request};
+use crate::flow::{Desk, FlowMethod, FlowPurpose, FlowRequest};
 use crate::sign::Signer;
-use crate::{Answer, AuthError, PrivateKey, Registration, Secret, Tokens, form};
+use crate::{AuthError, FlowResponse, PrivateKey, Registration, Secret, Tokens, form};
 
 /// Lifetime of a client's assertion, in seconds.
 const ASSERTION_SECONDS: u64 = 300;
@@ -71,9 +71,9 @@ impl TokenEndpoint<'_> {
                 headers.push(("DPoP", key.prove(&proof)?));
             }
             let own = owned.iter().map(|(name, value)| (*name, value.as_str()));
-            let request = Request {
-                purpose: Purpose::Token,
-                method: Method::Post,
+            let request = FlowRequest {
+                purpose: FlowPurpose::Token,
+                method: FlowMethod::Post,
                 url: url.clone(),
                 headers,
                 body: Some(form::encode(parameters.iter().copied().chain(own))),
@@ -149,7 +149,7 @@ impl TokenEndpoint<'_> {
 }
 
 /// Reads a response with a token.
-fn read(answer: &Answer, url: &str, now: u64) -> Result<Tokens, AuthError> {
+fn read(answer: &FlowResponse, url: &str, now: u64) -> Result<Tokens, AuthError> {
     let wrong = |why: &str| AuthError::Document {
         url: url.to_owned(),
         why: why.to_owned(),

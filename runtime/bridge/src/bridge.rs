@@ -13,14 +13,14 @@ use mcp_wire::{ErrorObject, Json};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tracing::info;
 
-use crate::ending::{Ending, LAST_ANSWERS};
+use crate::ending::{BridgeEnding, LAST_ANSWERS};
 use crate::filter::{ToolFilter, filter_tools};
 use crate::greeting::Greeting;
-use crate::link::Link;
+use crate::link::ServerLink;
 use crate::losses::{LossReport, Losses};
 use crate::patient::Patient;
-use crate::servers::{Servers, Start};
-use crate::settings::{Room, Settings};
+use crate::servers::{ServerStart, Servers};
+use crate::settings::{BridgeSettings, ServerRoom};
 use crate::spare::Spare;
 use crate::{Error, Proxy, RateLimit, Service, Upstream};
 
@@ -32,7 +32,7 @@ const CACHE_BYTES: usize = 16 << 20;
 
 /// A proxy to an upstream server, before it serves.
 pub struct Bridge {
-    settings: Settings,
+    settings: BridgeSettings,
     rate_limit: Option<RateLimit>,
     tool_filter: Option<Arc<ToolFilter>>,
 }
@@ -50,7 +50,7 @@ impl Bridge {
     /// Creates a bridge that accepts every revision, rejects no loss, and reports none.
     #[must_use]
     pub fn new(upstream: Upstream) -> Self {
-        let settings = Settings {
+        let settings = BridgeSettings {
             upstream,
             cache: Some(Cache::new(CACHE_BYTES)),
             list_ttl: None,
@@ -62,7 +62,7 @@ impl Bridge {
             losses: Losses::default(),
             layers: Layers::default(),
             client_info: None,
-            room: Room {
+            room: ServerRoom {
                 all: 1_000,
                 each: 100,
                 idle: Duration::from_secs(1_800),
@@ -73,7 +73,7 @@ impl Bridge {
             tasks: TaskOptions::new(),
             http: http::Options::new(),
             state_keys: Vec::new(),
-            ending: Ending::default(),
+            ending: BridgeEnding::default(),
         };
         Self {
             settings,
@@ -273,7 +273,7 @@ impl Bridge {
     /// bridge is to end.
     #[must_use]
     pub fn with_early_end(mut self, early: impl Future<Output = ()> + Send + 'static) -> Self {
-        self.settings.ending = Ending::early(boxed(early));
+        self.settings.ending = BridgeEnding::early(boxed(early));
         self
     }
 
@@ -298,9 +298,9 @@ impl Bridge {
     pub fn into_proxy(self, app: Revision) -> Proxy {
         let settings = self.finished();
         let started = Arc::clone(&settings);
-        let start: Start = Arc::new(move |caller| {
+        let start: ServerStart = Arc::new(move |caller| {
             let settings = Arc::clone(&started);
-            Box::pin(async move { Link::negotiated(&settings, app, &caller).await })
+            Box::pin(async move { ServerLink::negotiated(&settings, app, &caller).await })
         });
         let servers = Servers::each(start, &settings);
         Proxy::new(servers, settings, app)
@@ -357,7 +357,7 @@ impl Bridge {
         let (input, copied) = greeting.input();
         let (mut copied, mut has_left) = (boxed(copied), false);
         let begun = async {
-            let (link, facts) = Link::negotiate(&settings, &caller).await?;
+            let (link, facts) = ServerLink::negotiate(&settings, &caller).await?;
             let app = facts.revision;
             let server = settings.server(&facts)?;
             Ok((app, server, link.serving(app, &caller)))
@@ -427,7 +427,7 @@ impl Bridge {
         served
     }
 
-    fn finished(self) -> Arc<Settings> {
+    fn finished(self) -> Arc<BridgeSettings> {
         let mut settings = self.settings;
         let mut layers = Layers::default();
         if let Some(limit) = self.rate_limit {

@@ -24,36 +24,36 @@ use crate::{Bridge, Error, Service};
 ///
 /// `GET /` returns the servers as `mcpServers`, as hosts have them in their configuration.
 #[derive(Clone)]
-pub struct Directory(Arc<Shared>);
+pub struct ServerDirectory(Arc<SharedDirectory>);
 
-struct Shared {
+struct SharedDirectory {
     options: transport::Options,
     /// Answers whether requests are accepted.
     front: transport::Service,
-    entries: RwLock<Vec<Entry>>,
+    entries: RwLock<Vec<DirectoryEntry>>,
 }
 
 /// A server with its path.
 #[derive(Clone)]
-struct Entry {
+struct DirectoryEntry {
     name: String,
     /// The name in letters, digits, `-` and `_`.
     segment: String,
     service: Service,
 }
 
-impl std::fmt::Debug for Directory {
+impl std::fmt::Debug for ServerDirectory {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let names: Vec<String> = self.entries().into_iter().map(|entry| entry.name).collect();
         f.debug_tuple("Directory").field(&names).finish()
     }
 }
 
-impl Directory {
+impl ServerDirectory {
     /// Creates a directory without servers. The options are those of all servers, but for the path.
     #[must_use]
     pub fn new(options: transport::Options) -> Self {
-        Self(Arc::new(Shared {
+        Self(Arc::new(SharedDirectory {
             front: unstarted(RevisionSet::all(), options.clone()),
             options,
             entries: RwLock::default(),
@@ -75,7 +75,7 @@ impl Directory {
             .map(|it| (it.name.as_str(), it.segment.as_str()));
         let segment = distinct(name, taken)?;
         let options = self.0.options.clone().with_path(format!("/{segment}/mcp"));
-        entries.push(Entry {
+        entries.push(DirectoryEntry {
             name: name.to_owned(),
             service: bridge.with_http_options(options).into_service(),
             segment,
@@ -139,7 +139,7 @@ impl Directory {
         })
     }
 
-    fn entries(&self) -> Vec<Entry> {
+    fn entries(&self) -> Vec<DirectoryEntry> {
         let entries = self
             .0
             .entries
@@ -225,7 +225,7 @@ impl Directory {
     }
 }
 
-impl Drain for Directory {
+impl Drain for ServerDirectory {
     fn options(&self) -> &transport::Options {
         &self.0.options
     }
@@ -276,7 +276,7 @@ fn plain(status: StatusCode, text: String) -> Response<Body> {
     response
 }
 
-impl<B> tower_service::Service<Request<B>> for Directory
+impl<B> tower_service::Service<Request<B>> for ServerDirectory
 where
     B: http_body::Body + Send + 'static,
     B::Data: Send,

@@ -12,12 +12,12 @@ use tracing::info;
 pub(crate) const LAST_ANSWERS: Duration = Duration::from_secs(1);
 
 /// The end of the grace of open calls, and the signal that ends it early.
-pub(crate) struct Ending {
+pub(crate) struct BridgeEnding {
     is_over: watch::Sender<bool>,
     early: Mutex<Option<Boxed<'static, ()>>>,
 }
 
-impl Default for Ending {
+impl Default for BridgeEnding {
     fn default() -> Self {
         Self {
             is_over: watch::Sender::new(false),
@@ -26,7 +26,7 @@ impl Default for Ending {
     }
 }
 
-impl std::fmt::Debug for Ending {
+impl std::fmt::Debug for BridgeEnding {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Ending")
             .field("is_over", &self.is_over)
@@ -34,7 +34,7 @@ impl std::fmt::Debug for Ending {
     }
 }
 
-impl Ending {
+impl BridgeEnding {
     /// Sets what ends the grace early.
     pub(crate) fn early(early: Boxed<'static, ()>) -> Self {
         Self {

@@ -55,10 +55,10 @@ mod spare;
 mod upstream;
 
 pub use bridge::Bridge;
-pub use directory::Directory;
+pub use directory::ServerDirectory;
 pub use error::Error;
 pub use gateway::{Gateway, GatewayBuilder};
-pub use losses::{End, LossReport};
+pub use losses::{BridgeEnd, LossReport};
 pub use proxy::Proxy;
 pub use rate::RateLimit;
 pub use service::Service;

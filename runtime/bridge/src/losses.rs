@@ -9,7 +9,7 @@ use crate::measures;
 /// An end of the bridge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum End {
+pub enum BridgeEnd {
     /// The end towards clients.
     Client,
     /// The end towards the upstream server.
@@ -21,7 +21,7 @@ pub enum End {
 #[non_exhaustive]
 pub struct LossReport<'a> {
     /// The end at which the message was converted.
-    pub end: End,
+    pub end: BridgeEnd,
     /// The revision of the peer at that end.
     pub revision: Revision,
     /// The method of the message, or of the request that it answers.
@@ -37,7 +37,7 @@ pub struct LossReport<'a> {
 impl<'a> LossReport<'a> {
     /// Returns a message that lost nothing.
     pub(crate) fn of(
-        end: End,
+        end: BridgeEnd,
         revision: Revision,
         method: &'a str,
         request: Option<&'a RequestId>,
@@ -53,11 +53,11 @@ impl<'a> LossReport<'a> {
     }
 }
 
-type Hook = dyn Fn(&LossReport<'_>) + Send + Sync;
+type LossReporter = dyn Fn(&LossReport<'_>) + Send + Sync;
 
 /// The hook that reports go to, and which losses are rejected.
 pub(crate) struct Losses {
-    pub(crate) hook: Box<Hook>,
+    pub(crate) hook: Box<LossReporter>,
     /// The least grave loss for which an error is sent.
     pub(crate) rejected: Option<LossKind>,
 }
@@ -85,7 +85,7 @@ impl Losses {
         (self.hook)(&LossReport {
             losses: lost.losses,
             undelivered: lost.undelivered,
-            ..LossReport::of(End::Client, lost.peer, lost.method, lost.request)
+            ..LossReport::of(BridgeEnd::Client, lost.peer, lost.method, lost.request)
         });
     }
 

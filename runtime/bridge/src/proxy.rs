@@ -15,11 +15,11 @@ use mcp_wire::{Direction, ErrorObject, Json, JsonObject, meta, printable};
 use tracing::{debug, warn};
 
 use crate::identity::{self, anyone};
-use crate::link::{Asked, Rewrite};
-use crate::losses::{End, LossReport};
+use crate::link::{BridgedRequest, Rewrite};
+use crate::losses::{BridgeEnd, LossReport};
 use crate::measures;
 use crate::servers::{Servers, Used};
-use crate::settings::Settings;
+use crate::settings::BridgeSettings;
 
 /// Arguments of tools that headers repeat.
 const PARAM: &str = "mcp-param-";
@@ -38,7 +38,7 @@ const NAME: usize = 256;
 #[derive(Clone)]
 pub struct Proxy {
     servers: Servers,
-    settings: Arc<Settings>,
+    settings: Arc<BridgeSettings>,
     revision: Revision,
 }
 
@@ -52,7 +52,7 @@ impl std::fmt::Debug for Proxy {
 
 impl Proxy {
     /// Creates the handler of calls in this revision.
-    pub(crate) fn new(servers: Servers, settings: Arc<Settings>, revision: Revision) -> Self {
+    pub(crate) fn new(servers: Servers, settings: Arc<BridgeSettings>, revision: Revision) -> Self {
         Self {
             servers,
             settings,
@@ -97,7 +97,7 @@ impl Proxy {
     async fn ask(
         &self,
         ask: OutgoingRequest,
-        asked: Asked,
+        asked: BridgedRequest,
     ) -> Result<(Answered, Revision), ErrorObject> {
         let (method, began) = (asked.method.clone(), Instant::now());
         let (caller, session) = (Arc::clone(&asked.caller), asked.peer.session());
@@ -163,7 +163,7 @@ impl Proxy {
             ..
         } = call;
         let ask = request(&method, params, progress_token.as_ref());
-        let mut asked = Asked::new(&method, caller, peer);
+        let mut asked = BridgedRequest::new(&method, caller, peer);
         asked.progress_token = progress_token;
         result(self.ask(ask, asked).await?.0.answer)
     }
@@ -187,7 +187,7 @@ impl Proxy {
             losses,
             ..
         } = call;
-        let of_client = LossReport::of(End::Client, revision, method, id.as_ref());
+        let of_client = LossReport::of(BridgeEnd::Client, revision, method, id.as_ref());
         if let Some(error) = self.settings.losses.refuse(of_client, &losses) {
             return Err(error);
         }
@@ -214,7 +214,7 @@ impl Proxy {
         for (name, value) in repeated(&peer) {
             ask = ask.with_param_header(&name, value);
         }
-        let mut asked = Asked::new(method, caller, peer);
+        let mut asked = BridgedRequest::new(method, caller, peer);
         asked.progress_token = progress_token;
         asked.wants_logs = log_level.is_some();
         asked.kind = kind;
@@ -228,7 +228,7 @@ impl Proxy {
             );
         }
         let (Answered { answer, losses, .. }, spoken) = answered?;
-        let of_server = LossReport::of(End::Server, spoken, method, id.as_ref());
+        let of_server = LossReport::of(BridgeEnd::Server, spoken, method, id.as_ref());
         self.settings.losses.tell(of_server, &losses);
         if let Some(error) = self.settings.losses.refuse(of_server, &losses) {
             return Err(error);

@@ -22,9 +22,9 @@ use tracing::{debug, warn};
 
 use crate::Error;
 use crate::identity;
-use crate::link::Link;
+use crate::link::ServerLink;
 use crate::measures::{self, Name, OpenServer};
-use crate::settings::{Room, Settings};
+use crate::settings::{BridgeSettings, ServerRoom};
 
 /// Maximum time to keep a server that per-request clients share, while none of them sends a request.
 const IDLE: Duration = Duration::from_secs(300);
@@ -36,13 +36,15 @@ const SPARED: Duration = Duration::from_secs(60);
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Starts a server, on behalf of a client.
-pub(crate) type Start = Arc<
-    dyn Fn(Arc<Caller>) -> Pin<Box<dyn Future<Output = Result<Link, Error>> + Send>> + Send + Sync,
+pub(crate) type ServerStart = Arc<
+    dyn Fn(Arc<Caller>) -> Pin<Box<dyn Future<Output = Result<ServerLink, Error>> + Send>>
+        + Send
+        + Sync,
 >;
 
 /// The owner of a server.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Key {
+enum ServerKey {
     /// Of the one client over standard streams.
     One,
     /// Of a session.
@@ -54,16 +56,16 @@ enum Key {
 }
 
 /// A server that is started, or about to be.
-struct Place {
-    upstream: OnceCell<Link>,
+struct ServerSlot {
+    upstream: OnceCell<ServerLink>,
     owner: Owner,
     used: Mutex<Instant>,
     /// Keeps it in the number of servers.
     _open: OpenServer,
 }
 
-impl Place {
-    fn new(upstream: Option<Link>, owner: Owner, name: &Name) -> Arc<Self> {
+impl ServerSlot {
+    fn new(upstream: Option<ServerLink>, owner: Owner, name: &Name) -> Arc<Self> {
         Arc::new(Self {
             upstream: OnceCell::new_with(upstream),
             owner,
@@ -78,12 +80,12 @@ impl Place {
 
     /// Returns whether no client waits for anything of it: a client that uses it holds it, too.
     fn is_idle(self: &Arc<Self>) -> bool {
-        let listens = self.upstream.get().is_some_and(Link::is_listened_to);
+        let listens = self.upstream.get().is_some_and(ServerLink::is_listened_to);
         Arc::strong_count(self) == 1 && !listens
     }
 
     fn has_ended(&self) -> bool {
-        self.upstream.get().is_some_and(Link::has_ended)
+        self.upstream.get().is_some_and(ServerLink::has_ended)
     }
 
     /// Ends its server, without waiting for it.
@@ -94,13 +96,13 @@ impl Place {
     }
 }
 
-type Open = HashMap<Key, Arc<Place>>;
+type OpenServers = HashMap<ServerKey, Arc<ServerSlot>>;
 
 /// The servers that are at work; clones are the same ones.
 #[derive(Clone)]
 pub(crate) struct Servers {
-    start: Start,
-    room: Room,
+    start: ServerStart,
+    room: ServerRoom,
     name: Name,
     /// Set if the server is sent the names of clients.
     is_named: bool,
@@ -108,39 +110,49 @@ pub(crate) struct Servers {
     is_isolated: bool,
     /// Set if sessions have other servers, too, and outlive this one.
     is_among_others: bool,
-    open: Arc<Mutex<Open>>,
+    open: Arc<Mutex<OpenServers>>,
     /// Set once none is started any more, because the bridge ends.
     is_closed: Arc<AtomicBool>,
 }
 
 /// A server that is used; it is not ended meanwhile.
 pub(crate) struct Used {
-    upstream: Link,
+    upstream: ServerLink,
     /// Keeps the place from being idle.
-    _place: Arc<Place>,
+    _place: Arc<ServerSlot>,
 }
 
 impl std::ops::Deref for Used {
-    type Target = Link;
+    type Target = ServerLink;
 
-    fn deref(&self) -> &Link {
+    fn deref(&self) -> &ServerLink {
         &self.upstream
     }
 }
 
 impl Servers {
     /// For the one client of this server.
-    pub(crate) fn one(upstream: Link, start: Start, settings: &Settings) -> Self {
-        let room = Room {
+    pub(crate) fn one(upstream: ServerLink, start: ServerStart, settings: &BridgeSettings) -> Self {
+        let room = ServerRoom {
             all: 1,
             each: 1,
             idle: IDLE,
         };
-        let place = Place::new(Some(upstream), Owner::Unknown, &settings.name);
-        Self::new(start, room, HashMap::from([(Key::One, place)]), settings)
+        let place = ServerSlot::new(Some(upstream), Owner::Unknown, &settings.name);
+        Self::new(
+            start,
+            room,
+            HashMap::from([(ServerKey::One, place)]),
+            settings,
+        )
     }
 
-    fn new(start: Start, room: Room, open: Open, settings: &Settings) -> Self {
+    fn new(
+        start: ServerStart,
+        room: ServerRoom,
+        open: OpenServers,
+        settings: &BridgeSettings,
+    ) -> Self {
         Self {
             start,
             room,
@@ -154,8 +166,8 @@ impl Servers {
     }
 
     /// For any number of clients, with no more servers at a time than there is room for.
-    pub(crate) fn each(start: Start, settings: &Settings) -> Self {
-        let servers = Self::new(start, settings.room, Open::new(), settings);
+    pub(crate) fn each(start: ServerStart, settings: &BridgeSettings) -> Self {
+        let servers = Self::new(start, settings.room, OpenServers::new(), settings);
         let (open, idle) = (Arc::downgrade(&servers.open), servers.room.idle);
         tokio::spawn(async move {
             loop {
@@ -168,7 +180,7 @@ impl Servers {
     }
 
     /// Returns the same servers, of which those that are not at work are started in another way.
-    pub(crate) fn starting(&self, start: Start) -> Self {
+    pub(crate) fn starting(&self, start: ServerStart) -> Self {
         Self {
             start,
             ..self.clone()
@@ -204,39 +216,40 @@ impl Servers {
         }
     }
 
-    fn key(&self, caller: &Caller, session: &Session, owner: &Owner) -> Key {
-        if self.room.all == 1 && self.open().contains_key(&Key::One) {
-            return Key::One;
+    fn key(&self, caller: &Caller, session: &Session, owner: &Owner) -> ServerKey {
+        if self.room.all == 1 && self.open().contains_key(&ServerKey::One) {
+            return ServerKey::One;
         }
         match caller.revision.lifecycle() {
-            Lifecycle::Handshake => Key::Session(session.clone()),
+            Lifecycle::Handshake => ServerKey::Session(session.clone()),
             // A request that came over no connection that is known has a server of its own.
             Lifecycle::PerRequest if self.is_isolated => match session.connection() {
-                Some(connection) => Key::Connection(connection),
-                None => Key::Session(session.clone()),
+                Some(connection) => ServerKey::Connection(connection),
+                None => ServerKey::Session(session.clone()),
             },
             Lifecycle::PerRequest => {
-                Key::Alike(owner.clone(), identity::key(caller, self.is_named))
+                ServerKey::Alike(owner.clone(), identity::key(caller, self.is_named))
             }
         }
     }
 
-    fn place(&self, key: &Key, owner: Owner) -> Result<Arc<Place>, ErrorObject> {
+    fn place(&self, key: &ServerKey, owner: Owner) -> Result<Arc<ServerSlot>, ErrorObject> {
         let mut open = self.open();
         if self.is_closed.load(Ordering::Acquire) {
             return Err(errors::internal("the bridge ends").error);
         }
         // The end of the server is the end of the bridge over standard streams, and of a session: neither gets another one.
-        let is_bound = !self.is_among_others && matches!(key, Key::One | Key::Session(_));
-        let stays = |place: &&Arc<Place>| is_bound || !place.has_ended();
+        let is_bound =
+            !self.is_among_others && matches!(key, ServerKey::One | ServerKey::Session(_));
+        let stays = |place: &&Arc<ServerSlot>| is_bound || !place.has_ended();
         if let Some(place) = open.get(key).filter(stays) {
             *lock(&place.used) = Instant::now();
             return Ok(Arc::clone(place));
         }
         retire(&mut open, self.room.idle);
-        let Room { all, each, .. } = self.room;
+        let ServerRoom { all, each, .. } = self.room;
         let owned = open.values().filter(|place| place.owner == owner).count();
-        let is_own = |place: &Place| place.owner == owner;
+        let is_own = |place: &ServerSlot| place.owner == owner;
         let ends_sessions = !self.is_among_others;
         if owned >= each && !evict(&mut open, is_own, ends_sessions) {
             let full = format!(
@@ -251,7 +264,7 @@ impl Servers {
             let full = format!("{all} servers are at work, the limit: try again later");
             return Err(errors::internal(&full).error);
         }
-        let place = Place::new(None, owner, &self.name);
+        let place = ServerSlot::new(None, owner, &self.name);
         open.insert(key.clone(), Arc::clone(&place));
         Ok(place)
     }
@@ -279,20 +292,20 @@ impl Servers {
         while ending.join_next().await.is_some() {}
     }
 
-    fn open(&self) -> MutexGuard<'_, Open> {
+    fn open(&self) -> MutexGuard<'_, OpenServers> {
         lock(&self.open)
     }
 }
 
 /// Ends the servers of clients that are gone, and those that have ended by themselves.
-fn retire(open: &mut Open, idle: Duration) {
+fn retire(open: &mut OpenServers, idle: Duration) {
     let shared = idle.min(IDLE);
     open.retain(|key, place| {
         let is_gone = match key {
-            Key::One => return true,
-            Key::Session(session) => session.is_over(),
-            Key::Alike(..) => place.is_idle() && place.used().elapsed() > shared,
-            Key::Connection(connection) => {
+            ServerKey::One => return true,
+            ServerKey::Session(session) => session.is_over(),
+            ServerKey::Alike(..) => place.is_idle() && place.used().elapsed() > shared,
+            ServerKey::Connection(connection) => {
                 place.is_idle() && (connection.is_closed() || place.used().elapsed() > idle)
             }
         };
@@ -307,12 +320,18 @@ fn retire(open: &mut Open, idle: Duration) {
 
 /// Ends the server of these owners that was not used for longest, if one is not used at all: one that per-request clients
 /// share, for which the next request starts another, else one of a session that sends nothing, which ends with it if it `ends_sessions`.
-fn evict(open: &mut Open, may_go: impl Fn(&Place) -> bool, ends_sessions: bool) -> bool {
-    let is_shared = |key: &Key, _: &Arc<Place>| matches!(key, Key::Alike(..) | Key::Connection(_));
-    let is_silent = |key: &Key, place: &Arc<Place>| {
-        matches!(key, Key::Session(_)) && place.used().elapsed() > SPARED
+fn evict(
+    open: &mut OpenServers,
+    may_go: impl Fn(&ServerSlot) -> bool,
+    ends_sessions: bool,
+) -> bool {
+    let is_shared = |key: &ServerKey, _: &Arc<ServerSlot>| {
+        matches!(key, ServerKey::Alike(..) | ServerKey::Connection(_))
     };
-    let least_used = |is_it: &dyn Fn(&Key, &Arc<Place>) -> bool| {
+    let is_silent = |key: &ServerKey, place: &Arc<ServerSlot>| {
+        matches!(key, ServerKey::Session(_)) && place.used().elapsed() > SPARED
+    };
+    let least_used = |is_it: &dyn Fn(&ServerKey, &Arc<ServerSlot>) -> bool| {
         let unused = open.iter().filter(|(key, place)| {
             let is_listened_to = is_shared(key, place) && !place.is_idle();
             may_go(place) && Arc::strong_count(place) == 1 && !is_listened_to && is_it(key, place)
@@ -323,7 +342,7 @@ fn evict(open: &mut Open, may_go: impl Fn(&Place) -> bool, ends_sessions: bool) 
     let Some(key) = least_used(&is_shared).or_else(|| least_used(&is_silent)) else {
         return false;
     };
-    if let Key::Session(session) = &key
+    if let ServerKey::Session(session) = &key
         && ends_sessions
     {
         session.end();

@@ -33,9 +33,9 @@ use tracing::warn;
 use crate::ending::LAST_ANSWERS;
 use crate::greeting::refusal;
 use crate::identity::{anyone_of, first_said};
-use crate::link::Link;
+use crate::link::ServerLink;
 use crate::servers::Servers;
-use crate::settings::Settings;
+use crate::settings::BridgeSettings;
 use crate::spare::Spare;
 use crate::{Error, Proxy};
 
@@ -61,10 +61,10 @@ const READ_TIME: Duration = Duration::from_secs(10);
 /// [`Principal`](mcp_revisions::http::Principal) or a [`PeerAddress`](mcp_revisions::http::PeerAddress) into the extensions
 /// of requests, so that each client has a share of the limits.
 #[derive(Clone)]
-pub struct Service(Arc<Shared>);
+pub struct Service(Arc<SharedBridge>);
 
-struct Shared {
-    settings: Arc<Settings>,
+struct SharedBridge {
+    settings: Arc<BridgeSettings>,
     /// Answers requests that need no server, until there is one.
     unstarted: transport::Service,
     /// The service for clients of each revision, once the first of them has named itself.
@@ -100,11 +100,11 @@ impl std::fmt::Debug for Service {
 }
 
 impl Service {
-    pub(crate) fn new(settings: Arc<Settings>) -> Self {
+    pub(crate) fn new(settings: Arc<BridgeSettings>) -> Self {
         let options = settings.http.clone();
         let served = settings.client_revisions;
         let faces = served.iter().map(|revision| (revision, OnceCell::new()));
-        Self(Arc::new(Shared {
+        Self(Arc::new(SharedBridge {
             settings,
             unstarted: unstarted(served, options),
             faces: faces.collect(),
@@ -260,7 +260,7 @@ pub(crate) fn nameless(served: RevisionSet) -> Server {
     server.serving(served)
 }
 
-impl Shared {
+impl SharedBridge {
     /// Responds to a request whose body is of one type: this is compiled here, for all programs.
     #[inline(never)]
     fn respond(
@@ -396,7 +396,7 @@ impl Shared {
                 return Err(Error::Closed);
             }
             let caller = Arc::new(caller);
-            let negotiated = Link::negotiate(&self.settings, &caller);
+            let negotiated = ServerLink::negotiate(&self.settings, &caller);
             let negotiated = self.settings.ending.unless_over(negotiated).await;
             let (link, facts) = negotiated.unwrap_or(Err(Error::Closed))?;
             let app = facts.revision;

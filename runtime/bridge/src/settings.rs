@@ -13,13 +13,13 @@ use mcp_revisions_core::{Revision, UnknownFields};
 use mcp_wire::Json;
 use tracing::warn;
 
-use crate::ending::Ending;
-use crate::losses::{End, Losses};
+use crate::ending::BridgeEnding;
+use crate::losses::{BridgeEnd, Losses};
 use crate::{Error, Upstream, identity};
 
 /// The settings of a bridge.
 #[derive(Debug)]
-pub(crate) struct Settings {
+pub(crate) struct BridgeSettings {
     pub(crate) upstream: Upstream,
     /// Results that clients share; `None` if each request goes to the server.
     pub(crate) cache: Option<Cache>,
@@ -37,7 +37,7 @@ pub(crate) struct Settings {
     pub(crate) layers: Layers,
     /// The `clientInfo` that the server is sent in place of those of clients.
     pub(crate) client_info: Option<Json>,
-    pub(crate) room: Room,
+    pub(crate) room: ServerRoom,
     /// Set if no two connections share a server.
     pub(crate) is_isolated: bool,
     /// Set if its clients are those of a gateway, which has other servers, too.
@@ -47,19 +47,19 @@ pub(crate) struct Settings {
     pub(crate) http: http::Options,
     /// The keys that sign `requestState`; empty for a random one.
     pub(crate) state_keys: Vec<[u8; 32]>,
-    pub(crate) ending: Ending,
+    pub(crate) ending: BridgeEnding,
 }
 
 /// Maximum number of servers at work at a time, and the time that an unused one is kept.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Room {
+pub(crate) struct ServerRoom {
     pub(crate) all: usize,
     /// Of one owner: a principal, else an address.
     pub(crate) each: usize,
     pub(crate) idle: Duration,
 }
 
-impl Settings {
+impl BridgeSettings {
     /// Returns the end towards clients, which introduces itself as the upstream server does.
     pub(crate) fn server(self: &Arc<Self>, facts: &ServerFacts) -> Result<Server, Error> {
         let settings = Arc::clone(self);
@@ -84,13 +84,13 @@ impl Settings {
             .with_other_methods()
             // The server behind this bridge gave it out, and the one behind another bridge may not know it.
             .with_state_of_this_process()
-            .on_mistake(|mistake| tell(End::Client, mistake))
+            .on_mistake(|mistake| tell(BridgeEnd::Client, mistake))
             .on_loss(move |lost| settings.losses.report_of_server(lost)))
     }
 
     /// Returns the end towards the upstream server.
     pub(crate) fn client(app: Revision, options: Options) -> Client {
-        Client::new(app, options).on_mistake(|mistake| tell(End::Server, mistake))
+        Client::new(app, options).on_mistake(|mistake| tell(BridgeEnd::Server, mistake))
     }
 
     pub(crate) fn unusable(&self, why: &dyn std::fmt::Display) -> Error {
@@ -102,10 +102,10 @@ impl Settings {
 }
 
 /// Logs the mistake of a peer.
-fn tell(end: End, mistake: &PeerMistake<'_>) {
+fn tell(end: BridgeEnd, mistake: &PeerMistake<'_>) {
     let peer = match end {
-        End::Client => "a client",
-        End::Server => "the server",
+        BridgeEnd::Client => "a client",
+        BridgeEnd::Server => "the server",
     };
     warn!("a mistake of {peer}: {mistake}");
 }

@@ -7,16 +7,16 @@ use mcp_revisions::sansio::server::Caller;
 use mcp_revisions_core::{Lifecycle, Revision};
 
 use crate::identity;
-use crate::link::Link;
-use crate::servers::Start;
-use crate::settings::Settings;
+use crate::link::ServerLink;
+use crate::servers::ServerStart;
+use crate::settings::BridgeSettings;
 
 /// A connection that was made on behalf of the first client, until a client takes it.
 #[derive(Default)]
-pub(crate) struct Spare(Mutex<Option<(Link, Arc<Caller>)>>);
+pub(crate) struct Spare(Mutex<Option<(ServerLink, Arc<Caller>)>>);
 
 impl Spare {
-    pub(crate) fn new(link: Link, caller: Arc<Caller>) -> Self {
+    pub(crate) fn new(link: ServerLink, caller: Arc<Caller>) -> Self {
         Self(Mutex::new(Some((link, caller))))
     }
 
@@ -28,10 +28,10 @@ impl Spare {
     /// stays until the bridge ends: some servers end for all with their first session.
     pub(crate) async fn take_for(
         &self,
-        settings: &Settings,
+        settings: &BridgeSettings,
         app: Revision,
         caller: &Caller,
-    ) -> Option<Link> {
+    ) -> Option<ServerLink> {
         let (spare, for_whom) = self.take()?;
         let fits = app.lifecycle() == Lifecycle::PerRequest
             || identity::can_the_same(caller, &for_whom, app);
@@ -53,19 +53,23 @@ impl Spare {
         }
     }
 
-    fn take(&self) -> Option<(Link, Arc<Caller>)> {
+    fn take(&self) -> Option<(ServerLink, Arc<Caller>)> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// Starts servers of a revision that is known; the first is the spare one, if it suits its client.
-    pub(crate) fn start(settings: &Arc<Settings>, app: Revision, spare: Arc<Self>) -> Start {
+    pub(crate) fn start(
+        settings: &Arc<BridgeSettings>,
+        app: Revision,
+        spare: Arc<Self>,
+    ) -> ServerStart {
         let settings = Arc::clone(settings);
         Arc::new(move |caller: Arc<Caller>| {
             let (settings, spare) = (Arc::clone(&settings), Arc::clone(&spare));
             Box::pin(async move {
                 match spare.take_for(&settings, app, &caller).await {
                     Some(spare) => Ok(spare.serving(app, &caller)),
-                    None => Link::start(&settings, app, &caller).await,
+                    None => ServerLink::start(&settings, app, &caller).await,
                 }
             })
         })

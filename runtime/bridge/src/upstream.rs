@@ -18,16 +18,16 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::process::Command;
 
 /// Boxed, so that upstreams of every kind are one type.
-type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+type BoxedStream<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 /// Makes a connection to the server.
-type Connect = dyn Fn(usize) -> Boxed<io::Result<Transport>> + Send + Sync;
+type Connect = dyn Fn(usize) -> BoxedStream<io::Result<Transport>> + Send + Sync;
 
 /// Sees each message of one connection, with its direction and text.
-type Tap = Box<dyn FnMut(Direction, &str) + Send>;
+type MessageTap = Box<dyn FnMut(Direction, &str) + Send>;
 
 /// Makes the tap of one more connection.
-type Tapped = dyn Fn() -> io::Result<Tap> + Send + Sync;
+type Tapped = dyn Fn() -> io::Result<MessageTap> + Send + Sync;
 
 /// A server that a bridge connects to, as often as its clients need connections of their own; clones are the same server.
 #[derive(Clone)]
@@ -139,7 +139,7 @@ impl Upstream {
     fn new(
         name: &str,
         channel: Channel,
-        connect: impl Fn(usize) -> Boxed<io::Result<Transport>> + Send + Sync + 'static,
+        connect: impl Fn(usize) -> BoxedStream<io::Result<Transport>> + Send + Sync + 'static,
     ) -> Self {
         Self {
             name: name.into(),
@@ -156,7 +156,9 @@ impl Upstream {
     where
         T: FnMut(Direction, &str) + Send + 'static,
     {
-        self.tapped = Some(Arc::new(move || tap().map(|tap| Box::new(tap) as Tap)));
+        self.tapped = Some(Arc::new(move || {
+            tap().map(|tap| Box::new(tap) as MessageTap)
+        }));
         self
     }
 

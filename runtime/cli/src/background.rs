@@ -21,10 +21,10 @@ const OVERHEAD: usize = 64;
 /// A text that finds no room is dropped. From then on texts are dropped until half of the queue is written; then a line of
 /// [`Destination`] tells how many are missing.
 #[derive(Clone)]
-pub(crate) struct Background(Arc<Shared>);
+pub(crate) struct Background(Arc<SharedQueue>);
 
-struct Shared {
-    queue: Mutex<Queue>,
+struct SharedQueue {
+    queue: Mutex<TextQueue>,
     /// Signals a queued text to the thread, and a written one to [`Background::flush`].
     changed: Condvar,
     /// Most bytes that wait.
@@ -34,8 +34,8 @@ struct Shared {
 }
 
 #[derive(Default)]
-struct Queue {
-    texts: VecDeque<Queued>,
+struct TextQueue {
+    texts: VecDeque<QueuedText>,
     bytes: usize,
     /// Set while texts are dropped, until the queue is half empty.
     is_full: bool,
@@ -45,7 +45,7 @@ struct Queue {
     is_writing: bool,
 }
 
-struct Queued {
+struct QueuedText {
     to: Arc<Destination>,
     /// `None` for the line alone that tells how many texts are missing.
     text: Option<String>,
@@ -57,7 +57,7 @@ impl Background {
     /// # Errors
     /// Returns an error if the system starts no thread.
     pub(crate) fn start(limit: usize) -> io::Result<Self> {
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(SharedQueue {
             queue: Mutex::default(),
             changed: Condvar::new(),
             limit,
@@ -70,7 +70,7 @@ impl Background {
 
     /// Queues a text, which has whole lines; drops it if the queue is full.
     pub(crate) fn write(&self, to: &Arc<Destination>, text: String) {
-        let Shared {
+        let SharedQueue {
             changed,
             limit,
             missing,
@@ -89,14 +89,14 @@ impl Background {
         }
         queue.bytes += bytes;
         let (to, text) = (Arc::clone(to), Some(text));
-        queue.texts.push_back(Queued { to, text });
+        queue.texts.push_back(QueuedText { to, text });
         changed.notify_all();
     }
 
     /// Waits until every text is written, or until `deadline`, and returns how many lines are not written.
     pub(crate) fn flush(&self, deadline: Instant) -> u64 {
         let left = deadline.saturating_duration_since(Instant::now());
-        let is_busy = |queue: &mut Queue| queue.is_writing || !queue.texts.is_empty();
+        let is_busy = |queue: &mut TextQueue| queue.is_writing || !queue.texts.is_empty();
         let queue = self.0.lock();
         let (queue, _) = (self.0.changed)
             .wait_timeout_while(queue, left, is_busy)
@@ -111,8 +111,8 @@ impl Background {
     }
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Queue> {
+impl SharedQueue {
+    fn lock(&self) -> MutexGuard<'_, TextQueue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -120,7 +120,7 @@ impl Shared {
     fn write_all(&self) {
         let mut queue = self.lock();
         loop {
-            let Some(Queued { to, text }) = queue.texts.pop_front() else {
+            let Some(QueuedText { to, text }) = queue.texts.pop_front() else {
                 queue = (self.changed.wait(queue)).unwrap_or_else(PoisonError::into_inner);
                 continue;
             };
@@ -139,7 +139,7 @@ impl Shared {
                 let behind = std::mem::take(&mut queue.behind).into_iter();
                 queue
                     .texts
-                    .extend(behind.map(|to| Queued { to, text: None }));
+                    .extend(behind.map(|to| QueuedText { to, text: None }));
             }
             self.changed.notify_all();
         }
@@ -155,12 +155,12 @@ pub(crate) struct Destination {
     /// Lines that found no room since the last line of `gap` was queued.
     dropped: AtomicU64,
     /// Locked by the thread only.
-    output: Mutex<Output>,
+    output: Mutex<QueuedOutput>,
     /// The function that gets the first failure.
     on_failure: fn(&str),
 }
 
-struct Output {
+struct QueuedOutput {
     target: Target,
     /// Set if a write failed in the middle of a line.
     is_cut: bool,
@@ -212,7 +212,7 @@ impl Destination {
             name: name.to_owned(),
             gap,
             dropped: AtomicU64::new(0),
-            output: Mutex::new(Output {
+            output: Mutex::new(QueuedOutput {
                 target,
                 is_cut: false,
                 has_failed: false,
@@ -407,9 +407,9 @@ mod tests {
     }
 
     /// A reader that reads only once the gate is open.
-    struct Gate(std::sync::mpsc::Receiver<()>, Disk);
+    struct ReaderGate(std::sync::mpsc::Receiver<()>, Disk);
 
-    impl Write for Gate {
+    impl Write for ReaderGate {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             let _ = self.0.recv();
             self.1.write(bytes)
@@ -425,7 +425,11 @@ mod tests {
         let (open, gate) = std::sync::mpsc::channel();
         let disk = Disk::default();
         disk.has_room_for(usize::MAX);
-        let to = Arc::new(Destination::new("gate", Gate(gate, disk.clone()), gap));
+        let to = Arc::new(Destination::new(
+            "gate",
+            ReaderGate(gate, disk.clone()),
+            gap,
+        ));
         let thread = Background::start(10_000).unwrap();
         for _ in 0..1_000 {
             thread.write(&to, format!("{}\n", "x".repeat(99)));
@@ -442,7 +446,11 @@ mod tests {
     #[test]
     fn a_reader_that_never_reads_holds_the_end_up_for_a_bounded_time() {
         let (_open, gate) = std::sync::mpsc::channel();
-        let to = Arc::new(Destination::new("gate", Gate(gate, Disk::default()), gap));
+        let to = Arc::new(Destination::new(
+            "gate",
+            ReaderGate(gate, Disk::default()),
+            gap,
+        ));
         let thread = Background::start(10_000).unwrap();
         thread.write(&to, "one\n".to_owned());
         thread.write(&to, "two\n".to_owned());

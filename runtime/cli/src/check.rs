@@ -7,9 +7,9 @@ use anyhow::bail;
 use clap::Args;
 use mcp_revisions_core::{Diagnostic, Protocol};
 
-use crate::Outcome;
+use crate::SubcommandOutcome;
 use crate::message;
-use crate::report::{Finding, Verdict};
+use crate::report::{CheckResult, CheckVerdict};
 use crate::revisions::{known_methods, known_type, similar};
 
 #[derive(Args)]
@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
     files: Vec<String>,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<SubcommandOutcome> {
     let Arguments {
         revision,
         ty,
@@ -103,9 +103,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         }
     }
     Ok(if *json {
-        Outcome { text, code }
+        SubcommandOutcome { text, code }
     } else {
-        Outcome::for_people(&text, code)
+        SubcommandOutcome::for_people(&text, code)
     })
 }
 
@@ -153,9 +153,9 @@ fn utf8(bytes: &[u8]) -> Result<&str, Diagnostic> {
     })
 }
 
-fn no_text(diagnostic: Diagnostic) -> Finding {
-    Finding {
+fn no_text(diagnostic: Diagnostic) -> CheckResult {
+    CheckResult {
         read_as: "text".to_owned(),
-        verdict: Verdict::Refused(diagnostic),
+        verdict: CheckVerdict::Refused(diagnostic),
     }
 }

@@ -15,7 +15,7 @@ use mcp_revisions_core::{
 use mcp_wire::{Direction, ErrorObject, Json, Map};
 use serde_json::json;
 
-use crate::Outcome;
+use crate::SubcommandOutcome;
 use crate::revisions::{similar, way};
 
 #[derive(Args)]
@@ -34,10 +34,10 @@ pub(crate) struct Arguments {
     method: Option<String>,
     /// Read the file as this part of a message of --method
     #[arg(long, requires = "method")]
-    part: Option<Part>,
+    part: Option<PartArgument>,
     /// Sender of the method, for methods of both sides
     #[arg(long)]
-    sender: Option<Sender>,
+    sender: Option<SenderArgument>,
     /// Drop or preserve fields that only the newer revision defines
     #[arg(long, default_value = "drop")]
     unknown_fields: UnknownFieldsArgument,
@@ -58,14 +58,14 @@ pub(crate) struct Arguments {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum Part {
+enum PartArgument {
     Params,
     Result,
     Error,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum Sender {
+enum SenderArgument {
     Client,
     Server,
 }
@@ -88,7 +88,7 @@ impl From<UnknownFieldsArgument> for UnknownFields {
     }
 }
 
-pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<SubcommandOutcome> {
     let Arguments {
         from,
         to,
@@ -108,8 +108,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let route = &Route::between(start, end)?;
     let cx = context(arguments, start, end)?;
     let direction = arguments.sender.map(|sender| match sender {
-        Sender::Client => Direction::ClientToServer,
-        Sender::Server => Direction::ServerToClient,
+        SenderArgument::Client => Direction::ClientToServer,
+        SenderArgument::Server => Direction::ServerToClient,
     });
     let unknown = |what: String| {
         let kind = if ty.is_some() { "types" } else { "methods" };
@@ -179,7 +179,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         };
     }
     let converted = match (ty, method, part) {
-        (None, Some(method), Some(Part::Error)) => {
+        (None, Some(method), Some(PartArgument::Error)) => {
             if let Err(error) = check_answered(route, method) {
                 return failed(error);
             }
@@ -187,7 +187,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         }
         (None, Some(method), part) => {
             let part = match part {
-                Some(Part::Result) => mcp_revisions_core::Part::Result,
+                Some(PartArgument::Result) => mcp_revisions_core::Part::Result,
                 _ => mcp_revisions_core::Part::Params,
             };
             let subject = Subject::Method(method, part, direction);
@@ -203,12 +203,12 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
 }
 
 /// Returns the messages that go on, and what became of each; the worst outcome gives the exit code.
-fn report_messages(converted: ConvertedMessages, as_json: bool) -> Outcome {
+fn report_messages(converted: ConvertedMessages, as_json: bool) -> SubcommandOutcome {
     if converted.messages.len() == 1 && !converted.is_batch {
         let mut messages = converted.messages;
         return match messages.pop() {
             Some((_, outcome)) => report(outcome, as_json),
-            None => Outcome {
+            None => SubcommandOutcome {
                 text: String::new(),
                 code: 0,
             },
@@ -234,7 +234,7 @@ fn report_messages(converted: ConvertedMessages, as_json: bool) -> Outcome {
             text.push_str(&one.text);
         }
     }
-    Outcome { text, code }
+    SubcommandOutcome { text, code }
 }
 
 fn convert_error(
@@ -323,7 +323,7 @@ fn read(file: &str) -> anyhow::Result<String> {
 }
 
 /// Exit codes: 0 exact or reversible, 4 lossy, 5 requires state, 6 rejected or dropped.
-fn report(conversion: Conversion<Json>, as_json: bool) -> Outcome {
+fn report(conversion: Conversion<Json>, as_json: bool) -> SubcommandOutcome {
     let (status, code) = match &conversion {
         Conversion::Exact(_) => ("exact", 0),
         Conversion::Reversible(..) => ("reversible", 0),
@@ -379,11 +379,11 @@ fn report(conversion: Conversion<Json>, as_json: bool) -> Outcome {
     if !as_json {
         crate::stderr::tell(&note);
     }
-    Outcome { text, code }
+    SubcommandOutcome { text, code }
 }
 
 /// Exit code 3, as of every subcommand.
-fn unreadable(error: &anyhow::Error, as_json: bool) -> Outcome {
+fn unreadable(error: &anyhow::Error, as_json: bool) -> SubcommandOutcome {
     let text = if as_json {
         format!(
             "{}\n",
@@ -393,7 +393,7 @@ fn unreadable(error: &anyhow::Error, as_json: bool) -> Outcome {
         crate::stderr::print_error(error);
         String::new()
     };
-    Outcome { text, code: 3 }
+    SubcommandOutcome { text, code: 3 }
 }
 
 /// The advice where a file was taken for a message since nothing else was said.
@@ -401,7 +401,12 @@ const OTHERWISE: &str =
     "; the file was read as a whole message: use --type, or --method with --part, if it is not one";
 
 /// Exit code 1.
-fn invalid(from: Protocol, diagnostic: &Diagnostic, cure: &str, as_json: bool) -> Outcome {
+fn invalid(
+    from: Protocol,
+    diagnostic: &Diagnostic,
+    cure: &str,
+    as_json: bool,
+) -> SubcommandOutcome {
     let Diagnostic {
         pointer, message, ..
     } = diagnostic;
@@ -413,7 +418,7 @@ fn invalid(from: Protocol, diagnostic: &Diagnostic, cure: &str, as_json: bool) -
         crate::stderr::print_error(format_args!("input is not valid in {from}: {problem}"));
         String::new()
     };
-    Outcome { text, code: 1 }
+    SubcommandOutcome { text, code: 1 }
 }
 
 /// Adds rule, step and pointer to an outcome without a value.

@@ -9,12 +9,12 @@ use mcp_revisions_core::{Extension, Revision};
 use mcp_wire::{Direction, MethodInfo};
 use serde_json::{Value, json};
 
-use crate::Outcome;
+use crate::SubcommandOutcome;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// Subject of the list
-    what: What,
+    what: ListSubject,
     /// Protocol revision, or an extension: `tasks` [default: the latest release]
     #[arg(value_name = "ID", default_value_t = Revision::LATEST.into(), hide_default_value = true)]
     of: Protocol,
@@ -24,14 +24,14 @@ pub(crate) struct Arguments {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum What {
+enum ListSubject {
     /// Definitions of the schema and of its extensions, for --type
     Types,
     /// Methods with sender, kind, params and result, for --method
     Methods,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<SubcommandOutcome> {
     // A revision is listed with the extensions that rest on it.
     let (types, methods, added) = match arguments.of {
         Protocol::Revision(revision) => (revision.types(), revision.methods(), Some(revision)),
@@ -40,7 +40,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let added = || added.into_iter().flat_map(Extension::of);
     let mut text = String::new();
     match arguments.what {
-        What::Types => {
+        ListSubject::Types => {
             let added = added().flat_map(|extension| extension.types);
             let definitions = types.iter().chain(added).filter(|ty| ty.definition);
             // The tables are sorted by the names of the types in Rust.
@@ -54,7 +54,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
                 };
             }
         }
-        What::Methods => {
+        ListSubject::Methods => {
             let own = match arguments.of {
                 Protocol::Revision(_) => None,
                 Protocol::Extension(extension) => Some(extension),
@@ -83,7 +83,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
             }
         }
     }
-    Ok(Outcome { text, code: 0 })
+    Ok(SubcommandOutcome { text, code: 0 })
 }
 
 /// Returns which side sends a message to which: of an extension, by its roles.

@@ -43,7 +43,7 @@ struct Arguments {
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     color: clap::ColorChoice,
     #[command(subcommand)]
-    command: Command,
+    command: CliCommand,
 }
 
 #[derive(Subcommand)]
@@ -51,7 +51,7 @@ struct Arguments {
     clippy::large_enum_variant,
     reason = "there is one, and it is read once"
 )]
-enum Command {
+enum CliCommand {
     /// Connect a client and a server that speak different protocol revisions
     Bridge(bridge::Arguments),
     /// Sign in to a server at a URL, for `bridge`
@@ -81,12 +81,12 @@ enum Command {
 }
 
 /// The output of a subcommand, and its exit code.
-struct Outcome {
+struct SubcommandOutcome {
     text: String,
     code: u8,
 }
 
-impl Outcome {
+impl SubcommandOutcome {
     /// Returns the outcome of a command that prints lines for people: nothing in them acts on a terminal.
     fn for_people(text: &str, code: u8) -> Self {
         let text = harmless(text, |_| false).into_owned();
@@ -106,30 +106,30 @@ fn main() -> ExitCode {
     code
 }
 
-fn run(command: Command) -> ExitCode {
+fn run(command: CliCommand) -> ExitCode {
     let outcome = match command {
-        Command::Bridge(arguments) => bridge::run(&arguments),
-        Command::Login(arguments) => sign_in::login(&arguments),
-        Command::Logout(arguments) => sign_in::logout(&arguments),
-        Command::Auth(arguments) => sign_in::auth(&arguments),
-        Command::Check(arguments) => check::run(&arguments),
-        Command::Convert(arguments) => convert::run(&arguments),
-        Command::Diff(arguments) => {
+        CliCommand::Bridge(arguments) => bridge::run(&arguments),
+        CliCommand::Login(arguments) => sign_in::login(&arguments),
+        CliCommand::Logout(arguments) => sign_in::logout(&arguments),
+        CliCommand::Auth(arguments) => sign_in::auth(&arguments),
+        CliCommand::Check(arguments) => check::run(&arguments),
+        CliCommand::Convert(arguments) => convert::run(&arguments),
+        CliCommand::Diff(arguments) => {
             let colours = colour::is_on(std::io::stdout());
             return shared(diff::run(&arguments, embedded::spec, colours));
         }
-        Command::Explain(arguments) => {
+        CliCommand::Explain(arguments) => {
             let built_in = Rule::BUILT_IN.map(|rule| (rule.id(), rule.reason()));
             return shared(explain::run(&arguments, embedded::spec, &built_in));
         }
-        Command::Tap(arguments) => tap::run(&arguments),
-        Command::Transcript(arguments) => transcript::run(&arguments),
-        Command::List(arguments) => list::run(&arguments),
-        Command::Completions(arguments) => Ok(manual::completions(&arguments)),
-        Command::Man(arguments) => manual::pages(&arguments),
+        CliCommand::Tap(arguments) => tap::run(&arguments),
+        CliCommand::Transcript(arguments) => transcript::run(&arguments),
+        CliCommand::List(arguments) => list::run(&arguments),
+        CliCommand::Completions(arguments) => Ok(manual::completions(&arguments)),
+        CliCommand::Man(arguments) => manual::pages(&arguments),
     };
     match outcome {
-        Ok(Outcome { text, code }) => printed(&text, code, false),
+        Ok(SubcommandOutcome { text, code }) => printed(&text, code, false),
         Err(error) => {
             stderr::print_error(&error);
             2.into()

@@ -8,7 +8,7 @@ use clap::{Args, CommandFactory as _};
 use clap_complete::Shell;
 use mcp_revisions_core::Revision;
 
-use crate::{Arguments, Outcome};
+use crate::{Arguments, SubcommandOutcome};
 
 /// Returns the examples and the exit codes, for the end of `--help`.
 pub(crate) fn examples() -> &'static str {
@@ -64,7 +64,7 @@ pub(crate) struct Completions {
 }
 
 /// Renders the completion script of a shell.
-pub(crate) fn completions(arguments: &Completions) -> Outcome {
+pub(crate) fn completions(arguments: &Completions) -> SubcommandOutcome {
     let mut script = Vec::new();
     clap_complete::generate(
         arguments.shell,
@@ -72,7 +72,7 @@ pub(crate) fn completions(arguments: &Completions) -> Outcome {
         "mcp-rev",
         &mut script,
     );
-    Outcome {
+    SubcommandOutcome {
         text: String::from_utf8_lossy(&script).into_owned(),
         code: 0,
     }
@@ -86,7 +86,7 @@ pub(crate) struct Pages {
 }
 
 /// Renders the manual in roff: one page for the program, and one for each subcommand.
-pub(crate) fn pages(arguments: &Pages) -> anyhow::Result<Outcome> {
+pub(crate) fn pages(arguments: &Pages) -> anyhow::Result<SubcommandOutcome> {
     let mut command = Arguments::command();
     // Subcommands get their full names only when the command is built.
     command.build();
@@ -101,7 +101,7 @@ pub(crate) fn pages(arguments: &Pages) -> anyhow::Result<Outcome> {
     };
     let Some(dir) = &arguments.output else {
         let text = String::from_utf8_lossy(&page(&command)?).into_owned();
-        return Ok(Outcome { text, code: 0 });
+        return Ok(SubcommandOutcome { text, code: 0 });
     };
     let subcommands = command.get_subcommands();
     let subcommands = subcommands.filter(|subcommand| subcommand.get_name() != "help");
@@ -112,9 +112,9 @@ pub(crate) fn pages(arguments: &Pages) -> anyhow::Result<Outcome> {
         if let Err(error) = std::fs::write(&file, page(command)?) {
             crate::stderr::print_error(format_args!("cannot write {}: {error}", file.display()));
             let code = crate::OUTPUT_FAILED;
-            return Ok(Outcome { text, code });
+            return Ok(SubcommandOutcome { text, code });
         }
         let _ = writeln!(text, "{}", file.display());
     }
-    Ok(Outcome { text, code: 0 })
+    Ok(SubcommandOutcome { text, code: 0 })
 }

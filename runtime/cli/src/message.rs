@@ -6,16 +6,16 @@ use mcp_wire::{Error, Extra, MessageKind, MethodInfo, MethodKind, Peeked, Raw, T
 use serde_json::{Value, json};
 
 use crate::compare::lost;
-use crate::report::{Finding, Verdict};
+use crate::report::{CheckResult, CheckVerdict};
 use crate::revisions::{known_methods, known_type, results};
 
 /// Reads a text as one type and writes it back.
-pub(crate) fn as_type(ty: &TypeInfo, text: &str) -> Finding {
+pub(crate) fn as_type(ty: &TypeInfo, text: &str) -> CheckResult {
     finding(ty.name.to_owned(), "", text, |text| ty.round_trip(text))
 }
 
 /// Reads a text as a message, or a batch of them; `method` is the one that it belongs to.
-pub(crate) fn as_message(revision: Revision, method: Option<&str>, text: &str) -> Vec<Finding> {
+pub(crate) fn as_message(revision: Revision, method: Option<&str>, text: &str) -> Vec<CheckResult> {
     let messages = match read_messages(text) {
         Ok(messages) => messages,
         Err(diagnostic) => return vec![refused("JSON-RPC message", diagnostic)],
@@ -34,7 +34,12 @@ pub(crate) fn as_message(revision: Revision, method: Option<&str>, text: &str) -
         .collect()
 }
 
-fn read(revision: Revision, method: Option<&str>, pointer: &str, message: &Peeked<'_>) -> Finding {
+fn read(
+    revision: Revision,
+    method: Option<&str>,
+    pointer: &str,
+    message: &Peeked<'_>,
+) -> CheckResult {
     let name = message.method.as_deref().unwrap_or_default();
     let call = |kind| called(revision, method, pointer, name, kind, message.text);
     match message.kind {
@@ -53,7 +58,7 @@ fn called(
     name: &str,
     kind: MethodKind,
     text: &str,
-) -> Finding {
+) -> CheckResult {
     if let Some(wanted) = wanted
         && wanted != name
     {
@@ -94,7 +99,7 @@ fn answered(
     method: Option<&str>,
     pointer: &str,
     message: &Peeked<'_>,
-) -> Finding {
+) -> CheckResult {
     let Some(method) = method else {
         // Without it, any result is one.
         let ty = ["JSONRPCResultResponse", "JSONRPCResponse"]
@@ -133,7 +138,7 @@ fn answered(
     }
 }
 
-fn failed(revision: Revision, pointer: &str, text: &str) -> Finding {
+fn failed(revision: Revision, pointer: &str, text: &str) -> CheckResult {
     let ty = ["JSONRPCErrorResponse", "JSONRPCError"]
         .iter()
         .find_map(|name| revision.type_named(name));
@@ -155,7 +160,7 @@ fn finding(
     pointer: &str,
     text: &str,
     round_trip: impl Fn(&str) -> Result<String, Error>,
-) -> Finding {
+) -> CheckResult {
     let written = match round_trip(text) {
         Ok(written) => written,
         Err(error) => return refused(&read_as, Diagnostic::of_error(pointer, &error)),
@@ -175,11 +180,11 @@ fn finding(
         lost.insert_str(0, pointer);
     }
     let verdict = if pointers.is_empty() {
-        Verdict::Same
+        CheckVerdict::Same
     } else {
-        Verdict::Lost(pointers)
+        CheckVerdict::Lost(pointers)
     };
-    Finding { read_as, verdict }
+    CheckResult { read_as, verdict }
 }
 
 /// Returns the pointer of a `null` that was read as an absent member, and what the schema has there.
@@ -203,9 +208,9 @@ fn null(
     Some((pointer.to_owned(), expected.next()?))
 }
 
-fn refused(read_as: &str, diagnostic: Diagnostic) -> Finding {
-    Finding {
+fn refused(read_as: &str, diagnostic: Diagnostic) -> CheckResult {
+    CheckResult {
         read_as: read_as.to_owned(),
-        verdict: Verdict::Refused(diagnostic),
+        verdict: CheckVerdict::Refused(diagnostic),
     }
 }

@@ -5,15 +5,15 @@ use mcp_wire::printable;
 use serde_json::{Value, json};
 
 /// The result of one check.
-pub(crate) struct Finding {
+pub(crate) struct CheckResult {
     /// The type that the text was read as: a definition, or a method and the kind of message.
     pub(crate) read_as: String,
     /// The verdict.
-    pub(crate) verdict: Verdict,
+    pub(crate) verdict: CheckVerdict,
 }
 
 /// The verdict on reading and writing.
-pub(crate) enum Verdict {
+pub(crate) enum CheckVerdict {
     /// The same JSON came out.
     Same,
     /// These pointers did not come out as they went in.
@@ -22,21 +22,21 @@ pub(crate) enum Verdict {
     Refused(Diagnostic),
 }
 
-impl Finding {
+impl CheckResult {
     pub(crate) fn is_ok(&self) -> bool {
-        matches!(self.verdict, Verdict::Same)
+        matches!(self.verdict, CheckVerdict::Same)
     }
 
     /// `FILE: ok (tools/call request)`
     pub(crate) fn line(&self, file: &str) -> String {
         let Self { read_as, verdict } = self;
         match verdict {
-            Verdict::Same => format!("{file}: ok ({read_as})\n"),
-            Verdict::Lost(pointers) => {
+            CheckVerdict::Same => format!("{file}: ok ({read_as})\n"),
+            CheckVerdict::Lost(pointers) => {
                 let pointers = printable(&pointers.join(", "));
                 format!("{file}: lost ({read_as}): {pointers}\n")
             }
-            Verdict::Refused(diagnostic) => {
+            CheckVerdict::Refused(diagnostic) => {
                 format!("{file}: error ({read_as}): {}\n", diagnostic.message)
             }
         }
@@ -47,9 +47,9 @@ impl Finding {
         let Self { read_as, verdict } = self;
         let mut row = json!({ "file": file, "as": read_as });
         let (status, key, value) = match verdict {
-            Verdict::Same => ("ok", "lost", json!([])),
-            Verdict::Lost(pointers) => ("lost", "lost", json!(pointers)),
-            Verdict::Refused(Diagnostic {
+            CheckVerdict::Same => ("ok", "lost", json!([])),
+            CheckVerdict::Lost(pointers) => ("lost", "lost", json!(pointers)),
+            CheckVerdict::Refused(Diagnostic {
                 pointer,
                 expected,
                 found,

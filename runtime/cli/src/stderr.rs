@@ -87,9 +87,9 @@ fn print(text: String) {
 }
 
 /// A stream of lines, each written at once, as `tracing` writes its events.
-pub(crate) struct Lines;
+pub(crate) struct StderrLines;
 
-impl Write for Lines {
+impl Write for StderrLines {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         print(String::from_utf8_lossy(bytes).into_owned());
         Ok(bytes.len())

@@ -18,7 +18,7 @@ use tokio::process::{Child, Command};
 
 use crate::background::{Background, Destination, FLUSH};
 use crate::transcript::line;
-use crate::{OUTPUT_FAILED, Outcome, stderr};
+use crate::{OUTPUT_FAILED, SubcommandOutcome, stderr};
 use signals::Signals;
 use watch::Watch;
 
@@ -36,15 +36,15 @@ pub(crate) struct Arguments {
 }
 
 /// A message to the writer thread.
-enum Event {
+enum TapEvent {
     /// A line went by.
-    Passed(Passed),
+    Passed(PassedLine),
     /// The server has ended.
     End,
 }
 
 /// A line that went by.
-struct Passed {
+struct PassedLine {
     direction: Direction,
     at: u64,
     line: String,
@@ -60,12 +60,12 @@ const MAX_WAITING: usize = 64;
 pub(crate) const RECORD_WAITING: usize = 64 << 20;
 
 /// The file of a record, and the thread that writes it.
-struct Record {
+struct TapRecord {
     thread: Background,
     file: Arc<Destination>,
 }
 
-impl Record {
+impl TapRecord {
     fn create(file: &str) -> io::Result<Self> {
         let failed =
             |why: &str| stderr::tell(&format!("mcp-rev: the transcript has gaps: {why}\n"));
@@ -86,9 +86,9 @@ impl Record {
     }
 }
 
-pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<SubcommandOutcome> {
     let record = match &arguments.record {
-        Some(file) => match Record::create(file) {
+        Some(file) => match TapRecord::create(file) {
             Ok(created) => Some(created),
             Err(error) => {
                 stderr::print_error(format_args!("cannot write {file}: {error}"));
@@ -107,8 +107,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     Ok(ended(code?))
 }
 
-fn ended(code: u8) -> Outcome {
-    Outcome {
+fn ended(code: u8) -> SubcommandOutcome {
+    SubcommandOutcome {
         text: String::new(),
         code,
     }
@@ -117,7 +117,7 @@ fn ended(code: u8) -> Outcome {
 /// Runs the server, and returns the exit code.
 async fn tapped(
     command: &[String],
-    record: Option<Record>,
+    record: Option<TapRecord>,
     watch: Option<Watch>,
 ) -> anyhow::Result<u8> {
     // They come before the server: a signal in between is for it.
@@ -158,7 +158,7 @@ async fn tapped(
     };
     let status = status.context("cannot wait for the server")?;
     let written = tokio::task::spawn_blocking(move || {
-        let _ = told.send(Event::End);
+        let _ = told.send(TapEvent::End);
         writer.join()
     });
     // The thread waits for the disk no longer than that; a signal is for the server, which has ended.
@@ -198,7 +198,12 @@ fn start(command: &[String]) -> anyhow::Result<(Child, PipeWriter, PipeReader)> 
 }
 
 /// Passes bytes on as they come, and tells of each line.
-fn pass(direction: Direction, mut from: impl Read, mut to: impl Write, told: &SyncSender<Event>) {
+fn pass(
+    direction: Direction,
+    mut from: impl Read,
+    mut to: impl Write,
+    told: &SyncSender<TapEvent>,
+) {
     let mut chunk = vec![0; 1 << 16];
     let mut line = Vec::new();
     loop {
@@ -225,12 +230,12 @@ fn pass(direction: Direction, mut from: impl Read, mut to: impl Write, told: &Sy
     tell(direction, &mut line, told);
 }
 
-fn tell(direction: Direction, line: &mut Vec<u8>, told: &SyncSender<Event>) {
+fn tell(direction: Direction, line: &mut Vec<u8>, told: &SyncSender<TapEvent>) {
     let bytes = std::mem::take(line);
     let text = String::from_utf8_lossy(&bytes);
     let text = text.trim_end_matches(['\n', '\r']);
     if !text.is_empty() {
-        let _ = told.send(Event::Passed(Passed {
+        let _ = told.send(TapEvent::Passed(PassedLine {
             direction,
             at: now(),
             line: text.to_owned(),
@@ -247,14 +252,18 @@ pub(crate) fn now() -> u64 {
 }
 
 /// Records and prints the messages, and returns whether the record has all of them.
-fn write_down(heard: &Receiver<Event>, record: Option<Record>, mut watch: Option<Watch>) -> bool {
-    while let Ok(Event::Passed(passed)) = heard.recv() {
-        let Passed {
+fn write_down(
+    heard: &Receiver<TapEvent>,
+    record: Option<TapRecord>,
+    mut watch: Option<Watch>,
+) -> bool {
+    while let Ok(TapEvent::Passed(passed)) = heard.recv() {
+        let PassedLine {
             direction,
             at,
             line,
         } = passed;
-        if let Some(Record { thread, file }) = &record {
+        if let Some(TapRecord { thread, file }) = &record {
             thread.write(file, line::write(direction, at, &line));
         }
         if let Some(watch) = &mut watch {

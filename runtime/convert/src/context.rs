@@ -10,7 +10,7 @@ use mcp_wire::{Decode, Encode, ErrorObject, Extra, Json, JsonObject};
 use crate::adapter::Adapter;
 use crate::loss::{Change, Loss, Spell};
 use crate::outcome::{Dropped, Outcome, Rejected, RequiresState, Stop};
-use crate::path::{Path, Segment};
+use crate::path::{LossSegment, Path};
 use crate::rule::Rule;
 
 /// What happens to fields that the older revision does not name.
@@ -50,7 +50,7 @@ pub struct Context {
     /// Whether what is left to the session is no loss.
     knows_session: bool,
     step: &'static str,
-    root: Vec<Segment>,
+    root: Vec<LossSegment>,
     path: Path,
     losses: Vec<Loss>,
 }
@@ -88,7 +88,7 @@ impl Context {
     /// Sets the member of a message that the value is: pointers of losses are those in the message.
     #[must_use]
     pub fn within(mut self, member: &'static str) -> Self {
-        self.root.push(Segment::Member(member));
+        self.root.push(LossSegment::Member(member));
         self.path.reset(&self.root);
         self
     }
@@ -147,7 +147,7 @@ impl Context {
         &mut self,
         rule: &'static Rule,
         lesser: bool,
-        below: Segment,
+        below: LossSegment,
         change: Change,
         value: Option<Arc<dyn Spell>>,
     ) {
@@ -178,7 +178,7 @@ impl Context {
                 rule: &INVALID,
                 lesser: false,
                 at: self.path.shared(),
-                below: Segment::Below(mend.pointer.into()),
+                below: LossSegment::Below(mend.pointer.into()),
                 value: mend.value.map(|value| Arc::new(value) as Arc<dyn Spell>),
                 part: mend.part.map(Into::into),
             });
@@ -189,7 +189,7 @@ impl Context {
     fn note<T: Encode + Send + Sync + 'static>(
         &mut self,
         rule: &'static Rule,
-        below: Segment,
+        below: LossSegment,
         change: Change,
         value: T,
     ) {
@@ -218,7 +218,7 @@ impl Context {
         value: Option<T>,
     ) {
         if let Some(value) = value {
-            self.note(rule, Segment::Member(name), Change::Removed, value);
+            self.note(rule, LossSegment::Member(name), Change::Removed, value);
         }
     }
 
@@ -231,7 +231,7 @@ impl Context {
         value: Option<T>,
     ) {
         if let Some(value) = value.filter(|_| !self.knows_session) {
-            self.note(rule, Segment::Member(name), Change::InSession, value);
+            self.note(rule, LossSegment::Member(name), Change::InSession, value);
         }
     }
 
@@ -289,7 +289,7 @@ impl Context {
         text: &'static str,
     ) -> Result<T, Stop> {
         let value = self.fill(rule, text)?;
-        self.record(rule, false, Segment::Member(name), Change::Added, None);
+        self.record(rule, false, LossSegment::Member(name), Change::Added, None);
         Ok(value)
     }
 
@@ -397,7 +397,7 @@ impl Context {
         receiver: &str,
     ) -> String {
         if claimed != sender {
-            self.note(&CLAIM, Segment::Member(name), Change::Replaced, claimed);
+            self.note(&CLAIM, LossSegment::Member(name), Change::Replaced, claimed);
         }
         receiver.to_owned()
     }
@@ -439,7 +439,7 @@ impl Context {
 
     /// Records that an error's code becomes another one.
     pub(crate) fn recode(&mut self, rule: &'static Rule, code: Json) {
-        self.note(rule, Segment::Member("code"), Change::Replaced, code);
+        self.note(rule, LossSegment::Member("code"), Change::Replaced, code);
     }
 }
 

@@ -15,7 +15,7 @@ use mcp_wire::{
 use crate::context::Context;
 use crate::outcome::Stop;
 use crate::rule::Rule;
-use plan::{How, Plans};
+use plan::{ConversionPlans, PlanKind};
 
 pub use tables::{
     Convert, ErrorFate, ErrorStep, Lossy, MethodFate, MethodStep, OpenResults, Pair, RenamedMethod,
@@ -80,7 +80,7 @@ pub struct Tables {
     pub pairs: &'static [Pair],
     /// What stands for mistakes of peers.
     pub mistakes: Mistakes,
-    plans: Plans,
+    plans: ConversionPlans,
 }
 
 /// What is converted: a type, or a part of a method's messages.
@@ -125,7 +125,7 @@ impl Tables {
             revisions,
             pairs,
             mistakes: &[],
-            plans: Plans::new(),
+            plans: ConversionPlans::new(),
         }
     }
 
@@ -192,7 +192,7 @@ impl Tables {
                 return Ok(Err(stop));
             }
             (value, ty) = match &step.how {
-                How::Convert(one, next) => {
+                PlanKind::Convert(one, next) => {
                     let result = if step.delivers {
                         one.convert(value, cx)
                     } else {
@@ -203,12 +203,14 @@ impl Tables {
                         Err(stop) => return Ok(Err(stop)),
                     }
                 }
-                How::Read(next) => {
+                PlanKind::Read(next) => {
                     let text = ty.write(&value).unwrap_or_default();
                     (next.read(text.text()).map_err(Failure::Invalid)?, *next)
                 }
-                How::Nowhere(revision) => return Ok(Err(no_counterpart(ty.name, revision, cx))),
-                How::Fail(failure) => return Err(failure.clone()),
+                PlanKind::Nowhere(revision) => {
+                    return Ok(Err(no_counterpart(ty.name, revision, cx)));
+                }
+                PlanKind::Fail(failure) => return Err(failure.clone()),
             };
         }
         // A step adds little to a text, such as what a request says of its client.

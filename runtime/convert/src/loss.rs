@@ -6,7 +6,7 @@ use std::sync::Arc;
 use mcp_wire::{Encode, Json, printable};
 
 use crate::kind::LossKind;
-use crate::path::{Segment, spelled};
+use crate::path::{LossSegment, spelled};
 use crate::rule::Rule;
 
 /// A part of a value that could not be carried over as it was.
@@ -21,8 +21,8 @@ pub struct Loss {
     pub(crate) rule: &'static Rule,
     pub(crate) lesser: bool,
     /// The value at hand, which losses of the same value share.
-    pub(crate) at: Arc<[Segment]>,
-    pub(crate) below: Segment,
+    pub(crate) at: Arc<[LossSegment]>,
+    pub(crate) below: LossSegment,
     pub(crate) value: Option<Arc<dyn Spell>>,
     /// The list entry that it is or belongs to, where that was invalid.
     pub(crate) part: Option<Arc<str>>,
@@ -35,17 +35,17 @@ impl Loss {
         spelled(self.path())
     }
 
-    fn path(&self) -> impl Iterator<Item = &Segment> {
+    fn path(&self) -> impl Iterator<Item = &LossSegment> {
         self.at.iter().chain([&self.below])
     }
 
     /// Returns whether it is the member at these names, from the outermost on; cheaper than its pointer.
     #[must_use]
     pub fn is_at(&self, names: &[&str]) -> bool {
-        let is_it = |(segment, name): (&Segment, &&str)| match segment {
-            Segment::Member(member) => member == name,
-            Segment::Key(key) => **key == **name,
-            Segment::Index(_) | Segment::Below(_) => false,
+        let is_it = |(segment, name): (&LossSegment, &&str)| match segment {
+            LossSegment::Member(member) => member == name,
+            LossSegment::Key(key) => **key == **name,
+            LossSegment::Index(_) | LossSegment::Below(_) => false,
         };
         self.at.len() + 1 == names.len() && self.path().zip(names).all(is_it)
     }
@@ -204,9 +204,9 @@ impl<T: Encode + Send + Sync> Spell for T {
 }
 
 /// Members of an object that were lost one by one, and are one loss of the object.
-pub(crate) struct Members(pub(crate) Vec<(String, Arc<dyn Spell>)>);
+pub(crate) struct LossMembers(pub(crate) Vec<(String, Arc<dyn Spell>)>);
 
-impl Encode for Members {
+impl Encode for LossMembers {
     fn encode(&self, writer: &mut mcp_wire::Writer) {
         let members = self.0.iter();
         let members: mcp_wire::Extra = members

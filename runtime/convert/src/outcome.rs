@@ -108,7 +108,7 @@ impl fmt::Display for RequiresState {
         write!(
             f,
             "needs the {adapter} adapter{} ({step}, {rule})",
-            At(pointer)
+            StepPlace(pointer)
         )
     }
 }
@@ -138,7 +138,7 @@ impl fmt::Display for Rejected {
         write!(
             f,
             "rejected{} ({step}, {rule}): {message} ({code})",
-            At(pointer)
+            StepPlace(pointer)
         )
     }
 }
@@ -161,14 +161,14 @@ impl fmt::Display for Dropped {
             step,
             pointer,
         } = self;
-        write!(f, "dropped{} ({step}, {rule})", At(pointer))
+        write!(f, "dropped{} ({step}, {rule})", StepPlace(pointer))
     }
 }
 
 /// ` at /a/b`, or nothing for the whole value.
-struct At<'p>(&'p str);
+struct StepPlace<'p>(&'p str);
 
-impl fmt::Display for At<'_> {
+impl fmt::Display for StepPlace<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             "" => Ok(()),

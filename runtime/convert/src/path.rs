@@ -6,14 +6,14 @@ use std::sync::Arc;
 /// The path from the root of a value to the one at hand.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Path {
-    segments: Vec<Segment>,
+    segments: Vec<LossSegment>,
     /// The same, as the losses of the value at hand have it.
-    shared: Option<Arc<[Segment]>>,
+    shared: Option<Arc<[LossSegment]>>,
 }
 
 impl Path {
     /// Goes back to the root, which itself may stand in something.
-    pub(crate) fn reset(&mut self, root: &[Segment]) {
+    pub(crate) fn reset(&mut self, root: &[LossSegment]) {
         self.segments.clear();
         self.segments.extend_from_slice(root);
         self.shared = None;
@@ -21,7 +21,7 @@ impl Path {
 
     /// Goes into a part of the value at hand.
     #[inline(never)]
-    pub(crate) fn enter(&mut self, segment: Segment) {
+    pub(crate) fn enter(&mut self, segment: LossSegment) {
         self.segments.push(segment);
         self.shared = None;
     }
@@ -35,14 +35,14 @@ impl Path {
 
     /// Goes on to the next item of the list that the item at hand belongs to.
     pub(crate) fn go_on(&mut self) {
-        if let Some(Segment::Index(index)) = self.segments.last_mut() {
+        if let Some(LossSegment::Index(index)) = self.segments.last_mut() {
             *index += 1;
         }
         self.shared = None;
     }
 
     /// Returns the path for a loss.
-    pub(crate) fn shared(&mut self) -> Arc<[Segment]> {
+    pub(crate) fn shared(&mut self) -> Arc<[LossSegment]> {
         let shared = (self.shared).get_or_insert_with(|| Arc::from(&*self.segments));
         Arc::clone(shared)
     }
@@ -55,7 +55,7 @@ impl Path {
 
 /// A segment of the path to a value.
 #[derive(Debug, Clone)]
-pub(crate) enum Segment {
+pub(crate) enum LossSegment {
     /// A member that a revision names.
     Member(&'static str),
     /// An item of a list.
@@ -67,17 +67,17 @@ pub(crate) enum Segment {
 }
 
 /// Returns the pointer of a path.
-pub(crate) fn spelled<'p>(path: impl IntoIterator<Item = &'p Segment>) -> String {
+pub(crate) fn spelled<'p>(path: impl IntoIterator<Item = &'p LossSegment>) -> String {
     let mut pointer = String::new();
     for segment in path {
         match segment {
-            Segment::Member(name) => push(&mut pointer, name),
-            Segment::Key(name) => push(&mut pointer, name),
-            Segment::Index(index) => {
+            LossSegment::Member(name) => push(&mut pointer, name),
+            LossSegment::Key(name) => push(&mut pointer, name),
+            LossSegment::Index(index) => {
                 pointer.push('/');
                 pointer.push_str(&index.to_string());
             }
-            Segment::Below(below) => pointer.push_str(below),
+            LossSegment::Below(below) => pointer.push_str(below),
         }
     }
     pointer

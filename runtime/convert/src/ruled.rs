@@ -8,7 +8,7 @@ use mcp_wire::{Decode, Encode, Extra, Json};
 use crate::context::{Context, UnknownFields};
 use crate::loss::{Change, Spell};
 use crate::outcome::Stop;
-use crate::path::Segment;
+use crate::path::LossSegment;
 use crate::rule::Rule;
 
 impl Context {
@@ -100,7 +100,7 @@ impl Ruled<'_> {
         change: Change,
         value: Option<Arc<dyn Spell>>,
     ) {
-        let below = Segment::Below(pointer.into());
+        let below = LossSegment::Below(pointer.into());
         self.cx.record(self.rule, self.lesser, below, change, value);
     }
 
@@ -112,7 +112,7 @@ impl Ruled<'_> {
         extra: &mut Extra,
     ) {
         let Some(value) = value else { return };
-        let (segment, cx) = (Segment::Member(name), &mut *self.cx);
+        let (segment, cx) = (LossSegment::Member(name), &mut *self.cx);
         match cx.policy() {
             UnknownFields::Preserve => {
                 extra.insert(name, Json::of(&value));

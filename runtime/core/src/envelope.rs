@@ -8,7 +8,7 @@ use crate::diagnostic::Diagnostic;
 
 /// The messages of a text.
 #[derive(Debug)]
-pub struct Messages<'t> {
+pub struct ReadMessages<'t> {
     /// In their order.
     pub all: Vec<Peeked<'t>>,
     /// Whether they stand in an array.
@@ -19,10 +19,10 @@ pub struct Messages<'t> {
 ///
 /// # Errors
 /// A text that is neither, and the part of it that is wrong.
-pub fn read_messages(text: &str) -> Result<Messages<'_>, Diagnostic> {
+pub fn read_messages(text: &str) -> Result<ReadMessages<'_>, Diagnostic> {
     let whole = look("", text)?;
     if whole.kind != MessageKind::Batch {
-        return Ok(Messages {
+        return Ok(ReadMessages {
             all: vec![whole],
             is_batch: false,
         });
@@ -45,7 +45,7 @@ pub fn read_messages(text: &str) -> Result<Messages<'_>, Diagnostic> {
     if all.is_empty() {
         Err(refused("", text, "at least one message"))
     } else {
-        Ok(Messages {
+        Ok(ReadMessages {
             all,
             is_batch: true,
         })

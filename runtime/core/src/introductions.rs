@@ -68,7 +68,7 @@ impl Introductions {
         // A gateway hands on what it received, mistakes and all; those of an application are refused.
         let is_handed_on = own.is_some();
         let app = own.unwrap_or(app);
-        let own = Own {
+        let own = OwnProfile {
             info,
             capabilities,
             members,
@@ -79,7 +79,7 @@ impl Introductions {
             let mut losses = introduction.losses.iter();
             match losses.find(|loss| loss.kind() == LossKind::Invalid) {
                 Some(mistake) if !is_handed_on => Err(ProfileError {
-                    part: Own::part_of(mistake),
+                    part: OwnProfile::part_of(mistake),
                     revision,
                     why: mistake.to_string(),
                 }),
@@ -188,14 +188,14 @@ impl Introduction {
 }
 
 /// The profile of a server in its own words.
-struct Own {
+struct OwnProfile {
     info: Json,
     capabilities: Json,
     members: Map<Json>,
     revision: Revision,
 }
 
-impl Own {
+impl OwnProfile {
     /// Returns the type of the part that a loss is in.
     fn part_of(loss: &Loss) -> &'static str {
         if loss.pointer().starts_with("/capabilities") {

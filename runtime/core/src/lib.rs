@@ -62,7 +62,7 @@ mod rows;
 
 pub use definition::{check_definition, convert_bare, is_bare, whole_message};
 pub use diagnostic::Diagnostic;
-pub use envelope::{Messages, read_messages};
+pub use envelope::{ReadMessages, read_messages};
 pub use errors::Refusal;
 pub use headers::Headers;
 pub use introductions::{Introductions, ProfileError};

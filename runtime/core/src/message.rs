@@ -6,7 +6,7 @@ use mcp_revisions_tables::{
 use mcp_wire::{Direction, Error, ErrorObject, Extra, Json, MessageKind, MethodKind, Peeked, Raw};
 
 use crate::diagnostic::Diagnostic;
-use crate::envelope::{Messages, read_messages};
+use crate::envelope::{ReadMessages, read_messages};
 use crate::route::{Protocol, Route};
 
 /// Facts about a message that are not in its text.
@@ -154,7 +154,7 @@ pub fn convert_message(
 /// # Errors
 /// As [`convert_message`], and a batch of a revision without batches.
 pub fn convert_messages(
-    messages: &Messages<'_>,
+    messages: &ReadMessages<'_>,
     route: &Route,
     context: &MessageContext<'_>,
 ) -> Result<ConvertedMessages, MessageError> {

@@ -17,7 +17,7 @@ use http_body_util::{BodyExt, Full, Limited};
 use hyper_util::client::legacy::Client as Hyper;
 use hyper_util::rt::TokioExecutor;
 use mcp_revisions::service::client::{
-    AuthProvider, Credentials, HttpRequest, Next, Pending, Refusal,
+    AuthFuture, AuthProvider, AuthRefusal, Credentials, HttpRequest, RefusalFate,
 };
 use oauth2::basic::BasicClient;
 use oauth2::{
@@ -129,19 +129,19 @@ impl AuthProvider for Tokens {
     fn credentials<'a>(
         &'a self,
         _: &'a HttpRequest<'a>,
-    ) -> Pending<'a, Result<Credentials, String>> {
+    ) -> AuthFuture<'a, Result<Credentials, String>> {
         let token = self.token.lock().ok().and_then(|token| token.clone());
         let credentials = token.map_or_else(Credentials::default, |it| Credentials::bearer(&it));
         Box::pin(async move { Ok(credentials) })
     }
 
-    fn refused<'a>(&'a self, refusal: Refusal<'a>) -> Pending<'a, Next> {
+    fn refused<'a>(&'a self, refusal: AuthRefusal<'a>) -> AuthFuture<'a, RefusalFate> {
         let challenge = refusal.challenges().next().unwrap_or_default().to_owned();
         Box::pin(async move {
             println!("challenged: {challenge}");
             match self.fetch(&challenge).await {
-                Ok(()) => Next::Retry,
-                Err(error) => Next::GiveUp(Some(format!("no token: {error}"))),
+                Ok(()) => RefusalFate::Retry,
+                Err(error) => RefusalFate::GiveUp(Some(format!("no token: {error}"))),
             }
         })
     }

@@ -4,7 +4,7 @@ use mcp_convert::pointer_to;
 use serde_json::{Map, Value};
 
 /// What the value of a keyword holds.
-enum Holds {
+enum SchemaContent {
     /// A schema.
     One,
     /// A schema, or a list of them.
@@ -16,7 +16,7 @@ enum Holds {
 }
 
 /// By keyword, in any dialect; an unknown one holds data.
-fn holds(keyword: &str) -> Holds {
+fn holds(keyword: &str) -> SchemaContent {
     match keyword {
         "additionalItems"
         | "additionalProperties"
@@ -28,12 +28,12 @@ fn holds(keyword: &str) -> Holds {
         | "propertyNames"
         | "then"
         | "unevaluatedItems"
-        | "unevaluatedProperties" => Holds::One,
-        "allOf" | "anyOf" | "items" | "oneOf" | "prefixItems" => Holds::OneOrList,
+        | "unevaluatedProperties" => SchemaContent::One,
+        "allOf" | "anyOf" | "items" | "oneOf" | "prefixItems" => SchemaContent::OneOrList,
         // `dependencies` holds lists of names, too, which are passed over.
         "$defs" | "definitions" | "dependencies" | "dependentSchemas" | "patternProperties"
-        | "properties" => Holds::Named,
-        _ => Holds::Data,
+        | "properties" => SchemaContent::Named,
+        _ => SchemaContent::Data,
     }
 }
 
@@ -42,16 +42,16 @@ pub(crate) fn below(schema: &Map<String, Value>) -> impl Iterator<Item = String>
     schema.iter().flat_map(|(keyword, value)| {
         let at = pointer_to(keyword);
         match (holds(keyword), value) {
-            (Holds::One, _) => vec![at],
-            (Holds::OneOrList, Value::Array(items)) => (0..items.len())
+            (SchemaContent::One, _) => vec![at],
+            (SchemaContent::OneOrList, Value::Array(items)) => (0..items.len())
                 .map(|index| format!("{at}/{index}"))
                 .collect(),
-            (Holds::OneOrList, _) => vec![at],
-            (Holds::Named, Value::Object(named)) => {
+            (SchemaContent::OneOrList, _) => vec![at],
+            (SchemaContent::Named, Value::Object(named)) => {
                 let names = named.keys().map(|name| pointer_to(name));
                 names.map(|name| format!("{at}{name}")).collect()
             }
-            (Holds::Named | Holds::Data, _) => Vec::new(),
+            (SchemaContent::Named | SchemaContent::Data, _) => Vec::new(),
         }
     })
 }

@@ -326,7 +326,7 @@ impl std::error::Error for Failure {}
 /// Why a client did not take a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Refused {
+pub enum RequestRefusal {
     /// As many requests wait for an answer as [`Limits::max_pending_requests`](crate::Limits::max_pending_requests) allows.
     TooManyPending,
     /// The client is willing to speak no revision at all.
@@ -335,7 +335,7 @@ pub enum Refused {
     NotRead,
 }
 
-impl fmt::Display for Refused {
+impl fmt::Display for RequestRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::TooManyPending => {
@@ -349,7 +349,7 @@ impl fmt::Display for Refused {
     }
 }
 
-impl std::error::Error for Refused {}
+impl std::error::Error for RequestRefusal {}
 
 /// Returns what a peer answered.
 pub(crate) fn outcome(message: &Peeked<'_>) -> Result<Json, ErrorObject> {

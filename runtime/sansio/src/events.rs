@@ -98,7 +98,7 @@ pub enum Event {
     /// Something came that is of no use, and was left out.
     Ignored(Ignored),
     /// The peer made a mistake in a message, which was taken as it was meant.
-    Mended(Mended),
+    Mended(MendedMessage),
 }
 
 impl Event {
@@ -149,14 +149,14 @@ pub struct Cancelled {
 /// A mistake of the peer in a message that was taken as it was meant.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub struct Mended {
+pub struct MendedMessage {
     /// The method of the message, or of the request that it answers; empty if the message does not say.
     pub method: String,
     /// The mistake: where it is, what was expected, and what was found.
     pub why: String,
 }
 
-impl Mended {
+impl MendedMessage {
     pub(super) fn new(method: impl Into<String>, why: impl Into<String>) -> Self {
         Self {
             method: method.into(),
@@ -375,14 +375,14 @@ pub(super) fn cancelled(id: &RequestId, reason: Option<&str>) -> Json {
 /// The outcome of sending.
 #[derive(Debug, Clone, PartialEq)]
 #[must_use = "it may not have been sent"]
-pub struct Said {
+pub struct SendOutcome {
     /// The fate of the message.
     pub fate: Fate,
     /// The losses on the way to the peer's revision.
     pub losses: Vec<Loss>,
 }
 
-impl Said {
+impl SendOutcome {
     /// Returns the fate of what was sent, with no losses.
     pub fn of(fate: Fate) -> Self {
         Self {

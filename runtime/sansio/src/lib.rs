@@ -46,13 +46,14 @@ pub(crate) mod unread;
 mod withdrawn;
 
 pub use ask::{
-    Answer, Answered, Failure, InputRequired, OutgoingRequest, Question, Refused, Retry, Token,
+    Answer, Answered, Failure, InputRequired, OutgoingRequest, Question, RequestRefusal, Retry,
+    Token,
 };
 pub use connection::{Connection, Role};
 pub use events::{
     Caller, Cancelled, CustomNotification, CustomRequest, Event, Exchange, Fate, Ignored,
-    IncomingRequest, LogLevel, Mended, Notification, Output, Reopened, Said, ServerFacts,
-    TaskState, To,
+    IncomingRequest, LogLevel, MendedMessage, Notification, Output, Reopened, SendOutcome,
+    ServerFacts, TaskState, To,
 };
 pub use limits::Limits;
 pub use lost::{LossHook, Lost};

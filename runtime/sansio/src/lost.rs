@@ -16,14 +16,14 @@ pub(crate) enum Stopped {
     Rejected(Box<Rejected>),
     Dropped(&'static str),
     /// The text is none of its type.
-    Invalid(Box<Mistake>),
+    Invalid(Box<MessageMistake>),
     /// The revision has no such method or type.
     Unknown(String),
 }
 
 /// A mistake of the sender of a text that is not of its type.
 #[derive(Debug)]
-pub(crate) struct Mistake {
+pub(crate) struct MessageMistake {
     /// Only a client's failures hand it on.
     #[cfg(feature = "client")]
     pub(crate) error: Error,
@@ -31,7 +31,7 @@ pub(crate) struct Mistake {
     pub(crate) told: String,
 }
 
-impl Mistake {
+impl MessageMistake {
     pub(crate) fn new(subject: Subject<'_>, error: Error) -> Self {
         let told = subject.refusal(&error);
         Self::saying(told, error)
@@ -100,11 +100,11 @@ pub enum Undelivered<'a> {
     },
 }
 
-pub(super) type Hook = dyn Fn(&Lost<'_>) + Send + Sync;
+pub(super) type LossCallback = dyn Fn(&Lost<'_>) + Send + Sync;
 
 /// The hook for messages that lost something; does nothing if none is set.
 #[derive(Clone, Default)]
-pub struct LossHook(pub(super) Option<Arc<Hook>>);
+pub struct LossHook(pub(super) Option<Arc<LossCallback>>);
 
 impl LossHook {
     /// Makes a hook of a function.

@@ -27,7 +27,7 @@ pub(super) struct MendedText {
 
 /// The request that a text answers, as far as its place says.
 #[derive(Clone, Copy)]
-pub(super) struct Expected {
+pub(super) struct ExpectedResponse {
     pub(super) id: Option<i64>,
     /// Set if the text is the response to the POST of that request.
     pub(super) is_posted: bool,
@@ -35,7 +35,7 @@ pub(super) struct Expected {
 
 /// Returns the messages in a text that is not one message: one with a mistake in its envelope, in an array of one, beside
 /// text that is not JSON, or behind another message.
-pub(super) fn messages(bytes: &[u8], expected: Expected) -> Vec<MendedText> {
+pub(super) fn messages(bytes: &[u8], expected: ExpectedResponse) -> Vec<MendedText> {
     let text = String::from_utf8_lossy(bytes);
     let mut mistakes = Vec::new();
     if let Cow::Owned(_) = text {
@@ -89,7 +89,11 @@ pub(super) fn messages(bytes: &[u8], expected: Expected) -> Vec<MendedText> {
 }
 
 /// Returns the message that an object is meant to be; `None` if its parts contradict each other, or it is none.
-fn envelope(value: &str, expected: Expected, mut mistakes: Vec<String>) -> Option<MendedText> {
+fn envelope(
+    value: &str,
+    expected: ExpectedResponse,
+    mut mistakes: Vec<String>,
+) -> Option<MendedText> {
     let mended = |text: String, mistakes: Vec<String>, names_request| MendedText {
         text,
         why: mistakes.join("; "),

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use mcp_wire::{RequestId, printable};
 
-use super::events::{Event, Ignored, Mended};
+use super::events::{Event, Ignored, MendedMessage};
 use mcp_revisions_core::errors::shortened;
 
 /// Number of mistakes of one kind that are all reported; of later ones only every one whose number is a power of two.
@@ -34,7 +34,7 @@ pub enum MistakeOutcome<'a> {
     /// It was left out.
     Ignored(&'a Ignored),
     /// It was taken as it was meant.
-    Mended(&'a Mended),
+    Mended(&'a MendedMessage),
 }
 
 impl MistakeOutcome<'_> {
@@ -74,7 +74,7 @@ impl fmt::Display for PeerMistake<'_> {
     }
 }
 
-impl fmt::Display for Mended {
+impl fmt::Display for MendedMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.method.as_str() {
             "" => {}
@@ -156,14 +156,14 @@ pub fn quotable(text: &str) -> String {
     printable(&shortened(text))
 }
 
-type Hook = dyn Fn(&PeerMistake<'_>) + Send + Sync;
+type MistakeCallback = dyn Fn(&PeerMistake<'_>) + Send + Sync;
 
 /// The hook for mistakes of peers, and how many of each kind there were; does nothing if none is set.
 #[derive(Clone, Default)]
-pub struct MistakeHook(Option<Arc<Counted>>);
+pub struct MistakeHook(Option<Arc<MistakeCounts>>);
 
-struct Counted {
-    hook: Box<Hook>,
+struct MistakeCounts {
+    hook: Box<MistakeCallback>,
     counts: [AtomicU64; KINDS],
 }
 
@@ -172,12 +172,12 @@ impl MistakeHook {
     pub fn new(hook: impl Fn(&PeerMistake<'_>) + Send + Sync + 'static) -> Self {
         let counts = [const { AtomicU64::new(0) }; KINDS];
         let hook = Box::new(hook);
-        Self(Some(Arc::new(Counted { hook, counts })))
+        Self(Some(Arc::new(MistakeCounts { hook, counts })))
     }
 
     /// Reports an event that is a mistake of the peer.
     pub(super) fn report(&self, event: &Event) {
-        let Some(Counted { hook, counts }) = self.0.as_deref() else {
+        let Some(MistakeCounts { hook, counts }) = self.0.as_deref() else {
             return;
         };
         let outcome = match event {

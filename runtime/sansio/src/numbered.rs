@@ -10,31 +10,31 @@ use super::ask::Token;
 use super::events::Exchange;
 
 /// A key that is a number.
-pub trait Number: Copy {
+pub trait NumberedKey: Copy {
     /// Returns the number.
     fn number(self) -> u64;
 }
 
-impl Number for Token {
+impl NumberedKey for Token {
     fn number(self) -> u64 {
         self.0
     }
 }
 
-impl Number for Exchange {
+impl NumberedKey for Exchange {
     fn number(self) -> u64 {
         self.0
     }
 }
 
 /// An id of a request of our own is never negative; one that a peer made up meets no entry.
-impl Number for i64 {
+impl NumberedKey for i64 {
     fn number(self) -> u64 {
         self.cast_unsigned()
     }
 }
 
-impl Number for u64 {
+impl NumberedKey for u64 {
     fn number(self) -> u64 {
         self
     }
@@ -46,10 +46,10 @@ impl Number for u64 {
 /// each were a third of this crate. The values stay where they are while others come and go. An empty map is a word, because
 /// most maps of most sessions are empty. No iterator here is a `flat_map`, which costs a tenth of the crate's build.
 #[derive(Debug)]
-pub struct Numbered<K, V>(Option<Box<Entries<K, V>>>);
+pub struct Numbered<K, V>(Option<Box<NumberedEntries<K, V>>>);
 
 #[derive(Debug)]
-struct Entries<K, V> {
+struct NumberedEntries<K, V> {
     places: BTreeMap<u64, usize>,
     values: Slab<(K, V)>,
 }
@@ -60,14 +60,14 @@ impl<K, V> Default for Numbered<K, V> {
     }
 }
 
-impl<K, V> Default for Entries<K, V> {
+impl<K, V> Default for NumberedEntries<K, V> {
     fn default() -> Self {
         let (places, values) = (BTreeMap::new(), Slab::new());
         Self { places, values }
     }
 }
 
-impl<K: Number, V> Numbered<K, V> {
+impl<K: NumberedKey, V> Numbered<K, V> {
     /// Returns how many there are.
     pub fn len(&self) -> usize {
         self.0.as_ref().map_or(0, |entries| entries.values.len())
@@ -157,7 +157,7 @@ impl<K: Number, V> Numbered<K, V> {
 
     /// Returns the values with their numbers, and ends the map.
     pub fn into_entries(self) -> impl Iterator<Item = (K, V)> {
-        let Entries { places, mut values } = self.0.map(|it| *it).unwrap_or_default();
+        let NumberedEntries { places, mut values } = self.0.map(|it| *it).unwrap_or_default();
         let places = places.into_values();
         places.filter_map(move |place| values.try_remove(place))
     }

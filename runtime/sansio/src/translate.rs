@@ -13,7 +13,7 @@ use mcp_revisions_core::{
 use mcp_wire::{Direction, ErrorObject, Json, MethodKind, RequestId};
 
 use crate::errors;
-use crate::lost::{LossHook, Mistake, Stopped, Translated};
+use crate::lost::{LossHook, MessageMistake, Stopped, Translated};
 use mcp_revisions_core::find_method;
 use mcp_revisions_core::methods;
 
@@ -31,7 +31,7 @@ pub(crate) struct Translator {
 
 /// The direction of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum TextDirection {
     /// From the peer to the application.
     In,
     /// From the application to the peer.
@@ -88,7 +88,7 @@ impl Translator {
     /// Translates the params of a request or a notification.
     pub(crate) fn params(
         &self,
-        way: Way,
+        way: TextDirection,
         method: &str,
         params: &Json,
         peer: Revision,
@@ -103,7 +103,7 @@ impl Translator {
     /// Converts params between revisions that differ, in a context of this kind.
     pub(crate) fn convert_params(
         &self,
-        way: Way,
+        way: TextDirection,
         method: &str,
         text: &str,
         peer: Revision,
@@ -111,8 +111,8 @@ impl Translator {
     ) -> Translated<Json> {
         let (from, to) = self.ends(way, peer);
         let sender = match way {
-            Way::In => self.own.back(),
-            Way::Out => self.own,
+            TextDirection::In => self.own.back(),
+            TextDirection::Out => self.own,
         };
         let called = |revision| self.name_in(revision, method, sender);
         let subject = Subject::Method(called(from), Part::Params, Some(sender));
@@ -143,7 +143,7 @@ impl Translator {
     /// Translates the result of a request: one that goes out answers a request of the peer.
     pub(crate) fn result(
         &self,
-        way: Way,
+        way: TextDirection,
         method: &str,
         result: &Json,
         peer: Revision,
@@ -161,14 +161,14 @@ impl Translator {
     /// Translates the error that answers a request.
     pub(crate) fn error(
         &self,
-        way: Way,
+        way: TextDirection,
         method: &str,
         error: ErrorObject,
         peer: Revision,
     ) -> Translated<ErrorObject> {
         let (mut from, to) = self.ends(way, peer);
         // The endpoint says it so, whatever the application speaks.
-        if way == Way::Out && is_missing_capability(&error) {
+        if way == TextDirection::Out && is_missing_capability(&error) {
             from = Revision::LATEST;
         }
         if from.same_types(to) {
@@ -190,7 +190,7 @@ impl Translator {
         error: ErrorObject,
         peer: Revision,
     ) -> ErrorObject {
-        let carried = self.error(Way::Out, method, error, peer);
+        let carried = self.error(TextDirection::Out, method, error, peer);
         carried.map_or_else(
             |stopped| stopped.into_error(ErrorObject::INTERNAL_ERROR),
             |(error, _)| error,
@@ -200,7 +200,7 @@ impl Translator {
     /// Does the same as [`params`](Self::params), and tells what was lost of the message, which is or belongs to `request`.
     pub(crate) fn params_told(
         &self,
-        way: Way,
+        way: TextDirection,
         method: &str,
         params: &Json,
         peer: Revision,
@@ -214,7 +214,7 @@ impl Translator {
     /// Does the same as [`result`](Self::result), and tells what was lost in the answer to `request`.
     pub(crate) fn result_told(
         &self,
-        way: Way,
+        way: TextDirection,
         method: &str,
         result: &Json,
         peer: Revision,
@@ -235,23 +235,29 @@ impl Translator {
     ) -> Translated<Json> {
         if peer.same_types(self.app) {
             let subject = Subject::Method(method, Part::Result, Some(self.own));
-            self.convert(self.context(None), Way::In, subject, answer.text(), peer)?;
+            self.convert(
+                self.context(None),
+                TextDirection::In,
+                subject,
+                answer.text(),
+                peer,
+            )?;
         }
-        self.result_told(Way::In, method, answer, peer, None)
+        self.result_told(TextDirection::In, method, answer, peer, None)
     }
 
     /// Returns who sends the requests that are answered this way.
-    fn asker(&self, way: Way) -> Direction {
+    fn asker(&self, way: TextDirection) -> Direction {
         match way {
-            Way::In => self.own,
-            Way::Out => self.own.back(),
+            TextDirection::In => self.own,
+            TextDirection::Out => self.own.back(),
         }
     }
 
-    fn ends(&self, way: Way, peer: Revision) -> (Revision, Revision) {
+    fn ends(&self, way: TextDirection, peer: Revision) -> (Revision, Revision) {
         match way {
-            Way::In => (peer, self.app),
-            Way::Out => (self.app, peer),
+            TextDirection::In => (peer, self.app),
+            TextDirection::Out => (self.app, peer),
         }
     }
 
@@ -267,7 +273,7 @@ impl Translator {
     pub(super) fn convert(
         &self,
         context: Context,
-        way: Way,
+        way: TextDirection,
         subject: Subject<'_>,
         text: &str,
         peer: Revision,
@@ -275,9 +281,9 @@ impl Translator {
         let (from, to) = self.ends(way, peer);
         match mcp_revisions_core::convert(subject, from, to, text, context) {
             Ok(outcome) => carried(outcome),
-            Err(Failure::Invalid(error)) => {
-                Err(Stopped::Invalid(Box::new(Mistake::new(subject, error))))
-            }
+            Err(Failure::Invalid(error)) => Err(Stopped::Invalid(Box::new(MessageMistake::new(
+                subject, error,
+            )))),
             Err(Failure::Unknown(what)) => Err(Stopped::Unknown(what)),
         }
     }

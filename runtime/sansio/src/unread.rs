@@ -44,7 +44,7 @@ pub(crate) fn why(ignored: &Ignored, limit: usize) -> Option<String> {
 pub(crate) fn answered(bytes: &[u8]) -> Option<i64> {
     let text = String::from_utf8_lossy(bytes);
     let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&text);
-    let mut seen = Seen::default();
+    let mut seen = SeenMembers::default();
     seen.look(text);
     if seen.id.is_none() {
         // Many write the id last, which is behind what was cut.
@@ -52,7 +52,7 @@ pub(crate) fn answered(bytes: &[u8]) -> Option<i64> {
         let from = (from..text.len()).find(|at| text.is_char_boundary(*at))?;
         let tail = text.get(from..)?;
         let last = format!("{{{}", tail.get(tail.rfind("\"id\"")?..)?);
-        let mut end = Seen::default();
+        let mut end = SeenMembers::default();
         end.is_whole(&last).then_some(())?;
         seen.id = end.id;
     }
@@ -62,21 +62,21 @@ pub(crate) fn answered(bytes: &[u8]) -> Option<i64> {
 /// Returns whether a text is meant as an answer: it has a result or an error, and calls no method.
 #[cfg(feature = "server")]
 pub(crate) fn is_answer(bytes: &[u8]) -> bool {
-    let mut seen = Seen::default();
+    let mut seen = SeenMembers::default();
     seen.look(&String::from_utf8_lossy(bytes));
     seen.has_outcome && !seen.is_call
 }
 
 /// The members that a text shows before it breaks off.
 #[derive(Default)]
-struct Seen {
+struct SeenMembers {
     id: Option<i64>,
     is_call: bool,
     is_answer: bool,
     has_outcome: bool,
 }
 
-impl Seen {
+impl SeenMembers {
     fn look(&mut self, text: &str) {
         let mut reader = Reader::new(text);
         let _ = self.members(&mut reader);

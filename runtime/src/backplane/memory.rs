@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::receivers::Receivers;
-use super::{Backplane, EventId, KeptEvent, Receiver, Reply, SessionRecord, To};
+use super::{Backplane, EventId, KeptEvent, Receiver, ReplicaTarget, Reply, SessionRecord};
 use crate::transport::panics::lock;
 use mcp_revisions_sansio::server::Owner;
 
@@ -16,13 +16,13 @@ use mcp_revisions_sansio::server::Owner;
 /// It keeps the last events of each session, within the bytes of its owner and of all sessions, and tasks within those of
 /// [`MemoryTasks`](crate::sansio::server::MemoryTasks). Records of sessions are kept only if several services have joined it.
 #[derive(Clone)]
-pub struct Memory(Arc<Shared>);
+pub struct Memory(Arc<SharedMemory>);
 
-struct Shared {
+struct SharedMemory {
     session_bytes: usize,
     owner_bytes: usize,
     all_bytes: usize,
-    kept: Mutex<Kept>,
+    kept: Mutex<StoredSessions>,
     receivers: Receivers,
 }
 
@@ -35,9 +35,9 @@ impl std::fmt::Debug for Memory {
 }
 
 #[derive(Default)]
-struct Kept {
+struct StoredSessions {
     bytes: usize,
-    sessions: HashMap<String, Events>,
+    sessions: HashMap<String, StoredEvents>,
     /// The bytes of each owner that is known.
     owners: HashMap<Owner, usize>,
     records: HashMap<String, (SessionRecord, Instant)>,
@@ -46,7 +46,7 @@ struct Kept {
 }
 
 #[derive(Debug)]
-struct Events {
+struct StoredEvents {
     owner: Owner,
     bytes: usize,
     events: VecDeque<KeptEvent>,
@@ -75,7 +75,7 @@ impl Memory {
     /// get a quarter of all.
     #[must_use]
     pub fn with_event_bytes(session: usize, all: usize) -> Self {
-        Self(Arc::new(Shared {
+        Self(Arc::new(SharedMemory {
             session_bytes: session,
             owner_bytes: (all / 4).max(session),
             all_bytes: all,
@@ -144,7 +144,7 @@ impl Backplane for Memory {
         at_once(())
     }
 
-    fn send(&self, to: To<'_>, message: Vec<u8>) -> Reply<bool> {
+    fn send(&self, to: ReplicaTarget<'_>, message: Vec<u8>) -> Reply<bool> {
         let receivers = self.0.receivers.of(to);
         for receiver in &receivers {
             receiver.receive(&message);
@@ -187,7 +187,7 @@ impl Backplane for Memory {
 
     fn append(&self, session: &str, owner: &Owner, event: KeptEvent) {
         let mut kept = lock(&self.0.kept);
-        let Kept {
+        let StoredSessions {
             bytes,
             sessions,
             owners,
@@ -195,7 +195,7 @@ impl Backplane for Memory {
         } = &mut *kept;
         let new = cost(&event);
         let one = sessions.entry(session.to_owned());
-        let one = one.or_insert_with(|| Events::of(owner.clone()));
+        let one = one.or_insert_with(|| StoredEvents::of(owner.clone()));
         let mut unshared = 0;
         // Clients without a known owner are not told apart, and have no share.
         let (owned, share) = match one.owner {
@@ -246,7 +246,7 @@ impl Backplane for Memory {
 /// Streams of a session of which it is known that something is gone; those that ended longest ago are forgotten first.
 const GONE: usize = 1_000;
 
-impl Events {
+impl StoredEvents {
     fn of(owner: Owner) -> Self {
         Self {
             owner,

@@ -55,7 +55,7 @@ pub struct Unavailable(pub String);
 
 /// The receiver of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum To<'a> {
+pub enum ReplicaTarget<'a> {
     /// The receiver at this address.
     One(&'a str),
     /// Every receiver of every replica.
@@ -99,7 +99,7 @@ pub trait Backplane: Send + Sync + 'static {
 
     /// Sends a message. Returns whether its receiver is there; messages from one sender to one receiver stay in order, if each
     /// waits for the one before.
-    fn send(&self, to: To<'_>, message: Vec<u8>) -> Reply<bool>;
+    fn send(&self, to: ReplicaTarget<'_>, message: Vec<u8>) -> Reply<bool>;
 
     /// Saves the record of a session for `keep`, if its home is still `of`; `None` for a session that is opened. Returns
     /// whether it was saved.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
-use super::{Receiver, To};
+use super::{Receiver, ReplicaTarget};
 use crate::transport::panics::lock;
 
 /// For how long one that joined is not taken for gone: it may join while it is made, and is not there until that is done.
@@ -66,12 +66,14 @@ impl Receivers {
     }
 
     /// Those that a message is for.
-    pub(super) fn of(&self, to: To<'_>) -> Vec<Arc<dyn Receiver>> {
+    pub(super) fn of(&self, to: ReplicaTarget<'_>) -> Vec<Arc<dyn Receiver>> {
         let receivers = lock(&self.0);
         let there = |joined: &Joined| joined.receiver.upgrade();
         match to {
-            To::One(address) => receivers.get(address).and_then(there).into_iter().collect(),
-            To::All => receivers.values().filter_map(there).collect(),
+            ReplicaTarget::One(address) => {
+                receivers.get(address).and_then(there).into_iter().collect()
+            }
+            ReplicaTarget::All => receivers.values().filter_map(there).collect(),
         }
     }
 
@@ -93,7 +95,7 @@ pub(super) fn fresh_address() -> Arc<str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Receivers, To};
+    use super::{Receivers, ReplicaTarget};
     use crate::backplane::Receiver;
     use std::sync::{Arc, Weak};
 
@@ -113,9 +115,9 @@ mod tests {
             receivers.join(Weak::<Deaf>::new());
             Deaf
         });
-        assert_eq!(receivers.of(To::One(&address)).len(), 1);
-        assert_eq!(receivers.of(To::All).len(), 1);
+        assert_eq!(receivers.of(ReplicaTarget::One(&address)).len(), 1);
+        assert_eq!(receivers.of(ReplicaTarget::All).len(), 1);
         drop(made);
-        assert!(receivers.of(To::One(&address)).is_empty());
+        assert!(receivers.of(ReplicaTarget::One(&address)).is_empty());
     }
 }

@@ -20,12 +20,16 @@ use tokio::runtime::Handle as Runtime;
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
-use events::{APPENDS, Append, EVENTS_KEPT, Fields, Sizes, event_bytes, of_fields, without_gaps};
+use events::{
+    APPENDS, Append, EVENTS_KEPT, EventFields, Sizes, event_bytes, of_fields, without_gaps,
+};
 
-use presence::{BEAT, Presence};
+use presence::{BEAT, ReplicaPresence};
 
 use super::receivers::{Receivers, fresh_address};
-use super::{Backplane, EventId, KeptEvent, Receiver, Reply, SessionRecord, To, Unavailable};
+use super::{
+    Backplane, EventId, KeptEvent, Receiver, ReplicaTarget, Reply, SessionRecord, Unavailable,
+};
 use crate::serve::Budget;
 use crate::transport::panics::lock;
 use crate::transport::spawn::{Boxed, boxed, spawn};
@@ -48,17 +52,17 @@ use mcp_revisions_sansio::server::Owner;
 /// # }
 /// ```
 #[derive(Clone)]
-pub struct Redis(Arc<Handle>);
+pub struct Redis(Arc<RedisHandle>);
 
 /// The parts that end with the last clone of the backplane.
-struct Handle {
-    shared: Arc<Shared>,
+struct RedisHandle {
+    shared: Arc<SharedRedis>,
     /// The runtime of commands that are not waited for.
     runtime: Runtime,
     tasks: Vec<AbortHandle>,
 }
 
-impl Drop for Handle {
+impl Drop for RedisHandle {
     fn drop(&mut self) {
         for task in &self.tasks {
             task.abort();
@@ -66,14 +70,14 @@ impl Drop for Handle {
     }
 }
 
-struct Shared {
+struct SharedRedis {
     connection: ConnectionManager,
     /// The beginning of all keys and channels.
     prefix: String,
     /// The channel of this process; addresses of its receivers have it as their key.
     channel: String,
     inbox: Arc<Inbox>,
-    presence: Mutex<Presence>,
+    presence: Mutex<ReplicaPresence>,
     /// The sizes of the events that are kept of each session that runs here.
     sizes: Mutex<HashMap<String, Sizes>>,
     /// The budget of all of them, in bytes.
@@ -185,7 +189,7 @@ impl Redis {
             .await?;
         connection.subscribe(format!("{prefix}:all")).await?;
         let (appends, appended) = mpsc::channel(APPENDS);
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(SharedRedis {
             connection,
             prefix,
             channel,
@@ -204,7 +208,7 @@ impl Redis {
         let tasks = tasks.iter().map(tokio::task::JoinHandle::abort_handle);
         let tasks = tasks.collect();
         let runtime = Runtime::current();
-        Ok(Self(Arc::new(Handle {
+        Ok(Self(Arc::new(RedisHandle {
             shared,
             runtime,
             tasks,
@@ -261,9 +265,9 @@ impl Inbox {
             return;
         };
         let to = if address == EVERYONE {
-            To::All
+            ReplicaTarget::All
         } else {
-            To::One(std::str::from_utf8(address).unwrap_or_default())
+            ReplicaTarget::One(std::str::from_utf8(address).unwrap_or_default())
         };
         for receiver in self.receivers.of(to) {
             receiver.receive(message);
@@ -271,7 +275,7 @@ impl Inbox {
     }
 }
 
-impl Shared {
+impl SharedRedis {
     fn key(&self, kind: &str, name: &str) -> String {
         format!("{}:{kind}:{name}", self.prefix)
     }
@@ -380,11 +384,11 @@ impl Backplane for Redis {
         self.begin(async move { shared.run(&leave).await })
     }
 
-    fn send(&self, to: To<'_>, message: Vec<u8>) -> Reply<bool> {
+    fn send(&self, to: ReplicaTarget<'_>, message: Vec<u8>) -> Reply<bool> {
         let shared = Arc::clone(&self.0.shared);
         let to = match to {
-            To::One(address) => Some(address.to_owned()),
-            To::All => None,
+            ReplicaTarget::One(address) => Some(address.to_owned()),
+            ReplicaTarget::All => None,
         };
         self.begin(async move {
             let addressed = |address: &[u8]| {
@@ -471,7 +475,7 @@ impl Backplane for Redis {
         let mut read = redis::cmd("XRANGE");
         read.arg(shared.key("events", session)).arg("-").arg("+");
         self.begin(async move {
-            let kept: Vec<(String, Fields)> = shared.run(&read).await?;
+            let kept: Vec<(String, EventFields)> = shared.run(&read).await?;
             let events = kept.into_iter().filter_map(|(_, fields)| of_fields(fields));
             Ok(without_gaps(event, events))
         })

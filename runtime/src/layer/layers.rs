@@ -34,14 +34,14 @@ struct Stack {
 }
 
 /// The rest of the way of a message.
-pub(super) struct Rest {
+pub(super) struct RemainingLayers {
     stack: Arc<Stack>,
     /// The index of the next layer.
     next: usize,
     last: Last,
 }
 
-impl Rest {
+impl RemainingLayers {
     pub(super) fn run(self, message: LayerMessage) -> Boxed<'static, Result<Json, ErrorObject>> {
         let layer = self.stack.layers.get(self.next).map(Arc::clone);
         match layer {
@@ -103,7 +103,7 @@ impl Layers {
         A: Future<Output = Result<Json, ErrorObject>> + Send + 'static,
     {
         match &self.0 {
-            Some(stack) => Rest {
+            Some(stack) => RemainingLayers {
                 stack: Arc::clone(stack),
                 next: 0,
                 last: Box::new(move |params| boxed(last(params))),

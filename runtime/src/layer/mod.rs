@@ -41,7 +41,7 @@ use mcp_wire::{Decode, Direction, ErrorObject, Json};
 #[cfg(any(feature = "server-http", feature = "server-stdio"))]
 use crate::transport::serve::{Peer, Session};
 use crate::transport::spawn::Boxed;
-use layers::Rest;
+use layers::RemainingLayers;
 
 #[cfg(any(feature = "server-http", feature = "server-stdio"))]
 pub use handler::LayeredHandler;
@@ -61,7 +61,7 @@ pub struct LayerMessage {
     peer: Option<Peer>,
     #[cfg(any(feature = "server-http", feature = "server-stdio"))]
     session: Option<Session>,
-    rest: Option<Rest>,
+    rest: Option<RemainingLayers>,
 }
 
 impl LayerMessage {

@@ -18,7 +18,7 @@ use mcp_revisions_sansio::server::{Caller as Who, IncomingRequest, LogLevel};
 /// Typed requests to the client are those of the revision's `CallClient`: `cx.list_roots(None).await?`.
 #[doc(alias("Context", "Peer"))]
 pub struct RequestContext<App> {
-    facts: Arc<Facts>,
+    facts: Arc<CallFacts>,
     /// Set if its requests to the client end the call.
     starts_over: bool,
     /// The states that the functions of a router share.
@@ -28,7 +28,7 @@ pub struct RequestContext<App> {
 }
 
 /// The facts of a call, or of a notification.
-struct Facts {
+struct CallFacts {
     /// The client that waits for the answer; `None` for a notification.
     peer: Option<Peer>,
     session: Session,
@@ -41,7 +41,7 @@ struct Facts {
     answers: OnceLock<Answers>,
 }
 
-impl Facts {
+impl CallFacts {
     fn answers(&self) -> &Answers {
         self.answers.get_or_init(|| Answers::of(&self.params))
     }
@@ -67,7 +67,7 @@ impl<App> std::fmt::Debug for RequestContext<App> {
 }
 
 impl<App> RequestContext<App> {
-    fn of(facts: Facts) -> Self {
+    fn of(facts: CallFacts) -> Self {
         Self {
             facts: Arc::new(facts),
             starts_over: false,
@@ -78,7 +78,7 @@ impl<App> RequestContext<App> {
     }
 
     pub(super) fn call<Method>(call: IncomingRequest<Method>, peer: Peer) -> Self {
-        let facts = Facts {
+        let facts = CallFacts {
             session: peer.session(),
             peer: Some(peer),
             revision: call.peer,
@@ -98,7 +98,7 @@ impl<App> RequestContext<App> {
 
     /// Returns the context of a notification with these params of a client that speaks this revision.
     pub(super) fn notice(params: Json, revision: Revision, session: Session) -> Self {
-        let facts = Facts {
+        let facts = CallFacts {
             peer: None,
             session,
             revision,
@@ -114,7 +114,7 @@ impl<App> RequestContext<App> {
     /// Returns the context of the same call or notification with other params.
     pub(super) fn with_params(&self, params: Json) -> Self {
         let facts = &self.facts;
-        let facts = Facts {
+        let facts = CallFacts {
             peer: facts.peer.clone(),
             session: facts.session.clone(),
             client: facts.client.clone(),

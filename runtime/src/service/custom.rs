@@ -8,14 +8,14 @@ use mcp_wire::{Json, Map};
 use super::Error;
 
 /// The result of a custom request, on its way.
-pub(super) type Answer = Pin<Box<dyn Future<Output = Result<Json, Error>> + Send>>;
+pub(super) type CustomResult = Pin<Box<dyn Future<Output = Result<Json, Error>> + Send>>;
 
-type Handler<C> = Arc<dyn Fn(Json, C) -> Answer + Send + Sync>;
+type CustomHandler<C> = Arc<dyn Fn(Json, C) -> CustomResult + Send + Sync>;
 
 /// The handlers of custom methods, by name; `C` is the context of a call.
 pub(super) struct Custom<C> {
-    requests: Map<Handler<C>>,
-    notifications: Map<Handler<C>>,
+    requests: Map<CustomHandler<C>>,
+    notifications: Map<CustomHandler<C>>,
 }
 
 impl<C> Default for Custom<C> {
@@ -29,7 +29,8 @@ impl<C> Default for Custom<C> {
 
 impl<C> std::fmt::Debug for Custom<C> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let names = |of: &Map<Handler<C>>| of.iter().map(|(name, _)| name.to_owned()).collect();
+        let names =
+            |of: &Map<CustomHandler<C>>| of.iter().map(|(name, _)| name.to_owned()).collect();
         let (requests, notifications): (Vec<_>, Vec<_>) =
             (names(&self.requests), names(&self.notifications));
         f.debug_struct("Custom")
@@ -45,7 +46,7 @@ impl<C> Custom<C> {
         F: Fn(Json, C) -> A + Send + Sync + 'static,
         A: Future<Output = Result<Json, Error>> + Send + 'static,
     {
-        let handler: Handler<C> = Arc::new(move |params, cx| Box::pin(handler(params, cx)));
+        let handler: CustomHandler<C> = Arc::new(move |params, cx| Box::pin(handler(params, cx)));
         self.requests.insert(method, handler);
     }
 
@@ -54,7 +55,7 @@ impl<C> Custom<C> {
         F: Fn(Json, C) -> A + Send + Sync + 'static,
         A: Future<Output = ()> + Send + 'static,
     {
-        let handler: Handler<C> = Arc::new(move |params, cx| {
+        let handler: CustomHandler<C> = Arc::new(move |params, cx| {
             let noted = handler(params, cx);
             Box::pin(async move {
                 noted.await;
@@ -65,13 +66,13 @@ impl<C> Custom<C> {
     }
 
     /// Calls the handler of a request; `None` if the method has none.
-    pub(super) fn request(&self, method: &str, params: Json, cx: C) -> Option<Answer> {
+    pub(super) fn request(&self, method: &str, params: Json, cx: C) -> Option<CustomResult> {
         let handler = self.requests.get(method)?;
         Some(handler(params, cx))
     }
 
     /// Calls the handler of a notification; `None` if the method has none.
-    pub(super) fn notification(&self, method: &str, params: Json, cx: C) -> Option<Answer> {
+    pub(super) fn notification(&self, method: &str, params: Json, cx: C) -> Option<CustomResult> {
         let handler = self.notifications.get(method)?;
         Some(handler(params, cx))
     }

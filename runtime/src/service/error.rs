@@ -8,7 +8,7 @@ use mcp_wire::ErrorObject;
 use crate::errors;
 #[cfg(any(feature = "server-http", feature = "server-stdio"))]
 use crate::methods;
-use mcp_revisions_sansio::{Failure, Refused};
+use mcp_revisions_sansio::{Failure, RequestRefusal};
 
 /// Maximum number of bytes of a URI that an error repeats.
 const URI_BYTES: usize = 2 << 10;
@@ -51,7 +51,7 @@ pub enum Error {
     /// The client did not accept the call; the value says why. Calls beyond
     /// [`Limits::max_pending_requests`](crate::Limits::max_pending_requests) wait for room, and do not get it.
     #[error("{0}")]
-    QueueFull(Refused),
+    QueueFull(RequestRefusal),
     /// The response did not arrive in time.
     #[error("no answer within {0:?}")]
     Timeout(Duration),
@@ -157,10 +157,10 @@ impl From<mcp_wire::Error> for Error {
     }
 }
 
-impl From<Refused> for Error {
-    fn from(refused: Refused) -> Self {
+impl From<RequestRefusal> for Error {
+    fn from(refused: RequestRefusal) -> Self {
         match refused {
-            Refused::NotRead => Self::Transport(refused.to_string()),
+            RequestRefusal::NotRead => Self::Transport(refused.to_string()),
             _ => Self::QueueFull(refused),
         }
     }

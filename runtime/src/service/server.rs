@@ -129,8 +129,8 @@ impl<App: Spoken> Server<App> {
         Ok(McpServer {
             server: server::Server::new(App::REVISION, profile)?.serving(self.served),
             layers: Layers::default(),
-            handlers: Typed {
-                handlers: Arc::new(Of::<App::Protocol, H>(handlers, PhantomData)),
+            handlers: TypedHandlers {
+                handlers: Arc::new(OfHandlers::<App::Protocol, H>(handlers, PhantomData)),
                 room: room(&Limits::default()),
                 custom: Custom::default(),
             },
@@ -201,7 +201,7 @@ fn checked(
 #[doc(alias = "RunningService")]
 pub struct McpServer<App> {
     server: server::Server,
-    handlers: Typed<App>,
+    handlers: TypedHandlers<App>,
     layers: Layers,
     #[cfg(feature = "server-http")]
     http: crate::http::Options,
@@ -461,9 +461,9 @@ trait AnyHandlers<Cx>: Send + Sync {
 }
 
 /// Handlers of the server's side of a protocol.
-struct Of<P, H>(H, PhantomData<fn() -> P>);
+struct OfHandlers<P, H>(H, PhantomData<fn() -> P>);
 
-impl<P, H, Cx> AnyHandlers<Cx> for Of<P, H>
+impl<P, H, Cx> AnyHandlers<Cx> for OfHandlers<P, H>
 where
     P: Serves<ServerSide, H, Cx>,
     H: Send + Sync,
@@ -489,7 +489,7 @@ where
 }
 
 /// Typed handlers as those of the endpoint, which only knows methods and JSON.
-struct Typed<App> {
+struct TypedHandlers<App> {
     handlers: Arc<dyn AnyHandlers<RequestContext<App>>>,
     /// For the notifications that they are at; those of a faster sender are dropped.
     room: Share,
@@ -508,7 +508,7 @@ fn room(limits: &Limits) -> Share {
     Budget::new(bytes, bytes).of(server::Owner::Unknown)
 }
 
-impl<App> Typed<App> {
+impl<App> TypedHandlers<App> {
     /// Takes room for one more, until what this returns is dropped; `None` if there is none.
     fn room_for(&self, params: &Json) -> Option<Permit> {
         let bytes = params.text().len().saturating_add(EACH);
@@ -516,7 +516,7 @@ impl<App> Typed<App> {
     }
 }
 
-impl<App: Spoken> Handler for Typed<App> {
+impl<App: Spoken> Handler for TypedHandlers<App> {
     async fn call(&self, call: IncomingRequest, peer: Peer) -> Result<Json, ErrorObject> {
         #[cfg(feature = "tracing")]
         let span = super::trace::span(&call, &peer);
@@ -603,7 +603,7 @@ impl<App: Spoken> Handler for Typed<App> {
     }
 }
 
-impl<App> std::fmt::Debug for Typed<App> {
+impl<App> std::fmt::Debug for TypedHandlers<App> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Typed").finish_non_exhaustive()
     }

@@ -182,7 +182,7 @@ impl<S: Subscriber + for<'s> LookupSpan<'s>> Layer<S> for ToClient {
         let spans = context.event_scope(event).into_iter().flatten();
         let mut peers = spans.filter_map(|span| span.extensions().get::<Peer>().cloned());
         let Some(peer) = peers.next() else { return };
-        let mut said = Said::default();
+        let mut said = TraceFields::default();
         event.record(&mut said);
         let metadata = event.metadata();
         let mut params = Map::new();
@@ -205,9 +205,9 @@ fn level(level: Level) -> LogLevel {
 
 /// The fields of an event.
 #[derive(Default)]
-struct Said(Map<Json>);
+struct TraceFields(Map<Json>);
 
-impl Said {
+impl TraceFields {
     fn record_number(&mut self, field: &Field, number: impl TryInto<Number>) {
         // A number that JSON cannot hold is left out.
         if let Ok(number) = number.try_into() {
@@ -224,7 +224,7 @@ impl Said {
     }
 }
 
-impl Visit for Said {
+impl Visit for TraceFields {
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
         self.record_str(field, &format!("{value:?}"));
     }

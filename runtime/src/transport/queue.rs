@@ -28,28 +28,28 @@ pub(crate) fn cost(bytes: usize) -> usize {
 
 /// The end that values are put in; clones share the queue.
 #[derive(Debug)]
-pub(crate) struct Sender<T> {
+pub(crate) struct QueueSender<T> {
     values: mpsc::UnboundedSender<T>,
-    room: Arc<Room>,
+    room: Arc<QueueRoom>,
 }
 
 /// The end that values are put in, of a queue that it does not keep open.
 #[derive(Debug)]
 pub(crate) struct WeakSender<T> {
     values: mpsc::WeakUnboundedSender<T>,
-    room: Arc<Room>,
+    room: Arc<QueueRoom>,
 }
 
 /// The end that values are taken out of. The last one counts until the next one is asked for.
 #[derive(Debug)]
-pub(crate) struct Receiver<T> {
+pub(crate) struct QueueReceiver<T> {
     values: mpsc::UnboundedReceiver<T>,
-    room: Arc<Room>,
+    room: Arc<QueueRoom>,
     last: usize,
 }
 
 #[derive(Debug)]
-struct Room {
+struct QueueRoom {
     limit: usize,
     queued: AtomicUsize,
     freed: Notify,
@@ -61,19 +61,19 @@ struct Room {
 pub(crate) type Turn<'a> = MutexGuard<'a, ()>;
 
 /// Creates a queue, by both of its ends, in which `limit` bytes wait before senders do.
-pub(crate) fn queue<T: Queued>(limit: usize) -> (Sender<T>, Receiver<T>) {
+pub(crate) fn queue<T: Queued>(limit: usize) -> (QueueSender<T>, QueueReceiver<T>) {
     let (sender, receiver) = mpsc::unbounded_channel();
-    let room = Arc::new(Room {
+    let room = Arc::new(QueueRoom {
         limit,
         queued: AtomicUsize::new(0),
         freed: Notify::new(),
         gate: Mutex::new(()),
     });
-    let sender = Sender {
+    let sender = QueueSender {
         values: sender,
         room: Arc::clone(&room),
     };
-    let receiver = Receiver {
+    let receiver = QueueReceiver {
         values: receiver,
         room,
         last: 0,
@@ -81,7 +81,7 @@ pub(crate) fn queue<T: Queued>(limit: usize) -> (Sender<T>, Receiver<T>) {
     (sender, receiver)
 }
 
-impl<T: Queued> Sender<T> {
+impl<T: Queued> QueueSender<T> {
     /// Waits until there is room; `None` if no one takes values any more.
     pub(crate) async fn turn(&self) -> Option<Turn<'_>> {
         let gate = self.room.gate.lock().await;
@@ -156,15 +156,15 @@ impl<T: Queued> Sender<T> {
 
 impl<T> WeakSender<T> {
     /// Returns the sender; `None` if there is none any more.
-    pub(crate) fn upgrade(&self) -> Option<Sender<T>> {
-        Some(Sender {
+    pub(crate) fn upgrade(&self) -> Option<QueueSender<T>> {
+        Some(QueueSender {
             values: self.values.upgrade()?,
             room: Arc::clone(&self.room),
         })
     }
 }
 
-impl<T: Queued> Receiver<T> {
+impl<T: Queued> QueueReceiver<T> {
     pub(crate) fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Option<T>> {
         self.free();
         let next = self.values.poll_recv(context);
@@ -199,7 +199,7 @@ impl<T: Queued> Receiver<T> {
     }
 }
 
-impl<T> Clone for Sender<T> {
+impl<T> Clone for QueueSender<T> {
     fn clone(&self) -> Self {
         Self {
             values: self.values.clone(),

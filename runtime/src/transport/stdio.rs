@@ -28,7 +28,8 @@ use super::observe;
 use super::spawn::spawn;
 use super::standard_input::StandardInput;
 use crate::serve::{
-    AnyHandler, Budget, Facts, Handler, Next, Queue, ServerDriver, outbox, started, with_tasks,
+    AnyHandler, Budget, ExchangeFacts, Handler, OutboxQueue, QueueItem, ServerDriver, outbox,
+    started, with_tasks,
 };
 use mcp_revisions_sansio::server::{Owner, Server};
 
@@ -36,7 +37,7 @@ use mcp_revisions_sansio::server::{Owner, Server};
 const UNREAD: usize = 4;
 
 /// The output for the lines of a server.
-type Output = Box<dyn AsyncWrite + Unpin + Send>;
+type ServerOutput = Box<dyn AsyncWrite + Unpin + Send>;
 
 /// Serves standard input and output until the input ends and what came is answered.
 ///
@@ -78,7 +79,7 @@ fn serve_any<'s>(
     server: Server,
     handler: Arc<dyn AnyHandler>,
     input: &'s mut (dyn AsyncRead + Unpin + Send),
-    output: Output,
+    output: ServerOutput,
 ) -> Pin<Box<dyn Future<Output = io::Result<()>> + Send + 's>> {
     Box::pin(serve_lines(server, handler, input, output))
 }
@@ -87,7 +88,7 @@ async fn serve_lines(
     server: Server,
     handler: Arc<dyn AnyHandler>,
     input: &mut (dyn AsyncRead + Unpin + Send),
-    output: Output,
+    output: ServerOutput,
 ) -> io::Result<()> {
     let limit = server.limits().max_message_bytes;
     let (server, start) = started(server.with_loss_counter(observe::lost));
@@ -120,7 +121,12 @@ async fn serve_lines(
         let Some(_turn) = texts.turn().await else {
             break;
         };
-        driver.take(None, server.look(None, &bytes), &texts, Facts::default());
+        driver.take(
+            None,
+            server.look(None, &bytes),
+            &texts,
+            ExchangeFacts::default(),
+        );
     }
     driver.input_ended();
     drop((texts, driver));
@@ -128,9 +134,11 @@ async fn serve_lines(
     writer.await.map_err(io::Error::other)?
 }
 
-async fn write(mut queue: Queue, mut output: Output) -> io::Result<()> {
+async fn write(mut queue: OutboxQueue, mut output: ServerOutput) -> io::Result<()> {
     while let Some(next) = queue.recv().await {
-        let Next::Item(item) = next else { continue };
+        let QueueItem::Item(item) = next else {
+            continue;
+        };
         // Standard output hands each write to another thread: the line and its end are one.
         let mut line = one_line(item.text.body).into_owned();
         line.push('\n');

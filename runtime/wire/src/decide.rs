@@ -1,6 +1,6 @@
 //! Which case of a union a value is: looks ahead in the text and leaves it unread.
 
-use crate::fault::{Fault, What};
+use crate::fault::{Fault, FaultCause};
 use crate::reader::Reader;
 use crate::scan::{self, index_of};
 
@@ -96,7 +96,7 @@ impl Reader<'_> {
         match found {
             TagFound::Known(index) => Ok(Some(index)),
             TagFound::Absent => Ok(None),
-            TagFound::Other => Err(Fault::new(offset, What::Tag(tag))),
+            TagFound::Other => Err(Fault::new(offset, FaultCause::Tag(tag))),
         }
     }
 
@@ -112,7 +112,7 @@ impl Reader<'_> {
     #[cold]
     pub fn missing_tag(&mut self, tag: &'static Tag) -> Fault {
         self.peek();
-        self.fault(What::Missing {
+        self.fault(FaultCause::Missing {
             of: tag.type_name,
             member: tag.member,
         })
@@ -157,7 +157,7 @@ impl Reader<'_> {
     #[cold]
     pub fn undecided(&mut self, paths: &'static Paths) -> Fault {
         self.peek();
-        self.fault(What::Undecided(paths))
+        self.fault(FaultCause::Undecided(paths))
     }
 
     /// Returns a reader at the first element of the next array, for unions of lists; `None` if it is empty.
@@ -205,7 +205,7 @@ impl Reader<'_> {
                 if tag.may_be_absent && ahead.peek() == b'n' {
                     break;
                 }
-                return Err(ahead.fault(What::Tag(tag)));
+                return Err(ahead.fault(FaultCause::Tag(tag)));
             }
             let offset = ahead.position;
             let index = match ahead.plain_string() {

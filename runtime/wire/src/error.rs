@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::fault::{Fault, What};
-use crate::pointer::{self, Walk};
+use crate::fault::{Fault, FaultCause};
+use crate::pointer::{self, PointerWalk};
 use crate::reader::Reader;
 use crate::scan::MAX_DEPTH;
 use crate::{excerpt, printable};
@@ -14,10 +14,10 @@ use crate::{excerpt, printable};
 /// Its message says where, what was expected and what was found, and of which list entry if that has a name:
 /// ``tool `add`, at /tools/0/title: expected a string, found 5 (line 1, column 40)``.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Error(Box<Detail>);
+pub struct Error(Box<ErrorDetail>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Detail {
+struct ErrorDetail {
     kind: ErrorKind,
     pointer: String,
     part: Option<String>,
@@ -80,7 +80,7 @@ impl Error {
     /// Refuses bytes that are UTF-8 as far as `valid` and go on with `next`.
     #[cold]
     pub(crate) fn not_utf8(valid: &str, next: Option<u8>) -> Self {
-        let (kind, expected) = expectation(What::Utf8);
+        let (kind, expected) = expectation(FaultCause::Utf8);
         let found = match next {
             Some(byte) => format!("byte 0x{byte:02x}").into(),
             None => "the end of the text".into(),
@@ -96,10 +96,10 @@ impl Error {
         found: Cow<'static, str>,
     ) -> Self {
         let before = text.get(..offset).unwrap_or(text);
-        let mut walk = Walk::new(text);
+        let mut walk = PointerWalk::new(text);
         walk.go(offset);
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        Self(Box::new(Detail {
+        Self(Box::new(ErrorDetail {
             kind,
             pointer: walk.pointer(),
             part: walk.part(),
@@ -156,7 +156,7 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Detail {
+        let ErrorDetail {
             pointer,
             part,
             expected,
@@ -189,23 +189,23 @@ impl fmt::Debug for Error {
 impl std::error::Error for Error {}
 
 /// Returns the kind of a fault, and what was expected.
-fn expectation(what: What) -> (ErrorKind, Cow<'static, str>) {
+fn expectation(what: FaultCause) -> (ErrorKind, Cow<'static, str>) {
     match what {
-        What::Syntax(expected) => (ErrorKind::Syntax, expected.into()),
-        What::Kind(expected) => (ErrorKind::Kind, expected.into()),
-        What::NoObject("") => (ErrorKind::Kind, "an object".into()),
-        What::NoObject(name) => (ErrorKind::Kind, format!("{name} object").into()),
-        What::Missing { of, member } => (
+        FaultCause::Syntax(expected) => (ErrorKind::Syntax, expected.into()),
+        FaultCause::Kind(expected) => (ErrorKind::Kind, expected.into()),
+        FaultCause::NoObject("") => (ErrorKind::Kind, "an object".into()),
+        FaultCause::NoObject(name) => (ErrorKind::Kind, format!("{name} object").into()),
+        FaultCause::Missing { of, member } => (
             ErrorKind::Missing,
             format!("member `{member}` of {of}").into(),
         ),
-        What::Constant(value) => (ErrorKind::Constant, format!("{value:?}").into()),
-        What::ConstantInteger(value) => (ErrorKind::Constant, value.to_string().into()),
-        What::ConstantNumber(value) => (ErrorKind::Constant, value.into()),
-        What::ConstantBoolean(value) => (ErrorKind::Constant, value.to_string().into()),
-        What::Choice(choices) => (ErrorKind::Choice, one_of('"', choices).into()),
-        What::Tag(tag) => (ErrorKind::Tag, one_of('"', tag.values).into()),
-        What::Undecided(paths) => {
+        FaultCause::Constant(value) => (ErrorKind::Constant, format!("{value:?}").into()),
+        FaultCause::ConstantInteger(value) => (ErrorKind::Constant, value.to_string().into()),
+        FaultCause::ConstantNumber(value) => (ErrorKind::Constant, value.into()),
+        FaultCause::ConstantBoolean(value) => (ErrorKind::Constant, value.to_string().into()),
+        FaultCause::Choice(choices) => (ErrorKind::Choice, one_of('"', choices).into()),
+        FaultCause::Tag(tag) => (ErrorKind::Tag, one_of('"', tag.values).into()),
+        FaultCause::Undecided(paths) => {
             let paths: Vec<String> = paths.paths.iter().map(|path| path.join("/")).collect();
             let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
             (
@@ -213,18 +213,18 @@ fn expectation(what: What) -> (ErrorKind, Cow<'static, str>) {
                 format!("member {}", one_of('`', &paths)).into(),
             )
         }
-        What::Conflict(expected) => (ErrorKind::Conflict, expected.into()),
-        What::Duplicate => (ErrorKind::Duplicate, "each member once".into()),
-        What::Unknown(name) => (
+        FaultCause::Conflict(expected) => (ErrorKind::Conflict, expected.into()),
+        FaultCause::Duplicate => (ErrorKind::Duplicate, "each member once".into()),
+        FaultCause::Unknown(name) => (
             ErrorKind::UnknownMember,
             format!("a member of {name}").into(),
         ),
-        What::Depth => (
+        FaultCause::Depth => (
             ErrorKind::Depth,
             format!("at most {MAX_DEPTH} levels of nesting").into(),
         ),
-        What::Surrogate => (ErrorKind::Surrogate, "surrogates in pairs".into()),
-        What::Utf8 => (ErrorKind::Utf8, "UTF-8".into()),
+        FaultCause::Surrogate => (ErrorKind::Surrogate, "surrogates in pairs".into()),
+        FaultCause::Utf8 => (ErrorKind::Utf8, "UTF-8".into()),
     }
 }
 

@@ -7,17 +7,17 @@ use crate::json::Json;
 ///
 /// One pointer in size; it becomes an [`Error`](crate::Error) through [`Error::new`](crate::Error::new).
 #[derive(Debug, Clone)]
-pub struct Fault(Box<Detail>);
+pub struct Fault(Box<FaultDetail>);
 
 #[derive(Debug, Clone)]
-struct Detail {
+struct FaultDetail {
     offset: usize,
-    what: What,
+    what: FaultCause,
 }
 
 /// The kinds of fault, each with what it needs to explain itself.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum What {
+pub(crate) enum FaultCause {
     /// Not JSON; holds what was expected.
     Syntax(&'static str),
     /// A value of another kind; holds what was expected.
@@ -51,8 +51,8 @@ pub(crate) enum What {
 impl Fault {
     #[cold]
     #[inline(never)]
-    pub(crate) fn new(offset: usize, what: What) -> Self {
-        Self(Box::new(Detail { offset, what }))
+    pub(crate) fn new(offset: usize, what: FaultCause) -> Self {
+        Self(Box::new(FaultDetail { offset, what }))
     }
 
     /// Returns the offset, in bytes, of what could not be read.
@@ -60,7 +60,7 @@ impl Fault {
         self.0.offset
     }
 
-    pub(crate) fn what(&self) -> What {
+    pub(crate) fn what(&self) -> FaultCause {
         self.0.what
     }
 
@@ -72,16 +72,19 @@ impl Fault {
     /// Returns the JSON of the constant that was expected.
     pub(crate) fn constant(&self) -> Option<String> {
         Some(match self.what() {
-            What::Constant(text) => Json::of(text).into_text(),
-            What::ConstantInteger(number) => number.to_string(),
-            What::ConstantNumber(number) => number.to_owned(),
-            What::ConstantBoolean(value) => value.to_string(),
+            FaultCause::Constant(text) => Json::of(text).into_text(),
+            FaultCause::ConstantInteger(number) => number.to_string(),
+            FaultCause::ConstantNumber(number) => number.to_owned(),
+            FaultCause::ConstantBoolean(value) => value.to_string(),
             _ => return None,
         })
     }
 
     /// Returns whether an object was expected.
     pub(crate) fn expects_object(&self) -> bool {
-        matches!(self.what(), What::NoObject(_) | What::Kind("an object"))
+        matches!(
+            self.what(),
+            FaultCause::NoObject(_) | FaultCause::Kind("an object")
+        )
     }
 }

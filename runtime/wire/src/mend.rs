@@ -10,12 +10,12 @@ mod value;
 use std::cell::RefCell;
 
 use crate::error::Error;
-use crate::fault::{Fault, What};
+use crate::fault::{Fault, FaultCause};
 use crate::json::Json;
 use crate::object::Record;
-use crate::pointer::Walk;
+use crate::pointer::PointerWalk;
 use crate::reader::Reader;
-use edits::{Built, Edit, Edits};
+use edits::{Edit, EditedText, Edits};
 
 /// The rows of a revision about mistakes of its peers.
 pub type Mistakes = &'static [MistakeRow];
@@ -175,7 +175,7 @@ pub fn mend(
 }
 
 /// Returns the error of a fault that was met in an edited text.
-fn refused(fault: &Fault, built: &Built, text: &str) -> Error {
+fn refused(fault: &Fault, built: &EditedText, text: &str) -> Error {
     Error::new(&fault.moved(built.source_of(fault.offset())), text)
 }
 
@@ -312,16 +312,18 @@ impl Notes {
         let is_whole = fault.offset() == span.value;
         let range = (span.value, span.end);
         match fault.what() {
-            What::NoObject(_) | What::Kind(_)
+            FaultCause::NoObject(_) | FaultCause::Kind(_)
                 if is_whole && fault.expects_object() && value::is_empty_array(value) =>
             {
                 self.replace(range, "{}", fault)
             }
-            What::Kind("an array") if is_whole && value == "null" => {
+            FaultCause::Kind("an array") if is_whole && value == "null" => {
                 self.replace(range, "[]", fault)
             }
-            What::Missing { of, member } if is_whole => self.supply(text, span, of, member, fault),
-            What::Undecided(paths) if is_whole => {
+            FaultCause::Missing { of, member } if is_whole => {
+                self.supply(text, span, of, member, fault)
+            }
+            FaultCause::Undecided(paths) if is_whole => {
                 let mut known = paths.paths.iter().filter_map(|path| match path {
                     [member] => Some((member, self.value_of(paths.type_name, member)?)),
                     _ => None,
@@ -333,7 +335,7 @@ impl Notes {
                     None => Err(fault),
                 }
             }
-            What::Tag(tag) => {
+            FaultCause::Tag(tag) => {
                 let at = fault.offset();
                 let rest = text.get(at..).unwrap_or_default();
                 match self.value_of(tag.type_name, tag.member) {
@@ -343,7 +345,7 @@ impl Notes {
                     _ => Err(fault),
                 }
             }
-            What::Surrogate => match value::without_lone_surrogates(value) {
+            FaultCause::Surrogate => match value::without_lone_surrogates(value) {
                 Some(whole) => self.replace(range, whole, fault),
                 None => Err(fault),
             },
@@ -402,7 +404,7 @@ impl Notes {
         let mut entries: Vec<&mut Edit> =
             self.edits.iter_mut().filter(|edit| edit.is_entry).collect();
         entries.sort_by_key(|edit| edit.value);
-        let mut walk = Walk::new(text);
+        let mut walk = PointerWalk::new(text);
         for edit in entries {
             walk.go(edit.value);
             let member = walk.list().map(|(member, _)| member);
@@ -416,7 +418,7 @@ impl Notes {
     fn keep(&mut self, text: &str) -> Result<(), Fault> {
         let mut entries: Vec<&Edit> = self.edits.iter().filter(|edit| edit.is_entry).collect();
         entries.sort_by_key(|edit| edit.value);
-        let mut walk = Walk::new(text);
+        let mut walk = PointerWalk::new(text);
         for edit in entries {
             walk.go(edit.value);
             let Some((member, list)) = walk.list() else {
@@ -499,7 +501,7 @@ impl Reader<'_> {
             };
             let lacks = Fault::new(
                 object,
-                What::Missing {
+                FaultCause::Missing {
                     of: members.name,
                     member,
                 },

@@ -30,7 +30,7 @@ pub(crate) const KEYS: [&str; 5] = [
 ];
 
 /// Where `_meta` stands in the text of an object.
-struct Place {
+struct MetaPlace {
     /// Behind the brace that opens the object.
     inside: usize,
     /// Whether the object has no members.
@@ -39,13 +39,13 @@ struct Place {
     meta: Option<(usize, usize)>,
 }
 
-fn place(object: &str) -> Option<Place> {
+fn place(object: &str) -> Option<MetaPlace> {
     // Most objects have none, which shows without a walk through them; a name with escapes may be any.
     if let Some(rest) = object.strip_prefix('{')
         && !object.contains("_meta")
         && !object.contains('\\')
     {
-        return Some(Place {
+        return Some(MetaPlace {
             inside: 1,
             empty: rest.trim_start().starts_with('}'),
             meta: None,
@@ -61,7 +61,7 @@ fn place(object: &str) -> Option<Place> {
         meta = Some((reader.offset() - value.len(), reader.offset()));
     }
     let rest = object.get(inside..)?.trim_start();
-    Some(Place {
+    Some(MetaPlace {
         inside,
         empty: rest.starts_with('}'),
         meta,
@@ -113,7 +113,7 @@ fn set(object: &Json, key: &str, value: &Json, edit: &mut dyn FnMut(&mut Extra))
 #[must_use]
 pub fn without(object: &Json, key: &str) -> Json {
     match place(object.text()) {
-        Some(Place { meta: Some(_), .. }) => edit(object, |meta| {
+        Some(MetaPlace { meta: Some(_), .. }) => edit(object, |meta| {
             meta.remove(key);
         }),
         _ => object.clone(),
@@ -173,7 +173,7 @@ fn changed(
 /// Returns the object, which has no `_meta`, with the one of `bytes` that `write` writes as its first member.
 fn inserted(
     object: &str,
-    place: &Place,
+    place: &MetaPlace,
     bytes: usize,
     write: &mut dyn FnMut(&mut String),
 ) -> Option<String> {

@@ -1,6 +1,6 @@
 //! Objects with known members: which member comes next, which were seen, what is left over.
 
-use crate::fault::{Fault, What};
+use crate::fault::{Fault, FaultCause};
 use crate::json::{Extra, Json};
 use crate::map::Map;
 use crate::reader::{Decode, Reader};
@@ -14,11 +14,11 @@ pub struct Members {
     names: &'static [&'static str],
     /// One bit for each member that must be there.
     required: u128,
-    others: Others,
+    others: UnnamedMembers,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Others {
+enum UnnamedMembers {
     Keep,
     Refuse,
     Ignore,
@@ -27,19 +27,19 @@ enum Others {
 impl Members {
     /// Returns the members of `type_name`; others are kept.
     pub const fn open(type_name: &'static str, names: &'static [&'static str]) -> Self {
-        Self::new(type_name, names, Others::Keep)
+        Self::new(type_name, names, UnnamedMembers::Keep)
     }
 
     /// Returns the members of `type_name`; others are refused.
     pub const fn closed(type_name: &'static str, names: &'static [&'static str]) -> Self {
-        Self::new(type_name, names, Others::Refuse)
+        Self::new(type_name, names, UnnamedMembers::Refuse)
     }
 
     /// Returns the members of `type_name`; others are checked to be JSON and dropped, even if they repeat.
     ///
     /// For a look at a message that does not read it, such as routing.
     pub const fn ignoring(type_name: &'static str, names: &'static [&'static str]) -> Self {
-        Self::new(type_name, names, Others::Ignore)
+        Self::new(type_name, names, UnnamedMembers::Ignore)
     }
 
     /// Returns the members of a [`record!`](crate::record): `required` has a bit for each that must be there.
@@ -50,13 +50,21 @@ impl Members {
         required: u128,
         closed: bool,
     ) -> Self {
-        let others = if closed { Others::Refuse } else { Others::Keep };
+        let others = if closed {
+            UnnamedMembers::Refuse
+        } else {
+            UnnamedMembers::Keep
+        };
         let mut members = Self::new(type_name, names, others);
         members.required = required;
         members
     }
 
-    const fn new(name: &'static str, names: &'static [&'static str], others: Others) -> Self {
+    const fn new(
+        name: &'static str,
+        names: &'static [&'static str],
+        others: UnnamedMembers,
+    ) -> Self {
         assert!(
             names.len() <= 128,
             "an object has at most 128 known members"
@@ -252,7 +260,7 @@ impl Object {
         let member = self.members.member_name(index);
         Fault::new(
             self.start,
-            What::Missing {
+            FaultCause::Missing {
                 of: self.members.name,
                 member,
             },
@@ -287,12 +295,12 @@ impl Object {
         };
         if index == OTHER {
             self.key = key;
-            if self.members.others == Others::Refuse {
-                return Err(Fault::new(key, What::Unknown(self.members.name)));
+            if self.members.others == UnnamedMembers::Refuse {
+                return Err(Fault::new(key, FaultCause::Unknown(self.members.name)));
             }
         } else {
             if self.has_seen(index) {
-                return Err(Fault::new(key, What::Duplicate));
+                return Err(Fault::new(key, FaultCause::Duplicate));
             }
             self.seen |= bit(index);
             self.likely = index + 1;
@@ -340,7 +348,7 @@ impl Object {
 
     #[inline(never)]
     fn keep(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        if self.members.others == Others::Ignore {
+        if self.members.others == UnnamedMembers::Ignore {
             return reader.skip();
         }
         let key = self.other_key(reader)?;
@@ -365,7 +373,7 @@ impl Object {
             mending: None,
         };
         let offset = again.second_key(key).ok().flatten();
-        Fault::new(offset.unwrap_or(self.start), What::Duplicate)
+        Fault::new(offset.unwrap_or(self.start), FaultCause::Duplicate)
     }
 }
 

@@ -29,7 +29,7 @@ pub fn unescaped(segment: &str) -> Cow<'_, str> {
 }
 
 /// A container on the way to the offset, and where it begins.
-enum Open<'a> {
+enum OpenContainer<'a> {
     /// The member whose value is next or open, none between members; and whether a key may come.
     Object(Option<Cow<'a, str>>, bool, usize),
     /// The index of the element, and whether it has ended.
@@ -40,15 +40,15 @@ enum Open<'a> {
 ///
 /// A key leads to its member.
 /// The text before the offset should be JSON; if it is not, the walk ends there.
-pub(crate) struct Walk<'a> {
+pub(crate) struct PointerWalk<'a> {
     text: &'a str,
-    open: Vec<Open<'a>>,
+    open: Vec<OpenContainer<'a>>,
     at: usize,
     /// The last list entry whose name was looked up, by its offset.
     named: Option<(usize, Option<String>)>,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> PointerWalk<'a> {
     pub(crate) fn new(text: &'a str) -> Self {
         Self {
             text,
@@ -64,23 +64,23 @@ impl<'a> Walk<'a> {
         let (text, bytes) = (*text, text.as_bytes());
         loop {
             *at = scan::blank_end(bytes, *at);
-            let is_key = matches!(open.last(), Some(Open::Object(None, true, _)));
+            let is_key = matches!(open.last(), Some(OpenContainer::Object(None, true, _)));
             if *at > offset || (*at == offset && !is_key) {
                 break;
             }
             match scan::byte(bytes, *at) {
-                b'{' => open.push(Open::Object(None, true, *at)),
-                b'[' => open.push(Open::Array(0, false, *at)),
+                b'{' => open.push(OpenContainer::Object(None, true, *at)),
+                b'[' => open.push(OpenContainer::Array(0, false, *at)),
                 b'}' | b']' => {
                     open.pop();
                     end_value(open);
                 }
                 b',' => match open.last_mut() {
-                    Some(Open::Array(index, ended, _)) => {
+                    Some(OpenContainer::Array(index, ended, _)) => {
                         *index += 1;
                         *ended = false;
                     }
-                    Some(Open::Object(_, expects_key, _)) => *expects_key = true,
+                    Some(OpenContainer::Object(_, expects_key, _)) => *expects_key = true,
                     None => {}
                 },
                 b':' => {}
@@ -92,7 +92,9 @@ impl<'a> Walk<'a> {
                     if is_reached && offset > *at {
                         break;
                     }
-                    if let Some(Open::Object(key @ None, expects_key @ true, _)) = open.last_mut() {
+                    if let Some(OpenContainer::Object(key @ None, expects_key @ true, _)) =
+                        open.last_mut()
+                    {
                         *expects_key = false;
                         *key = text.get(*at + 1..end - 1).map(unescape_lossy);
                     } else {
@@ -126,9 +128,9 @@ impl<'a> Walk<'a> {
     /// Returns the member that the innermost list or map is, and where it begins.
     pub(crate) fn list(&self) -> Option<(&str, usize)> {
         let (innermost, outer) = self.open.split_last()?;
-        let (Open::Object(.., start) | Open::Array(.., start)) = innermost;
+        let (OpenContainer::Object(.., start) | OpenContainer::Array(.., start)) = innermost;
         match outer.last()? {
-            Open::Object(Some(key), ..) => Some((key, *start)),
+            OpenContainer::Object(Some(key), ..) => Some((key, *start)),
             _ => None,
         }
     }
@@ -137,15 +139,15 @@ impl<'a> Walk<'a> {
     pub(crate) fn part(&mut self) -> Option<String> {
         let mut entries = Vec::new();
         for (index, open) in self.open.iter().enumerate() {
-            let Open::Array(_, false, _) = open else {
+            let OpenContainer::Array(_, false, _) = open else {
                 continue;
             };
             let start = match self.open.get(index + 1) {
-                Some(Open::Object(.., start) | Open::Array(.., start)) => *start,
+                Some(OpenContainer::Object(.., start) | OpenContainer::Array(.., start)) => *start,
                 None => self.at,
             };
             let list = index.checked_sub(1).and_then(|at| self.open.get(at));
-            if let Some(Open::Object(Some(list), ..)) = list {
+            if let Some(OpenContainer::Object(Some(list), ..)) = list {
                 entries.push((start, list.clone()));
             }
         }
@@ -203,27 +205,27 @@ pub(crate) fn scalar_end(bytes: &[u8], at: usize) -> usize {
     at + length.unwrap_or(rest.len())
 }
 
-fn end_value(open: &mut [Open<'_>]) {
+fn end_value(open: &mut [OpenContainer<'_>]) {
     match open.last_mut() {
-        Some(Open::Object(key, ..)) => *key = None,
-        Some(Open::Array(_, ended, _)) => *ended = true,
+        Some(OpenContainer::Object(key, ..)) => *key = None,
+        Some(OpenContainer::Array(_, ended, _)) => *ended = true,
         None => {}
     }
 }
 
-fn render(open: &[Open<'_>]) -> String {
+fn render(open: &[OpenContainer<'_>]) -> String {
     let mut pointer = String::new();
     for segment in open {
         match segment {
-            Open::Object(Some(key), ..) => {
+            OpenContainer::Object(Some(key), ..) => {
                 pointer.push('/');
                 pointer.push_str(&escaped(key));
             }
-            Open::Array(index, false, _) => {
+            OpenContainer::Array(index, false, _) => {
                 // Writing to a string does not fail.
                 let _ = write!(pointer, "/{index}");
             }
-            Open::Object(None, ..) | Open::Array(_, true, _) => {}
+            OpenContainer::Object(None, ..) | OpenContainer::Array(_, true, _) => {}
         }
     }
     pointer

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::cell::RefCell;
 
-use crate::fault::{Fault, What};
+use crate::fault::{Fault, FaultCause};
 use crate::kind::Kind;
 use crate::mend::Notes;
 use crate::scan::{self, MAX_DEPTH, index_of};
@@ -74,7 +74,7 @@ impl<'a> Reader<'a> {
         if self.position == self.text.len() {
             return Ok(());
         }
-        Err(self.fault(What::Syntax("the end of the text")))
+        Err(self.fault(FaultCause::Syntax("the end of the text")))
     }
 
     /// Reads a value of type `T`.
@@ -135,14 +135,14 @@ impl<'a> Reader<'a> {
     /// Reads a string that must be one of `choices`, and gives its index.
     pub fn string_enum(&mut self, choices: &'static [&'static str]) -> Result<usize, Fault> {
         if self.peek() != b'"' {
-            return Err(self.fault(What::Choice(choices)));
+            return Err(self.fault(FaultCause::Choice(choices)));
         }
         let start = self.position;
         let found = match self.plain_string() {
             Some(value) => index_of(choices, value),
             None => index_of(choices, &self.escaped_string()?),
         };
-        found.ok_or_else(|| Fault::new(start, What::Choice(choices)))
+        found.ok_or_else(|| Fault::new(start, FaultCause::Choice(choices)))
     }
 
     /// Reads the string `expected`; anything else is a fault.
@@ -157,7 +157,7 @@ impl<'a> Reader<'a> {
             }
             self.position = start;
         }
-        Err(self.fault(What::Constant(expected)))
+        Err(self.fault(FaultCause::Constant(expected)))
     }
 
     /// Reads the boolean `expected`; anything else is a fault.
@@ -167,7 +167,7 @@ impl<'a> Reader<'a> {
         if self.kind()? == Kind::Boolean && self.boolean()? == expected {
             return Ok(());
         }
-        Err(Fault::new(start, What::ConstantBoolean(expected)))
+        Err(Fault::new(start, FaultCause::ConstantBoolean(expected)))
     }
 
     /// Begins an array and refuses anything else.
@@ -207,7 +207,7 @@ impl<'a> Reader<'a> {
                 let end = scan::number_end(self.bytes(), self.position)?;
                 Kind::of_number(self.slice(self.position, end))
             }
-            _ => return Err(self.fault(What::Syntax("a JSON value"))),
+            _ => return Err(self.fault(FaultCause::Syntax("a JSON value"))),
         })
     }
 
@@ -226,9 +226,9 @@ impl<'a> Reader<'a> {
             b'{' | b'[' | b'"' | b't' | b'f' | b'n' | b'-' | b'0'..=b'9'
         );
         let what = if begins_value {
-            What::Kind(expected)
+            FaultCause::Kind(expected)
         } else {
-            What::Syntax(expected)
+            FaultCause::Syntax(expected)
         };
         Fault::new(offset, what)
     }
@@ -245,7 +245,7 @@ impl<'a> Reader<'a> {
     }
 
     #[cold]
-    pub(crate) fn fault(&self, what: What) -> Fault {
+    pub(crate) fn fault(&self, what: FaultCause) -> Fault {
         Fault::new(self.position, what)
     }
 
@@ -260,7 +260,7 @@ impl<'a> Reader<'a> {
     #[inline]
     fn enter(&mut self) -> Result<(), Fault> {
         if self.depth >= MAX_DEPTH {
-            return Err(self.fault(What::Depth));
+            return Err(self.fault(FaultCause::Depth));
         }
         self.depth += 1;
         self.position += 1;
@@ -280,11 +280,11 @@ impl<'a> Reader<'a> {
 
     #[cold]
     fn no_object(&mut self, name: &'static str) -> Fault {
-        let is_value = matches!(self.refuse("").what(), What::Kind(_));
+        let is_value = matches!(self.refuse("").what(), FaultCause::Kind(_));
         self.fault(if is_value {
-            What::NoObject(name)
+            FaultCause::NoObject(name)
         } else {
-            What::Syntax("an object")
+            FaultCause::Syntax("an object")
         })
     }
 
@@ -308,7 +308,7 @@ impl<'a> Reader<'a> {
         if next == b'"' {
             Ok(true)
         } else {
-            Err(self.fault(What::Syntax("a member name in quotes")))
+            Err(self.fault(FaultCause::Syntax("a member name in quotes")))
         }
     }
 
@@ -333,7 +333,7 @@ impl<'a> Reader<'a> {
     #[inline(always)]
     pub(crate) fn colon(&mut self) -> Result<(), Fault> {
         if self.peek() != b':' {
-            return Err(self.fault(What::Syntax("`:`")));
+            return Err(self.fault(FaultCause::Syntax("`:`")));
         }
         self.position += 1;
         Ok(())

@@ -2,7 +2,7 @@
 //!
 //! Nothing here recurses or allocates, except for the fault of a text that is not JSON.
 
-use crate::fault::{Fault, What};
+use crate::fault::{Fault, FaultCause};
 
 /// The deepest nesting of objects and arrays that is read, typed and opaque ones together.
 pub const MAX_DEPTH: u32 = 128;
@@ -177,10 +177,15 @@ pub(crate) fn escaped_string_end(
             Some(_) => {
                 return Err(Fault::new(
                     at,
-                    What::Syntax("no control character in a string"),
+                    FaultCause::Syntax("no control character in a string"),
                 ));
             }
-            None => return Err(Fault::new(at, What::Syntax("the closing `\"` of a string"))),
+            None => {
+                return Err(Fault::new(
+                    at,
+                    FaultCause::Syntax("the closing `\"` of a string"),
+                ));
+            }
         }
         at = plain_end(bytes, at);
     }
@@ -193,12 +198,18 @@ fn escape_end(bytes: &[u8], at: usize) -> Result<usize, Fault> {
         b'u' => {
             for digit in at + 2..at + 6 {
                 if !byte(bytes, digit).is_ascii_hexdigit() {
-                    return Err(Fault::new(digit, What::Syntax("four hexadecimal digits")));
+                    return Err(Fault::new(
+                        digit,
+                        FaultCause::Syntax("four hexadecimal digits"),
+                    ));
                 }
             }
             Ok(at + 6)
         }
-        _ => Err(Fault::new(at + 1, What::Syntax("an escape after `\\`"))),
+        _ => Err(Fault::new(
+            at + 1,
+            FaultCause::Syntax("an escape after `\\`"),
+        )),
     }
 }
 
@@ -222,7 +233,10 @@ pub(crate) fn number_end(bytes: &[u8], mut at: usize) -> Result<usize, Fault> {
         at = digits_end(bytes, at)?;
     }
     if byte(bytes, at).is_ascii_digit() {
-        return Err(Fault::new(at, What::Syntax("no digit after a leading `0`")));
+        return Err(Fault::new(
+            at,
+            FaultCause::Syntax("no digit after a leading `0`"),
+        ));
     }
     Ok(at)
 }
@@ -233,7 +247,7 @@ fn digits_end(bytes: &[u8], start: usize) -> Result<usize, Fault> {
         at += 1;
     }
     if at == start {
-        return Err(Fault::new(at, What::Syntax("a digit")));
+        return Err(Fault::new(at, FaultCause::Syntax("a digit")));
     }
     Ok(at)
 }
@@ -245,18 +259,21 @@ pub(crate) fn literal_end(bytes: &[u8], at: usize, word: &'static str) -> Result
     if bytes.get(at..end) == Some(word.as_bytes()) {
         return Ok(end);
     }
-    Err(Fault::new(at, What::Syntax("a JSON value")))
+    Err(Fault::new(at, FaultCause::Syntax("a JSON value")))
 }
 
 /// Returns the position after the colon of the member whose key must start at `at`.
 #[inline(always)]
 fn key_end(bytes: &[u8], at: usize) -> Result<usize, Fault> {
     if byte(bytes, at) != b'"' {
-        return Err(Fault::new(at, What::Syntax("a member name in quotes")));
+        return Err(Fault::new(
+            at,
+            FaultCause::Syntax("a member name in quotes"),
+        ));
     }
     let end = blank_end(bytes, string_end(bytes, at + 1)?);
     if byte(bytes, end) != b':' {
-        return Err(Fault::new(end, What::Syntax("`:`")));
+        return Err(Fault::new(end, FaultCause::Syntax("`:`")));
     }
     Ok(end + 1)
 }
@@ -274,7 +291,7 @@ pub(crate) fn value_end(bytes: &[u8], mut at: usize, depth: u32) -> Result<usize
             b'"' => at = string_end(bytes, at + 1)?,
             open @ (b'{' | b'[') => {
                 if level >= room {
-                    return Err(Fault::new(at, What::Depth));
+                    return Err(Fault::new(at, FaultCause::Depth));
                 }
                 let is_object = open == b'{';
                 let inner = blank_end(bytes, at + 1);
@@ -294,7 +311,7 @@ pub(crate) fn value_end(bytes: &[u8], mut at: usize, depth: u32) -> Result<usize
             b't' => at = literal_end(bytes, at, "true")?,
             b'f' => at = literal_end(bytes, at, "false")?,
             b'n' => at = literal_end(bytes, at, "null")?,
-            _ => return Err(Fault::new(at, What::Syntax("a JSON value"))),
+            _ => return Err(Fault::new(at, FaultCause::Syntax("a JSON value"))),
         }
         loop {
             if level == 0 {
@@ -322,8 +339,8 @@ pub(crate) fn value_end(bytes: &[u8], mut at: usize, depth: u32) -> Result<usize
 }
 
 /// Returns what is wrong where a container neither goes on nor ends.
-pub(crate) fn unended(in_object: bool) -> What {
-    What::Syntax(if in_object {
+pub(crate) fn unended(in_object: bool) -> FaultCause {
+    FaultCause::Syntax(if in_object {
         "`,` or `}`"
     } else {
         "`,` or `]`"

@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use crate::fault::{Fault, What};
+use crate::fault::{Fault, FaultCause};
 use crate::scan;
 
 /// A part of the contents of a string.
-pub(crate) enum Piece<'a> {
+pub(crate) enum TextPiece<'a> {
     Plain(&'a str),
     Char(char),
     /// Half of a surrogate pair without the other half.
@@ -14,12 +14,12 @@ pub(crate) enum Piece<'a> {
 }
 
 /// The parts of the contents of a string that is known to be JSON, in order.
-pub(crate) struct Pieces<'a> {
+pub(crate) struct TextPieces<'a> {
     raw: &'a str,
     at: usize,
 }
 
-impl<'a> Pieces<'a> {
+impl<'a> TextPieces<'a> {
     /// `raw` is what stands between the quotes.
     pub(crate) fn new(raw: &'a str) -> Self {
         Self { raw, at: 0 }
@@ -33,38 +33,41 @@ impl<'a> Pieces<'a> {
         u16::from_str_radix(self.raw.get(at + 2..at + 6)?, 16).ok()
     }
 
-    fn unicode(&mut self, first: u16) -> Piece<'a> {
+    fn unicode(&mut self, first: u16) -> TextPiece<'a> {
         self.at += 6;
         let high = match first {
             0xD800..=0xDBFF => u32::from(first) - 0xD800,
-            _ => return char::from_u32(u32::from(first)).map_or(Piece::Lone(first), Piece::Char),
+            _ => {
+                return char::from_u32(u32::from(first))
+                    .map_or(TextPiece::Lone(first), TextPiece::Char);
+            }
         };
         let Some(second @ 0xDC00..=0xDFFF) = self.unit(self.at) else {
-            return Piece::Lone(first);
+            return TextPiece::Lone(first);
         };
         self.at += 6;
         let code = 0x1_0000 + (high << 10) + (u32::from(second) - 0xDC00);
-        char::from_u32(code).map_or(Piece::Lone(first), Piece::Char)
+        char::from_u32(code).map_or(TextPiece::Lone(first), TextPiece::Char)
     }
 }
 
-impl<'a> Iterator for Pieces<'a> {
-    type Item = Piece<'a>;
+impl<'a> Iterator for TextPieces<'a> {
+    type Item = TextPiece<'a>;
 
-    fn next(&mut self) -> Option<Piece<'a>> {
+    fn next(&mut self) -> Option<TextPiece<'a>> {
         let bytes = self.raw.as_bytes();
         let end = scan::plain_end(bytes, self.at);
         if end > self.at {
             let plain = self.raw.get(self.at..end)?;
             self.at = end;
-            return Some(Piece::Plain(plain));
+            return Some(TextPiece::Plain(plain));
         }
         if let Some(unit) = self.unit(self.at) {
             return Some(self.unicode(unit));
         }
         let escape = *bytes.get(self.at + 1)?;
         self.at += 2;
-        Some(Piece::Char(match escape {
+        Some(TextPiece::Char(match escape {
             b'b' => '\u{8}',
             b'f' => '\u{c}',
             b'n' => '\n',
@@ -141,11 +144,13 @@ fn push_escape(text: &mut String, raw: &str, offset: usize, at: usize) -> Result
         Some(b'n') => text.push('\n'),
         Some(&same @ (b'"' | b'\\' | b'/')) => text.push(char::from(same)),
         _ => {
-            let mut pieces = Pieces { raw, at };
+            let mut pieces = TextPieces { raw, at };
             match pieces.next() {
-                Some(Piece::Char(char)) => text.push(char),
-                Some(Piece::Plain(plain)) => text.push_str(plain),
-                Some(Piece::Lone(_)) => return Err(Fault::new(offset + at, What::Surrogate)),
+                Some(TextPiece::Char(char)) => text.push(char),
+                Some(TextPiece::Plain(plain)) => text.push_str(plain),
+                Some(TextPiece::Lone(_)) => {
+                    return Err(Fault::new(offset + at, FaultCause::Surrogate));
+                }
                 None => return Ok(raw.len()),
             }
             return Ok(pieces.at);
@@ -160,11 +165,11 @@ pub(crate) fn unescape_lossy(raw: &str) -> Cow<'_, str> {
         return Cow::Borrowed(raw);
     }
     let mut text = String::with_capacity(raw.len());
-    for piece in Pieces::new(raw) {
+    for piece in TextPieces::new(raw) {
         match piece {
-            Piece::Plain(plain) => text.push_str(plain),
-            Piece::Char(char) => text.push(char),
-            Piece::Lone(_) => text.push(char::REPLACEMENT_CHARACTER),
+            TextPiece::Plain(plain) => text.push_str(plain),
+            TextPiece::Char(char) => text.push(char),
+            TextPiece::Lone(_) => text.push(char::REPLACEMENT_CHARACTER),
         }
     }
     Cow::Owned(text)
@@ -176,11 +181,13 @@ pub(crate) fn content(raw: &str) -> Cow<'_, [u8]> {
         return Cow::Borrowed(raw.as_bytes());
     }
     let mut bytes = Vec::with_capacity(raw.len());
-    for piece in Pieces::new(raw) {
+    for piece in TextPieces::new(raw) {
         match piece {
-            Piece::Plain(plain) => bytes.extend_from_slice(plain.as_bytes()),
-            Piece::Char(char) => bytes.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes()),
-            Piece::Lone(unit) => bytes.extend_from_slice(&[
+            TextPiece::Plain(plain) => bytes.extend_from_slice(plain.as_bytes()),
+            TextPiece::Char(char) => {
+                bytes.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes())
+            }
+            TextPiece::Lone(unit) => bytes.extend_from_slice(&[
                 0xE0 | (unit >> 12) as u8,
                 0x80 | (unit >> 6 & 0x3F) as u8,
                 0x80 | (unit & 0x3F) as u8,

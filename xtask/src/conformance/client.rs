@@ -11,7 +11,7 @@ use anyhow::{Context, ensure};
 use super::table::{Score, Scores};
 use super::{PROGRAMS, REVISIONS, Suite};
 use crate::process::Built;
-use crate::progress::Progress;
+use crate::progress::ProgressLine;
 
 /// The client that the suite tries.
 const CLIENT: &str = "conformance_client";
@@ -53,7 +53,7 @@ pub(super) fn run(suite: &Suite, only: Option<&str>) -> anyhow::Result<(Scores, 
     for revision in REVISIONS {
         let listed = list(suite, "--spec-version", revision)?;
         let is_run = |it: &&String| why_not(it).is_none() && is_wanted(it);
-        let mut progress = Progress::of(listed.iter().filter(is_run).count());
+        let mut progress = ProgressLine::of(listed.iter().filter(is_run).count());
         for scenario in listed {
             if let Some(why) = why_not(&scenario) {
                 let counts = left_out.entry(why).or_default();
@@ -97,7 +97,7 @@ pub(super) fn authorization(suite: &Suite, only: Option<&str>) -> anyhow::Result
         } else {
             column
         };
-        let mut progress = Progress::of(listed.len());
+        let mut progress = ProgressLine::of(listed.len());
         for scenario in listed {
             progress.step(format_args!("{column}: {scenario}"));
             let score = one(suite, &client, revision, &scenario, is_extension)?;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
-use super::peers::{Peer, Role, Tasks};
+use super::peers::{InteropPeer, PeerRole, PeerTasks};
 use super::run::Steps;
 
 /// What a cell of the matrix says.
@@ -28,7 +28,7 @@ impl fmt::Display for Cell {
 }
 
 /// Judges the steps of a conversation.
-pub(super) fn cell(steps: &Steps, peer: &Peer, revision: &str) -> Cell {
+pub(super) fn cell(steps: &Steps, peer: &InteropPeer, revision: &str) -> Cell {
     for (step, expected) in expected(peer, revision) {
         let failed = |why: String| Cell::Failed(step.to_owned(), why);
         let Some(told) = steps.iter().find(|told| told["step"] == step) else {
@@ -38,8 +38,8 @@ pub(super) fn cell(steps: &Steps, peer: &Peer, revision: &str) -> Cell {
             return failed(error.as_str().unwrap_or_default().to_owned());
         }
         let found = match peer.role {
-            Role::Client => told["value"].clone(),
-            Role::Server => essence(step, &told["value"]),
+            PeerRole::Client => told["value"].clone(),
+            PeerRole::Server => essence(step, &told["value"]),
         };
         if found != expected {
             return failed(format!("expected {expected}, found {found}"));
@@ -49,7 +49,7 @@ pub(super) fn cell(steps: &Steps, peer: &Peer, revision: &str) -> Cell {
 }
 
 /// Each step, and what it must have come to.
-fn expected(peer: &Peer, revision: &str) -> Vec<(&'static str, Value)> {
+fn expected(peer: &InteropPeer, revision: &str) -> Vec<(&'static str, Value)> {
     let role = peer.role;
     // Structured output came with 2025-06-18: the example servers leave it out before, by the rules of the conversion.
     // rmcp sends it in every revision; in an older one it is a member like any unknown one, which is not taken for the
@@ -62,7 +62,7 @@ fn expected(peer: &Peer, revision: &str) -> Vec<(&'static str, Value)> {
         ("prompts/get", json!("Greet Ada in one sentence.")),
     ];
     steps.extend(match role {
-        Role::Client => vec![
+        PeerRole::Client => vec![
             (
                 "tools/list",
                 json!(["add", "count", "fail", "pixel", "weather"]),
@@ -72,7 +72,7 @@ fn expected(peer: &Peer, revision: &str) -> Vec<(&'static str, Value)> {
                 json!({"add": "3", "pixel": "image/png", "weather": weather, "fail": true}),
             ),
         ],
-        Role::Server => vec![
+        PeerRole::Server => vec![
             ("tools/list", json!(["add", "fail", "pixel", "weather"])),
             ("add", json!("3")),
             ("pixel", json!("image/png")),
@@ -81,7 +81,7 @@ fn expected(peer: &Peer, revision: &str) -> Vec<(&'static str, Value)> {
         ],
     });
     // A server that has tasks makes one of `add`.
-    if role == Role::Client && matches!(peer.tasks, Tasks::Of(one) if one == revision) {
+    if role == PeerRole::Client && matches!(peer.tasks, PeerTasks::Of(one) if one == revision) {
         steps.push(("task", json!(["taskCreated", "done"])));
     }
     steps

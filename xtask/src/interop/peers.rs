@@ -12,14 +12,14 @@ use crate::workspace::root;
 
 /// What a peer is in the conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum PeerRole {
     /// It calls the example servers.
     Client,
     /// The example client calls it.
     Server,
 }
 
-impl fmt::Display for Role {
+impl fmt::Display for PeerRole {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Client => "client",
@@ -30,7 +30,7 @@ impl fmt::Display for Role {
 
 /// Where a peer comes from.
 #[derive(Debug, Clone, Copy)]
-enum Source {
+enum PeerSource {
     /// A package of npm, and the script that uses it.
     Npm(&'static str, &'static str),
     /// A package of PyPI, and the script that uses it.
@@ -72,14 +72,14 @@ impl Mode {
 
 /// The tasks that a peer has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tasks {
+pub(super) enum PeerTasks {
     /// Those of this revision, which it is tried with.
     Of(&'static str),
     /// None that could be tried, and why.
     None(&'static str),
 }
 
-impl fmt::Display for Tasks {
+impl fmt::Display for PeerTasks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Of(revision) => write!(f, "tasks of {revision}"),
@@ -90,21 +90,21 @@ impl fmt::Display for Tasks {
 
 /// An implementation of others.
 #[derive(Debug, Clone)]
-pub(super) struct Peer {
+pub(super) struct InteropPeer {
     pub(super) name: &'static str,
-    pub(super) role: Role,
+    pub(super) role: PeerRole,
     pub(super) modes: &'static [Mode],
     /// What it is tried over; `sse` is the transport of 2024-11-05.
     pub(super) channels: &'static [&'static str],
-    pub(super) tasks: Tasks,
-    source: Source,
+    pub(super) tasks: PeerTasks,
+    source: PeerSource,
 }
 
 const LEGACY: &[&str] = &["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 const MODERN: &[&str] = &["2026-07-28"];
 
 /// All of them.
-pub(super) fn all() -> [Peer; 7] {
+pub(super) fn all() -> [InteropPeer; 7] {
     const BOTH: &[&str] = &["stdio", "http"];
     const ALL: &[&str] = &["stdio", "http", "sse"];
     const SSE: &[&str] = &["sse"];
@@ -120,7 +120,7 @@ pub(super) fn all() -> [Peer; 7] {
         any("auto"),
     ];
     const OURS: &[Mode] = &[any("server/discover")];
-    let peer = |name, role, modes, channels, tasks, source| Peer {
+    let peer = |name, role, modes, channels, tasks, source| InteropPeer {
         name,
         role,
         modes,
@@ -131,87 +131,87 @@ pub(super) fn all() -> [Peer; 7] {
     [
         peer(
             "TypeScript SDK",
-            Role::Client,
+            PeerRole::Client,
             HANDSHAKE,
             ALL,
-            Tasks::Of("2025-11-25"),
-            Source::Npm("@modelcontextprotocol/sdk@1", "typescript-1.mjs"),
+            PeerTasks::Of("2025-11-25"),
+            PeerSource::Npm("@modelcontextprotocol/sdk@1", "typescript-1.mjs"),
         ),
         peer(
             "TypeScript client",
-            Role::Client,
+            PeerRole::Client,
             NAMED,
             BOTH,
-            Tasks::None("it sends no `tasks/get`"),
-            Source::Npm("@modelcontextprotocol/client@2", "typescript-2.mjs"),
+            PeerTasks::None("it sends no `tasks/get`"),
+            PeerSource::Npm("@modelcontextprotocol/client@2", "typescript-2.mjs"),
         ),
         peer(
             "Python SDK",
-            Role::Client,
+            PeerRole::Client,
             NAMED,
             ALL,
-            Tasks::None("the package has none"),
-            Source::PyPi("mcp", "python_client.py"),
+            PeerTasks::None("the package has none"),
+            PeerSource::PyPi("mcp", "python_client.py"),
         ),
         peer(
             "rmcp",
-            Role::Client,
+            PeerRole::Client,
             RMCP,
             BOTH,
-            Tasks::Of("2026-07-28"),
-            Source::Cargo("rmcp", "client"),
+            PeerTasks::Of("2026-07-28"),
+            PeerSource::Cargo("rmcp", "client"),
         ),
         peer(
             "rmcp",
-            Role::Server,
+            PeerRole::Server,
             OURS,
             &["stdio"],
-            Tasks::Of("2026-07-28"),
-            Source::Cargo("rmcp", "server"),
+            PeerTasks::Of("2026-07-28"),
+            PeerSource::Cargo("rmcp", "server"),
         ),
         peer(
             "TypeScript SDK",
-            Role::Server,
+            PeerRole::Server,
             OURS,
             SSE,
-            Tasks::None("its tools here run in every revision, and those with tasks would not"),
-            Source::Npm("@modelcontextprotocol/sdk@1", "typescript-sse-server.mjs"),
+            PeerTasks::None("its tools here run in every revision, and those with tasks would not"),
+            PeerSource::Npm("@modelcontextprotocol/sdk@1", "typescript-sse-server.mjs"),
         ),
         peer(
             "Python SDK",
-            Role::Server,
+            PeerRole::Server,
             OURS,
             SSE,
-            Tasks::None("the package has none"),
-            Source::PyPi("mcp", "python_sse_server.py"),
+            PeerTasks::None("the package has none"),
+            PeerSource::PyPi("mcp", "python_sse_server.py"),
         ),
     ]
 }
 
 /// Returns the last version of an SDK that knew no newer revision than the last one of these, for what is tried with old ones
 /// alone.
-pub(super) fn old() -> [Peer; 5] {
+pub(super) fn old() -> [InteropPeer; 5] {
     const FIRST: &[Mode] = &[mode("initialize", &["2024-11-05"])];
     const SECOND: &[Mode] = &[mode("initialize", &["2024-11-05", "2025-03-26"])];
     const THIRD: &[Mode] = &[mode(
         "initialize",
         &["2024-11-05", "2025-03-26", "2025-06-18"],
     )];
-    let old = |name, modes, source| Peer {
+    let old = |name, modes, source| InteropPeer {
         name,
-        role: Role::Client,
+        role: PeerRole::Client,
         modes,
         channels: &["stdio", "http"],
-        tasks: Tasks::None("it knows no revision with tasks"),
+        tasks: PeerTasks::None("it knows no revision with tasks"),
         source,
     };
     let typescript = |modes, package| {
-        let source = Source::Npm(package, "typescript-1.mjs");
+        let source = PeerSource::Npm(package, "typescript-1.mjs");
         old("old TypeScript SDK", modes, source)
     };
     // What they use of pydantic is gone from newer ones.
     let python = |modes, packages| {
-        let source = Source::OldPyPi(packages, "python_1.py");
+        let source = PeerSource::OldPyPi(packages, "python_1.py");
         old("old Python SDK", modes, source)
     };
     [
@@ -226,7 +226,7 @@ pub(super) fn old() -> [Peer; 5] {
 /// A peer that can be started.
 #[derive(Debug)]
 pub(super) struct Installed {
-    pub(super) role: Role,
+    pub(super) role: PeerRole,
     pub(super) version: String,
     pub(super) program: PathBuf,
     /// Arguments before all others.
@@ -237,20 +237,20 @@ pub(super) struct Installed {
 pub(super) type Found = (String, PathBuf, Option<PathBuf>);
 
 /// Installs the latest version of a peer into a folder of its own.
-pub(super) fn install(peer: &Peer, folder: &Path) -> anyhow::Result<Installed> {
+pub(super) fn install(peer: &InteropPeer, folder: &Path) -> anyhow::Result<Installed> {
     let scripts = root()?.join("tests/interop");
     let (version, program, script) = match peer.source {
-        Source::Npm(package, script) => npm(package, script, &scripts, folder)?,
-        Source::PyPi(package, script) => {
+        PeerSource::Npm(package, script) => npm(package, script, &scripts, folder)?,
+        PeerSource::PyPi(package, script) => {
             copy_to(&scripts.join(script), &folder.join("python"))?;
             pypi(&[package], script, &folder.join("python"))?
         }
-        Source::OldPyPi(packages, script) => {
+        PeerSource::OldPyPi(packages, script) => {
             let folder = folder.join(packages.first().context("no package")?);
             copy_to(&scripts.join("bridge").join(script), &folder)?;
             pypi(packages, script, &folder)?
         }
-        Source::Cargo(name, binary) => cargo(name, binary, &scripts, folder)?,
+        PeerSource::Cargo(name, binary) => cargo(name, binary, &scripts, folder)?,
     };
     Ok(Installed {
         role: peer.role,

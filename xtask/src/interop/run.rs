@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use serde_json::Value;
 
-use super::peers::{Installed, Mode, Role};
-use crate::process::{Built, Running};
-use crate::replicas::{Balancer, Redis};
+use super::peers::{Installed, Mode, PeerRole};
+use crate::process::{Built, RunningProcess};
+use crate::replicas::{Balancer, RedisServer};
 
 /// How long a conversation may take.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -22,7 +22,7 @@ pub(super) struct Examples {
     stdio_client: PathBuf,
     replica: PathBuf,
     /// What replicas share, if servers over HTTP are several replicas behind haproxy.
-    shared: Option<Redis>,
+    shared: Option<RedisServer>,
     /// Where peers are installed.
     pub(super) folder: PathBuf,
 }
@@ -44,7 +44,7 @@ impl Examples {
     /// Has replicas behind haproxy serve clients over HTTP. Returns whether it, and Redis, are there.
     pub(super) fn share(&mut self) -> bool {
         let has_haproxy = Command::new("haproxy").arg("-v").output().is_ok();
-        self.shared = Redis::start(&self.folder).filter(|_| has_haproxy);
+        self.shared = RedisServer::start(&self.folder).filter(|_| has_haproxy);
         self.shared.is_some()
     }
 }
@@ -61,12 +61,12 @@ pub(super) fn one(
     revision: &str,
 ) -> anyhow::Result<Steps> {
     let mut command = match peer.role {
-        Role::Client => {
+        PeerRole::Client => {
             let mut command = Command::new(&peer.program);
             command.args(&peer.arguments).args([mode.name, channel]);
             command
         }
-        Role::Server => {
+        PeerRole::Server => {
             let mut command = Command::new(&examples.stdio_client);
             command.args(["--only", revision]);
             if channel == "stdio" {
@@ -74,7 +74,7 @@ pub(super) fn one(
                 return told(command);
             }
             let mut server = Command::new(&peer.program);
-            let (_server, url) = Running::listening(server.args(&peer.arguments), None)?;
+            let (_server, url) = RunningProcess::listening(server.args(&peer.arguments), None)?;
             command.arg(url);
             return told(command);
         }
@@ -96,7 +96,7 @@ pub(super) fn one(
 
 /// The example server over HTTP, or several replicas of it, and where clients reach them.
 struct Served {
-    _servers: Vec<Running>,
+    _servers: Vec<RunningProcess>,
     _balancer: Option<Balancer>,
     url: String,
 }
@@ -106,7 +106,7 @@ impl Served {
         let Some(redis) = &examples.shared else {
             let mut server = Command::new(&examples.http_server);
             server.args(["0", "--only", revision]);
-            let (server, url) = Running::listening(&mut server, None)?;
+            let (server, url) = RunningProcess::listening(&mut server, None)?;
             return Ok(Self {
                 _servers: vec![server],
                 _balancer: None,
@@ -119,10 +119,10 @@ impl Served {
             server
                 .env("LISTEN", "127.0.0.1:0")
                 .env("MCP_KEY", "07".repeat(32));
-            Running::listening(server.env("REDIS_URL", &redis.url), None)
+            RunningProcess::listening(server.env("REDIS_URL", &redis.url), None)
         };
         let servers = (0..3).map(replica).collect::<anyhow::Result<Vec<_>>>()?;
-        let (servers, urls): (Vec<Running>, Vec<String>) = servers.into_iter().unzip();
+        let (servers, urls): (Vec<RunningProcess>, Vec<String>) = servers.into_iter().unzip();
         let balancer = Balancer::start(&urls)?.context("haproxy cannot be started")?;
         Ok(Self {
             _servers: servers,

@@ -14,7 +14,8 @@ mod secrets;
 use std::collections::HashMap;
 
 use mcp_revisions_auth::{
-    Answer, Cause, Challenge, Entropy, Flow, Kept, Method, Refused, Request, Settings, Step,
+    Cause, Challenge, Entropy, Flow, FlowMethod, FlowRequest, FlowResponse, FlowStep,
+    RefusedRequest, Settings, StoredSignIn,
 };
 
 const MCP: &str = "https://mcp.example/x/mcp";
@@ -34,7 +35,7 @@ struct Done {
     requests: Vec<String>,
     bodies: Vec<String>,
     page: Option<String>,
-    outcome: Result<Kept, String>,
+    outcome: Result<StoredSignIn, String>,
 }
 
 impl World {
@@ -73,7 +74,7 @@ impl World {
         self
     }
 
-    fn run(&self, settings: Settings, kept: Option<Kept>, cause: Cause) -> Done {
+    fn run(&self, settings: Settings, kept: Option<StoredSignIn>, cause: Cause) -> Done {
         let mut flow = Flow::new(settings, kept, cause, Entropy([7; 96]));
         let mut done = Done {
             requests: Vec::new(),
@@ -83,33 +84,33 @@ impl World {
         };
         for _ in 0..100 {
             match flow.step(self.now) {
-                Step::Send(request) => {
+                FlowStep::Send(request) => {
                     done.requests.push(shown(&request));
                     done.bodies.push(request.body.clone().unwrap_or_default());
                     let found = self.answers.get(&request.url);
                     let (status, body) = found.cloned().unwrap_or((404, String::new()));
                     flow.answered(match status {
                         0 => Err("no route".to_owned()),
-                        status => Ok(Answer {
+                        status => Ok(FlowResponse {
                             status,
                             dpop_nonce: None,
                             body: body.into_bytes(),
                         }),
                     });
                 }
-                Step::Listen(_) => flow.listening("http://127.0.0.1:50000/callback"),
-                Step::Keep(_) => flow.kept(),
-                Step::Open(page) => {
+                FlowStep::Listen(_) => flow.listening("http://127.0.0.1:50000/callback"),
+                FlowStep::Keep(_) => flow.kept(),
+                FlowStep::Open(page) => {
                     let (_, rest) = page.split_once("&state=").unwrap();
                     let state = rest.split('&').next().unwrap();
                     flow.returned(self.returned.replace("{state}", state));
                     done.page = Some(page);
                 }
-                Step::Done(kept) => {
+                FlowStep::Done(kept) => {
                     done.outcome = Ok(*kept);
                     return done;
                 }
-                Step::Failed(error) => {
+                FlowStep::Failed(error) => {
                     done.outcome = Err(error.to_string());
                     return done;
                 }
@@ -129,7 +130,7 @@ fn unauthorized(challenge: &str) -> Cause {
 }
 
 fn refused(status: u16, challenge: &str) -> Cause {
-    Cause::Refused(Refused {
+    Cause::Refused(RefusedRequest {
         status,
         challenges: Challenge::read([challenge]),
         protocol_version: Some("2025-11-25".to_owned()),
@@ -137,10 +138,10 @@ fn refused(status: u16, challenge: &str) -> Cause {
     })
 }
 
-fn shown(request: &Request) -> String {
+fn shown(request: &FlowRequest) -> String {
     let method = match request.method {
-        Method::Get => "GET",
-        Method::Post => "POST",
+        FlowMethod::Get => "GET",
+        FlowMethod::Post => "POST",
     };
     let url = request.url.replace("https://", "");
     format!("{method} {url}")

@@ -1,6 +1,6 @@
 //! No secret is shown.
 
-use mcp_revisions_auth::{Kept, Secret, Settings, Step};
+use mcp_revisions_auth::{FlowStep, Secret, Settings, StoredSignIn};
 
 use super::{ISSUER, MCP, World, unauthorized};
 
@@ -15,7 +15,7 @@ fn no_debug_and_no_error_has_a_secret() {
     let kept = done.outcome.unwrap();
     let mut settings = Settings::new(MCP);
     settings.client_secret = Some(Secret::from("s3cret"));
-    let step = Step::Done(Box::new(kept.clone()));
+    let step = FlowStep::Done(Box::new(kept.clone()));
     let shown = format!("{kept:?} {settings:?} {step:?}");
     for secret in ["t0ken", "r1\"", "s3cret"] {
         assert!(!shown.contains(secret), "{secret}: {shown}");
@@ -25,7 +25,7 @@ fn no_debug_and_no_error_has_a_secret() {
     for secret in ["t0ken", "r1", "s3cret"] {
         assert!(stored.contains(secret), "{secret}");
     }
-    assert_eq!(Kept::from_json(&stored), Ok(kept));
+    assert_eq!(StoredSignIn::from_json(&stored), Ok(kept));
     let token = format!("{ISSUER}/token");
     for (status, body) in [(400, r#"{"error":"invalid_grant"}"#), (200, "{}"), (0, "")] {
         let failed = world.clone().with(&token, status, body).run(
@@ -49,7 +49,7 @@ fn a_file_of_another_format_is_refused_without_its_content() {
         "{}",
         r#"{"format":2,"tokens":{"access":"t0ken"}}"#,
     ] {
-        let why = Kept::from_json(text).unwrap_err();
+        let why = StoredSignIn::from_json(text).unwrap_err();
         assert!(!why.contains("t0ken"), "{why}");
     }
 }

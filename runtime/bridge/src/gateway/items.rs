@@ -6,7 +6,7 @@ use mcp_revisions::methods;
 use mcp_wire::{Json, Map};
 use tracing::warn;
 
-use super::{Gateway, Member, SHORTENED_NAMES, lock, names};
+use super::{Gateway, GatewayMember, SHORTENED_NAMES, lock, names};
 
 /// Returns the member of a result that is the list.
 pub(super) fn list_of(method: &str) -> &'static str {
@@ -25,7 +25,12 @@ pub(super) fn text(object: &Map<Json>, member: &str) -> Option<String> {
 
 impl Gateway {
     /// Returns an entry of a list of a server as clients see it; one that is not an object, or has no name, stays as it is.
-    pub(super) fn outward_item(&self, method: &'static str, member: &Member, item: Json) -> Json {
+    pub(super) fn outward_item(
+        &self,
+        method: &'static str,
+        member: &GatewayMember,
+        item: Json,
+    ) -> Json {
         let Ok(mut object) = item.read::<Map<Json>>() else {
             return item;
         };
@@ -63,7 +68,7 @@ impl Gateway {
     }
 
     /// Returns `_meta` of a tool with the URI of its user interface as clients see it; `None` if it names none.
-    fn outward_meta(&self, member: &Member, tool: &Map<Json>) -> Option<Json> {
+    fn outward_meta(&self, member: &GatewayMember, tool: &Map<Json>) -> Option<Json> {
         let mut meta = tool.get("_meta")?.read::<Map<Json>>().ok()?;
         let outward = |uri: &str| Json::of(&self.0.uris.outward(&member.prefix, uri));
         let ui = meta.get("ui").and_then(|ui| ui.read::<Map<Json>>().ok());
@@ -83,7 +88,7 @@ impl Gateway {
         is_changed.then(|| Json::of(&meta))
     }
 
-    fn outward_name(&self, method: &'static str, member: &Member, name: &str) -> String {
+    fn outward_name(&self, method: &'static str, member: &GatewayMember, name: &str) -> String {
         let members = self.members();
         let prefixes: Vec<&str> = members.iter().map(|it| &*it.prefix).collect();
         let outward = names::outward(&prefixes, &member.prefix, name);

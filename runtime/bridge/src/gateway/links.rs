@@ -3,11 +3,11 @@
 use mcp_wire::{Json, Map};
 
 use super::items::text;
-use super::{Gateway, Member};
+use super::{Gateway, GatewayMember};
 
 impl Gateway {
     /// Returns the result of a tool or a prompt, whose links and resources are addressed as in lists.
-    pub(super) fn outward_links(&self, member: &Member, result: Json) -> Json {
+    pub(super) fn outward_links(&self, member: &GatewayMember, result: Json) -> Json {
         // Most results have none: what is not named in the text is not in the result.
         if !result.text().contains(r#""resource"#) {
             return result;
@@ -28,7 +28,7 @@ impl Gateway {
         Json::of(&object)
     }
 
-    fn outward_block(&self, member: &Member, block: &Json) -> Json {
+    fn outward_block(&self, member: &GatewayMember, block: &Json) -> Json {
         match block.read_member::<String>("type").as_deref() {
             Some("resource_link") => self.outward_uri_of(member, block.clone()),
             Some("resource") => within(block, "resource", |resource| {
@@ -39,7 +39,7 @@ impl Gateway {
     }
 
     /// Returns an object whose `uri` is as clients see it.
-    pub(super) fn outward_uri_of(&self, member: &Member, object: Json) -> Json {
+    pub(super) fn outward_uri_of(&self, member: &GatewayMember, object: Json) -> Json {
         let Ok(mut members) = object.read::<Map<Json>>() else {
             return object;
         };
@@ -57,7 +57,7 @@ impl Gateway {
     /// Returns the contents of a resource, under the URI by which the client has read it: `own` at the server.
     pub(super) fn outward_contents(
         &self,
-        member: &Member,
+        member: &GatewayMember,
         (own, asked): (&str, &str),
         result: Json,
     ) -> Json {

@@ -11,7 +11,7 @@ use tokio::time::{Instant, timeout_at};
 use tracing::{debug, warn};
 
 use super::items::list_of;
-use super::{Gateway, Member};
+use super::{Gateway, GatewayMember};
 
 /// Most pages of a list of one server.
 const PAGES: usize = 100;
@@ -116,7 +116,7 @@ impl Gateway {
     /// changed.
     async fn awaited(
         &self,
-        member: &Arc<Member>,
+        member: &Arc<GatewayMember>,
         method: &'static str,
         listing: &mut Listing,
         until: Instant,
@@ -153,7 +153,7 @@ impl Gateway {
 
 /// Lists what one server has, over all pages. A server without such things has an empty list.
 pub(super) async fn list_all(
-    member: &Member,
+    member: &GatewayMember,
     call: &IncomingRequest,
     peer: &Peer,
 ) -> Result<Listed, ErrorObject> {

@@ -55,7 +55,7 @@ const SHORTENED_NAMES: usize = 10_000;
 /// # }
 /// ```
 #[derive(Debug, Clone)]
-pub struct Gateway(Arc<Shared>);
+pub struct Gateway(Arc<SharedGateway>);
 
 /// A gateway that is set up.
 #[derive(Debug)]
@@ -71,9 +71,9 @@ pub struct GatewayBuilder {
 type FullName = (Arc<str>, String);
 
 #[derive(Debug)]
-struct Shared {
+struct SharedGateway {
     settings: GatewayBuilder,
-    members: RwLock<Vec<Arc<Member>>>,
+    members: RwLock<Vec<Arc<GatewayMember>>>,
     uris: Uris,
     /// Shortened names, by method of their list and name.
     shortened: Mutex<HashMap<(&'static str, String), FullName>>,
@@ -84,7 +84,7 @@ struct Shared {
 
 /// A server of a gateway.
 #[derive(Debug)]
-struct Member {
+struct GatewayMember {
     name: String,
     prefix: Arc<str>,
     proxy: Proxy,
@@ -131,7 +131,7 @@ impl GatewayBuilder {
     /// Creates the gateway, without servers.
     #[must_use]
     pub fn build(self) -> Gateway {
-        Gateway(Arc::new(Shared {
+        Gateway(Arc::new(SharedGateway {
             settings: self,
             members: RwLock::default(),
             uris: Uris::default(),
@@ -177,7 +177,7 @@ impl Gateway {
                 .iter()
                 .map(|it| (it.name.as_str(), &*it.prefix)),
         )?;
-        let member = Arc::new(Member {
+        let member = Arc::new(GatewayMember {
             name: name.to_owned(),
             prefix: prefix.into(),
             proxy: bridge.among_others().into_proxy(Revision::LATEST),
@@ -214,7 +214,7 @@ impl Gateway {
         while ending.join_next().await.is_some() {}
     }
 
-    fn change(&self, change: impl FnOnce(&mut Vec<Arc<Member>>)) {
+    fn change(&self, change: impl FnOnce(&mut Vec<Arc<GatewayMember>>)) {
         change(
             &mut self
                 .0
@@ -226,7 +226,7 @@ impl Gateway {
     }
 
     /// Returns the servers, in the order of their names in lists.
-    fn members(&self) -> Vec<Arc<Member>> {
+    fn members(&self) -> Vec<Arc<GatewayMember>> {
         self.0
             .members
             .read()

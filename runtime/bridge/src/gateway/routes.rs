@@ -8,7 +8,7 @@ use mcp_revisions::{errors, methods};
 use mcp_wire::{ErrorObject, Json, Map};
 
 use super::items::text;
-use super::{Gateway, Member, lists, lock, names};
+use super::{Gateway, GatewayMember, lists, lock, names};
 use crate::link::Rewrite;
 
 impl Gateway {
@@ -95,7 +95,7 @@ impl Gateway {
         named: &str,
         call: &IncomingRequest,
         peer: &Peer,
-    ) -> Result<(Arc<Member>, String), ErrorObject> {
+    ) -> Result<(Arc<GatewayMember>, String), ErrorObject> {
         let members = self.members();
         let prefixes: Vec<&str> = members.iter().map(|it| &*it.prefix).collect();
         let of = |own: &str| members.iter().find(|it| &*it.prefix == own).cloned();
@@ -145,7 +145,7 @@ impl Gateway {
         call: IncomingRequest,
         peer: Peer,
         set: impl Fn(&mut Map<Json>, &str),
-    ) -> Result<(Arc<Member>, String, Json), ErrorObject> {
+    ) -> Result<(Arc<GatewayMember>, String, Json), ErrorObject> {
         let members = self.members();
         let prefixes: Vec<Arc<str>> = members.iter().map(|it| Arc::clone(&it.prefix)).collect();
         let mut refused = None;
@@ -171,7 +171,7 @@ impl Gateway {
     }
 
     /// Returns what notifications of a server become on their way to clients.
-    pub(super) fn rewrite(&self, member: &Arc<Member>) -> Rewrite {
+    pub(super) fn rewrite(&self, member: &Arc<GatewayMember>) -> Rewrite {
         let (gateway, member) = (self.clone(), Arc::clone(member));
         Rewrite::new(move |method, params: Json| {
             if method != methods::NOTIFICATIONS_RESOURCES_UPDATED {

@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout_at};
 use tracing::debug;
 
-use super::{Gateway, Member};
+use super::{Gateway, GatewayMember};
 use crate::link::Rewrite;
 
 /// Time that the acknowledgement of a stream waits for those of the servers.
@@ -40,7 +40,7 @@ const LISTS: [(&str, &str); 3] = [
 ];
 
 /// The progress of a server's stream.
-enum Progress {
+enum StreamProgress {
     /// It is open, for these resources as the client names them.
     Opened(Vec<String>),
     /// The server has no such stream, or cannot be used now.
@@ -50,12 +50,12 @@ enum Progress {
 }
 
 /// The changes that a client subscribes to.
-struct Filter {
+struct StreamFilter {
     lists: Vec<(&'static str, &'static str)>,
     uris: Vec<String>,
 }
 
-impl Filter {
+impl StreamFilter {
     fn read(params: &Json) -> Result<Self, ErrorObject> {
         let filter = params
             .get("notifications")
@@ -89,10 +89,10 @@ impl Gateway {
         call: IncomingRequest,
         peer: Peer,
     ) -> Result<Json, ErrorObject> {
-        let filter = Arc::new(Filter::read(&call.params)?);
+        let filter = Arc::new(StreamFilter::read(&call.params)?);
         let mut changes = self.0.changes.subscribe();
         let (progress, mut received) = mpsc::channel(16);
-        let (mut streams, mut opened) = (JoinSet::new(), Vec::<Arc<Member>>::new());
+        let (mut streams, mut opened) = (JoinSet::new(), Vec::<Arc<GatewayMember>>::new());
         let mut open = |streams: &mut JoinSet<()>| {
             let members = self.members();
             opened.retain(|one| members.iter().any(|member| Arc::ptr_eq(one, member)));
@@ -102,7 +102,7 @@ impl Gateway {
                     continue;
                 }
                 opened.push(Arc::clone(&member));
-                let stream = Stream {
+                let stream = GatewayStream {
                     gateway: self.clone(),
                     member,
                     filter: Arc::clone(&filter),
@@ -117,8 +117,10 @@ impl Gateway {
         let (until, mut agreed) = (Instant::now() + TAKES_UP, Vec::new());
         while awaited > 0 {
             match timeout_at(until, received.recv()).await {
-                Ok(Some(Progress::Opened(uris) | Progress::Reopened(uris))) => agreed.extend(uris),
-                Ok(Some(Progress::Failed)) => {}
+                Ok(Some(StreamProgress::Opened(uris) | StreamProgress::Reopened(uris))) => {
+                    agreed.extend(uris)
+                }
+                Ok(Some(StreamProgress::Failed)) => {}
                 Ok(None) | Err(_) => break,
             }
             awaited -= 1;
@@ -139,8 +141,8 @@ impl Gateway {
                     tell(&peer, &filter, &[]).await;
                 }
                 progress = received.recv() => match progress {
-                    Some(Progress::Opened(uris) | Progress::Reopened(uris)) => tell(&peer, &filter, &uris).await,
-                    Some(Progress::Failed) => {}
+                    Some(StreamProgress::Opened(uris) | StreamProgress::Reopened(uris)) => tell(&peer, &filter, &uris).await,
+                    Some(StreamProgress::Failed) => {}
                     None => break,
                 },
                 Some(_) = streams.join_next() => {}
@@ -151,7 +153,7 @@ impl Gateway {
 }
 
 /// Tells a client that all it listens to may have changed, and these resources.
-async fn tell(peer: &Peer, filter: &Filter, uris: &[String]) {
+async fn tell(peer: &Peer, filter: &StreamFilter, uris: &[String]) {
     for (_, method) in &filter.lists {
         let _ = peer.notify(method, None).await;
     }
@@ -164,14 +166,14 @@ async fn tell(peer: &Peer, filter: &Filter, uris: &[String]) {
 }
 
 /// The stream of one server.
-struct Stream {
+struct GatewayStream {
     gateway: Gateway,
-    member: Arc<Member>,
-    filter: Arc<Filter>,
-    progress: mpsc::Sender<Progress>,
+    member: Arc<GatewayMember>,
+    filter: Arc<StreamFilter>,
+    progress: mpsc::Sender<StreamProgress>,
 }
 
-impl Stream {
+impl GatewayStream {
     /// Keeps the stream open until the server refuses it, or is removed.
     async fn run(self, call: IncomingRequest, peer: Peer) {
         let mut pause = FIRST_PAUSE;
@@ -198,7 +200,7 @@ impl Stream {
                 .await;
             let was_open = is_open.load(std::sync::atomic::Ordering::Acquire);
             if is_first && !was_open {
-                let _ = self.progress.send(Progress::Failed).await;
+                let _ = self.progress.send(StreamProgress::Failed).await;
             }
             is_first = false;
             if !self
@@ -261,9 +263,9 @@ impl Stream {
                 is_open.store(true, std::sync::atomic::Ordering::Release);
                 // One that finds no room is one of many: the client is told of changes already.
                 let _ = progress.try_send(if is_first {
-                    Progress::Opened(named)
+                    StreamProgress::Opened(named)
                 } else {
-                    Progress::Reopened(named)
+                    StreamProgress::Reopened(named)
                 });
                 None
             }

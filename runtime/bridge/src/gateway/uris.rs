@@ -16,10 +16,10 @@ const JOINT: char = '+';
 
 /// The servers that have named a URI or the beginning of a URI template.
 #[derive(Debug, Default)]
-pub(super) struct Uris(Mutex<Named>);
+pub(super) struct Uris(Mutex<NamedUri>);
 
 #[derive(Debug, Default)]
-struct Named {
+struct NamedUri {
     owners: HashMap<String, Arc<str>>,
     /// The fixed beginnings of URI templates.
     beginnings: Vec<(String, Arc<str>)>,
@@ -27,7 +27,7 @@ struct Named {
     is_full: bool,
 }
 
-impl Named {
+impl NamedUri {
     /// Returns whether there is room for one more text.
     fn takes(&mut self, text: &str) -> bool {
         let bytes = self.bytes + text.len() + 64;
@@ -116,7 +116,7 @@ impl Uris {
         (named.bytes, named.is_full) = (bytes, false);
     }
 
-    fn named(&self) -> MutexGuard<'_, Named> {
+    fn named(&self) -> MutexGuard<'_, NamedUri> {
         // Nothing that is done under the lock leaves it half done.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -12,7 +12,7 @@ use crate::identity;
 
 /// A request of a client.
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub(crate) struct BridgedRequest {
     pub(crate) method: String,
     /// Method and name: what is known to ask back, or not.
     pub(crate) kind: String,
@@ -33,11 +33,11 @@ pub(crate) struct Asked {
 }
 
 /// Changes the params of a notification of the server, or drops the notification.
-type Change = dyn Fn(&str, Json) -> Option<Json> + Send + Sync;
+type ParamsChange = dyn Fn(&str, Json) -> Option<Json> + Send + Sync;
 
 /// The change of the notifications about a request on their way to the client; clones are the same.
 #[derive(Clone)]
-pub(crate) struct Rewrite(Arc<Change>);
+pub(crate) struct Rewrite(Arc<ParamsChange>);
 
 impl Rewrite {
     pub(crate) fn new(change: impl Fn(&str, Json) -> Option<Json> + Send + Sync + 'static) -> Self {
@@ -56,7 +56,7 @@ impl std::fmt::Debug for Rewrite {
     }
 }
 
-impl Asked {
+impl BridgedRequest {
     pub(crate) fn new(method: &str, caller: Arc<Caller>, peer: Peer) -> Self {
         Self {
             kind: method.to_owned(),
@@ -74,7 +74,7 @@ impl Asked {
 }
 
 /// A request of the server.
-pub(super) struct Question {
+pub(super) struct ServerQuestion {
     pub(super) token: Token,
     pub(super) method: String,
     pub(super) params: Json,
@@ -83,4 +83,4 @@ pub(super) struct Question {
 }
 
 /// The connection to a server.
-pub(super) type Server = Driver<Asked>;
+pub(super) type UpstreamDriver = Driver<BridgedRequest>;

@@ -14,10 +14,10 @@ const EARLY_BYTES: usize = 256 << 10;
 
 /// The receivers, in the order in which they came; clones are the same ones.
 #[derive(Clone, Default)]
-pub(super) struct Listeners(Arc<Mutex<State>>);
+pub(super) struct Listeners(Arc<Mutex<ListenerState>>);
 
 #[derive(Default)]
-struct State {
+struct ListenerState {
     sessions: Vec<Session>,
     early: Early,
 }
@@ -93,7 +93,7 @@ impl Listeners {
         self.with(|state| state.sessions.is_empty())
     }
 
-    fn with<T>(&self, act: impl FnOnce(&mut State) -> T) -> T {
+    fn with<T>(&self, act: impl FnOnce(&mut ListenerState) -> T) -> T {
         // Nothing that is done under the lock leaves it half done.
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         state.sessions.retain(|session| !session.is_over());

@@ -11,7 +11,7 @@ mod turns;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_revisions::client_transport::{Handle, Reply};
+use mcp_revisions::client_transport::{Handle, RequestReply};
 use mcp_revisions::sansio::client::{
     Answer, Answered, Client, Failure, OutgoingRequest, ServerFacts, Verdict,
 };
@@ -23,9 +23,9 @@ use mcp_wire::{EXCERPT, ErrorObject, Json, excerpt};
 use tracing::{debug, info, warn};
 
 use crate::Error;
-use crate::losses::{End, LossReport};
-use crate::settings::Settings;
-pub(crate) use asked::{Asked, Rewrite};
+use crate::losses::{BridgeEnd, LossReport};
+use crate::settings::BridgeSettings;
+pub(crate) use asked::{BridgedRequest, Rewrite};
 use listeners::Listeners;
 use notices::not_valid;
 
@@ -42,24 +42,24 @@ fn given(params: &Json) -> Option<&Json> {
 
 /// The end towards a server; clones are the same one.
 #[derive(Clone)]
-pub(crate) struct Link {
-    handle: Handle<Asked>,
+pub(crate) struct ServerLink {
+    handle: Handle<BridgedRequest>,
     listeners: Listeners,
-    settings: Arc<Settings>,
+    settings: Arc<BridgeSettings>,
     spoken: Revision,
 }
 
-impl Link {
+impl ServerLink {
     /// Connects to the server, on behalf of a client, and finds out which revision to speak with it, and what it is.
     ///
     /// # Errors
     /// A server that cannot be used, or does not say what it is: clients get nothing that is made up.
     pub(crate) async fn negotiate(
-        settings: &Arc<Settings>,
+        settings: &Arc<BridgeSettings>,
         caller: &Caller,
     ) -> Result<(Self, ServerFacts), Error> {
         let options = negotiate::options(settings, caller, settings.upstream_revisions);
-        let client = Settings::client(Revision::LATEST, options);
+        let client = BridgeSettings::client(Revision::LATEST, options);
         let (link, facts) = Self::connect(settings, client).await?;
         if facts.result.is_none() {
             link.close().await;
@@ -74,18 +74,18 @@ impl Link {
 
     /// Connects to a server of the revision `app`, on behalf of a client.
     pub(crate) async fn start(
-        settings: &Arc<Settings>,
+        settings: &Arc<BridgeSettings>,
         app: Revision,
         caller: &Caller,
     ) -> Result<Self, Error> {
         let options = negotiate::options(settings, caller, RevisionSet::none().with(app));
         let options = options.with_verdict(Verdict(app));
-        let (link, _) = Self::connect(settings, Settings::client(app, options)).await?;
+        let (link, _) = Self::connect(settings, BridgeSettings::client(app, options)).await?;
         Ok(link.serving(app, caller))
     }
 
     async fn connect(
-        settings: &Arc<Settings>,
+        settings: &Arc<BridgeSettings>,
         client: Client,
     ) -> Result<(Self, ServerFacts), Error> {
         let listeners = Listeners::default();
@@ -101,7 +101,7 @@ impl Link {
 
     /// Connects to a server of any revision, on behalf of a client that is served in `app`.
     pub(crate) async fn negotiated(
-        settings: &Arc<Settings>,
+        settings: &Arc<BridgeSettings>,
         app: Revision,
         caller: &Caller,
     ) -> Result<Self, Error> {
@@ -113,7 +113,8 @@ impl Link {
     pub(crate) fn serving(self, app: Revision, caller: &Caller) -> Self {
         let spoken = self.spoken;
         let options = negotiate::options(&self.settings, caller, RevisionSet::none().with(spoken));
-        self.handle.continue_as(Settings::client(app, options));
+        self.handle
+            .continue_as(BridgeSettings::client(app, options));
         let named = caller
             .info
             .as_ref()
@@ -130,7 +131,7 @@ impl Link {
     pub(crate) async fn ask(
         &self,
         ask: OutgoingRequest,
-        asked: Asked,
+        asked: BridgedRequest,
     ) -> Result<Answered, ErrorObject> {
         let (peer, method) = (asked.peer.clone(), asked.method.clone());
         let rewrite = asked.rewrite.clone();
@@ -139,10 +140,10 @@ impl Link {
         loop {
             match replies.next().await {
                 None => return Err(errors::internal("the server has ended").error),
-                Some(Reply::Refused(refused)) => {
+                Some(RequestReply::Refused(refused)) => {
                     return Err(errors::internal(&refused.to_string()).error);
                 }
-                Some(Reply::Answered(answered)) => {
+                Some(RequestReply::Answered(answered)) => {
                     if lost > 1 {
                         warn!(
                             method,
@@ -155,13 +156,13 @@ impl Link {
                     return Ok(answered);
                 }
                 // A client that has tasks of another form gets one of those; any other one waits.
-                Some(Reply::Task(task)) => {
+                Some(RequestReply::Task(task)) => {
                     peer.start_task().await?;
                     if let Some(message) = task.message {
                         peer.describe_task(message).await;
                     }
                 }
-                Some(Reply::Notification(told, params)) => {
+                Some(RequestReply::Notification(told, params)) => {
                     let params = match &rewrite {
                         Some(rewrite) => rewrite.apply(&told, params),
                         None => Some(params),
@@ -193,7 +194,7 @@ impl Link {
         match self.handle.notify(method, params).await {
             Ok(said) => {
                 debug!(method, fate = ?said.fate, "sent to the server");
-                let about = LossReport::of(End::Server, self.spoken, method, None);
+                let about = LossReport::of(BridgeEnd::Server, self.spoken, method, None);
                 self.settings.losses.tell(about, &said.losses);
             }
             Err(refused) => debug!(method, "not sent: {refused}"),

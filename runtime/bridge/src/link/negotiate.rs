@@ -9,15 +9,19 @@ use mcp_revisions::sansio::server::Caller;
 use mcp_wire::{EXCERPT, peek, printable};
 use serde_json::Value;
 
-use super::asked::Asked;
+use super::asked::BridgedRequest;
 use super::listeners::Listeners;
 use super::proxied::Proxied;
 use crate::Error;
 use crate::identity;
-use crate::settings::Settings;
+use crate::settings::BridgeSettings;
 
 /// Returns the options of a connection to a server, on behalf of a client.
-pub(super) fn options(settings: &Settings, caller: &Caller, revisions: RevisionSet) -> Options {
+pub(super) fn options(
+    settings: &BridgeSettings,
+    caller: &Caller,
+    revisions: RevisionSet,
+) -> Options {
     let profile = identity::profile(caller, settings.client_info.as_ref());
     Options::new(settings.upstream.channel(), profile)
         .with_unknown_fields(settings.policy)
@@ -30,10 +34,10 @@ pub(super) fn options(settings: &Settings, caller: &Caller, revisions: RevisionS
 
 /// Connects to the server, and asks it which revision it speaks.
 pub(super) async fn connect(
-    settings: &Arc<Settings>,
+    settings: &Arc<BridgeSettings>,
     client: Client,
     listeners: Listeners,
-) -> Result<(Handle<Asked>, ServerFacts), Error> {
+) -> Result<(Handle<BridgedRequest>, ServerFacts), Error> {
     let transport = settings.upstream.connect().await;
     let transport = transport.map_err(|why| settings.unusable(&why))?;
     let proxied = Proxied::new(listeners, Arc::clone(settings));

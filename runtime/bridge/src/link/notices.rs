@@ -8,12 +8,16 @@ use mcp_revisions::sansio::client::{Fate, Ignored, Notification, Token};
 use mcp_wire::{Json, Map};
 use tracing::warn;
 
-use super::asked::Server;
+use super::asked::UpstreamDriver;
 use super::proxied::Proxied;
 use crate::identity::is_per_request;
 
 impl Proxied {
-    pub(super) fn notice<M: AsRef<str>>(&mut self, server: &mut Server, notice: Notification<M>) {
+    pub(super) fn notice<M: AsRef<str>>(
+        &mut self,
+        server: &mut UpstreamDriver,
+        notice: Notification<M>,
+    ) {
         let (method, about) = (notice.method.as_ref(), notice.about);
         let mut params = notice.params;
         if let Some(cache) = &self.settings.cache {
@@ -42,7 +46,7 @@ impl Proxied {
     }
 
     /// Sends a notification with a call, or to the sessions that take it without one; no reader is waited for.
-    fn pass_on(&self, server: &mut Server, method: &str, params: Json, of: Option<Token>) {
+    fn pass_on(&self, server: &mut UpstreamDriver, method: &str, params: Json, of: Option<Token>) {
         match of.filter(|token| server.calls().contains_key(token)) {
             Some(token) => {
                 let is_told = server.tell(token, method, params);
@@ -77,7 +81,7 @@ pub(super) fn not_valid(method: &str, fate: &Fate) -> Option<Ignored> {
 }
 
 /// Returns the open call in which a per-request client gets notifications of no call; `None` if none is open.
-fn whose(server: &Server, method: &str) -> Option<Token> {
+fn whose(server: &UpstreamDriver, method: &str) -> Option<Token> {
     let calls = server.calls().iter();
     let mut calls = calls.filter(|(_, open)| is_per_request(&open.call.caller));
     let is_known = (server.app().methods().iter()).any(|row| row.name == method);

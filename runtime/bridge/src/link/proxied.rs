@@ -3,32 +3,32 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_revisions::client_transport::{Application, Held, NOT_WAITED_FOR, Open};
+use mcp_revisions::client_transport::{Application, HeldRequest, NOT_WAITED_FOR, OpenCall};
 use mcp_revisions::sansio::client::{Answer, Answered, Event, Reopened};
 use mcp_revisions_core::{Lifecycle, Loss, Revision};
 use mcp_wire::RequestId;
 use tracing::{debug, error, info, warn};
 
-use super::asked::{Asked, Server};
+use super::asked::{BridgedRequest, UpstreamDriver};
 use super::listeners::Listeners;
-use super::turns::Turns;
-use crate::losses::{End, LossReport};
+use super::turns::QuestionTurns;
+use crate::losses::{BridgeEnd, LossReport};
 use crate::measures;
-use crate::settings::Settings;
+use crate::settings::BridgeSettings;
 
 /// The application of a connection to a server.
 pub(super) struct Proxied {
-    pub(super) turns: Turns,
+    pub(super) turns: QuestionTurns,
     pub(super) listeners: Listeners,
-    pub(super) settings: Arc<Settings>,
+    pub(super) settings: Arc<BridgeSettings>,
     /// The revision that the server speaks.
     spoken: Revision,
 }
 
 impl Proxied {
-    pub(super) fn new(listeners: Listeners, settings: Arc<Settings>) -> Self {
+    pub(super) fn new(listeners: Listeners, settings: Arc<BridgeSettings>) -> Self {
         Self {
-            turns: Turns::default(),
+            turns: QuestionTurns::default(),
             listeners,
             settings,
             spoken: Revision::LATEST,
@@ -37,15 +37,15 @@ impl Proxied {
 
     /// Reports what a message of the server has lost.
     pub(super) fn tell(&self, method: &str, request: Option<&RequestId>, losses: &[Loss]) {
-        let about = LossReport::of(End::Server, self.spoken, method, request);
+        let about = LossReport::of(BridgeEnd::Server, self.spoken, method, request);
         self.settings.losses.tell(about, losses);
     }
 }
 
 impl Application for Proxied {
-    type Call = Asked;
+    type Call = BridgedRequest;
 
-    fn take(&mut self, server: &mut Server, held: Held<Asked>) {
+    fn take(&mut self, server: &mut UpstreamDriver, held: HeldRequest<BridgedRequest>) {
         // A client that calls in a session can be told things, even before word of its opening has come.
         match held.call.caller.revision.lifecycle() {
             Lifecycle::Handshake => self.listeners.add(held.call.peer.session()),
@@ -58,21 +58,21 @@ impl Application for Proxied {
         }
     }
 
-    fn answered(&mut self, open: &Open<Asked>, answered: &Answered) {
+    fn answered(&mut self, open: &OpenCall<BridgedRequest>, answered: &Answered) {
         if matches!(answered.answer, Answer::Result(_)) {
             self.turns.answered(&open.call);
         }
     }
 
     /// Returns the reason of the cancellation: that of the client, if it was the client who cancelled.
-    fn cancel_reason(&self, open: &Open<Asked>) -> Option<String> {
+    fn cancel_reason(&self, open: &OpenCall<BridgedRequest>) -> Option<String> {
         match open.call.peer.cancellation() {
             Some(cancelled) => cancelled.reason.clone(),
             None => Some(NOT_WAITED_FOR.to_owned()),
         }
     }
 
-    fn event(&mut self, server: &mut Server, event: Event) {
+    fn event(&mut self, server: &mut UpstreamDriver, event: Event) {
         match event {
             Event::Settled(facts) => self.spoken = facts.revision,
             Event::Request(call) => self.question(server, call, true),
@@ -94,7 +94,7 @@ impl Application for Proxied {
         }
     }
 
-    fn settle(&mut self, server: &mut Server) -> bool {
+    fn settle(&mut self, server: &mut UpstreamDriver) -> bool {
         self.take_turns(server)
     }
 
@@ -103,7 +103,7 @@ impl Application for Proxied {
     }
 
     /// The sessions and subscriptions of clients end with their server, and calls that are open are answered before that.
-    async fn closed(&mut self, server: &mut Server) {
+    async fn closed(&mut self, server: &mut UpstreamDriver) {
         if !self.settings.is_among_others {
             for session in self.listeners.all() {
                 session.end_after_calls();

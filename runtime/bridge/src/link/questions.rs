@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use mcp_revisions::client_transport::Open;
+use mcp_revisions::client_transport::OpenCall;
 use mcp_revisions::errors;
 use mcp_revisions::sansio::client::{IncomingRequest, Token};
 use mcp_revisions::serve::{Peer, Session};
@@ -15,22 +15,22 @@ use mcp_revisions_core::{Context, Failure, Part, Revision, Subject};
 use mcp_wire::{Direction, ErrorObject, Json};
 use tracing::warn;
 
-use super::asked::{Asked, Question, Server};
+use super::asked::{BridgedRequest, ServerQuestion, UpstreamDriver};
 use super::given;
 use super::proxied::Proxied;
 use super::turns::Decided;
 use crate::identity::{self, is_per_request};
-use crate::losses::{End, LossReport};
+use crate::losses::{BridgeEnd, LossReport};
 
 /// The place at which a client is asked.
-enum Place {
+enum QuestionSlot {
     InCall(Peer),
     AtLarge(Session),
     /// It is not known whose call it is; no client is asked in another one's place.
     Nowhere,
 }
 
-impl Place {
+impl QuestionSlot {
     async fn ask(self, method: &str, params: &Json) -> Result<Json, ErrorObject> {
         let params = given(params);
         match self {
@@ -78,12 +78,12 @@ impl Proxied {
     /// has is handed on as it is.
     pub(super) fn question<M: Into<String>>(
         &mut self,
-        server: &mut Server,
+        server: &mut UpstreamDriver,
         call: IncomingRequest<M>,
         is_known: bool,
     ) {
         let about = call.about;
-        let question = Question {
+        let question = ServerQuestion {
             token: call.token,
             method: call.method.into(),
             params: call.params,
@@ -93,7 +93,13 @@ impl Proxied {
         match self.belongs(server, about, question.is_known) {
             Belongs::Of(call) => self.ask_in(server, call, question),
             Belongs::ToClient(session, revision) => {
-                self.ask_client(server, question, Place::AtLarge(session), revision, None);
+                self.ask_client(
+                    server,
+                    question,
+                    QuestionSlot::AtLarge(session),
+                    revision,
+                    None,
+                );
             }
             Belongs::Among(calls) => {
                 if let Err(question) = self.turns.keep(question, calls, server) {
@@ -105,7 +111,7 @@ impl Proxied {
     }
 
     /// Asks what has become clear, and lets calls begin that waited for that; whether there was any of it.
-    pub(super) fn take_turns(&mut self, server: &mut Server) -> bool {
+    pub(super) fn take_turns(&mut self, server: &mut UpstreamDriver) -> bool {
         let decided = self.turns.decide(server);
         let mut has_acted = decided.is_some();
         match decided {
@@ -120,33 +126,36 @@ impl Proxied {
         has_acted
     }
 
-    fn refuse(&self, server: &mut Server, question: Question) {
+    fn refuse(&self, server: &mut UpstreamDriver, question: ServerQuestion) {
         warn!(
             method = question.method,
             "a question is refused: it is not known in which call it is asked"
         );
-        self.ask_client(server, question, Place::Nowhere, None, None);
+        self.ask_client(server, question, QuestionSlot::Nowhere, None, None);
     }
 
-    fn ask_in(&self, server: &mut Server, call: Token, question: Question) {
+    fn ask_in(&self, server: &mut UpstreamDriver, call: Token, question: ServerQuestion) {
         let Some(open) = server.call_mut(call) else {
             return self.refuse(server, question);
         };
         let asked = &mut open.call;
         asked.was_asked = true;
-        let (place, revision) = (Place::InCall(asked.peer.clone()), asked.caller.revision);
+        let (place, revision) = (
+            QuestionSlot::InCall(asked.peer.clone()),
+            asked.caller.revision,
+        );
         self.ask_client(server, question, place, Some(revision), Some(call));
     }
 
     fn ask_client(
         &self,
-        server: &mut Server,
-        question: Question,
-        place: Place,
+        server: &mut UpstreamDriver,
+        question: ServerQuestion,
+        place: QuestionSlot,
         peer: Option<Revision>,
         of: Option<Token>,
     ) {
-        let Question {
+        let ServerQuestion {
             token,
             method,
             params,
@@ -155,7 +164,7 @@ impl Proxied {
         let refused = peer.filter(|_| is_known).and_then(|peer| {
             let sender = Some(Direction::ServerToClient);
             let subject = Subject::Method(&method, Part::Params, sender);
-            let about = LossReport::of(End::Client, peer, &method, None);
+            let about = LossReport::of(BridgeEnd::Client, peer, &method, None);
             malformed(subject, server.app(), peer, &params).or_else(|| {
                 (self.settings.losses).refuse_to_carry(about, subject, server.app(), &params)
             })
@@ -169,20 +178,20 @@ impl Proxied {
     }
 
     /// Returns where a question belongs that the server asks, in this call if it says so.
-    fn belongs(&self, server: &Server, about: Option<Token>, is_known: bool) -> Belongs {
+    fn belongs(&self, server: &UpstreamDriver, about: Option<Token>, is_known: bool) -> Belongs {
         let calls = server.calls();
         if let Some(of) = about.filter(|token| calls.contains_key(token)) {
             return Belongs::Of(of);
         }
-        let may_ask = |asked: &Asked| !is_known || identity::may_ask(&asked.method);
-        let candidates: Vec<(&Token, &Open<Asked>)> = (calls.iter())
+        let may_ask = |asked: &BridgedRequest| !is_known || identity::may_ask(&asked.method);
+        let candidates: Vec<(&Token, &OpenCall<BridgedRequest>)> = (calls.iter())
             .filter(|(_, open)| may_ask(&open.call))
             .collect();
         match candidates.as_slice() {
             [(only, _)] => Belongs::Of(**only),
             // It hears what is asked in any of them; and over standard streams what is asked in none, which cannot end first.
             [.., (latest, open)] if !is_per_request(&open.call.caller) => {
-                let Asked { peer, caller, .. } = &open.call;
+                let BridgedRequest { peer, caller, .. } = &open.call;
                 match peer.headers() {
                     Some(_) => Belongs::Of(**latest),
                     None => Belongs::ToClient(peer.session(), Some(caller.revision)),

@@ -9,10 +9,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::time::Duration;
 
-use mcp_revisions::client_transport::{Held, Open};
-use mcp_revisions::sansio::client::{Refused, Token};
+use mcp_revisions::client_transport::{HeldRequest, OpenCall};
+use mcp_revisions::sansio::client::{RequestRefusal, Token};
 
-use super::asked::{Asked, Question, Server};
+use super::asked::{BridgedRequest, ServerQuestion, UpstreamDriver};
 
 /// Time that a question, and a call that waits for one, is kept until it is clear whose it is.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -23,19 +23,19 @@ const HELD: usize = 1_000;
 
 /// The calls and questions that wait until it is clear which belong together.
 #[derive(Default)]
-pub(super) struct Turns {
+pub(super) struct QuestionTurns {
     /// Set for each kind of call, by [`Asked::kind`], that was answered after the server had asked in it.
     asks: HashMap<String, bool>,
     /// Calls that have not begun, and how long each waits at most.
-    held: VecDeque<(Held<Asked>, Duration)>,
+    held: VecDeque<(HeldRequest<BridgedRequest>, Duration)>,
     undecided: Option<Undecided>,
 }
 
-type Calls = BTreeMap<Token, Open<Asked>>;
+type WaitingCalls = BTreeMap<Token, OpenCall<BridgedRequest>>;
 
 /// A question, and the calls that it may belong to.
 struct Undecided {
-    question: Question,
+    question: ServerQuestion,
     among: BTreeSet<Token>,
     until: Duration,
 }
@@ -43,37 +43,40 @@ struct Undecided {
 /// The decision about a question.
 pub(super) enum Decided {
     /// It belongs to this call.
-    Of(Token, Question),
+    Of(Token, ServerQuestion),
     /// It does not become clear.
-    Refused(Question),
+    Refused(ServerQuestion),
 }
 
-impl Turns {
+impl QuestionTurns {
     /// Returns whether a call may begin beside those that are at work.
-    pub(super) fn admits(&self, asked: &Asked, calls: &Calls) -> bool {
+    pub(super) fn admits(&self, asked: &BridgedRequest, calls: &WaitingCalls) -> bool {
         if !asked.may_be_asked {
             return true;
         }
-        let may_ask = |asked: &Asked| self.asks.get(&asked.kind) != Some(&false);
-        let is_about_to_ask = |open: &Open<Asked>| {
+        let may_ask = |asked: &BridgedRequest| self.asks.get(&asked.kind) != Some(&false);
+        let is_about_to_ask = |open: &OpenCall<BridgedRequest>| {
             open.call.may_be_asked && open.questions == 0 && may_ask(&open.call)
         };
         self.undecided.is_none() && !(may_ask(asked) && calls.values().any(is_about_to_ask))
     }
 
     /// Keeps a call until it may begin, unless too many wait.
-    pub(super) fn hold(&mut self, held: Held<Asked>, now: Duration) {
+    pub(super) fn hold(&mut self, held: HeldRequest<BridgedRequest>, now: Duration) {
         if self.held.len() >= HELD {
-            held.refuse(Refused::TooManyPending)
+            held.refuse(RequestRefusal::TooManyPending)
         } else {
             self.held.push_back((held, now + PATIENCE))
         }
     }
 
     /// Returns the next call that may begin, or has waited long enough; those that no client waits for any more are forgotten.
-    pub(super) fn next_held(&mut self, server: &Server) -> Option<Held<Asked>> {
+    pub(super) fn next_held(
+        &mut self,
+        server: &UpstreamDriver,
+    ) -> Option<HeldRequest<BridgedRequest>> {
         self.held.retain(|(held, _)| !held.is_cancelled());
-        let begins = |(held, until): &(Held<Asked>, Duration)| {
+        let begins = |(held, until): &(HeldRequest<BridgedRequest>, Duration)| {
             *until <= server.now() || self.admits(&held.call, server.calls())
         };
         let place = self.held.iter().position(begins)?;
@@ -83,10 +86,10 @@ impl Turns {
     /// Keeps a question of one of these calls; it comes back, to be refused, if another one is kept already.
     pub(super) fn keep(
         &mut self,
-        question: Question,
+        question: ServerQuestion,
         among: BTreeSet<Token>,
-        server: &Server,
-    ) -> Result<(), Question> {
+        server: &UpstreamDriver,
+    ) -> Result<(), ServerQuestion> {
         if self.undecided.is_some() {
             self.learn(among.iter(), server.calls());
             return Err(question);
@@ -106,7 +109,7 @@ impl Turns {
     }
 
     /// Returns the question that is kept, once it is clear whose it is, or that it will not be.
-    pub(super) fn decide(&mut self, server: &Server) -> Option<Decided> {
+    pub(super) fn decide(&mut self, server: &UpstreamDriver) -> Option<Decided> {
         let calls = server.calls();
         let undecided = self.undecided.as_mut()?;
         undecided.among.retain(|token| calls.contains_key(token));
@@ -133,14 +136,14 @@ impl Turns {
     }
 
     /// A call was answered: calls of its kind ask, or did not this time.
-    pub(super) fn answered(&mut self, asked: &Asked) {
+    pub(super) fn answered(&mut self, asked: &BridgedRequest) {
         if asked.may_be_asked {
             self.note(&asked.kind, asked.was_asked);
         }
     }
 
     /// The server has asked in one of these calls.
-    fn learn<'t>(&mut self, tokens: impl Iterator<Item = &'t Token>, calls: &Calls) {
+    fn learn<'t>(&mut self, tokens: impl Iterator<Item = &'t Token>, calls: &WaitingCalls) {
         for open in tokens.filter_map(|token| calls.get(token)) {
             self.note(&open.call.kind, true);
         }
@@ -162,11 +165,11 @@ impl Turns {
 
 #[cfg(test)]
 mod tests {
-    use super::{KINDS, Turns};
+    use super::{KINDS, QuestionTurns};
 
     #[test]
     fn a_kind_of_calls_that_asks_is_known_however_many_were_met_that_do_not() {
-        let mut turns = Turns::default();
+        let mut turns = QuestionTurns::default();
         for number in 0..KINDS {
             turns.note(&format!("plain {number}"), false);
         }

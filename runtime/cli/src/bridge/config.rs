@@ -99,7 +99,7 @@ impl Config {
         };
         let (mut config, mut mistakes) = (Self::default(), Vec::new());
         for (name, definition) in servers {
-            let mut reader = Reader {
+            let mut reader = ServerReader {
                 name,
                 environment,
                 mistakes: &mut mistakes,
@@ -138,14 +138,14 @@ impl Config {
 }
 
 /// Reads one server.
-struct Reader<'r> {
+struct ServerReader<'r> {
     name: &'r str,
     environment: Environment<'r>,
     mistakes: &'r mut Vec<String>,
     notes: &'r mut Vec<String>,
 }
 
-impl Reader<'_> {
+impl ServerReader<'_> {
     fn mistake(&mut self, member: &str, why: impl std::fmt::Display) {
         let member = if member.is_empty() {
             String::new()

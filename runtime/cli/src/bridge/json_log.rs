@@ -28,7 +28,7 @@ where
     ) -> std::fmt::Result {
         let mut timestamp = String::new();
         SystemTime.format_time(&mut Writer::new(&mut timestamp))?;
-        let mut members = Members::default();
+        let mut members = LogMembers::default();
         members.insert("timestamp", Json::of(&timestamp));
         members.insert("level", Json::of(event.metadata().level().as_str()));
         event.record(&mut members);
@@ -38,15 +38,15 @@ where
 
 /// The members of a line. A text may be that of a peer: it is cut.
 #[derive(Default)]
-struct Members(Map<Json>);
+struct LogMembers(Map<Json>);
 
-impl Members {
+impl LogMembers {
     fn insert(&mut self, name: &str, value: Json) {
         self.0.insert(name, value);
     }
 }
 
-impl Visit for Members {
+impl Visit for LogMembers {
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
         let mut text = String::new();
         // A text takes any text.

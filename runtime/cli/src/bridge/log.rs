@@ -20,9 +20,9 @@ pub(super) const MESSAGE: usize = 1_000;
 
 /// Level of the log.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Level(LevelFilter);
+pub(crate) struct LogLevelArgument(LevelFilter);
 
-impl FromStr for Level {
+impl FromStr for LogLevelArgument {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
@@ -34,7 +34,7 @@ impl FromStr for Level {
 
 /// The form of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
+pub(crate) enum LogFormat {
     /// Lines for people
     Text,
     /// An object per line, with `timestamp`, `level` and `message`
@@ -45,12 +45,12 @@ pub(crate) enum Format {
 ///
 /// # Errors
 /// A level in the environment that is none.
-pub(super) fn begin(level: Option<Level>, format: Format) -> Result<(), String> {
+pub(super) fn begin(level: Option<LogLevelArgument>, format: LogFormat) -> Result<(), String> {
     let said = std::env::var(VARIABLE).ok().filter(|said| !said.is_empty());
     let level = match (level, said) {
         (Some(level), _) => level,
         (None, Some(said)) => (said.parse()).map_err(|why| format!("{VARIABLE}: {why}"))?,
-        (None, None) => Level(LevelFilter::INFO),
+        (None, None) => LogLevelArgument(LevelFilter::INFO),
     };
     let colours = crate::colour::is_on(std::io::stderr());
     // A field, and a part of a message, may be a peer's text: it is cut, and stays within its line.
@@ -62,10 +62,10 @@ pub(super) fn begin(level: Option<Level>, format: Format) -> Result<(), String> 
         }
     })
     .delimited(" ");
-    if format == Format::Json {
+    if format == LogFormat::Json {
         let _ = tracing_subscriber::fmt()
             .with_max_level(level.0)
-            .with_writer(|| stderr::Lines)
+            .with_writer(|| stderr::StderrLines)
             .log_internal_errors(false)
             .event_format(JsonLines)
             .try_init();
@@ -73,7 +73,7 @@ pub(super) fn begin(level: Option<Level>, format: Format) -> Result<(), String> 
     }
     let _ = tracing_subscriber::fmt()
         .with_max_level(level.0)
-        .with_writer(|| stderr::Lines)
+        .with_writer(|| stderr::StderrLines)
         .fmt_fields(fields)
         .with_ansi(colours)
         .with_target(false)

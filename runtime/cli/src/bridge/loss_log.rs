@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::Context as _;
-use mcp_bridge::{End, LossReport};
+use mcp_bridge::{BridgeEnd, LossReport};
 use mcp_revisions::sansio::server::Undelivered;
 use mcp_revisions::{Change, Loss};
 use mcp_wire::{EXCERPT, Json, Map, RequestId, excerpt};
@@ -48,7 +48,7 @@ impl LossLog {
             return;
         }
         let end = match report.end {
-            End::Client => "client",
+            BridgeEnd::Client => "client",
             _ => "server",
         };
         let about = [

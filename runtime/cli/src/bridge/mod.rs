@@ -24,13 +24,13 @@ use tracing::{error, info};
 
 use crate::background::FLUSH;
 use crate::convert::UnknownFieldsArgument;
-use crate::sign_in::{How, SignIn};
+use crate::sign_in::{SignInArguments, SignInMode};
 use crate::stderr;
-use crate::{OUTPUT_FAILED, Outcome};
+use crate::{OUTPUT_FAILED, SubcommandOutcome};
 use config::{Definition, ServerDefinition};
 use listen::Listen;
 use loss_log::LossLog;
-use record::Record;
+use record::TrafficRecord;
 use tools::ToolRules;
 
 /// Environment variable with the URL of the store that bridges share.
@@ -74,7 +74,7 @@ pub(crate) struct Arguments {
     loss_log: String,
     /// Send an error in place of a message that has a loss of this severity or worse [default: send all messages]
     #[arg(long, value_name = "SEVERITY")]
-    reject_loss: Option<Severity>,
+    reject_loss: Option<SeverityArgument>,
     /// Record the traffic with the server to this file, for `mcp-rev transcript`
     ///
     /// An HTTP listener starts several servers. With `session.jsonl`, the second one is recorded to `session.2.jsonl`. New
@@ -139,7 +139,7 @@ pub(crate) struct Arguments {
     backplane: Option<String>,
     /// Log level on standard error: off, error, warn, info, debug or trace [env: MCP_REV_LOG] [default: info]
     #[arg(long, value_name = "LEVEL")]
-    log: Option<log::Level>,
+    log: Option<log::LogLevelArgument>,
     /// Show clients only the tools whose name fits this pattern, in which `*` stands for any text; repeatable
     ///
     /// Calls of other tools get an error. With --combine, the names are those with a prefix, such as `git_*`.
@@ -162,12 +162,12 @@ pub(crate) struct Arguments {
     list_timeout: Option<usize>,
     /// Format of the log on standard error
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    log_format: log::Format,
+    log_format: log::LogFormat,
     /// Serve metrics, as text for Prometheus, at this path of an HTTP listener, such as `/metrics`
     #[arg(long, value_name = "PATH", value_parser = path)]
     metrics: Option<String>,
     #[command(flatten)]
-    sign_in: SignIn,
+    sign_in: SignInArguments,
     /// URL of a streamable HTTP or HTTP+SSE server
     #[arg(conflicts_with = "command", value_parser = url)]
     url: Option<String>,
@@ -251,7 +251,7 @@ fn url(text: &str) -> Result<String, String> {
 
 /// The gravity of a loss, by its name on the command line.
 #[derive(Clone, Copy, ValueEnum)]
-enum Severity {
+enum SeverityArgument {
     Cosmetic,
     Invalid,
     Semantic,
@@ -259,14 +259,14 @@ enum Severity {
     Safety,
 }
 
-impl From<Severity> for LossKind {
-    fn from(severity: Severity) -> Self {
+impl From<SeverityArgument> for LossKind {
+    fn from(severity: SeverityArgument) -> Self {
         match severity {
-            Severity::Cosmetic => Self::Cosmetic,
-            Severity::Invalid => Self::Invalid,
-            Severity::Semantic => Self::Semantic,
-            Severity::Interaction => Self::Interaction,
-            Severity::Safety => Self::Safety,
+            SeverityArgument::Cosmetic => Self::Cosmetic,
+            SeverityArgument::Invalid => Self::Invalid,
+            SeverityArgument::Semantic => Self::Semantic,
+            SeverityArgument::Interaction => Self::Interaction,
+            SeverityArgument::Safety => Self::Safety,
         }
     }
 }
@@ -301,10 +301,10 @@ impl Arguments {
         let mut headers = self.header.iter().chain(&self.header_env);
         let has_token = headers.any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
         match (self.sign_in.auth, &self.listen) {
-            (How::Off, _) => Ok(false),
+            (SignInMode::Off, _) => Ok(false),
             (_, _) if has_token => Ok(false),
-            (How::Auto, Listen::Http(..)) => Ok(false),
-            (How::Shared, Listen::Http(address, _)) if !address.ip().is_loopback() => {
+            (SignInMode::Auto, Listen::Http(..)) => Ok(false),
+            (SignInMode::Shared, Listen::Http(address, _)) if !address.ip().is_loopback() => {
                 let why = "--auth shared is one sign-in for all clients: listen on a loopback address, such as 127.0.0.1";
                 Err(Failed::place(anyhow::Error::msg(why)))
             }
@@ -337,7 +337,7 @@ impl Failed {
     }
 }
 
-pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<SubcommandOutcome> {
     if let (Listen::Stdio, Some(option)) = (&arguments.listen, arguments.of_a_listener()) {
         anyhow::bail!(
             "{option} is for an HTTP listener: give --listen http://ADDRESS:PORT/mcp as well"
@@ -365,7 +365,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let runtime = runtime.enable_all().build().context("cannot start")?;
     stderr::begin();
     let done = runtime.block_on(async {
-        let files = Files::open(arguments)?;
+        let files = BridgeFiles::open(arguments)?;
         let done = bridged(arguments, &files).await;
         files.finish();
         done
@@ -380,19 +380,19 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         }
     };
     let text = String::new();
-    Ok(Outcome { text, code })
+    Ok(SubcommandOutcome { text, code })
 }
 
 /// The shared parts of a bridge's servers: the files that it writes, and the count of requests.
-struct Files {
+struct BridgeFiles {
     rate_limit: Option<RateLimit>,
     log: LossLog,
-    record: Option<Record>,
+    record: Option<TrafficRecord>,
 }
 
-impl Files {
+impl BridgeFiles {
     fn open(arguments: &Arguments) -> Result<Self, Failed> {
-        let record = arguments.record.as_deref().map(Record::new);
+        let record = arguments.record.as_deref().map(TrafficRecord::new);
         Ok(Self {
             rate_limit: arguments.rate_limit.map(RateLimit::per_minute),
             log: LossLog::open(&arguments.loss_log).map_err(Failed::place)?,
@@ -417,7 +417,7 @@ impl Files {
     }
 }
 
-async fn bridged(arguments: &Arguments, files: &Files) -> Result<(), Failed> {
+async fn bridged(arguments: &Arguments, files: &BridgeFiles) -> Result<(), Failed> {
     if let Some(file) = &arguments.config {
         return several::bridged(file, arguments, files).await;
     }
@@ -442,7 +442,12 @@ async fn bridged(arguments: &Arguments, files: &Files) -> Result<(), Failed> {
 }
 
 /// Sets a bridge to a server up, which has a name if there are others.
-fn set_up(arguments: &Arguments, files: &Files, upstream: Upstream, name: Option<&str>) -> Bridge {
+fn set_up(
+    arguments: &Arguments,
+    files: &BridgeFiles,
+    upstream: Upstream,
+    name: Option<&str>,
+) -> Bridge {
     let bridge = match name {
         Some(name) => Bridge::new(upstream).with_name(name),
         None => Bridge::new(upstream),
@@ -510,7 +515,7 @@ fn child(
     command: &[String],
     env: &BTreeMap<String, String>,
     folder: Option<&str>,
-    format: log::Format,
+    format: log::LogFormat,
 ) -> Child {
     let (program, arguments) = command.split_first().unzip();
     let mut command = Command::new(program.map_or("", String::as_str));
@@ -521,7 +526,7 @@ fn child(
     if let Some(folder) = folder {
         command.current_dir(folder);
     }
-    if format == log::Format::Json {
+    if format == log::LogFormat::Json {
         return Child::new(command).on_error_line(|line| info!(line, "standard error of a server"));
     }
     // A server that waits for the reader of standard error would keep its client waiting; and its last lines tell the client
@@ -541,7 +546,7 @@ fn at_url<'h>(
 }
 
 /// Returns the server that the arguments name.
-fn upstream(arguments: &Arguments, files: &Files) -> Result<Upstream, Failed> {
+fn upstream(arguments: &Arguments, files: &BridgeFiles) -> Result<Upstream, Failed> {
     let upstream = match (&arguments.url, arguments.command.split_first()) {
         (Some(url), _) => {
             let http = arguments.sign_in.http(url).map_err(Failed::server)?;
@@ -572,7 +577,7 @@ fn upstream(arguments: &Arguments, files: &Files) -> Result<Upstream, Failed> {
 fn defined(
     definition: &Definition,
     arguments: &Arguments,
-    files: &Files,
+    files: &BridgeFiles,
 ) -> Result<Upstream, Failed> {
     let format = arguments.log_format;
     let upstream = match definition.server.clone() {
@@ -589,7 +594,7 @@ fn defined(
 }
 
 /// Records the traffic with a server, if there is a file for it.
-fn recorded(upstream: Upstream, files: &Files) -> Upstream {
+fn recorded(upstream: Upstream, files: &BridgeFiles) -> Upstream {
     match files.record.clone() {
         Some(record) => upstream.with_tap(move || Ok(record.tap())),
         None => upstream,

@@ -14,22 +14,22 @@ use crate::transcript::line;
 
 /// The files of a record, which one thread writes; clones are the same record.
 #[derive(Clone)]
-pub(super) struct Record(Arc<Shared>);
+pub(super) struct TrafficRecord(Arc<SharedRecord>);
 
-struct Shared {
+struct SharedRecord {
     thread: Background,
     path: PathBuf,
     first: Mutex<Option<Arc<Destination>>>,
     connections: AtomicUsize,
 }
 
-impl Record {
+impl TrafficRecord {
     /// Creates the first file.
     pub(super) fn new(file: &str) -> anyhow::Result<Self> {
         let first = Destination::file(file, line::write_gap, report_failure);
         let first = first.with_context(|| format!("cannot write {file}"))?;
         let thread = Background::start(RECORD_WAITING).context("cannot start a thread")?;
-        Ok(Self(Arc::new(Shared {
+        Ok(Self(Arc::new(SharedRecord {
             thread,
             path: file.into(),
             first: Mutex::new(Some(Arc::new(first))),
@@ -51,7 +51,7 @@ impl Record {
     }
 
     fn next(&self) -> Arc<Destination> {
-        let Shared {
+        let SharedRecord {
             path,
             first,
             connections,

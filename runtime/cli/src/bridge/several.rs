@@ -3,24 +3,24 @@
 use std::path::Path;
 use std::time::Duration;
 
-use mcp_bridge::{Bridge, Directory, Gateway};
+use mcp_bridge::{Bridge, Gateway, ServerDirectory};
 use mcp_revisions::http;
 use tracing::{error, info};
 
 use super::config::{Config, Definition};
 use super::listen::{self, GRACE};
-use super::{Arguments, Failed, Files, Listen};
+use super::{Arguments, BridgeFiles, Failed, Listen};
 
 /// The address of the servers.
 #[derive(Clone)]
-enum Served {
+enum ServedAddress {
     /// Each at a path of its own.
-    Apart(Directory),
+    Apart(ServerDirectory),
     /// All as one.
     Together(Gateway),
 }
 
-impl Served {
+impl ServedAddress {
     fn insert(&self, name: &str, bridge: Bridge) -> Result<(), mcp_bridge::Error> {
         match self {
             Self::Apart(directory) => directory.insert(name, bridge),
@@ -41,8 +41,8 @@ impl Served {
 struct Several<'s> {
     file: &'s Path,
     arguments: &'s Arguments,
-    files: &'s Files,
-    served: Served,
+    files: &'s BridgeFiles,
+    served: ServedAddress,
     definitions: Vec<Definition>,
 }
 
@@ -105,7 +105,7 @@ impl Several<'_> {
 pub(super) async fn bridged(
     file: &Path,
     arguments: &Arguments,
-    files: &Files,
+    files: &BridgeFiles,
 ) -> Result<(), Failed> {
     let options = match &arguments.listen {
         Listen::Stdio => http::Options::new(),
@@ -114,9 +114,9 @@ pub(super) async fn bridged(
         }
     };
     let served = if arguments.combine {
-        Served::Together(gateway(arguments, files))
+        ServedAddress::Together(gateway(arguments, files))
     } else {
-        Served::Apart(Directory::new(options.clone()))
+        ServedAddress::Apart(ServerDirectory::new(options.clone()))
     };
     let mut several = Several {
         file,
@@ -127,7 +127,7 @@ pub(super) async fn bridged(
     };
     several.load().map_err(Failed::server)?;
     let Listen::Http(address, path) = &arguments.listen else {
-        let Served::Together(gateway) = served else {
+        let ServedAddress::Together(gateway) = served else {
             return Err(Failed::server(anyhow::anyhow!(
                 "--config over stdio needs --combine"
             )));
@@ -146,14 +146,14 @@ pub(super) async fn bridged(
     let local = listener.local_addr().map_err(Failed::place)?;
     let serving = async {
         match &served {
-            Served::Together(gateway) => {
+            ServedAddress::Together(gateway) => {
                 info!("listening on http://{local}{path}");
                 gateway
                     .serve(listener, options, stop, GRACE)
                     .await
                     .map_err(Failed::server)
             }
-            Served::Apart(directory) => {
+            ServedAddress::Apart(directory) => {
                 info!(
                     "listening on http://{local}/NAME/mcp, with the list of servers at http://{local}/"
                 );
@@ -171,7 +171,7 @@ pub(super) async fn bridged(
 }
 
 /// Returns the end towards clients of all servers as one.
-fn gateway(arguments: &Arguments, files: &Files) -> Gateway {
+fn gateway(arguments: &Arguments, files: &BridgeFiles) -> Gateway {
     let log = files.log.clone();
     let mut gateway = Gateway::builder()
         .with_unknown_fields(arguments.unknown_fields.into())

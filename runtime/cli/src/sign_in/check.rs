@@ -7,11 +7,11 @@ use anyhow::Context as _;
 use mcp_revisions::latest::CallServer as _;
 use mcp_revisions::service::Client;
 use mcp_revisions::service::client::{
-    AuthProvider, Credentials, HttpRequest, Next, OAuth, Pending, Refusal,
+    AuthFuture, AuthProvider, AuthRefusal, Credentials, HttpRequest, OAuth, RefusalFate,
 };
 
 use super::Login;
-use crate::Outcome;
+use crate::SubcommandOutcome;
 
 /// Maximum time of a check.
 const CHECK_TIME: Duration = Duration::from_secs(90);
@@ -26,13 +26,13 @@ impl AuthProvider for Inspector {
     fn credentials<'a>(
         &'a self,
         _: &'a HttpRequest<'a>,
-    ) -> Pending<'a, Result<Credentials, String>> {
+    ) -> AuthFuture<'a, Result<Credentials, String>> {
         Box::pin(std::future::ready(Ok(Credentials::default())))
     }
 
-    fn refused<'a>(&'a self, refusal: Refusal<'a>) -> Pending<'a, Next> {
+    fn refused<'a>(&'a self, refusal: AuthRefusal<'a>) -> AuthFuture<'a, RefusalFate> {
         Box::pin(async move {
-            let checked = Next::GiveUp(Some("checked".to_owned()));
+            let checked = RefusalFate::GiveUp(Some("checked".to_owned()));
             let is_checked = |outcome: &Mutex<Option<_>>| {
                 outcome
                     .lock()
@@ -56,7 +56,7 @@ impl AuthProvider for Inspector {
     }
 }
 
-pub(super) fn run(arguments: &Login) -> anyhow::Result<Outcome> {
+pub(super) fn run(arguments: &Login) -> anyhow::Result<SubcommandOutcome> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
@@ -102,5 +102,5 @@ pub(super) fn run(arguments: &Login) -> anyhow::Result<Outcome> {
         }
         (None, Err(error)) => return Err(error.into()),
     };
-    Ok(Outcome::for_people(&text, code))
+    Ok(SubcommandOutcome::for_people(&text, code))
 }

@@ -15,7 +15,7 @@ const STORE: &str = "MCP_REV_AUTH_STORE";
 
 /// The options of a sign-in to a URL.
 #[derive(Args, Clone)]
-pub(crate) struct SignIn {
+pub(crate) struct SignInArguments {
     /// Sign in to a server that wants it in this way [default: auto, for a stdio client with a browser, else off]
     #[arg(
         long,
@@ -24,7 +24,7 @@ pub(crate) struct SignIn {
         default_value = "auto",
         hide_default_value = true
     )]
-    pub(crate) auth: How,
+    pub(crate) auth: SignInMode,
     /// Id of a client that is registered with the authorization server
     #[arg(long, value_name = "ID", requires = "url")]
     client_id: Option<String>,
@@ -93,7 +93,7 @@ pub(crate) struct SignIn {
 
 /// The way to sign in.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum How {
+pub(crate) enum SignInMode {
     /// With a browser, for a stdio client only
     Auto,
     /// Not at all
@@ -142,7 +142,7 @@ pub(crate) fn folder(given: Option<&PathBuf>) -> anyhow::Result<PathBuf> {
     Ok(state.join("mcp-rev/auth"))
 }
 
-impl SignIn {
+impl SignInArguments {
     /// Returns the transport to a URL, which trusts the certificates that are named.
     pub(crate) fn http(&self, url: &str) -> anyhow::Result<Http> {
         let http = Http::new(url)?;
@@ -191,7 +191,7 @@ impl SignIn {
                 algorithm,
             });
         }
-        if self.auth == How::ClientCredentials {
+        if self.auth == SignInMode::ClientCredentials {
             if settings.client_secret.is_none() && settings.private_key.is_none() {
                 bail!("--auth client-credentials needs --client-secret-env or --private-key-file");
             }
@@ -210,7 +210,7 @@ impl SignIn {
             url,
             client.map_or("", String::as_str),
             self.resource.as_deref().unwrap_or_default(),
-            if self.auth == How::ClientCredentials {
+            if self.auth == SignInMode::ClientCredentials {
                 "client-credentials"
             } else {
                 "code"

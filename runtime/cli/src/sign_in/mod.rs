@@ -10,14 +10,14 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
-use mcp_revisions::auth::Kept;
+use mcp_revisions::auth::StoredSignIn;
 use mcp_revisions::latest::CallServer as _;
 use mcp_revisions::service::Client;
 use mcp_revisions::service::client::{FileStore, TokenStore as _};
 use serde_json::json;
 
-use crate::Outcome;
-pub(crate) use flags::{How, SignIn};
+use crate::SubcommandOutcome;
+pub(crate) use flags::{SignInArguments, SignInMode};
 
 /// Time that a person has for `login`.
 const LOGIN_TIME: Duration = Duration::from_secs(600);
@@ -25,7 +25,7 @@ const LOGIN_TIME: Duration = Duration::from_secs(600);
 #[derive(Args)]
 pub(crate) struct Login {
     #[command(flatten)]
-    sign_in: SignIn,
+    sign_in: SignInArguments,
     /// URL of the server
     url: String,
 }
@@ -39,7 +39,7 @@ pub(crate) struct Logout {
     #[arg(long, conflicts_with = "url")]
     all: bool,
     #[command(flatten)]
-    sign_in: SignIn,
+    sign_in: SignInArguments,
     /// URL of the server
     #[arg(required_unless_present = "all")]
     url: Option<String>,
@@ -58,13 +58,13 @@ pub(crate) struct Auth {
 )]
 enum AuthCommand {
     /// List the servers that are signed in to: issuer, client, scopes and expiry, without tokens
-    Status(Status),
+    Status(SignInStatus),
     /// Find out how a server wants a sign-in, without signing in: each request and its status, and the rule that failed
     Check(Login),
 }
 
 #[derive(Args)]
-struct Status {
+struct SignInStatus {
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -76,7 +76,7 @@ struct Status {
 }
 
 /// Signs in, and keeps the tokens for `bridge`.
-pub(crate) fn login(arguments: &Login) -> anyhow::Result<Outcome> {
+pub(crate) fn login(arguments: &Login) -> anyhow::Result<SubcommandOutcome> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
@@ -102,28 +102,31 @@ pub(crate) fn login(arguments: &Login) -> anyhow::Result<Outcome> {
     });
     runtime.shutdown_background();
     match done {
-        Ok(text) => Ok(Outcome::for_people(&text, 0)),
+        Ok(text) => Ok(SubcommandOutcome::for_people(&text, 0)),
         Err(error) => {
             crate::stderr::print_error(format!("{error:#}"));
-            Ok(Outcome::for_people("", 1))
+            Ok(SubcommandOutcome::for_people("", 1))
         }
     }
 }
 
 /// Removes what is kept of a server.
-pub(crate) fn logout(arguments: &Logout) -> anyhow::Result<Outcome> {
+pub(crate) fn logout(arguments: &Logout) -> anyhow::Result<SubcommandOutcome> {
     if arguments.all {
         let folder = flags::folder(arguments.sign_in.auth_store.as_ref())?;
         let all = FileStore::list(&folder).map_err(anyhow::Error::msg)?;
         for (path, _) in &all {
             std::fs::remove_file(path).with_context(|| path.display().to_string())?;
         }
-        return Ok(Outcome::for_people(&format!("removed: {}\n", all.len()), 0));
+        return Ok(SubcommandOutcome::for_people(
+            &format!("removed: {}\n", all.len()),
+            0,
+        ));
     }
     let url = arguments.url.as_deref().unwrap_or_default();
     let store = arguments.sign_in.store(url)?;
     let Some(mut kept) = store.load().map_err(anyhow::Error::msg)? else {
-        return Ok(Outcome::for_people(
+        return Ok(SubcommandOutcome::for_people(
             &format!("{url} is not signed in to\n"),
             1,
         ));
@@ -135,11 +138,14 @@ pub(crate) fn logout(arguments: &Logout) -> anyhow::Result<Outcome> {
         store.save(&kept)
     };
     done.map_err(anyhow::Error::msg)?;
-    Ok(Outcome::for_people(&format!("signed out of {url}\n"), 0))
+    Ok(SubcommandOutcome::for_people(
+        &format!("signed out of {url}\n"),
+        0,
+    ))
 }
 
 /// Runs `mcp-rev auth`.
-pub(crate) fn auth(arguments: &Auth) -> anyhow::Result<Outcome> {
+pub(crate) fn auth(arguments: &Auth) -> anyhow::Result<SubcommandOutcome> {
     let arguments = match &arguments.command {
         AuthCommand::Status(arguments) => arguments,
         AuthCommand::Check(arguments) => return check::run(arguments),
@@ -162,15 +168,15 @@ pub(crate) fn auth(arguments: &Auth) -> anyhow::Result<Outcome> {
         text.push_str("not signed in\n");
     }
     let code = u8::from(all.is_empty());
-    Ok(Outcome::for_people(&text, code))
+    Ok(SubcommandOutcome::for_people(&text, code))
 }
 
-fn server_of(kept: &Result<Kept, String>) -> &str {
+fn server_of(kept: &Result<StoredSignIn, String>) -> &str {
     kept.as_ref().map_or("", |kept| kept.server.as_str())
 }
 
 /// Returns a sign-in in a line, without secrets.
-fn line(kept: &Kept) -> String {
+fn line(kept: &StoredSignIn) -> String {
     let mut text = format!("{} at {}", kept.server, kept.issuer);
     if let Some(client) = &kept.registration {
         let _ = write!(text, ", client {}", client.client_id);
@@ -204,7 +210,7 @@ fn lifetime(end: u64) -> String {
 }
 
 /// Returns a sign-in as JSON, without secrets.
-fn object(kept: &Kept) -> serde_json::Value {
+fn object(kept: &StoredSignIn) -> serde_json::Value {
     let tokens = kept.tokens.as_ref();
     json!({
         "server": kept.server, "issuer": kept.issuer, "resource": kept.resource,

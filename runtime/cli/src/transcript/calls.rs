@@ -7,7 +7,7 @@ use mcp_wire::Direction;
 
 /// A request that waits.
 #[derive(Debug)]
-pub(super) struct Open {
+pub(super) struct OpenRequest {
     pub(super) line: usize,
     pub(super) at: Option<u64>,
     pub(super) method: String,
@@ -19,11 +19,11 @@ pub(super) struct Open {
 const MOST_OPEN: usize = 1_000;
 
 /// An id, by its text, and who used it.
-pub(super) type Asked = (Direction, String);
+pub(super) type RequestKey = (Direction, String);
 
 /// The counts of a method's calls.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(crate) struct Calls {
+pub(crate) struct MethodCalls {
     /// Number of requests.
     pub(crate) sent: usize,
     /// Number of requests answered with a result.
@@ -45,21 +45,21 @@ pub(super) enum Stray {
 
 /// The requests of both sides.
 #[derive(Debug, Default)]
-pub(super) struct Requests {
-    open: BTreeMap<Asked, Open>,
-    answered: BTreeSet<Asked>,
+pub(super) struct OpenRequests {
+    open: BTreeMap<RequestKey, OpenRequest>,
+    answered: BTreeSet<RequestKey>,
     /// The calls of each method.
-    pub(super) calls: BTreeMap<Asked, Calls>,
+    pub(super) calls: BTreeMap<RequestKey, MethodCalls>,
 }
 
-impl Requests {
+impl OpenRequests {
     /// Returns whether an id is taken: by a request that waits, or, where ids come once, by one that was answered.
-    pub(super) fn is_taken(&self, asked: &Asked, once: bool) -> bool {
+    pub(super) fn is_taken(&self, asked: &RequestKey, once: bool) -> bool {
         self.open.contains_key(asked) || (once && self.answered.contains(asked))
     }
 
     /// A request was sent.
-    pub(super) fn ask(&mut self, asked: Asked, open: Open) {
+    pub(super) fn ask(&mut self, asked: RequestKey, open: OpenRequest) {
         let calls = self.calls.entry((asked.0, open.method.clone()));
         calls.or_default().sent += 1;
         self.open.insert(asked, open);
@@ -68,10 +68,10 @@ impl Requests {
     /// Returns a request was answered: which one.
     pub(super) fn answer(
         &mut self,
-        asked: Asked,
+        asked: RequestKey,
         at: Option<u64>,
         is_result: bool,
-    ) -> Result<Open, Stray> {
+    ) -> Result<OpenRequest, Stray> {
         let Some(open) = self.open.remove(&asked) else {
             return Err(if self.answered.contains(&asked) {
                 Stray::Twice
@@ -113,12 +113,12 @@ impl Requests {
     }
 
     /// Returns the request of this id that waits.
-    pub(super) fn waiting(&self, asked: &Asked) -> Option<&Open> {
+    pub(super) fn waiting(&self, asked: &RequestKey) -> Option<&OpenRequest> {
         self.open.get(asked)
     }
 
     /// Returns what still waits, with its id, when nothing more comes.
-    pub(super) fn end(&mut self) -> impl Iterator<Item = (String, Open)> + use<> {
+    pub(super) fn end(&mut self) -> impl Iterator<Item = (String, OpenRequest)> + use<> {
         let open = std::mem::take(&mut self.open);
         open.into_iter().map(|((_, id), open)| (id, open))
     }

@@ -1,14 +1,14 @@
 //! Findings in recorded traffic, and their kinds.
 
-use crate::report::{Finding as Check, Verdict};
+use crate::report::{CheckResult, CheckVerdict};
 
 /// A finding at a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Finding {
+pub(crate) struct TranscriptFinding {
     /// The line, from 1.
     pub(crate) line: usize,
     /// The kind.
-    pub(crate) fault: Fault,
+    pub(crate) fault: FindingKind,
     /// The place in the message.
     pub(crate) pointer: String,
     /// The type that the message was read as.
@@ -19,7 +19,7 @@ pub(crate) struct Finding {
 
 /// The kind of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Fault {
+pub(crate) enum FindingKind {
     /// The line is none of a transcript.
     Line,
     /// Messages are missing: the record was written more slowly than they came.
@@ -46,7 +46,7 @@ pub(crate) enum Fault {
     Unanswered,
 }
 
-impl Fault {
+impl FindingKind {
     /// Its name in output.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
@@ -68,26 +68,26 @@ impl Fault {
 
 /// The findings so far, in their order.
 #[derive(Debug, Default)]
-pub(crate) struct Findings(Vec<Finding>);
+pub(crate) struct TranscriptFindings(Vec<TranscriptFinding>);
 
-impl std::ops::Deref for Findings {
-    type Target = [Finding];
+impl std::ops::Deref for TranscriptFindings {
+    type Target = [TranscriptFinding];
 
-    fn deref(&self) -> &[Finding] {
+    fn deref(&self) -> &[TranscriptFinding] {
         &self.0
     }
 }
 
-impl Findings {
+impl TranscriptFindings {
     pub(crate) fn add(
         &mut self,
         line: usize,
-        fault: Fault,
+        fault: FindingKind,
         pointer: &str,
         about: &str,
         told: &str,
     ) {
-        self.0.push(Finding {
+        self.0.push(TranscriptFinding {
             line,
             fault,
             pointer: pointer.to_owned(),
@@ -97,21 +97,21 @@ impl Findings {
     }
 
     /// Adds the checks of a message, which stands at a place of its line.
-    pub(super) fn add_checks(&mut self, line: usize, place: &str, checks: Vec<Check>) {
-        for Check { read_as, verdict } in checks {
+    pub(super) fn add_checks(&mut self, line: usize, place: &str, checks: Vec<CheckResult>) {
+        for CheckResult { read_as, verdict } in checks {
             match verdict {
-                Verdict::Same => {}
-                Verdict::Lost(pointers) => {
+                CheckVerdict::Same => {}
+                CheckVerdict::Lost(pointers) => {
                     for pointer in pointers {
                         let pointer = format!("{place}{pointer}");
                         let told = "it was not written back as it was read";
-                        self.add(line, Fault::Lost, &pointer, &read_as, told);
+                        self.add(line, FindingKind::Lost, &pointer, &read_as, told);
                     }
                 }
-                Verdict::Refused(problem) => {
+                CheckVerdict::Refused(problem) => {
                     let told = format!("expected {}, found {}", problem.expected, problem.found);
                     let pointer = format!("{place}{}", problem.pointer);
-                    self.add(line, Fault::Invalid, &pointer, &read_as, &told);
+                    self.add(line, FindingKind::Invalid, &pointer, &read_as, &told);
                 }
             }
         }

@@ -7,7 +7,7 @@ use serde_json::json;
 
 /// A line that tells of a message.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Line<'a> {
+pub(crate) struct TranscriptLine<'a> {
     /// The sender.
     pub(crate) direction: Direction,
     /// When, in milliseconds since 1970, where the line says so.
@@ -62,7 +62,7 @@ pub(super) fn read_gap(line: &str) -> Option<&str> {
 ///
 /// # Errors
 /// Returns an error, in words, for a line that is neither.
-pub(crate) fn read(line: &str) -> Result<Option<Line<'_>>, String> {
+pub(crate) fn read(line: &str) -> Result<Option<TranscriptLine<'_>>, String> {
     let line = line.trim();
     if line.is_empty() || line.starts_with('#') {
         return Ok(None);
@@ -72,7 +72,7 @@ pub(crate) fn read(line: &str) -> Result<Option<Line<'_>>, String> {
             .unwrap_or(line.len()),
     );
     if let Some(direction) = direction(first) {
-        return Ok(Some(Line {
+        return Ok(Some(TranscriptLine {
             direction,
             at: None,
             text: Cow::Borrowed(rest.trim_start()),
@@ -96,7 +96,7 @@ pub(crate) fn read(line: &str) -> Result<Option<Line<'_>>, String> {
         Some(message) => message.text().to_owned(),
         None => word("text").ok_or("it has neither `message` nor `text`")?,
     };
-    Ok(Some(Line {
+    Ok(Some(TranscriptLine {
         direction,
         at,
         text: Cow::Owned(text),

@@ -15,8 +15,8 @@ use clap::Args;
 use mcp_revisions_core::Revision;
 use mcp_wire::Direction;
 
-use crate::Outcome;
-use finding::Fault;
+use crate::SubcommandOutcome;
+use finding::FindingKind;
 use other::Other;
 use talk::Talk;
 use unknown::Unknown;
@@ -41,13 +41,13 @@ fn sender(direction: Direction) -> &'static str {
     }
 }
 
-pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<SubcommandOutcome> {
     let Arguments { other, json, file } = arguments;
     let text = match read(file) {
         Ok(text) => text,
         Err(error) => {
             crate::stderr::print_error(format_args!("cannot read {file}: {error}"));
-            return Ok(Outcome {
+            return Ok(SubcommandOutcome {
                 text: String::new(),
                 code: 3,
             });
@@ -61,12 +61,12 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         let number = index + 1;
         if let Some(count) = line::read_gap(line) {
             let told = format!("messages that are missing in the record: {count}");
-            talk.findings.add(number, Fault::Gap, "", "", &told);
+            talk.findings.add(number, FindingKind::Gap, "", "", &told);
             continue;
         }
         match line::read(line) {
             Ok(None) => {}
-            Err(told) => talk.findings.add(number, Fault::Line, "", "", &told),
+            Err(told) => talk.findings.add(number, FindingKind::Line, "", "", &told),
             Ok(Some(line)) => {
                 count += 1;
                 for said in talk.hears(number, line.at, line.direction, &line.text) {
@@ -93,9 +93,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     };
     Ok(if *json {
         let text = report.json();
-        Outcome { text, code }
+        SubcommandOutcome { text, code }
     } else {
-        Outcome::for_people(&report.text(), code)
+        SubcommandOutcome::for_people(&report.text(), code)
     })
 }
 

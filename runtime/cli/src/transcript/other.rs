@@ -7,7 +7,7 @@ use mcp_revisions_core::{Adapter, Context, LossKind, Outcome, Revision, Session,
 use mcp_revisions_core::{MessageContext, Protocol, Route, convert_messages, read_messages};
 use mcp_wire::MessageKind;
 
-use super::said::Said;
+use super::said::TranscriptMessage;
 use super::talk::Talk;
 
 /// The cost of a rule for a message.
@@ -78,7 +78,7 @@ impl Other {
     }
 
     /// Converts a message to the other revision.
-    pub(crate) fn look(&mut self, said: &Said, talk: &Talk) {
+    pub(crate) fn look(&mut self, said: &TranscriptMessage, talk: &Talk) {
         let Ok(messages) = read_messages(&said.text) else {
             return;
         };

@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use mcp_wire::{Direction, printable};
 use serde_json::{Value, json};
 
-use super::calls::Calls;
-use super::finding::Finding;
+use super::calls::MethodCalls;
+use super::finding::TranscriptFinding;
 use super::other::{Effects, Other};
 use super::sender;
 use super::talk::Talk;
@@ -50,7 +50,7 @@ impl Report<'_> {
         } = self;
         let mut text = String::new();
         for finding in talk.findings.iter() {
-            let Finding {
+            let TranscriptFinding {
                 line,
                 fault,
                 pointer,
@@ -79,7 +79,7 @@ impl Report<'_> {
         };
         let _ = writeln!(text, "{}, {spoken}", counted(*count, "message"));
         for ((direction, method), calls) in talk.calls() {
-            let Calls {
+            let MethodCalls {
                 sent,
                 answered,
                 failed,
@@ -147,7 +147,7 @@ impl Report<'_> {
             });
             let _ = writeln!(text, "{row}");
         }
-        let calls = |(key, calls): (&(Direction, String), &Calls)| {
+        let calls = |(key, calls): (&(Direction, String), &MethodCalls)| {
             json!({
                 "from": sender(key.0),
                 "method": key.1,

@@ -5,7 +5,7 @@ use mcp_wire::Direction;
 
 /// A message that belongs to a revision, ready to be looked into.
 #[derive(Debug)]
-pub(crate) struct Said {
+pub(crate) struct TranscriptMessage {
     /// The line that it stands in.
     pub(crate) line: usize,
     /// The sender.

@@ -10,9 +10,9 @@ use mcp_wire::{
     Unreadable, peek,
 };
 
-use super::calls::{Asked, Calls, Open, Requests, Stray};
-use super::finding::{Fault, Findings};
-use super::said::Said;
+use super::calls::{MethodCalls, OpenRequest, OpenRequests, RequestKey, Stray};
+use super::finding::{FindingKind, TranscriptFindings};
+use super::said::TranscriptMessage;
 use super::sender;
 use crate::message;
 use crate::revisions::known_methods;
@@ -33,13 +33,13 @@ struct Heard<'h> {
 pub(crate) struct Talk {
     /// The revision of the session, or of the last claim.
     settled: Option<Revision>,
-    requests: Requests,
+    requests: OpenRequests,
     /// The client's capabilities, from the handshake.
     pub(crate) capabilities: Option<Json>,
     /// The client's name and version.
     pub(crate) client: Option<Json>,
     /// The findings.
-    pub(crate) findings: Findings,
+    pub(crate) findings: TranscriptFindings,
     /// The notifications.
     pub(crate) notifications: BTreeMap<(Direction, String), usize>,
     /// Methods that the revision does not have.
@@ -65,7 +65,7 @@ impl Talk {
         at: Option<u64>,
         direction: Direction,
         text: &str,
-    ) -> Vec<Said> {
+    ) -> Vec<TranscriptMessage> {
         let messages = match read_messages(text) {
             Ok(messages) => messages,
             Err(problem) => {
@@ -75,7 +75,7 @@ impl Talk {
                 };
                 self.findings.add(
                     line,
-                    Fault::NoMessage,
+                    FindingKind::NoMessage,
                     &problem.pointer,
                     about,
                     &problem.message,
@@ -92,7 +92,8 @@ impl Talk {
             let told = format!(
                 "expected one message, since revision {revision} has no batches, found an array"
             );
-            self.findings.add(line, Fault::Invalid, "", "batch", &told);
+            self.findings
+                .add(line, FindingKind::Invalid, "", "batch", &told);
         }
         let mut all = Vec::new();
         for (index, message) in messages.all.iter().enumerate() {
@@ -113,7 +114,7 @@ impl Talk {
         all
     }
 
-    fn one(&mut self, heard: Heard<'_>, message: &Peeked<'_>) -> Option<Said> {
+    fn one(&mut self, heard: Heard<'_>, message: &Peeked<'_>) -> Option<TranscriptMessage> {
         let Heard {
             line,
             direction,
@@ -121,7 +122,7 @@ impl Talk {
             text,
             ..
         } = heard;
-        let said = |revision, method: &str| Said {
+        let said = |revision, method: &str| TranscriptMessage {
             line,
             direction,
             revision,
@@ -140,11 +141,16 @@ impl Talk {
                 let once = revision.is_none_or(|it| it.has_rule(ProtocolRule::IdsOnce));
                 if self.requests.is_taken(&key, once) {
                     let told = format!("expected an id that was not used before, found {}", key.1);
-                    self.findings
-                        .add(line, Fault::IdUsed, &format!("{place}/id"), method, &told);
+                    self.findings.add(
+                        line,
+                        FindingKind::IdUsed,
+                        &format!("{place}/id"),
+                        method,
+                        &told,
+                    );
                 }
                 self.called(heard, revision, method, MethodKind::Request);
-                let open = Open {
+                let open = OpenRequest {
                     line,
                     at: heard.at,
                     method: method.to_owned(),
@@ -227,10 +233,10 @@ impl Talk {
                 if !self
                     .findings
                     .iter()
-                    .any(|finding| finding.fault == Fault::NoRevision)
+                    .any(|finding| finding.fault == FindingKind::NoRevision)
                 {
                     self.findings
-                        .add(line, Fault::NoRevision, place, method, told);
+                        .add(line, FindingKind::NoRevision, place, method, told);
                 }
             }
             return self.settled;
@@ -252,7 +258,7 @@ impl Talk {
                 let told = format!("expected a protocol version, found `{named}`");
                 self.findings.add(
                     line,
-                    Fault::Version,
+                    FindingKind::Version,
                     &format!("{place}{pointer}"),
                     method,
                     &told,
@@ -274,8 +280,13 @@ impl Talk {
                     named.unwrap_or_default()
                 );
                 let pointer = format!("{place}/result/protocolVersion");
-                self.findings
-                    .add(line, Fault::Version, &pointer, "initialize response", &told);
+                self.findings.add(
+                    line,
+                    FindingKind::Version,
+                    &pointer,
+                    "initialize response",
+                    &told,
+                );
             }
             None => {}
         }
@@ -309,7 +320,7 @@ impl Talk {
             );
             self.findings.add(
                 line,
-                Fault::Direction,
+                FindingKind::Direction,
                 &format!("{place}/method"),
                 &format!("{method} {kind}"),
                 &told,
@@ -327,7 +338,7 @@ impl Talk {
         heard: Heard<'_>,
         id: Option<&RequestId>,
         is_result: bool,
-    ) -> Option<Open> {
+    ) -> Option<OpenRequest> {
         let Heard {
             line,
             at,
@@ -336,7 +347,7 @@ impl Talk {
             ..
         } = heard;
         // An error without an id speaks of no request that anybody could name.
-        let key: Asked = (direction.back(), mcp_wire::to_string(id?));
+        let key: RequestKey = (direction.back(), mcp_wire::to_string(id?));
         let id = key.1.clone();
         let stray = match self.requests.answer(key, at, is_result) {
             Ok(open) => return Some(open),
@@ -344,10 +355,13 @@ impl Talk {
         };
         let (fault, told) = match stray {
             Stray::Twice => (
-                Fault::AnsweredTwice,
+                FindingKind::AnsweredTwice,
                 format!("second response to request {id}"),
             ),
-            Stray::Unasked => (Fault::Unasked, format!("response to unknown request {id}")),
+            Stray::Unasked => (
+                FindingKind::Unasked,
+                format!("response to unknown request {id}"),
+            ),
         };
         self.findings
             .add(line, fault, &format!("{place}/id"), "response", &told);
@@ -355,7 +369,7 @@ impl Talk {
     }
 
     /// Returns the calls of each method.
-    pub(crate) fn calls(&self) -> &BTreeMap<(Direction, String), Calls> {
+    pub(crate) fn calls(&self) -> &BTreeMap<(Direction, String), MethodCalls> {
         &self.requests.calls
     }
 
@@ -368,7 +382,7 @@ impl Talk {
     /// Forgets what was counted, found and answered, so that traffic may go by for ever; see [`Requests::forget`].
     pub(crate) fn forget(&mut self, before: usize) {
         self.requests.forget(before);
-        self.findings = Findings::default();
+        self.findings = TranscriptFindings::default();
         self.notifications.clear();
         self.unknown.clear();
     }
@@ -381,7 +395,7 @@ impl Talk {
                 let about = format!("{} request", open.method);
                 let told = format!("no response to request {id}");
                 self.findings
-                    .add(open.line, Fault::Unanswered, "", &about, &told);
+                    .add(open.line, FindingKind::Unanswered, "", &about, &told);
             }
         }
         self.findings.sort();

@@ -12,7 +12,7 @@ use mcp_revisions_schema::sorted::SortedMap;
 use mcp_revisions_schema::spec::methods::MethodRules;
 use serde_json::Value;
 
-use super::said::Said;
+use super::said::TranscriptMessage;
 use crate::embedded;
 use crate::revisions::known_methods;
 
@@ -44,7 +44,7 @@ impl Unknown {
     }
 
     /// Counts what is not known of a message.
-    pub(crate) fn look(&mut self, said: &Said) {
+    pub(crate) fn look(&mut self, said: &TranscriptMessage) {
         let Ok(Value::Object(message)) = serde_json::from_str(&said.text) else {
             return;
         };
@@ -79,17 +79,17 @@ impl Unknown {
         });
         if let Some(model) = model {
             let members = &mut self.members;
-            Walk { model, members }.named(name, value);
+            UnknownWalk { model, members }.named(name, value);
         }
     }
 }
 
-struct Walk<'w> {
+struct UnknownWalk<'w> {
     model: &'w Model,
     members: &'w mut BTreeMap<String, usize>,
 }
 
-impl Walk<'_> {
+impl UnknownWalk<'_> {
     fn ty(&mut self, ty: &Ty, value: &Value) {
         match (ty, value) {
             (Ty::Named(name), value) => self.named(name, value),

@@ -3,9 +3,9 @@
 use mcp_wire::{Encode, Extra, Map};
 
 use super::{Context, FOREIGN};
-use crate::loss::{Change, Members};
+use crate::loss::{Change, LossMembers};
 use crate::outcome::Stop;
-use crate::path::Segment;
+use crate::path::LossSegment;
 use crate::rule::Rule;
 
 impl Context {
@@ -17,7 +17,7 @@ impl Context {
         value: A,
         convert: fn(A, &mut Self) -> B,
     ) -> B {
-        self.path.enter(Segment::Member(name));
+        self.path.enter(LossSegment::Member(name));
         let result = convert(value, self);
         self.path.leave();
         result
@@ -62,10 +62,10 @@ impl Context {
         let rule = lost.first().map_or(&FOREIGN, |loss| loss.rule);
         let in_session = lost.iter().all(|loss| loss.change == Change::InSession);
         let members = lost.into_iter().filter_map(|loss| match loss.below {
-            Segment::Member(name) => Some((name.to_owned(), loss.value?)),
+            LossSegment::Member(name) => Some((name.to_owned(), loss.value?)),
             _ => None,
         });
-        let members = Some(Members(members.collect()));
+        let members = Some(LossMembers(members.collect()));
         if in_session {
             self.leave_to_session(rule, name, members)
         } else {
@@ -82,7 +82,7 @@ impl Context {
         items: Vec<A>,
         convert: fn(A, &mut Self) -> B,
     ) -> Vec<B> {
-        self.path.enter(Segment::Member(name));
+        self.path.enter(LossSegment::Member(name));
         let converted = self.items(items, convert);
         self.path.leave();
         converted
@@ -91,7 +91,7 @@ impl Context {
     /// Converts each item of a list; losses get the item's index.
     #[doc(hidden)]
     pub fn items<A, B>(&mut self, items: Vec<A>, convert: fn(A, &mut Self) -> B) -> Vec<B> {
-        self.path.enter(Segment::Index(0));
+        self.path.enter(LossSegment::Index(0));
         let mut converted = Vec::with_capacity(items.len());
         for item in items {
             converted.push(convert(item, self));
@@ -112,7 +112,7 @@ impl Context {
         items: Vec<A>,
         convert: fn(A, &mut Self) -> Result<B, Stop>,
     ) -> Result<Vec<B>, Stop> {
-        self.path.enter(Segment::Member(name));
+        self.path.enter(LossSegment::Member(name));
         let converted = self.try_items(items, convert);
         self.path.leave();
         converted
@@ -128,7 +128,7 @@ impl Context {
         items: Vec<A>,
         convert: fn(A, &mut Self) -> Result<B, Stop>,
     ) -> Result<Vec<B>, Stop> {
-        self.path.enter(Segment::Index(0));
+        self.path.enter(LossSegment::Index(0));
         let mut converted = Vec::with_capacity(items.len());
         for item in items {
             converted.push(convert(item, self)?);
@@ -148,14 +148,14 @@ impl Context {
         keep: fn(&A) -> bool,
         convert: fn(A, &mut Self) -> B,
     ) -> Vec<B> {
-        self.path.enter(Segment::Member(name));
+        self.path.enter(LossSegment::Member(name));
         let mut kept = Vec::with_capacity(items.len());
         for (index, item) in items.into_iter().enumerate() {
             if !keep(&item) {
-                self.note(rule, Segment::Index(index), Change::Removed, item);
+                self.note(rule, LossSegment::Index(index), Change::Removed, item);
                 continue;
             }
-            self.path.enter(Segment::Index(index));
+            self.path.enter(LossSegment::Index(index));
             kept.push(convert(item, self));
             self.path.leave();
         }
@@ -168,7 +168,7 @@ impl Context {
         values
             .into_iter()
             .map(|(name, value)| {
-                self.path.enter(Segment::Key(name.as_str().into()));
+                self.path.enter(LossSegment::Key(name.as_str().into()));
                 let value = convert(value, self);
                 self.path.leave();
                 (name, value)
@@ -187,7 +187,7 @@ impl Context {
         convert: fn(A, &mut Self) -> Result<B, Stop>,
     ) -> Result<Map<B>, Stop> {
         let each = |(name, value): (String, A)| {
-            self.path.enter(Segment::Key(name.as_str().into()));
+            self.path.enter(LossSegment::Key(name.as_str().into()));
             let value = convert(value, self);
             self.path.leave();
             Ok((name, value?))

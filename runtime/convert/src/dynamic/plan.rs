@@ -27,12 +27,12 @@ pub(super) struct PlannedStep {
     pub(super) method: Option<&'static MethodStep>,
     /// Whether a subscription delivers the message.
     pub(super) delivers: bool,
-    pub(super) how: How,
+    pub(super) how: PlanKind,
 }
 
 /// What a step does with a value.
 #[derive(Debug)]
-pub(super) enum How {
+pub(super) enum PlanKind {
     /// The conversion, and the type that it gives.
     Convert(&'static TypeStep, &'static TypeInfo),
     /// The value is read again, as the type that is exactly alike.
@@ -46,15 +46,15 @@ pub(super) enum How {
 /// The plans of methods, each made when it is first needed: as many as there are methods, parts and ways between
 /// revisions, and no more.
 #[derive(Debug)]
-pub(super) struct Plans(OnceLock<Box<[Way]>>);
+pub(super) struct ConversionPlans(OnceLock<Box<[PlanDirection]>>);
 
 /// The plans between two revisions, for each of the first one's methods.
-type Way = OnceLock<Box<[OnceLock<Plan>]>>;
+type PlanDirection = OnceLock<Box<[OnceLock<Plan>]>>;
 
 /// How many plans a method has: a part, and who sends the request if that is known.
 const PLANS: usize = 2 * 3;
 
-impl Plans {
+impl ConversionPlans {
     pub(super) const fn new() -> Self {
         Self(OnceLock::new())
     }
@@ -128,8 +128,8 @@ impl Tables {
             }
             let how = how(pair.types(step.up), pair.alike, revision, ty, subject);
             let next = match &how {
-                How::Convert(_, next) | How::Read(next) => Some(*next),
-                How::Nowhere(_) | How::Fail(_) => None,
+                PlanKind::Convert(_, next) | PlanKind::Read(next) => Some(*next),
+                PlanKind::Nowhere(_) | PlanKind::Fail(_) => None,
             };
             plan.steps.push(PlannedStep {
                 name: pair.step(step.up),
@@ -159,22 +159,22 @@ fn how(
     revision: &'static RevisionTables,
     ty: &'static TypeInfo,
     subject: Subject<'_>,
-) -> How {
+) -> PlanKind {
     let wanted = match subject {
         Subject::Type(_) => None,
         Subject::Method(..) => match type_of(revision, subject) {
             Ok(wanted) => Some(wanted.rust_name),
-            Err(failure) => return How::Fail(failure),
+            Err(failure) => return PlanKind::Fail(failure),
         },
     };
     match route::type_step(types, ty.rust_name, wanted) {
         Some(one) => match revision.rust_type(one.to) {
-            Some(next) => How::Convert(one, next),
-            None => How::Fail(Failure::Unknown(format!("no type `{}`", one.to))),
+            Some(next) => PlanKind::Convert(one, next),
+            None => PlanKind::Fail(Failure::Unknown(format!("no type `{}`", one.to))),
         },
         None => {
             let same = (revision.rust_type(ty.rust_name)).filter(|_| alike.contains(&ty.rust_name));
-            same.map_or(How::Nowhere(revision.id), How::Read)
+            same.map_or(PlanKind::Nowhere(revision.id), PlanKind::Read)
         }
     }
 }

@@ -4,7 +4,7 @@ use super::tables::{Pair, TypeStep};
 
 /// A step between adjacent revisions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Step {
+pub(crate) struct RouteStep {
     /// The index of the pair.
     pub(crate) pair: usize,
     /// The index of the revision that it leads to.
@@ -14,7 +14,7 @@ pub(crate) struct Step {
 }
 
 /// Returns the steps from a revision to another, by their indexes.
-pub(crate) fn steps(from: usize, to: usize) -> impl Iterator<Item = Step> {
+pub(crate) fn steps(from: usize, to: usize) -> impl Iterator<Item = RouteStep> {
     let mut at = from;
     std::iter::from_fn(move || {
         let up = at < to;
@@ -22,13 +22,13 @@ pub(crate) fn steps(from: usize, to: usize) -> impl Iterator<Item = Step> {
             return None;
         }
         let step = if up {
-            Step {
+            RouteStep {
                 pair: at,
                 to: at + 1,
                 up,
             }
         } else {
-            Step {
+            RouteStep {
                 pair: at - 1,
                 to: at - 1,
                 up,

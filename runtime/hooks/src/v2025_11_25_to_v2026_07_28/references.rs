@@ -8,13 +8,13 @@ use serde_json::{Map, Value, json};
 use crate::schema::below;
 
 /// Where a schema moves to.
-pub(super) struct Schema {
+pub(super) struct SchemaText {
     place: String,
     /// The keyword that gives a schema a base of its own.
     id: &'static str,
 }
 
-impl Schema {
+impl SchemaText {
     /// To this place of the document that it becomes a part of.
     pub(super) fn at(place: &str) -> Self {
         Self {
@@ -52,7 +52,7 @@ fn is_one_of(dialect: Option<&Value>, names: &[&str]) -> bool {
 /// Returns the schema with its references to places in itself pointing there.
 ///
 /// One with an `$id` of its own stays as it is, wherever it stands: its references are relative to that.
-pub(super) fn moved(mut schema: Value, to: &Schema) -> Value {
+pub(super) fn moved(mut schema: Value, to: &SchemaText) -> Value {
     if has_own_base(&schema, to.id) {
         return schema;
     }

@@ -9,7 +9,7 @@ use mcp_convert::Ruled;
 use mcp_wire::{Json, JsonObject, Kind, Map};
 use serde_json::{Value, json};
 
-use super::references::{Schema, definitions, moved};
+use super::references::{SchemaText, definitions, moved};
 use crate::marks::{RESULT, WRAPPED, mark, read_mark, unwrapped};
 use crate::spelled;
 
@@ -199,7 +199,7 @@ impl Takes {
         let dialect = inner
             .as_object_mut()
             .and_then(|schema| schema.remove("$schema"));
-        let to = |place: &str| Schema::at(place).of_dialect(dialect.as_ref());
+        let to = |place: &str| SchemaText::at(place).of_dialect(dialect.as_ref());
         let mut whole = match self {
             Self::Objects => inner,
             Self::Others => json!({

@@ -9,7 +9,7 @@ use mcp_wire::{
 };
 
 use super::tools::RefusedCall;
-use super::{Client, Pending, Purpose, Waiting};
+use super::{Client, PendingRequest, RequestPurpose, Waiting};
 use crate::ask::{outcome, own_id, read_error, spelled_id};
 use crate::client::requests::TaskStage;
 use crate::errors::UNSUPPORTED_PROTOCOL_VERSION;
@@ -17,9 +17,9 @@ use crate::lost::Stopped;
 use crate::mistakes::shown;
 use crate::negotiate::lifecycle::{Evidence, choose, supported};
 use crate::tasks::{Form, RESULT_TYPE, plain_tools};
-use crate::translate::Way;
+use crate::translate::TextDirection;
 use crate::unread;
-use crate::{Answer, Connection, Event, Exchange, Failure, Ignored, Mended, Output};
+use crate::{Answer, Connection, Event, Exchange, Failure, Ignored, MendedMessage, Output};
 use mcp_revisions_core::RevisionSet;
 use mcp_revisions_core::methods;
 
@@ -156,7 +156,7 @@ impl Connection<Client> {
         let Some((id, misnamed, pending)) = found else {
             return self.answers_nothing(said, message);
         };
-        let Pending {
+        let PendingRequest {
             purpose,
             revision,
             exchange: sent_in,
@@ -171,34 +171,34 @@ impl Connection<Client> {
             self.put(Output::Close(sent_in));
         }
         for why in misnamed.into_iter().chain(malformed) {
-            self.tell(Event::Mended(Mended::new(purpose.method(), why)));
+            self.tell(Event::Mended(MendedMessage::new(purpose.method(), why)));
         }
         if let Some(posted) = self.state.exchanges.get_mut(&sent_in) {
             *posted = None;
         }
-        if matches!(purpose, Purpose::Probe) {
+        if matches!(purpose, RequestPurpose::Probe) {
             let message = Some(message);
             return self.probed(Evidence::Answer { status, message }, now);
         }
         match (purpose, outcome(message)) {
-            (Purpose::Initialize, Ok(result)) => self.initialized(&result, now),
-            (Purpose::Initialize, Err(error)) => self.handshake_refused(status, error, now),
-            (Purpose::Application(request), Ok(result)) => {
+            (RequestPurpose::Initialize, Ok(result)) => self.initialized(&result, now),
+            (RequestPurpose::Initialize, Err(error)) => self.handshake_refused(status, error, now),
+            (RequestPurpose::Application(request), Ok(result)) => {
                 self.state.stage.confirm();
                 self.note_session_request(&request.ask, revision);
                 self.take_result(*request, said.as_ref(), &result, revision, now);
             }
-            (Purpose::Application(request), Err(error)) => {
+            (RequestPurpose::Application(request), Err(error)) => {
                 self.take_error(*request, said.as_ref(), error, revision, now);
             }
-            (Purpose::Relist, result) => self.relisted(result, revision, now),
-            (Purpose::Task { token, look }, result) => {
+            (RequestPurpose::Relist, result) => self.relisted(result, revision, now),
+            (RequestPurpose::Task { token, look }, result) => {
                 self.looked_at_task(token, look, result, now);
             }
-            (Purpose::Listen, result) => self.listened(id, result.err(), now),
-            (Purpose::LogLevel, result) => self.end_level_wait(result.err()),
-            (Purpose::Restore(uri), result) => self.restored(uri, result.err(), revision),
-            (Purpose::Probe | Purpose::Adapter, _) => {}
+            (RequestPurpose::Listen, result) => self.listened(id, result.err(), now),
+            (RequestPurpose::LogLevel, result) => self.end_level_wait(result.err()),
+            (RequestPurpose::Restore(uri), result) => self.restored(uri, result.err(), revision),
+            (RequestPurpose::Probe | RequestPurpose::Adapter, _) => {}
         }
     }
 
@@ -257,8 +257,8 @@ impl Connection<Client> {
             result.is_some_and(|result| result.get(member).is_some())
         };
         match purpose {
-            Some(Purpose::Initialize) if names_itself("protocolVersion") => return true,
-            Some(Purpose::Probe) if names_itself("supportedVersions") => return true,
+            Some(RequestPurpose::Initialize) if names_itself("protocolVersion") => return true,
+            Some(RequestPurpose::Probe) if names_itself("supportedVersions") => return true,
             _ => {}
         }
         let has_content = message.result.is_some_and(|result| {
@@ -350,7 +350,7 @@ impl Connection<Client> {
         };
         let result = plain.as_ref().unwrap_or(result);
         let translator = &self.role.translator;
-        let carried = translator.result_told(Way::In, method, result, revision, id);
+        let carried = translator.result_told(TextDirection::In, method, result, revision, id);
         let answer = match carried {
             Ok((result, lost)) => {
                 request.losses.extend(lost);
@@ -422,7 +422,7 @@ impl Connection<Client> {
         }
         let method = &request.ask.method;
         let translator = &self.role.translator;
-        let carried = match translator.error(Way::In, method, error.clone(), revision) {
+        let carried = match translator.error(TextDirection::In, method, error.clone(), revision) {
             // The application may do what the error asks for, and call again.
             Err(Stopped::RequiresState(needs))
                 if needs.adapter == Adapter::MultiRoundTrip && self.role.options.adapts =>

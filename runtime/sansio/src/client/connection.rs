@@ -6,22 +6,22 @@ use std::time::Duration;
 use mcp_wire::Json;
 
 use super::requests::Resumed;
-use super::state::State;
-use super::{Client, Post, Refused, Retry, Verdict, Waiting};
+use super::state::ClientState;
+use super::{Client, Post, RequestRefusal, Retry, Verdict, Waiting};
 use crate::connection::sealed::Sealed;
-use crate::negotiate::stage::Stage;
+use crate::negotiate::stage::NegotiationStage;
 use crate::{Answer, Answered, Connection, Event, OutgoingRequest, Role, Token};
 
 impl Sealed for Client {}
 
 impl Role for Client {
     type Text = Post;
-    type State = State;
+    type State = ClientState;
 
-    fn begin(&self) -> State {
-        State {
-            stage: Stage::Unknown(self.options.verdict),
-            ..State::default()
+    fn begin(&self) -> ClientState {
+        ClientState {
+            stage: NegotiationStage::Unknown(self.options.verdict),
+            ..ClientState::default()
         }
     }
 
@@ -35,14 +35,14 @@ impl Connection<Client> {
     ///
     /// # Errors
     /// Returns an error if too many wait for their answer, or the client speaks no revision.
-    pub fn ask(&mut self, ask: OutgoingRequest, now: Duration) -> Result<Token, Refused> {
+    pub fn ask(&mut self, ask: OutgoingRequest, now: Duration) -> Result<Token, RequestRefusal> {
         self.enqueue(ask, None, now)
     }
 
     /// Returns when [`wake`](Self::wake) has something to do.
     #[must_use]
     pub fn wake_at(&self) -> Option<Duration> {
-        let State {
+        let ClientState {
             rounds,
             changes,
             polls,
@@ -71,7 +71,7 @@ impl Connection<Client> {
     /// Returns how many requests of the application wait for their answer.
     #[must_use]
     pub fn pending(&self) -> usize {
-        let State {
+        let ClientState {
             waiting,
             pending,
             rounds,
@@ -88,9 +88,9 @@ impl Connection<Client> {
     ///
     /// # Errors
     /// A client that speaks no revision.
-    pub fn connect(&mut self, now: Duration) -> Result<(), Refused> {
+    pub fn connect(&mut self, now: Duration) -> Result<(), RequestRefusal> {
         if self.role.options.revisions.is_empty() {
-            return Err(Refused::NoRevisions);
+            return Err(RequestRefusal::NoRevisions);
         }
         self.start(now);
         Ok(())
@@ -117,7 +117,7 @@ impl Connection<Client> {
         retry: Retry,
         answers: impl IntoIterator<Item = (String, Json)>,
         now: Duration,
-    ) -> Result<Token, Refused> {
+    ) -> Result<Token, RequestRefusal> {
         let (ask, resumed) = self.resumed(retry, answers);
         self.enqueue(ask, Some(resumed), now)
     }
@@ -127,12 +127,12 @@ impl Connection<Client> {
         ask: OutgoingRequest,
         retry: Option<Resumed>,
         now: Duration,
-    ) -> Result<Token, Refused> {
+    ) -> Result<Token, RequestRefusal> {
         if self.pending() >= self.role.options.limits.max_pending_requests {
-            return Err(Refused::TooManyPending);
+            return Err(RequestRefusal::TooManyPending);
         }
         if self.role.options.revisions.is_empty() {
-            return Err(Refused::NoRevisions);
+            return Err(RequestRefusal::NoRevisions);
         }
         let token = self.new_token();
         self.state.waiting.push_back(Waiting {

@@ -56,9 +56,9 @@ use mcp_wire::Direction;
 pub use super::negotiate::lifecycle;
 pub use super::{
     Answer, Answered, Caller, Cancelled, Connection, CustomNotification, CustomRequest, Event,
-    Exchange, Failure, Fate, Ignored, IncomingRequest, InputRequired, Mended, Notification,
-    OutgoingRequest, Output, Profile, Question, Refused, Reopened, Retry, Said, ServerFacts,
-    TaskState, TaskStatus, To, Token,
+    Exchange, Failure, Fate, Ignored, IncomingRequest, InputRequired, MendedMessage, Notification,
+    OutgoingRequest, Output, Profile, Question, Reopened, RequestRefusal, Retry, SendOutcome,
+    ServerFacts, TaskState, TaskStatus, To, Token,
 };
 pub use options::{Channel, Options, Verdict};
 pub use output::Post;
@@ -70,7 +70,7 @@ use crate::mistakes::MistakeHook;
 pub use crate::mistakes::{MistakeOutcome, PeerMistake};
 use crate::translate::Translator;
 use mcp_revisions_core::RevisionSet;
-use requests::{Called, Pending, Purpose, Waiting};
+use requests::{Called, PendingRequest, RequestPurpose, Waiting};
 
 /// The options of a client whose application speaks one revision.
 #[derive(Debug)]

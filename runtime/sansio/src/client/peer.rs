@@ -7,16 +7,16 @@ use mcp_revisions_core::{Lifecycle, Loss, Revision};
 use mcp_wire::envelope::write;
 use mcp_wire::{ErrorObject, Json, MessageKind, Peeked, Raw, RawId, RequestId};
 
-use super::{Called, Client, Pending, Purpose};
+use super::{Called, Client, PendingRequest, RequestPurpose};
 use crate::ask::own_id;
 use crate::json::object;
 use crate::lost::Stopped;
 use crate::mistakes::quotable;
 use crate::tasks::NOTIFICATIONS_TASKS;
-use crate::translate::{Way, no_params};
+use crate::translate::{TextDirection, no_params};
 use crate::{
     Answer, Caller, Cancelled, Connection, CustomNotification, Event, Exchange, Fate, Ignored,
-    IncomingRequest, Mended, Notification, Said, Token,
+    IncomingRequest, MendedMessage, Notification, SendOutcome, Token,
 };
 use mcp_revisions_core::known_method;
 use mcp_revisions_core::methods;
@@ -68,7 +68,8 @@ impl Connection<Client> {
             return self.tell(Event::CustomRequest(call.of(message, exchange, about)));
         }
         let translator = &self.role.translator;
-        let carried = translator.params_told(Way::In, method, &params, revision, Some(&id));
+        let carried =
+            translator.params_told(TextDirection::In, method, &params, revision, Some(&id));
         match carried.and_then(|carried| Ok((named(method)?, carried))) {
             Ok((method, (params, losses))) => {
                 (self.state.calls).insert(token, Called::Request { id, method });
@@ -139,18 +140,18 @@ impl Connection<Client> {
         call: Token,
         answer: Result<Json, ErrorObject>,
         now: Duration,
-    ) -> Said {
+    ) -> SendOutcome {
         let (id, method) = match self.state.calls.remove(&call) {
             Some(Called::Request { id, method }) => (id, method),
             Some(Called::Question { round, key }) => {
-                return Said::of(if self.answer_question(round, key, answer, now) {
+                return SendOutcome::of(if self.answer_question(round, key, answer, now) {
                     Fate::Adapted
                 } else {
                     Fate::Unknown
                 });
             }
             Some(Called::TaskQuestion { task, key, method }) => {
-                return Said::of(if self.answer_task(task, (key, method), answer) {
+                return SendOutcome::of(if self.answer_task(task, (key, method), answer) {
                     Fate::Adapted
                 } else {
                     Fate::Unknown
@@ -158,18 +159,24 @@ impl Connection<Client> {
             }
             Some(Called::Other { id }) => {
                 self.post_answer(&id, answer, self.spoken());
-                return Said::of(Fate::Sent);
+                return SendOutcome::of(Fate::Sent);
             }
-            None => return Said::of(Fate::Unknown),
+            None => return SendOutcome::of(Fate::Unknown),
         };
         let Some(revision) = self.state.stage.revision() else {
-            return Said::of(Fate::Unknown);
+            return SendOutcome::of(Fate::Unknown);
         };
         let translator = &self.role.translator;
-        let mut said = Said::of(Fate::Sent);
+        let mut said = SendOutcome::of(Fate::Sent);
         let answer = match answer {
             Ok(result) => {
-                match translator.result_told(Way::Out, method, &result, revision, Some(&id)) {
+                match translator.result_told(
+                    TextDirection::Out,
+                    method,
+                    &result,
+                    revision,
+                    Some(&id),
+                ) {
                     Ok((result, losses)) => {
                         said.losses = losses;
                         Ok(result)
@@ -245,7 +252,7 @@ impl Connection<Client> {
             return;
         }
         let translator = &self.role.translator;
-        let carried = translator.params_told(Way::In, method, &params, revision, None);
+        let carried = translator.params_told(TextDirection::In, method, &params, revision, None);
         match carried.and_then(|carried| Ok((named(method)?, carried))) {
             Ok((method, (params, losses))) => {
                 self.tell_notice(Notification {
@@ -263,9 +270,11 @@ impl Connection<Client> {
     /// The server ends a stream of changes; a result may follow, or not.
     fn stream_taken_down(&mut self, params: Option<&Json>, now: Duration) {
         let id = requested(params).and_then(|id| own_id(&id));
-        let is_stream = |purpose: &Purpose| match purpose {
-            Purpose::Listen => true,
-            Purpose::Application(request) => request.ask.method == methods::SUBSCRIPTIONS_LISTEN,
+        let is_stream = |purpose: &RequestPurpose| match purpose {
+            RequestPurpose::Listen => true,
+            RequestPurpose::Application(request) => {
+                request.ask.method == methods::SUBSCRIPTIONS_LISTEN
+            }
             _ => false,
         };
         let pending = id.and_then(|id| self.state.pending.get(&id));
@@ -277,7 +286,7 @@ impl Connection<Client> {
             let why = "it names no stream of this client".to_owned();
             return self.ignore(Ignored::Invalid(method, why));
         };
-        let Some(Pending {
+        let Some(PendingRequest {
             purpose, exchange, ..
         }) = self.state.pending.remove(&id)
         else {
@@ -287,7 +296,7 @@ impl Connection<Client> {
             *posted = None;
         }
         match purpose {
-            Purpose::Application(request) => {
+            RequestPurpose::Application(request) => {
                 let result = object([("resultType", Json::of("complete"))]);
                 let key = mcp_wire::meta::SUBSCRIPTION_ID;
                 let result = mcp_wire::meta::with(&result, key, &Json::from(id));
@@ -319,7 +328,9 @@ impl Connection<Client> {
     fn by_progress_token(&self, wanted: &Json) -> Option<Token> {
         let mut pending = self.state.pending.values();
         let found = pending.find_map(|pending| match &pending.purpose {
-            Purpose::Application(request) if request.progress_token.as_ref() == Some(wanted) => {
+            RequestPurpose::Application(request)
+                if request.progress_token.as_ref() == Some(wanted) =>
+            {
                 Some(request.token)
             }
             _ => None,
@@ -340,7 +351,7 @@ impl Connection<Client> {
         let (sent, found) = (quotable(sent), quotable(wanted.text()));
         let why = format!("at /params/progressToken: expected {sent}, found {found}");
         let method = methods::NOTIFICATIONS_PROGRESS;
-        self.tell(Event::Mended(Mended::new(method, why)));
+        self.tell(Event::Mended(MendedMessage::new(method, why)));
         Some(token)
     }
 
@@ -367,9 +378,9 @@ impl Connection<Client> {
         params: Option<&Json>,
         exchange: Option<Exchange>,
     ) -> Option<Token> {
-        let token_of = |purpose: &Purpose| match purpose {
-            Purpose::Application(request) => Some(request.token),
-            Purpose::Task { token, .. } => Some(*token),
+        let token_of = |purpose: &RequestPurpose| match purpose {
+            RequestPurpose::Application(request) => Some(request.token),
+            RequestPurpose::Task { token, .. } => Some(*token),
             _ => None,
         };
         if method == methods::NOTIFICATIONS_PROGRESS {

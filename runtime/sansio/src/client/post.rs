@@ -6,11 +6,11 @@ use mcp_revisions_core::Lifecycle;
 use mcp_wire::{Peeked, peek};
 
 use super::answer::{Element, MOST_SENDS};
-use super::{Client, Pending, Purpose};
+use super::{Client, PendingRequest, RequestPurpose};
 use crate::mend::MendedText;
 use crate::mistakes::quotable;
-use crate::negotiate::stage::Stage;
-use crate::negotiate::lifecycle::{Evidence, Finding, judge};
+use crate::negotiate::lifecycle::{Evidence, ProbeOutcome, judge};
+use crate::negotiate::stage::NegotiationStage;
 use crate::negotiate::statuses::is_session_lost;
 use crate::unread::{unreadable as unreadable_text, why};
 use crate::{Answer, Connection, Exchange, Failure, Ignored};
@@ -38,7 +38,7 @@ impl Connection<Client> {
         let purpose = id
             .and_then(|id| self.state.pending.get(&id))
             .map(|pending| &pending.purpose);
-        if matches!(purpose, Some(Purpose::Initialize)) {
+        if matches!(purpose, Some(RequestPurpose::Initialize)) {
             // An id that no header can hold is none: it would end a line of every request.
             let is_visible = |id: &&str| id.bytes().all(|byte| byte.is_ascii_graphic());
             self.state.session_to_be = session.filter(is_visible).map(str::to_owned);
@@ -198,14 +198,14 @@ impl Connection<Client> {
         failure: &Failure,
         now: Duration,
     ) {
-        let Some(Pending {
+        let Some(PendingRequest {
             purpose, revision, ..
         }) = self.state.pending.remove(&id)
         else {
             return;
         };
         match purpose {
-            Purpose::Probe => match failure {
+            RequestPurpose::Probe => match failure {
                 Failure::Closed => self.probed(Evidence::Ended, now),
                 Failure::Transport(_) => self.unsettle(failure),
                 _ => self.probed(
@@ -217,19 +217,19 @@ impl Connection<Client> {
                 ),
             },
             // An answer that cannot be read, or did not arrive, tells nothing of the lifecycle.
-            Purpose::Initialize => match failure {
+            RequestPurpose::Initialize => match failure {
                 Failure::Http(..) => {
                     self.handshake_failed(status, Vec::new(), failure.clone(), now);
                 }
                 _ => self.unsettle(failure),
             },
-            Purpose::Adapter => {}
-            Purpose::LogLevel => self.end_level_wait(None),
-            Purpose::Restore(uri) => self.restored(uri, None, revision),
-            Purpose::Listen => self.listened(id, None, now),
-            Purpose::Relist => self.tell_refused(),
-            Purpose::Task { token, .. } => self.not_looked_at_task(token, failure, now),
-            Purpose::Application(request) => {
+            RequestPurpose::Adapter => {}
+            RequestPurpose::LogLevel => self.end_level_wait(None),
+            RequestPurpose::Restore(uri) => self.restored(uri, None, revision),
+            RequestPurpose::Listen => self.listened(id, None, now),
+            RequestPurpose::Relist => self.tell_refused(),
+            RequestPurpose::Task { token, .. } => self.not_looked_at_task(token, failure, now),
+            RequestPurpose::Application(request) => {
                 self.tell_answer(*request, Answer::Failed(failure.clone()));
             }
         }
@@ -247,7 +247,7 @@ impl Connection<Client> {
         let Some(pending) = id.and_then(|id| self.state.pending.get(&id)) else {
             return false;
         };
-        let Purpose::Application(request) = &pending.purpose else {
+        let RequestPurpose::Application(request) = &pending.purpose else {
             return false;
         };
         let is_handshake = pending.revision.lifecycle() == Lifecycle::Handshake;
@@ -265,7 +265,7 @@ impl Connection<Client> {
             request.sent < MOST_SENDS
                 && settled.revision == pending.revision
                 && !settled.confirmed
-                && finding == Finding::Handshake
+                && finding == ProbeOutcome::Handshake
         })
     }
 
@@ -275,7 +275,7 @@ impl Connection<Client> {
         let Some(pending) = id.and_then(|id| self.state.pending.remove(&id)) else {
             return;
         };
-        let Purpose::Application(request) = pending.purpose else {
+        let RequestPurpose::Application(request) = pending.purpose else {
             return;
         };
         self.send_later(*request);
@@ -283,8 +283,8 @@ impl Connection<Client> {
         match (&self.state.stage, revision.lifecycle()) {
             (_, Lifecycle::PerRequest) => self.start_over(now),
             // Another request of the lost session was refused first.
-            (Stage::Starting(_), _) => {}
-            (Stage::Settled(settled), _) if settled.number != pending.session => {
+            (NegotiationStage::Starting(_), _) => {}
+            (NegotiationStage::Settled(settled), _) if settled.number != pending.session => {
                 self.send_waiting();
             }
             _ => {

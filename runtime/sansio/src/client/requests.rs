@@ -64,8 +64,8 @@ impl Waiting {
 
 /// A request on its way.
 #[derive(Debug, Clone)]
-pub(crate) struct Pending {
-    pub(crate) purpose: Purpose,
+pub(crate) struct PendingRequest {
+    pub(crate) purpose: RequestPurpose,
     /// The revision that it was written in.
     pub(crate) revision: Revision,
     pub(crate) exchange: Exchange,
@@ -76,7 +76,7 @@ pub(crate) struct Pending {
 }
 
 #[derive(Debug, Clone)]
-pub(crate) enum Purpose {
+pub(crate) enum RequestPurpose {
     Probe,
     Initialize,
     LogLevel,
@@ -96,7 +96,7 @@ pub(crate) enum Purpose {
     Application(Box<Waiting>),
 }
 
-impl Purpose {
+impl RequestPurpose {
     /// Returns the method of the request, as far as that needs no look at a subscription.
     pub(crate) fn method(&self) -> &str {
         match self {

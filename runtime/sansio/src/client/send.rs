@@ -11,15 +11,16 @@ use super::requests::TaskStage;
 use super::stamp::may_name;
 use super::stamp::{Claim, headers, progress_token, stamped, take_log_level};
 use super::translate::without_claims;
-use super::{Channel, Client, Pending, Purpose, Waiting};
+use super::{Channel, Client, PendingRequest, RequestPurpose, Waiting};
 use crate::errors;
 use crate::events::cancelled;
 use crate::lost::Translated;
 use crate::params;
 use crate::tasks::Form;
-use crate::translate::{Way, no_params};
+use crate::translate::{TextDirection, no_params};
 use crate::{
-    Answer, Connection, Exchange, Failure, Fate, OutgoingRequest, Output, Profile, Said, To, Token,
+    Answer, Connection, Exchange, Failure, Fate, OutgoingRequest, Output, Profile, SendOutcome, To,
+    Token,
 };
 use mcp_revisions_core::known_method;
 use mcp_revisions_core::methods;
@@ -140,7 +141,10 @@ impl Connection<Client> {
         };
         let given = params.is_some();
         let params = params.unwrap_or_else(no_params);
-        let (params, losses) = self.role.translator.params(Way::Out, method, &params, to)?;
+        let (params, losses) =
+            self.role
+                .translator
+                .params(TextDirection::Out, method, &params, to)?;
         let keep = given || params.text() != "{}";
         Ok((keep.then_some(params), losses))
     }
@@ -172,7 +176,7 @@ impl Connection<Client> {
             }
             Lifecycle::Handshake => Vec::new(),
         };
-        let purpose = Purpose::Application(Box::new(Waiting {
+        let purpose = RequestPurpose::Application(Box::new(Waiting {
             sent: request.sent.saturating_add(1),
             progress_token,
             ..request
@@ -186,7 +190,7 @@ impl Connection<Client> {
         method: &str,
         params: Option<Json>,
         revision: Revision,
-        purpose: Purpose,
+        purpose: RequestPurpose,
     ) -> i64 {
         let id = self.fresh_id();
         self.post_as(id, method, params, revision, purpose, Vec::new());
@@ -200,7 +204,7 @@ impl Connection<Client> {
         method: &str,
         params: Option<Json>,
         revision: Revision,
-        purpose: Purpose,
+        purpose: RequestPurpose,
         extra: Vec<(String, String)>,
     ) {
         let extra: Vec<_> = extra
@@ -213,7 +217,7 @@ impl Connection<Client> {
                 )
             })
             .collect();
-        let initialize = matches!(purpose, Purpose::Initialize);
+        let initialize = matches!(purpose, RequestPurpose::Initialize);
         let method = self.role.translator.peer_name(method, revision);
         let headers = self.headers(revision, !initialize, Some(method), params.as_ref(), extra);
         let text = write::request(
@@ -226,7 +230,7 @@ impl Connection<Client> {
         let session = settled.map_or(0, |settled| settled.number);
         self.state.pending.insert(
             id,
-            Pending {
+            PendingRequest {
                 purpose,
                 revision,
                 exchange,
@@ -285,13 +289,19 @@ impl Connection<Client> {
     }
 
     /// Sends a notification, in the words of the application's revision.
-    pub fn notify(&mut self, _: To, method: &str, params: Option<&Json>, _: Duration) -> Said {
+    pub fn notify(
+        &mut self,
+        _: To,
+        method: &str,
+        params: Option<&Json>,
+        _: Duration,
+    ) -> SendOutcome {
         let Some(revision) = self.state.stage.revision() else {
-            return Said::of(Fate::Unknown);
+            return SendOutcome::of(Fate::Unknown);
         };
         if self.is_unheeded() {
             let refusal = errors::too_many_pending(self.role.options.limits.max_pending_requests);
-            return Said::of(Fate::Refused(Box::new(refusal.error)));
+            return SendOutcome::of(Fate::Refused(Box::new(refusal.error)));
         }
         let carried = self.carried(method, params.cloned(), revision);
         let translator = &self.role.translator;
@@ -299,14 +309,14 @@ impl Connection<Client> {
         match carried {
             Ok((params, losses)) => {
                 self.post_notification(method, params, revision);
-                Said {
+                SendOutcome {
                     fate: Fate::Sent,
                     losses,
                 }
             }
             Err(stopped) => {
                 let code = ErrorObject::INVALID_PARAMS;
-                Said::of(Fate::stopped(stopped, method, revision, code))
+                SendOutcome::of(Fate::stopped(stopped, method, revision, code))
             }
         }
     }
@@ -342,7 +352,7 @@ impl Connection<Client> {
                 .or_else(|| self.state.tools.take(token))
                 .or_else(|| self.close_stream(token))
                 .or_else(|| match self.withdraw(self.id_of(token)?, reason)? {
-                    Purpose::Application(request) => Some(*request),
+                    RequestPurpose::Application(request) => Some(*request),
                     _ => None,
                 }),
         };
@@ -352,8 +362,8 @@ impl Connection<Client> {
     }
 
     /// Takes back a request on its way.
-    pub(crate) fn withdraw(&mut self, id: i64, reason: Option<&str>) -> Option<Purpose> {
-        let Pending {
+    pub(crate) fn withdraw(&mut self, id: i64, reason: Option<&str>) -> Option<RequestPurpose> {
+        let PendingRequest {
             purpose,
             revision,
             exchange,
@@ -378,7 +388,7 @@ impl Connection<Client> {
 
     /// Returns the id of a request on its way.
     fn id_of(&self, token: Token) -> Option<i64> {
-        let is_it = |pending: &Pending| matches!(&pending.purpose, Purpose::Application(request) if request.token == token);
+        let is_it = |pending: &PendingRequest| matches!(&pending.purpose, RequestPurpose::Application(request) if request.token == token);
         self.state.pending.find(is_it)
     }
 

@@ -11,9 +11,9 @@ use mcp_revisions_core::{Lifecycle, Revision};
 use mcp_wire::{ErrorObject, Json};
 
 use super::Client;
-use super::requests::Purpose;
+use super::requests::RequestPurpose;
 use crate::json::object;
-use crate::negotiate::stage::Stage;
+use crate::negotiate::stage::NegotiationStage;
 use crate::subscriptions::{Backoff, Filter, about};
 use crate::translate::no_params;
 use crate::{Connection, Event, Ignored, LogLevel, Notification, OutgoingRequest, Reopened};
@@ -124,7 +124,7 @@ impl Connection<Client> {
         };
         let params = Some(object([("level", Json::of(level))]));
         let method = methods::LOGGING_SET_LEVEL;
-        self.post_request(method, params, revision, Purpose::LogLevel);
+        self.post_request(method, params, revision, RequestPurpose::LogLevel);
         self.state.session.level = TimeLimit::Begins;
         true
     }
@@ -188,9 +188,9 @@ impl Connection<Client> {
         // Until it is open; the server may be away for longer.
         self.lose_session(now);
         match &self.state.stage {
-            Stage::Settled(settled) => self.begin(settled.revision, now),
-            Stage::Unknown(_) => self.start(now),
-            Stage::Starting(_) => {}
+            NegotiationStage::Settled(settled) => self.begin(settled.revision, now),
+            NegotiationStage::Unknown(_) => self.start(now),
+            NegotiationStage::Starting(_) => {}
         }
     }
 
@@ -207,7 +207,7 @@ impl Connection<Client> {
         }
         for uri in self.subscribed_uris() {
             let (method, params) = (methods::RESOURCES_SUBSCRIBE, about(Some(&uri)));
-            self.post_request(method, params, revision, Purpose::Restore(uri));
+            self.post_request(method, params, revision, RequestPurpose::Restore(uri));
         }
         let declares = |path: &[&str]| self.state.changes.declares(path);
         let lists = Filter::of_session(true, &BTreeSet::new(), declares);

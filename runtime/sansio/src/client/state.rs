@@ -2,28 +2,28 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::requests::{Called, Pending, Waiting};
+use super::requests::{Called, PendingRequest, Waiting};
 use super::session::SessionRequests;
-use super::tools::Tools;
+use super::tools::KnownTools;
 use crate::input_required::client::Rounds;
-use crate::negotiate::stage::Stage;
+use crate::negotiate::stage::NegotiationStage;
 use crate::numbered::Numbered;
-use crate::subscriptions::client::Changes;
+use crate::subscriptions::client::ChangeStreams;
 use crate::tasks::client::Polls;
 use crate::withdrawn::Withdrawn;
 use crate::{Exchange, Token};
 
 /// The state of a client's end of a conversation while it runs.
 #[derive(Debug, Default)]
-pub struct State {
-    pub(crate) stage: Stage,
+pub struct ClientState {
+    pub(crate) stage: NegotiationStage,
     pub(crate) last_token: u64,
     pub(crate) next_id: i64,
     pub(crate) last_exchange: u64,
     /// Requests of the application that wait until the revision is settled.
     pub(crate) waiting: VecDeque<Waiting>,
     /// Requests on their way, by JSON-RPC id.
-    pub(crate) pending: Numbered<i64, Pending>,
+    pub(crate) pending: Numbered<i64, PendingRequest>,
     /// Requests that were withdrawn and may yet be answered, the latest of them.
     pub(crate) withdrawn: Withdrawn,
     /// Set if anything was sent but requests: some servers answer that, too.
@@ -41,9 +41,9 @@ pub struct State {
     /// Requests whose server asks back.
     pub(crate) rounds: Rounds,
     /// The changes for which the application wants notifications.
-    pub(crate) changes: Changes,
+    pub(crate) changes: ChangeStreams,
     /// Parameters of tools that headers repeat.
-    pub(crate) tools: Tools,
+    pub(crate) tools: KnownTools,
     /// Calls whose server has answered with a task.
     pub(crate) polls: Polls,
 }

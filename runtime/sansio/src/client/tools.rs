@@ -5,7 +5,7 @@ use std::time::Duration;
 use mcp_revisions_core::{ProtocolHeader, Revision};
 use mcp_wire::{ErrorObject, Json, Map};
 
-use super::{Channel, Client, Purpose, Waiting};
+use super::{Channel, Client, RequestPurpose, Waiting};
 use crate::errors::HEADER_MISMATCH;
 use crate::json::object;
 use crate::params::{self, Learned, Param, WORD, text_of};
@@ -14,7 +14,7 @@ use mcp_revisions_core::methods;
 
 /// Facts learned of tools.
 #[derive(Debug)]
-pub(crate) struct Tools {
+pub(crate) struct KnownTools {
     learned: Learned,
     /// Calls that wait until the tools are listed again.
     refused: Vec<RefusedCall>,
@@ -30,7 +30,7 @@ pub(crate) struct RefusedCall {
     pub(crate) revision: Revision,
 }
 
-impl Default for Tools {
+impl Default for KnownTools {
     fn default() -> Self {
         Self {
             learned: Learned::within(MOST_BYTES),
@@ -45,7 +45,7 @@ const MOST_BYTES: usize = 4 << 20;
 /// Maximum number of pages of tools that are asked for.
 const PAGES: usize = 100;
 
-impl Tools {
+impl KnownTools {
     /// Returns how many calls wait.
     pub(crate) fn len(&self) -> usize {
         self.refused.len()
@@ -145,7 +145,12 @@ impl Connection<Client> {
         let behalf = refused.find_map(|refused| refused.request.ask.behalf.clone());
         let params = cursor.map(|cursor| object([("cursor", cursor)]));
         let params = self.stamped(params, revision, behalf.as_deref());
-        self.post_request(methods::TOOLS_LIST, params, revision, Purpose::Relist);
+        self.post_request(
+            methods::TOOLS_LIST,
+            params,
+            revision,
+            RequestPurpose::Relist,
+        );
     }
 
     /// A page of the tools came: behind the last one the calls are sent again.

@@ -4,7 +4,7 @@ use mcp_revisions_core::{Loss, LossKind, Revision, Subject};
 use mcp_wire::Json;
 
 use crate::lost::Stopped;
-use crate::translate::{Translator, Way};
+use crate::translate::{TextDirection, Translator};
 use crate::{Failure, Profile};
 use mcp_wire::meta;
 
@@ -53,7 +53,13 @@ impl Translator {
             return Ok(value.clone());
         }
         let context = self.context(self.session.as_ref());
-        let carried = self.convert(context, Way::In, Subject::Type(name), value.text(), peer);
+        let carried = self.convert(
+            context,
+            TextDirection::In,
+            Subject::Type(name),
+            value.text(),
+            peer,
+        );
         let (json, mut losses) = carried?;
         losses.retain(|loss| loss.kind() == LossKind::Invalid);
         self.on_loss.tell_losses(method, peer, None, &losses);
@@ -66,7 +72,13 @@ impl Translator {
             return Some(value.clone());
         }
         let context = self.context(self.session.as_ref());
-        let carried = self.convert(context, Way::Out, Subject::Type(name), value.text(), peer);
+        let carried = self.convert(
+            context,
+            TextDirection::Out,
+            Subject::Type(name),
+            value.text(),
+            peer,
+        );
         carried.ok().map(|(json, _)| json)
     }
 }

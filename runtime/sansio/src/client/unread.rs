@@ -5,9 +5,9 @@ use std::time::Duration;
 use mcp_wire::{JsonArray, MessageKind, Peeked, peek};
 
 use super::Client;
-use crate::mend::{self, Expected, MendedText};
+use crate::mend::{self, ExpectedResponse, MendedText};
 use crate::unread::{answered, why};
-use crate::{Connection, Event, Exchange, Failure, Ignored, Mended, Output};
+use crate::{Connection, Event, Exchange, Failure, Ignored, MendedMessage, Output};
 use mcp_revisions_core::known_method;
 
 impl Connection<Client> {
@@ -84,7 +84,7 @@ impl Connection<Client> {
             return Vec::new();
         }
         let posted = exchange.and_then(|it| self.state.exchanges.get(&it).copied().flatten());
-        let expected = Expected {
+        let expected = ExpectedResponse {
             id: posted.or_else(|| self.only_request()),
             is_posted: posted.is_some(),
         };
@@ -142,7 +142,7 @@ impl Connection<Client> {
             (None, Some(method)) => method,
             (None, None) => "",
         };
-        let mended = Mended::new(method, why);
+        let mended = MendedMessage::new(method, why);
         self.tell(Event::Mended(mended));
     }
 
@@ -153,7 +153,7 @@ impl Connection<Client> {
 
     /// Reports a mistake in how the server writes its messages, which are read all the same.
     pub fn misframed(&mut self, why: impl Into<String>) {
-        self.tell(Event::Mended(Mended::new("", why)));
+        self.tell(Event::Mended(MendedMessage::new("", why)));
     }
 }
 

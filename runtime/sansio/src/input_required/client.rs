@@ -11,19 +11,19 @@ use crate::client::peer::named;
 use crate::client::requests::{Called, Resumed, Waiting};
 use crate::json::declares;
 use crate::numbered::Numbered;
-use crate::translate::Way;
+use crate::translate::TextDirection;
 use crate::{Answer, Connection, Failure, InputRequired, OutgoingRequest, Question, Retry, Token};
 use mcp_revisions_core::methods;
 
 /// Calls whose server waits for answers of the application.
 #[derive(Debug, Default)]
 pub(crate) struct Rounds {
-    open: Numbered<u64, Round>,
+    open: Numbered<u64, ClientRound>,
     last: u64,
 }
 
 #[derive(Debug)]
-struct Round {
+struct ClientRound {
     request: Waiting,
     retry: Retry,
     answers: Vec<(String, Json)>,
@@ -59,10 +59,10 @@ impl Connection<Client> {
                 "it asks for input, but has neither inputRequests nor requestState".to_owned(),
             );
         }
-        let question = |question: super::Question<String>| {
+        let question = |question: super::EmbeddedQuestion<String>| {
             let translator = &self.role.translator;
             let method = translator.app_name(&question.method, revision);
-            let carried = translator.params(Way::In, method, &question.params, revision);
+            let carried = translator.params(TextDirection::In, method, &question.params, revision);
             let (params, losses) = match carried {
                 Ok((params, losses)) => (Ok(params), losses),
                 Err(stopped) => {
@@ -115,7 +115,7 @@ impl Connection<Client> {
             return None;
         }
         let question = |(index, page): (usize, Json)| {
-            let carried = translator.params(Way::In, method, &page, revision);
+            let carried = translator.params(TextDirection::In, method, &page, revision);
             let (params, losses) = carried.ok()?;
             Some(Question {
                 key: index.to_string(),
@@ -155,7 +155,8 @@ impl Connection<Client> {
                 continue;
             };
             let translator = &self.role.translator;
-            let carried = translator.result_told(Way::Out, method, &answer, revision, None);
+            let carried =
+                translator.result_told(TextDirection::Out, method, &answer, revision, None);
             if let Ok((answer, _)) = carried {
                 responses.insert(key, answer);
             }
@@ -207,7 +208,7 @@ impl Connection<Client> {
             self.ask_in_course(request.token, called, method, params, losses, peer);
         }
         let answers = Vec::new();
-        let one = Round {
+        let one = ClientRound {
             request,
             retry,
             answers,
@@ -245,7 +246,7 @@ impl Connection<Client> {
             }
             // In this lifecycle no answer to a question is an error: the call ends with it.
             Err(error) => {
-                if let Some(Round { request, .. }) = self.state.rounds.open.remove(&round) {
+                if let Some(ClientRound { request, .. }) = self.state.rounds.open.remove(&round) {
                     self.call_off_round(round);
                     self.tell_answer(request, Answer::Error(error));
                 }
@@ -265,7 +266,7 @@ impl Connection<Client> {
         {
             return;
         }
-        let Some(Round {
+        let Some(ClientRound {
             request,
             retry,
             answers,
@@ -290,7 +291,7 @@ impl Connection<Client> {
             .map(|(key, _)| *key)
             .collect();
         for key in late {
-            let Some(Round { request, .. }) = self.state.rounds.open.remove(&key) else {
+            let Some(ClientRound { request, .. }) = self.state.rounds.open.remove(&key) else {
                 continue;
             };
             self.call_off_round(key);

@@ -15,7 +15,7 @@ use crate::translate::no_params;
 
 /// A question, with its params in the revision of its writer.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Question<Method = &'static str> {
+pub(super) struct EmbeddedQuestion<Method = &'static str> {
     pub(super) name: String,
     pub(super) method: Method,
     pub(super) params: Json,
@@ -28,7 +28,7 @@ pub(super) struct Question<Method = &'static str> {
 pub(super) fn read(
     result: &Json,
     most: usize,
-) -> Result<(Vec<Question<String>>, Option<Json>), String> {
+) -> Result<(Vec<EmbeddedQuestion<String>>, Option<Json>), String> {
     let object = JsonObject::try_from(result.clone()).map_err(|error| error.to_string())?;
     let state = object.get("requestState").filter(|state| !state.is_null());
     let requests: Map<JsonObject> = match object.get("inputRequests").filter(|it| !it.is_null()) {
@@ -42,7 +42,7 @@ pub(super) fn read(
         let method = request.as_json().read_member::<String>("method");
         let method = method.ok_or_else(|| format!("inputRequests: `{name}` names no method"))?;
         let params = request.get("params").unwrap_or_else(no_params);
-        Ok(Question {
+        Ok(EmbeddedQuestion {
             name,
             method,
             params,

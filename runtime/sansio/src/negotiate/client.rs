@@ -5,11 +5,11 @@ use std::time::Duration;
 use mcp_revisions_core::{Lifecycle, Revision, RevisionSet, methods};
 use mcp_wire::{ErrorObject, Json};
 
-use super::lifecycle::{Evidence, Finding, choose, judge, order, supported};
-use super::stage::{Settled, Stage, Starting};
+use super::lifecycle::{Evidence, ProbeOutcome, choose, judge, order, supported};
+use super::stage::{NegotiationStage, Settled, Starting};
 use super::statuses::is_evidence;
 use crate::ask::outcome;
-use crate::client::requests::{Purpose, Waiting};
+use crate::client::requests::{RequestPurpose, Waiting};
 use crate::client::{Channel, Client};
 use crate::json::object;
 use crate::mistakes::quotable;
@@ -25,11 +25,13 @@ impl Connection<Client> {
     /// Goes on from wherever the client is: sends what waits, or finds out how.
     pub(crate) fn start(&mut self, now: Duration) {
         match &self.state.stage {
-            Stage::Unknown(Some(verdict)) if self.role.options.revisions.contains(verdict.0) => {
+            NegotiationStage::Unknown(Some(verdict))
+                if self.role.options.revisions.contains(verdict.0) =>
+            {
                 let revision = verdict.0;
                 match revision.lifecycle() {
                     Lifecycle::PerRequest => {
-                        self.state.stage = Stage::Settled(Settled {
+                        self.state.stage = NegotiationStage::Settled(Settled {
                             confirmed: false,
                             ..Settled::on(revision)
                         });
@@ -39,12 +41,12 @@ impl Connection<Client> {
                     Lifecycle::Handshake => self.begin(revision, now),
                 }
             }
-            Stage::Unknown(_) => match self.preferred(|_| true) {
+            NegotiationStage::Unknown(_) => match self.preferred(|_| true) {
                 Some(revision) => self.begin(revision, now),
                 None => self.no_common_revision(Vec::new()),
             },
-            Stage::Settled(_) => self.send_waiting(),
-            Stage::Starting(_) => {}
+            NegotiationStage::Settled(_) => self.send_waiting(),
+            NegotiationStage::Starting(_) => {}
         }
     }
 
@@ -57,7 +59,7 @@ impl Connection<Client> {
     /// Sends the first message, which is of this revision.
     pub(crate) fn begin(&mut self, revision: Revision, now: Duration) {
         self.forget_first();
-        self.state.stage = Stage::Starting(Starting {
+        self.state.stage = NegotiationStage::Starting(Starting {
             probe: None,
             handshake: None,
             tried: RevisionSet::none(),
@@ -93,7 +95,12 @@ impl Connection<Client> {
 
     fn probe(&mut self, claim: Revision, now: Duration) {
         let params = self.stamped(None, claim, None);
-        let id = self.post_request(methods::SERVER_DISCOVER, params, claim, Purpose::Probe);
+        let id = self.post_request(
+            methods::SERVER_DISCOVER,
+            params,
+            claim,
+            RequestPurpose::Probe,
+        );
         let silent_until = self.silent_until(Lifecycle::PerRequest, now);
         if let Some(starting) = self.state.stage.starting_mut() {
             starting.probe = Some((id, claim));
@@ -113,7 +120,7 @@ impl Connection<Client> {
             ("clientInfo", info.unwrap_or_else(|| profile.info().clone())),
         ]);
         let method = methods::INITIALIZE;
-        let id = self.post_request(method, Some(params), offer, Purpose::Initialize);
+        let id = self.post_request(method, Some(params), offer, RequestPurpose::Initialize);
         let silent_until = self.silent_until(Lifecycle::Handshake, now);
         if let Some(starting) = self.state.stage.starting_mut() {
             starting.handshake = Some(id);
@@ -133,11 +140,11 @@ impl Connection<Client> {
         starting.silent_until = None;
         let tried = starting.tried;
         match judge(evidence) {
-            Finding::Handshake => {
+            ProbeOutcome::Handshake => {
                 let failure = refusal_of(evidence);
                 self.refused(Lifecycle::PerRequest, Vec::new(), failure, now);
             }
-            Finding::Nothing => {
+            ProbeOutcome::Nothing => {
                 let failure = match evidence {
                     Evidence::Answer {
                         status: Some(status),
@@ -147,7 +154,7 @@ impl Connection<Client> {
                 };
                 self.unsettle(&failure);
             }
-            Finding::PerRequest(versions) => {
+            ProbeOutcome::PerRequest(versions) => {
                 // A revision that was offered in vain is not the one that it means.
                 let is_open = |revision: &Revision| {
                     revision.lifecycle() == Lifecycle::PerRequest || !tried.contains(*revision)
@@ -164,7 +171,7 @@ impl Connection<Client> {
                     }
                 }
             }
-            Finding::PerRequestError(versions) => {
+            ProbeOutcome::PerRequestError(versions) => {
                 let names_claim = versions.iter().any(|wire| wire == claim.protocol_version());
                 let others = choose(&versions, self.role.own(), self.left(tried));
                 // The server is of the lifecycle, and does not object to the revision, or names what it refuses: the requests
@@ -284,7 +291,7 @@ impl Connection<Client> {
         if self.is_starting() {
             self.tell(Event::NotSettled(failure.clone()));
         }
-        self.state.stage = Stage::Unknown(self.verdict());
+        self.state.stage = NegotiationStage::Unknown(self.verdict());
         let calls: Vec<_> = self.state.calls.keys().copied().collect();
         for call in calls {
             self.call_off(call, None);
@@ -292,7 +299,7 @@ impl Connection<Client> {
         let pending = std::mem::take(&mut self.state.pending).into_values();
         let mut left: Vec<Waiting> = pending
             .filter_map(|pending| match pending.purpose {
-                Purpose::Application(request) => Some(*request),
+                RequestPurpose::Application(request) => Some(*request),
                 _ => None,
             })
             .collect();
@@ -309,7 +316,10 @@ impl Connection<Client> {
     fn forget_first(&mut self) {
         let withdrawn = &mut self.state.withdrawn;
         self.state.pending.retain(|id, pending| {
-            let is_first = matches!(pending.purpose, Purpose::Probe | Purpose::Initialize);
+            let is_first = matches!(
+                pending.purpose,
+                RequestPurpose::Probe | RequestPurpose::Initialize
+            );
             if is_first {
                 withdrawn.insert(*id);
             }
@@ -320,8 +330,11 @@ impl Connection<Client> {
     /// Does not wait for the first messages any more: a response to one means nothing now.
     fn overtake(&mut self) {
         for pending in self.state.pending.values_mut() {
-            if matches!(pending.purpose, Purpose::Probe | Purpose::Initialize) {
-                pending.purpose = Purpose::Adapter;
+            if matches!(
+                pending.purpose,
+                RequestPurpose::Probe | RequestPurpose::Initialize
+            ) {
+                pending.purpose = RequestPurpose::Adapter;
             }
         }
     }
@@ -351,7 +364,7 @@ impl Connection<Client> {
         let session = self.state.session_to_be.take();
         self.state.sessions += u64::from(session.is_some());
         let number = session.as_ref().map_or(0, |_| self.state.sessions);
-        self.state.stage = Stage::Settled(Settled {
+        self.state.stage = NegotiationStage::Settled(Settled {
             session,
             number,
             logging,
@@ -393,7 +406,7 @@ impl Connection<Client> {
 
     fn settle(&mut self, settled: Settled, facts: ServerFacts) {
         self.overtake();
-        self.state.stage = Stage::Settled(settled);
+        self.state.stage = NegotiationStage::Settled(settled);
         self.settled_now(facts);
     }
 
@@ -422,7 +435,7 @@ impl Connection<Client> {
 
     /// Forgets what was settled and starts over.
     pub(crate) fn start_over(&mut self, now: Duration) {
-        self.state.stage = Stage::Unknown(None);
+        self.state.stage = NegotiationStage::Unknown(None);
         self.start(now);
     }
 
@@ -433,7 +446,7 @@ impl Connection<Client> {
     /// Nothing could be settled: every request that waits fails, and the next one starts over.
     pub(crate) fn unsettle(&mut self, failure: &Failure) {
         self.forget_first();
-        self.state.stage = Stage::Unknown(None);
+        self.state.stage = NegotiationStage::Unknown(None);
         self.tell(Event::NotSettled(failure.clone()));
         let waiting = std::mem::take(&mut self.state.waiting);
         self.fail(waiting, failure);

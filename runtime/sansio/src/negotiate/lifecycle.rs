@@ -28,7 +28,7 @@ pub enum Evidence<'a> {
 
 /// The meaning of the evidence.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Finding {
+pub enum ProbeOutcome {
     /// A `DiscoverResult`: a server of the per-request lifecycle that speaks these versions.
     PerRequest(Vec<String>),
     /// An error that only servers of the per-request lifecycle send, with the versions that it names.
@@ -58,39 +58,39 @@ pub fn is_per_request_error(message: &Peeked<'_>) -> bool {
 
 /// Judges the answer to a probe.
 #[must_use]
-pub fn judge(evidence: Evidence<'_>) -> Finding {
+pub fn judge(evidence: Evidence<'_>) -> ProbeOutcome {
     match evidence {
         // A network may end a response at any time.
-        Evidence::Ended => Finding::Nothing,
+        Evidence::Ended => ProbeOutcome::Nothing,
         Evidence::Answer {
             status: Some(status),
             ..
-        } if !is_evidence(status) => Finding::Nothing,
+        } if !is_evidence(status) => ProbeOutcome::Nothing,
         Evidence::Answer {
             status,
             message: Some(message),
         } => judge_message(status, message),
-        Evidence::Answer { message: None, .. } => Finding::Handshake,
+        Evidence::Answer { message: None, .. } => ProbeOutcome::Handshake,
     }
 }
 
-fn judge_message(status: Option<u16>, message: &Peeked<'_>) -> Finding {
+fn judge_message(status: Option<u16>, message: &Peeked<'_>) -> ProbeOutcome {
     match (message.kind, outcome(message)) {
         (MessageKind::Response, Ok(result)) => match discovered(&result) {
-            Some(versions) => Finding::PerRequest(versions),
-            None => Finding::Handshake,
+            Some(versions) => ProbeOutcome::PerRequest(versions),
+            None => ProbeOutcome::Handshake,
         },
         (MessageKind::Error, Err(error)) if is_per_request_error(message) => {
-            Finding::PerRequestError(supported(&error))
+            ProbeOutcome::PerRequestError(supported(&error))
         }
         (MessageKind::Error, Err(error)) => match error.code.as_i64() {
             // A handshake server has no page at all, or a session to miss: only a per-request one says this.
             Some(ErrorObject::METHOD_NOT_FOUND) if status == Some(404) => {
-                Finding::PerRequestError(Vec::new())
+                ProbeOutcome::PerRequestError(Vec::new())
             }
-            _ => Finding::Handshake,
+            _ => ProbeOutcome::Handshake,
         },
-        _ => Finding::Handshake,
+        _ => ProbeOutcome::Handshake,
     }
 }
 

@@ -8,7 +8,7 @@ use mcp_wire::{Direction, ErrorObject, Json, Peeked, Raw, RequestId};
 use crate::errors::{self, Refusal};
 use crate::server::Server;
 use crate::server::protocol::EMPTY;
-use crate::server::reply::Reply;
+use crate::server::reply::MessageReply;
 use crate::server::requests::Opened;
 use crate::{Caller, Connection, Event};
 use mcp_revisions_core::methods;
@@ -16,21 +16,24 @@ use mcp_revisions_core::negotiate_initialize;
 
 impl Connection<Server> {
     /// Answers `initialize`: the revision that was asked for, else the latest that has a handshake.
-    pub(crate) fn initialize(&mut self, message: &Peeked<'_>, id: &RequestId) -> Reply {
+    pub(crate) fn initialize(&mut self, message: &Peeked<'_>, id: &RequestId) -> MessageReply {
         let revision = match negotiate_initialize(message, self.role.served) {
             Ok(revision) => revision,
-            Err(refusal) => return Reply::refused(Some(id), &refusal),
+            Err(refusal) => return MessageReply::refused(Some(id), &refusal),
         };
         let (caller, losses) = match introduced(message, revision) {
             Ok(introduced) => introduced,
-            Err(refusal) => return Reply::refused(Some(id), &refusal),
+            Err(refusal) => return MessageReply::refused(Some(id), &refusal),
         };
         let (bytes, limit) = (caller.bytes(), self.role.limits.max_client_info_bytes);
         if bytes > limit {
-            return Reply::refused(Some(id), &errors::introduction_too_large(bytes, limit));
+            return MessageReply::refused(Some(id), &errors::introduction_too_large(bytes, limit));
         }
         let Some(result) = self.role.introductions.initialize_result(revision) else {
-            return Reply::refused(Some(id), &errors::internal("no profile for this revision"));
+            return MessageReply::refused(
+                Some(id),
+                &errors::internal("no profile for this revision"),
+            );
         };
         let lost = self.role.introductions.losses(revision);
         let on_loss = &self.role.translator.on_loss;
@@ -39,7 +42,7 @@ impl Connection<Server> {
         }
         self.state.session = Some(Box::new(self.role.opened(revision, caller)));
         self.tell(Event::Opened(revision));
-        Reply::answered(id, result.text())
+        MessageReply::answered(id, result.text())
     }
 }
 

@@ -9,7 +9,7 @@ use crate::client::Verdict;
 
 /// The stage of a client with its server.
 #[derive(Debug, Clone)]
-pub(crate) enum Stage {
+pub(crate) enum NegotiationStage {
     /// Nothing is known, or what is known was handed in.
     Unknown(Option<Verdict>),
     /// The first messages are on their way.
@@ -65,13 +65,13 @@ impl Settled {
     }
 }
 
-impl Default for Stage {
+impl Default for NegotiationStage {
     fn default() -> Self {
         Self::Unknown(None)
     }
 }
 
-impl Stage {
+impl NegotiationStage {
     pub(crate) fn settled(&self) -> Option<&Settled> {
         match self {
             Self::Settled(settled) => Some(settled),

@@ -24,7 +24,7 @@ use mcp_wire::{ErrorObject, Json};
 
 use super::Server;
 use super::reply::Outgoing;
-use super::requests::Pending;
+use super::requests::PendingCall;
 use crate::translate::no_params;
 use crate::{Answered, Caller, Cancelled, Connection, Event, IncomingRequest, Token};
 use mcp_revisions_core::is_handshake;
@@ -51,7 +51,7 @@ impl Connection<Server> {
     /// Hands a request to the adapter of a rule. Returns false if none takes it.
     pub(crate) fn adapt_request(
         &mut self,
-        pending: Pending,
+        pending: PendingCall,
         params: Option<Json>,
         needs: &RequiresState,
         now: Duration,
@@ -63,7 +63,7 @@ impl Connection<Server> {
         if self.state.is_bare || !is_taken {
             return false;
         }
-        let token = self.state.add(Pending {
+        let token = self.state.add(PendingCall {
             is_adapted: true,
             ..pending
         });

@@ -7,7 +7,7 @@ use mcp_wire::envelope::write;
 use mcp_wire::{Direction, ErrorObject, Json, Kind, MethodKind};
 
 use super::reply::Outgoing;
-use super::requests::Pending;
+use super::requests::PendingCall;
 use super::{Server, batch};
 use crate::errors::{self, Refusal};
 use crate::events::cancelled;
@@ -16,9 +16,9 @@ use crate::input_required::server::allowed;
 use crate::input_required::server::suspend::in_place_of;
 use crate::json::object;
 use crate::lost::{Stopped, Translated};
-use crate::translate::Way;
+use crate::translate::TextDirection;
 use crate::{
-    Caller, Cancelled, Connection, Event, Exchange, Fate, NeedsAdapter, Output, Said, Token,
+    Caller, Cancelled, Connection, Event, Exchange, Fate, NeedsAdapter, Output, SendOutcome, Token,
 };
 use mcp_revisions_core::find_method;
 use mcp_revisions_core::is_handshake;
@@ -36,10 +36,10 @@ impl Connection<Server> {
         token: Token,
         result: Result<Json, ErrorObject>,
         now: Duration,
-    ) -> Said {
+    ) -> SendOutcome {
         if self.state.own.remove(&token).is_some() {
             self.own_ended(token, result.as_ref(), now);
-            return Said::of(Fate::Adapted);
+            return SendOutcome::of(Fate::Adapted);
         }
         if let Some(pending) = self
             .state
@@ -47,14 +47,14 @@ impl Connection<Server> {
             .filter(|pending| pending.is_suspended)
         {
             pending.early = Some(result);
-            return Said::of(Fate::Adapted);
+            return SendOutcome::of(Fate::Adapted);
         }
         let Some(pending) = self.state.get(token) else {
-            return Said::of(Fate::Unknown);
+            return SendOutcome::of(Fate::Unknown);
         };
         if pending.is_other {
             self.answer_as_is(token, result);
-            return Said::of(Fate::Sent);
+            return SendOutcome::of(Fate::Sent);
         }
         let (method, peer) = (pending.method, pending.peer);
         let result = match result {
@@ -71,33 +71,45 @@ impl Connection<Server> {
             Ok(result) if self.role.app().same_types(peer) => {
                 self.deliver(token, Ok((Ok(result), Vec::new())))
             }
-            Ok(result) => match self.role.translator.result(Way::Out, method, &result, peer) {
-                Err(Stopped::RequiresState(needs)) => self.adapt(token, &needs, Ok(result), now),
-                translated => self.deliver(
-                    token,
-                    translated.map(|(result, losses)| (Ok(result), losses)),
-                ),
-            },
-            Err(error) => match self
-                .role
-                .translator
-                .error(Way::Out, method, error.clone(), peer)
-            {
-                Err(Stopped::RequiresState(needs)) => self.adapt(token, &needs, Err(error), now),
-                translated => self.deliver(
-                    token,
-                    translated.map(|(error, losses)| (Err(error), losses)),
-                ),
-            },
+            Ok(result) => {
+                match self
+                    .role
+                    .translator
+                    .result(TextDirection::Out, method, &result, peer)
+                {
+                    Err(Stopped::RequiresState(needs)) => {
+                        self.adapt(token, &needs, Ok(result), now)
+                    }
+                    translated => self.deliver(
+                        token,
+                        translated.map(|(result, losses)| (Ok(result), losses)),
+                    ),
+                }
+            }
+            Err(error) => {
+                match self
+                    .role
+                    .translator
+                    .error(TextDirection::Out, method, error.clone(), peer)
+                {
+                    Err(Stopped::RequiresState(needs)) => {
+                        self.adapt(token, &needs, Err(error), now)
+                    }
+                    translated => self.deliver(
+                        token,
+                        translated.map(|(error, losses)| (Err(error), losses)),
+                    ),
+                }
+            }
         }
     }
 
     /// Gives up a request: the peer cancelled it, closed the stream that its answer would take, or is gone.
     ///
     /// A `notifications/cancelled` of the peer does this by itself.
-    pub fn give_up(&mut self, token: Token, reason: Option<String>, _: Duration) -> Said {
+    pub fn give_up(&mut self, token: Token, reason: Option<String>, _: Duration) -> SendOutcome {
         let Some(pending) = self.state.take(token) else {
-            return Said::of(Fate::Unknown);
+            return SendOutcome::of(Fate::Unknown);
         };
         let exchange = pending.exchange;
         if pending.is_adapted {
@@ -117,7 +129,7 @@ impl Connection<Server> {
         if ends_exchange {
             self.put(Output::Close(exchange));
         }
-        Said::of(Fate::Sent)
+        SendOutcome::of(Fate::Sent)
     }
 
     /// Answers each request that waits with an error, because nothing works on it any more.
@@ -152,9 +164,13 @@ impl Connection<Server> {
         }
     }
 
-    fn deliver(&mut self, token: Token, translated: Translated<Result<Json, ErrorObject>>) -> Said {
+    fn deliver(
+        &mut self,
+        token: Token,
+        translated: Translated<Result<Json, ErrorObject>>,
+    ) -> SendOutcome {
         let Some(pending) = self.state.get(token) else {
-            return Said::of(Fate::Unknown);
+            return SendOutcome::of(Fate::Unknown);
         };
         let (method, peer) = (pending.method, pending.peer);
         (self.role.translator.on_loss).tell(method, peer, Some(&pending.id), &translated);
@@ -212,7 +228,7 @@ impl Connection<Server> {
             }
             self.send(answer);
         }
-        Said { fate, losses }
+        SendOutcome { fate, losses }
     }
 
     /// Answers a request in the words of its peer.
@@ -272,9 +288,9 @@ impl Connection<Server> {
         needs: &RequiresState,
         result: Result<Json, ErrorObject>,
         now: Duration,
-    ) -> Said {
+    ) -> SendOutcome {
         if self.adapt_answer(token, needs, result.as_ref(), now) {
-            return Said::of(Fate::Adapted);
+            return SendOutcome::of(Fate::Adapted);
         }
         let translated = match (result, self.state.get(token)) {
             (Err(error), Some(pending)) if !self.state.is_bare => {
@@ -300,7 +316,7 @@ impl Server {
 }
 
 /// Returns the notification to a client whose stream the server ends, before the result of the stream.
-fn taken_down(stream: &Pending, method: &str) -> Outgoing {
+fn taken_down(stream: &PendingCall, method: &str) -> Outgoing {
     let params = cancelled(&stream.id, None);
     let body = write::notification(method, Some(params.text()));
     Outgoing::on_its_way(Some(stream.exchange), body)

@@ -10,12 +10,12 @@ use super::Server;
 use super::needs::needs;
 use super::notify::refused;
 use super::reply::Outgoing;
-use super::requests::{Asked, AskedBy};
+use super::requests::{AskedBy, ServerRequest};
 use crate::errors;
 use crate::events::cancelled;
 use crate::input_required::server::allowed;
-use crate::translate::{Way, no_params};
-use crate::{Caller, Connection, Fate, OutgoingRequest, Said, Token};
+use crate::translate::{TextDirection, no_params};
+use crate::{Caller, Connection, Fate, OutgoingRequest, SendOutcome, Token};
 use mcp_revisions_core::is_handshake;
 use mcp_revisions_core::methods;
 use mcp_revisions_core::{find_method, known_method};
@@ -45,7 +45,7 @@ impl Connection<Server> {
     }
 
     /// Sends the peer a request, whose answer comes back with this token.
-    fn ask_as(&mut self, key: Token, ask: &OutgoingRequest, now: Duration) -> Said {
+    fn ask_as(&mut self, key: Token, ask: &OutgoingRequest, now: Duration) -> SendOutcome {
         let OutgoingRequest {
             method,
             params,
@@ -76,7 +76,7 @@ impl Connection<Server> {
         let empty = no_params();
         let given = params.unwrap_or(&empty);
         let Some(peer) = peer.filter(|&peer| is_handshake(peer)) else {
-            return Said::of(match told.filter(|_| !self.state.is_bare) {
+            return SendOutcome::of(match told.filter(|_| !self.state.is_bare) {
                 Some(told) => {
                     self.suspend(key, &told, (row.name, given), now);
                     Fate::Adapted
@@ -89,7 +89,10 @@ impl Connection<Server> {
         if let Err(error) = allowed(caller.map_or(&unknown, |caller| caller), method, given) {
             return refused(error);
         }
-        let carried = self.role.translator.params(Way::Out, row.name, given, peer);
+        let carried = self
+            .role
+            .translator
+            .params(TextDirection::Out, row.name, given, peer);
         // Only what is sent gets an id.
         let id = (carried.is_ok()).then(|| RequestId::from(self.state.last_ask.wrapping_add(1)));
         (self.role.translator.on_loss).tell(row.name, peer, id.as_ref(), &carried);
@@ -97,14 +100,14 @@ impl Connection<Server> {
             Ok((text, losses)) => {
                 let by = AskedBy::Application(key);
                 match self.send_request(by, about, row.name, Some(&text)) {
-                    Ok(()) => Said {
+                    Ok(()) => SendOutcome {
                         fate: Fate::Sent,
                         losses,
                     },
                     Err(error) => refused(error),
                 }
             }
-            Err(stopped) => Said::of(Fate::stopped(
+            Err(stopped) => SendOutcome::of(Fate::stopped(
                 stopped,
                 method,
                 peer,
@@ -120,7 +123,7 @@ impl Connection<Server> {
         about: Option<Token>,
         method: &str,
         params: Option<&Json>,
-    ) -> Said {
+    ) -> SendOutcome {
         let about_peer = match about.map(|token| self.state.get(token)) {
             Some(None) => return refused(over()),
             Some(Some(pending)) => Some(pending.peer),
@@ -132,7 +135,7 @@ impl Connection<Server> {
             return refused(errors::method_not_found(method, lifecycle).error);
         }
         match self.send_request(AskedBy::Application(key), about, method, params) {
-            Ok(()) => Said::of(Fate::Sent),
+            Ok(()) => SendOutcome::of(Fate::Sent),
             Err(error) => refused(error),
         }
     }
@@ -158,7 +161,7 @@ impl Connection<Server> {
             return Err(errors::too_many_pending(most).error);
         };
         let id = self.state.next_ask();
-        let asked = Asked {
+        let asked = ServerRequest {
             method: known_method(method),
             by,
             peer,

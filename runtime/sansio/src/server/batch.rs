@@ -3,10 +3,10 @@
 use mcp_revisions_core::Revision;
 
 use super::Server;
-use super::incoming::{Incoming, Unlooked};
-use super::reply::{Outgoing, Reply};
-use super::requests::{Batch, Pending};
-use super::state::State;
+use super::incoming::{IncomingMessage, Unlooked};
+use super::reply::{MessageReply, Outgoing};
+use super::requests::{Batch, PendingCall};
+use super::state::ServerState;
 use crate::errors::{self, Refusal};
 use crate::unread;
 use crate::{Connection, Exchange};
@@ -16,8 +16,12 @@ use mcp_wire::{Unreadable, peek};
 
 impl Connection<Server> {
     /// Takes a batch of messages of a revision: the text that answers it at once, if no request in it waits.
-    pub(crate) fn batch(&mut self, batch: Incoming<'_>, revision: Revision) -> Option<Outgoing> {
-        let Incoming {
+    pub(crate) fn batch(
+        &mut self,
+        batch: IncomingMessage<'_>,
+        revision: Revision,
+    ) -> Option<Outgoing> {
+        let IncomingMessage {
             message, exchange, ..
         } = batch;
         let limit = self.role.limits.max_batch_length;
@@ -39,7 +43,7 @@ impl Connection<Server> {
             let reply = match peek(text.as_bytes()) {
                 Ok(message) => {
                     let negotiated = negotiate_element(&message, revision);
-                    let one = Incoming {
+                    let one = IncomingMessage {
                         message: &message,
                         in_batch: true,
                         ..batch
@@ -48,7 +52,7 @@ impl Connection<Server> {
                 }
                 Err(unreadable) => self.unreadable_element(text, unreadable),
             };
-            if let (Reply::Text(answer, _), Some(batch)) =
+            if let (MessageReply::Text(answer, _), Some(batch)) =
                 (reply, self.state.batches.get_mut(&exchange))
             {
                 batch.answers.push(answer);
@@ -66,7 +70,7 @@ impl Connection<Server> {
     }
 
     /// Refuses a text of a batch that is no message.
-    fn unreadable_element(&mut self, text: &str, unreadable: Unreadable) -> Reply {
+    fn unreadable_element(&mut self, text: &str, unreadable: Unreadable) -> MessageReply {
         let refusal = errors::invalid_request(&unreadable.to_string());
         let id = match &unreadable {
             Unreadable::NotAMessage { id, .. } => id.as_deref(),
@@ -80,9 +84,9 @@ impl Connection<Server> {
         let unlooked = Unlooked::new(why, text.as_bytes(), limit);
         self.unanswered(unlooked.instead);
         if unlooked.is_answer {
-            Reply::Empty(400)
+            MessageReply::Empty(400)
         } else {
-            Reply::Text(refused, 200)
+            MessageReply::Text(refused, 200)
         }
     }
 }
@@ -95,7 +99,7 @@ fn refused(exchange: Exchange, refusal: &Refusal) -> Outgoing {
 /// Returns the text of a batch of which nothing waits any more; it is taken out of the state.
 ///
 /// `None` also where no message of it is answered: then nothing is sent.
-fn closed(state: &mut State, exchange: Exchange) -> Option<String> {
+fn closed(state: &mut ServerState, exchange: Exchange) -> Option<String> {
     if state.batches.get(&exchange)?.waiting > 0 {
         return None;
     }
@@ -105,8 +109,8 @@ fn closed(state: &mut State, exchange: Exchange) -> Option<String> {
 
 /// Sends the answer of a request that waits no more: by itself, or once its batch is complete.
 pub(crate) fn deliver(
-    state: &mut State,
-    pending: &Pending,
+    state: &mut ServerState,
+    pending: &PendingCall,
     body: String,
     status: u16,
 ) -> Option<Outgoing> {
@@ -119,7 +123,7 @@ pub(crate) fn deliver(
 }
 
 /// Returns the rest of a batch of which the last request that waited is gone.
-pub(crate) fn complete(state: &mut State, exchange: Exchange) -> Option<Outgoing> {
+pub(crate) fn complete(state: &mut ServerState, exchange: Exchange) -> Option<Outgoing> {
     let body = closed(state, exchange)?;
     Some(Outgoing::last(exchange, 200, body))
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use mcp_revisions_core::Revision;
 use mcp_wire::RequestId;
 
-use super::state::State;
+use super::state::ServerState;
 use super::{Outgoing, Server};
 use crate::connection::sealed::Sealed;
 use crate::{Caller, Connection, Event, Exchange, Role, Token};
@@ -17,10 +17,10 @@ impl Sealed for Server {}
 
 impl Role for Server {
     type Text = Outgoing;
-    type State = State;
+    type State = ServerState;
 
-    fn begin(&self) -> State {
-        State::default()
+    fn begin(&self) -> ServerState {
+        ServerState::default()
     }
 
     fn report(&self, event: &Event) {

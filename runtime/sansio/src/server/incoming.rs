@@ -10,10 +10,10 @@ use mcp_revisions_core::Negotiation;
 
 /// The result of one look at a text: the message, and the revision that it names.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Looked<'a>(pub(crate) Result<Seen<'a>, Unlooked>);
+pub struct Looked<'a>(pub(crate) Result<SeenText<'a>, Unlooked>);
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Seen<'a> {
+pub(crate) struct SeenText<'a> {
     pub(crate) message: Peeked<'a>,
     pub(crate) negotiation: Result<Negotiation, Box<Refusal>>,
 }
@@ -56,7 +56,7 @@ impl<'a> Looked<'a> {
 
 /// One message, by itself or out of a batch.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Incoming<'a> {
+pub(crate) struct IncomingMessage<'a> {
     pub(crate) message: &'a Peeked<'a>,
     pub(crate) exchange: Exchange,
     pub(crate) in_batch: bool,

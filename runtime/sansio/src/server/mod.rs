@@ -59,13 +59,13 @@ use mcp_wire::{Direction, RequestId};
 
 #[cfg(feature = "ext-tasks")]
 pub use super::tasks::server::{
-    Count, MemoryTasks, Stored, Task, TaskAnswer, TaskOptions, TaskQuestion, TaskStore,
+    MemoryTasks, Stored, Task, TaskAnswer, TaskCount, TaskOptions, TaskQuestion, TaskStore,
     TaskStoreError, TaskSupport,
 };
 pub use super::{
     Answer, Answered, Caller, Cancelled, Connection, CustomNotification, CustomRequest, Event,
-    Exchange, Fate, Ignored, IncomingRequest, LogLevel, Mended, NeedsAdapter, Notification,
-    OutgoingRequest, Output, Profile, Said, TaskStatus, To, Token,
+    Exchange, Fate, Ignored, IncomingRequest, LogLevel, MendedMessage, NeedsAdapter, Notification,
+    OutgoingRequest, Output, Profile, SendOutcome, TaskStatus, To, Token,
 };
 pub use crate::sessions::{NewSession, Owner, Sessions, SessionsFull};
 pub use incoming::Looked;

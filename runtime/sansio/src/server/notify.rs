@@ -10,14 +10,14 @@ use mcp_wire::{Direction, ErrorObject, Json, MethodKind};
 use super::Server;
 use super::needs::needs;
 use super::reply::Outgoing;
-use super::requests::Pending;
+use super::requests::PendingCall;
 use crate::errors;
 use crate::json::object;
 use crate::lost::Stopped;
 use crate::subscriptions::Filter;
 use crate::tasks::server::{with_task_ids, without_task_ids};
-use crate::translate::{Way, no_params};
-use crate::{Connection, Fate, LogLevel, Said, To};
+use crate::translate::{TextDirection, no_params};
+use crate::{Connection, Fate, LogLevel, SendOutcome, To};
 use mcp_revisions_core::is_handshake;
 use mcp_revisions_core::methods;
 use mcp_revisions_core::{find_method, known_method};
@@ -28,7 +28,13 @@ impl Connection<Server> {
     ///
     /// Leaves out notifications that the peer did not ask for: logs below its level, or any if a per-request client names no level;
     /// progress of a call without a token; anything but logs before the client is initialized.
-    pub fn notify(&mut self, to: To, method: &str, params: Option<&Json>, _: Duration) -> Said {
+    pub fn notify(
+        &mut self,
+        to: To,
+        method: &str,
+        params: Option<&Json>,
+        _: Duration,
+    ) -> SendOutcome {
         // A client may have both: a session, and streams of the other lifecycle beside it.
         let is_both =
             matches!(to, To::Session) && self.state.session.is_some() && !self.role.is_per_request;
@@ -54,7 +60,7 @@ impl Connection<Server> {
         }
     }
 
-    fn notify_one(&mut self, to: To, method: &str, params: Option<&Json>) -> Said {
+    fn notify_one(&mut self, to: To, method: &str, params: Option<&Json>) -> SendOutcome {
         if self.role.takes_others && known_method(method).is_none() {
             return self.notify_other(to, method, params);
         }
@@ -69,31 +75,31 @@ impl Connection<Server> {
             && self.state.own.contains_key(&token)
         {
             self.own_told(token, method, own);
-            return Said::of(Fate::Adapted);
+            return SendOutcome::of(Fate::Adapted);
         }
         let peer = match self.peer_of(to, method, params) {
             Ok(peer) => peer,
             Err(Fate::NeedsAdapter(_)) if self.tell_streams(method, own) => {
-                return Said::of(Fate::Adapted);
+                return SendOutcome::of(Fate::Adapted);
             }
-            Err(fate) => return Said::of(fate),
+            Err(fate) => return SendOutcome::of(fate),
         };
         let about = match to {
             To::Request(token) => self.state.get(token).map(|pending| &pending.id),
             To::Session => None,
         };
         let translator = &self.role.translator;
-        let carried = translator.params_told(Way::Out, method, own, peer, about);
+        let carried = translator.params_told(TextDirection::Out, method, own, peer, about);
         let (text, losses) = match carried {
             Ok((text, losses)) => (text, losses),
             Err(Stopped::RequiresState(needs))
                 if needs.adapter == Adapter::Subscription && self.tell_streams(method, own) =>
             {
-                return Said::of(Fate::Adapted);
+                return SendOutcome::of(Fate::Adapted);
             }
             Err(stopped) => {
                 let code = ErrorObject::INTERNAL_ERROR;
-                return Said::of(Fate::stopped(stopped, method, peer, code));
+                return SendOutcome::of(Fate::stopped(stopped, method, peer, code));
             }
         };
         let mut exchange = None;
@@ -123,25 +129,25 @@ impl Connection<Server> {
         let body = write::notification(method, given.as_ref().map(Json::text));
         self.send(Outgoing::on_its_way(exchange, body));
         let fate = Fate::Sent;
-        Said { fate, losses }
+        SendOutcome { fate, losses }
     }
 
     /// Sends a notification that no revision has, as it is: with the call that it is about, or to a session.
-    fn notify_other(&mut self, to: To, method: &str, params: Option<&Json>) -> Said {
+    fn notify_other(&mut self, to: To, method: &str, params: Option<&Json>) -> SendOutcome {
         let exchange = match to {
             To::Request(token) => match self.state.get(token) {
                 Some(pending) if pending.is_suspended => {
-                    return Said::of(Fate::Dropped("suspended"));
+                    return SendOutcome::of(Fate::Dropped("suspended"));
                 }
                 Some(pending) => Some(pending.exchange),
-                None => return Said::of(Fate::Unknown),
+                None => return SendOutcome::of(Fate::Unknown),
             },
             To::Session if self.state.session.is_some() => None,
-            To::Session => return Said::of(Fate::Dropped("no-session")),
+            To::Session => return SendOutcome::of(Fate::Dropped("no-session")),
         };
         let body = write::notification(method, params.map(Json::text));
         self.send(Outgoing::on_its_way(exchange, body));
-        Said::of(Fate::Sent)
+        SendOutcome::of(Fate::Sent)
     }
 
     /// Returns the revision of whom a notification is for, if it is to be sent at all.
@@ -180,7 +186,7 @@ impl Connection<Server> {
 
 /// Returns what has to be said first on a stream, if the handler says something else first: that it is open for all of it.
 fn acknowledgement(
-    pending: &mut Pending,
+    pending: &mut PendingCall,
     method: &str,
     of_tasks: bool,
     peer_name: impl Fn(&'static str) -> &'static str,
@@ -202,8 +208,8 @@ fn acknowledgement(
     Some(Outgoing::on_its_way(Some(pending.exchange), body))
 }
 
-pub(crate) fn refused(error: ErrorObject) -> Said {
-    Said::of(Fate::Refused(Box::new(error)))
+pub(crate) fn refused(error: ErrorObject) -> SendOutcome {
+    SendOutcome::of(Fate::Refused(Box::new(error)))
 }
 
 /// Returns whether a log notification is less severe than what was asked for.

@@ -4,7 +4,7 @@ use mcp_revisions_core::{Lifecycle, Revision};
 use mcp_wire::{Json, Peeked, RequestId};
 
 use super::Server;
-use super::reply::Reply;
+use super::reply::MessageReply;
 use crate::errors::{self, Refusal};
 use crate::{Connection, Event, LogLevel};
 use mcp_revisions_core::is_handshake;
@@ -21,19 +21,19 @@ impl Connection<Server> {
         id: &RequestId,
         method: &str,
         peer: Revision,
-    ) -> Option<Reply> {
+    ) -> Option<MessageReply> {
         match method {
-            methods::PING => Some(Reply::answered(id, EMPTY)),
+            methods::PING => Some(MessageReply::answered(id, EMPTY)),
             methods::SERVER_DISCOVER => {
                 let introductions = &self.role.introductions;
                 let result = introductions.discover_result(peer, self.role.served)?;
                 let on_loss = &self.role.translator.on_loss;
                 on_loss.tell_losses(method, peer, Some(id), introductions.losses(peer));
-                Some(Reply::answered(id, result.text()))
+                Some(MessageReply::answered(id, result.text()))
             }
             methods::LOGGING_SET_LEVEL => Some(match self.set_level(message, peer) {
-                Ok(()) => Reply::answered(id, EMPTY),
-                Err(refusal) => Reply::refused(Some(id), &refusal),
+                Ok(()) => MessageReply::answered(id, EMPTY),
+                Err(refusal) => MessageReply::refused(Some(id), &refusal),
             }),
             _ => None,
         }

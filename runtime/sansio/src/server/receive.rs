@@ -6,8 +6,8 @@ use mcp_revisions_core::{Lifecycle, Revision};
 use mcp_wire::{MessageKind, RequestId, Unreadable};
 
 use super::Server;
-use super::incoming::{Incoming, Looked, Seen, Unlooked};
-use super::reply::{Outgoing, Reply};
+use super::incoming::{IncomingMessage, Looked, SeenText, Unlooked};
+use super::reply::{MessageReply, Outgoing};
 use crate::errors::{self, Refusal};
 use crate::unread;
 use crate::{Connection, Event, Exchange, Ignored, Output};
@@ -48,7 +48,7 @@ impl Server {
             unread::look(bytes)
         };
         Looked(match message {
-            Ok(message) => Ok(Seen {
+            Ok(message) => Ok(SeenText {
                 negotiation: negotiate(&message, headers, served),
                 message,
             }),
@@ -57,37 +57,37 @@ impl Server {
     }
 
     /// Refuses a text that is no message.
-    fn refuse_unlooked(&self, unlooked: &Unlooked) -> Reply {
+    fn refuse_unlooked(&self, unlooked: &Unlooked) -> MessageReply {
         let invalid = |why: &dyn std::fmt::Display| errors::invalid_request(&why.to_string());
         match &unlooked.why {
-            _ if unlooked.is_answer => Reply::Empty(400),
+            _ if unlooked.is_answer => MessageReply::Empty(400),
             Ignored::TooLong(bytes) => {
                 let refusal = errors::message_too_large(*bytes, self.limits.max_message_bytes);
-                Reply::refused(None, &refusal)
+                MessageReply::refused(None, &refusal)
             }
             Ignored::Unreadable(it @ Unreadable::NotAMessage { id, .. }, _) => {
-                Reply::refused(id.as_deref(), &invalid(it))
+                MessageReply::refused(id.as_deref(), &invalid(it))
             }
             Ignored::Unreadable(it, _) => {
-                Reply::refused(None, &errors::parse_error(&it.to_string()))
+                MessageReply::refused(None, &errors::parse_error(&it.to_string()))
             }
-            _ => Reply::refused(None, &errors::invalid_request("not a message")),
+            _ => MessageReply::refused(None, &errors::invalid_request("not a message")),
         }
     }
 
     /// Returns the id of a message; refused is one that is too long to be kept, and a progress token that is.
-    fn id_of(&self, incoming: Incoming<'_>) -> Result<Option<RequestId>, Reply> {
+    fn id_of(&self, incoming: IncomingMessage<'_>) -> Result<Option<RequestId>, MessageReply> {
         let message = incoming.message;
         let too_long = |text: &str| text.len() > self.limits.max_identifier_bytes;
         if message.id.is_some_and(|id| too_long(id.text())) {
             let refusal = errors::invalid_request("the id is too long");
-            return Err(Reply::refused(None, &refusal));
+            return Err(MessageReply::refused(None, &refusal));
         }
         let id = message.id.and_then(|id| id.to_id());
         let token = message.meta.progress_token;
         if id.is_some() && token.is_some_and(|token| too_long(token.text())) {
             let refusal = errors::invalid_params("the progress token is too long");
-            return Err(Reply::refused(id.as_ref(), &refusal));
+            return Err(MessageReply::refused(id.as_ref(), &refusal));
         }
         Ok(id)
     }
@@ -121,7 +121,7 @@ impl Connection<Server> {
         principal: Option<&str>,
         now: Duration,
     ) -> Option<Outgoing> {
-        let Seen {
+        let SeenText {
             message,
             negotiation,
         } = match looked.0 {
@@ -136,7 +136,7 @@ impl Connection<Server> {
                 return single(exchange, refused);
             }
         };
-        let incoming = Incoming {
+        let incoming = IncomingMessage {
             message: &message,
             exchange,
             in_batch: false,
@@ -156,20 +156,22 @@ impl Connection<Server> {
     /// Handles one message whose revision is negotiated, or refused.
     pub(crate) fn handle(
         &mut self,
-        incoming: Incoming<'_>,
+        incoming: IncomingMessage<'_>,
         negotiated: Result<NegotiatedMessage, Box<Refusal>>,
-    ) -> Reply {
-        let Incoming { message, now, .. } = incoming;
+    ) -> MessageReply {
+        let IncomingMessage { message, now, .. } = incoming;
         let id = match self.role.id_of(incoming) {
             Ok(id) => id,
             Err(refused) => return refused,
         };
         match (message.kind, id, negotiated) {
-            (MessageKind::Request, None, _) => Reply::refused(
+            (MessageKind::Request, None, _) => MessageReply::refused(
                 None,
                 &errors::invalid_request("the id is no text: it holds half a surrogate pair"),
             ),
-            (MessageKind::Request, Some(id), Err(refusal)) => Reply::refused(Some(&id), &refusal),
+            (MessageKind::Request, Some(id), Err(refusal)) => {
+                MessageReply::refused(Some(&id), &refusal)
+            }
             (MessageKind::Request, Some(id), Ok(NegotiatedMessage::Single(peer))) => {
                 self.request(incoming, id, peer)
             }
@@ -185,31 +187,31 @@ impl Connection<Server> {
                 )
             }
             (MessageKind::Response | MessageKind::Error, id, _) => self.peer_answer(message, id),
-            (_, id, Err(refusal)) => Reply::refused(id.as_ref(), &refusal),
+            (_, id, Err(refusal)) => MessageReply::refused(id.as_ref(), &refusal),
             (_, id, Ok(_)) => {
-                Reply::refused(id.as_ref(), &errors::invalid_request("not a message"))
+                MessageReply::refused(id.as_ref(), &errors::invalid_request("not a message"))
             }
         }
     }
 
     /// Leaves a message out, and says so.
-    pub(crate) fn put_aside(&mut self, ignored: Ignored, status: u16) -> Reply {
+    pub(crate) fn put_aside(&mut self, ignored: Ignored, status: u16) -> MessageReply {
         self.tell(Event::Ignored(ignored));
-        Reply::Empty(status)
+        MessageReply::Empty(status)
     }
 
     /// Tells the application of a message that is not answered.
-    pub(crate) fn told(&mut self, event: Event) -> Reply {
+    pub(crate) fn told(&mut self, event: Event) -> MessageReply {
         self.tell(event);
-        Reply::Empty(202)
+        MessageReply::Empty(202)
     }
 }
 
 /// Returns the text that ends the exchange of a message that came alone; none while the application has to answer.
-fn single(exchange: Exchange, reply: Reply) -> Option<Outgoing> {
+fn single(exchange: Exchange, reply: MessageReply) -> Option<Outgoing> {
     match reply {
-        Reply::Text(body, status) => Some(Outgoing::last(exchange, status, body)),
-        Reply::Later => None,
-        Reply::Empty(status) => Some(Outgoing::last(exchange, status, String::new())),
+        MessageReply::Text(body, status) => Some(Outgoing::last(exchange, status, body)),
+        MessageReply::Later => None,
+        MessageReply::Empty(status) => Some(Outgoing::last(exchange, status, String::new())),
     }
 }

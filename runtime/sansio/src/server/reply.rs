@@ -42,7 +42,7 @@ impl Outgoing {
 }
 
 /// The answer to a message of the peer, before it is known if it stands alone or in a batch.
-pub(crate) enum Reply {
+pub(crate) enum MessageReply {
     /// At once: by this text, beside this status.
     Text(String, u16),
     /// Once the application has answered.
@@ -51,7 +51,7 @@ pub(crate) enum Reply {
     Empty(u16),
 }
 
-impl Reply {
+impl MessageReply {
     pub(crate) fn refused(id: Option<&RequestId>, refusal: &Refusal) -> Self {
         Self::Text(write::error(id, &refusal.error), refusal.status)
     }

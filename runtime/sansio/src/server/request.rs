@@ -6,13 +6,13 @@ use mcp_revisions_core::{Adapter, Lifecycle, Revision};
 use mcp_wire::{Direction, ErrorObject, Json, Map, MethodInfo, MethodKind, Peeked, Raw, RequestId};
 
 use super::Server;
-use super::incoming::Incoming;
+use super::incoming::IncomingMessage;
 use super::needs::needs_state;
-use super::reply::Reply;
-use super::requests::{Opened, Pending};
+use super::reply::MessageReply;
+use super::requests::{Opened, PendingCall};
 use crate::errors::{self, Refusal};
 use crate::input_required::server::seal::{Broken, Issued};
-use crate::lost::{Mistake, Stopped, Translated};
+use crate::lost::{MessageMistake, Stopped, Translated};
 use crate::translate::no_params;
 use crate::{Caller, Connection, Event, LogLevel, NeedsAdapter};
 use mcp_revisions_core::is_handshake;
@@ -21,14 +21,14 @@ use mcp_revisions_core::{find_method, known_method};
 
 /// The method that a request asks for.
 #[derive(Clone, Copy)]
-enum Wanted {
+enum WantedMethod {
     /// One that the peer's revision has, and what the application's revision calls it.
     Known(&'static MethodInfo, &'static str),
     /// One that no revision has, at a server that takes those.
     Other,
 }
 
-impl Wanted {
+impl WantedMethod {
     fn name(self) -> &'static str {
         match self {
             Self::Known(_, name) => name,
@@ -40,14 +40,14 @@ impl Wanted {
 impl Connection<Server> {
     pub(crate) fn request(
         &mut self,
-        incoming: Incoming<'_>,
+        incoming: IncomingMessage<'_>,
         id: RequestId,
         peer: Revision,
-    ) -> Reply {
+    ) -> MessageReply {
         let message = incoming.message;
         let wanted = match self.wanted(message, &id, peer) {
             Ok(wanted) => wanted,
-            Err(refusal) => return Reply::refused(Some(&id), &refusal),
+            Err(refusal) => return MessageReply::refused(Some(&id), &refusal),
         };
         if let Some(handled) = self.protocol_request(message, &id, wanted.name(), peer) {
             return handled;
@@ -56,17 +56,17 @@ impl Connection<Server> {
         let mut pending = pending_of(incoming, id, wanted, peer, session);
         match self.task_wanted(message, wanted.name(), peer, &pending.caller) {
             Ok(task) => pending.task = task,
-            Err(refusal) => return Reply::refused(Some(&pending.id), &refusal),
+            Err(refusal) => return MessageReply::refused(Some(&pending.id), &refusal),
         }
         match self.tasks_followed(message, wanted.name(), peer, &pending.caller) {
             Ok(ids) => pending.task_ids = ids,
-            Err(refusal) => return Reply::refused(Some(&pending.id), &refusal),
+            Err(refusal) => return MessageReply::refused(Some(&pending.id), &refusal),
         }
         let asks_back = self.asks_back(wanted, peer);
         let issued = match self.handed_back(incoming, wanted) {
             Some(Err(broken)) => {
                 let refusal = errors::invalid_params(&broken.to_string());
-                return Reply::refused(Some(&pending.id), &refusal);
+                return MessageReply::refused(Some(&pending.id), &refusal);
             }
             Some(Ok(issued)) => Some(issued),
             None => None,
@@ -75,7 +75,7 @@ impl Connection<Server> {
         if !matches!(issued, Some(Issued::Suspended(_)))
             && let Err(refusal) = self.has_room(message)
         {
-            return Reply::refused(Some(&pending.id), &refusal);
+            return MessageReply::refused(Some(&pending.id), &refusal);
         }
         let (now, time) = (incoming.now, self.role.limits.client_response_timeout);
         let spent = issued.map(|issued| self.role.seal.spend(issued, now, time));
@@ -83,7 +83,7 @@ impl Connection<Server> {
             Ok(issued) => issued,
             Err(broken) => {
                 let refusal = errors::invalid_params(&broken.to_string());
-                return Reply::refused(Some(&pending.id), &refusal);
+                return MessageReply::refused(Some(&pending.id), &refusal);
             }
         };
         let is_retry = issued.is_some();
@@ -91,18 +91,21 @@ impl Connection<Server> {
             pending.subject = message.params.map(Raw::to_json);
         }
         let carried = match (wanted, issued) {
-            (Wanted::Known(_, name), Some(Issued::Own(own, _))) if self.role.is_per_request => self
-                .role
-                .params_in(name, message.params, peer, session)
-                .and_then(|(params, losses)| Ok((with_own_state(&params, &own)?, losses))),
+            (WantedMethod::Known(_, name), Some(Issued::Own(own, _)))
+                if self.role.is_per_request =>
+            {
+                self.role
+                    .params_in(name, message.params, peer, session)
+                    .and_then(|(params, losses)| Ok((with_own_state(&params, &own)?, losses)))
+            }
             (_, Some(_)) => {
                 let adapter = Adapter::MultiRoundTrip;
                 Err(Stopped::RequiresState(needs_state(adapter, wanted.name())))
             }
-            (Wanted::Known(_, name), None) => {
+            (WantedMethod::Known(_, name), None) => {
                 self.role.params_in(name, message.params, peer, session)
             }
-            (Wanted::Other, None) => {
+            (WantedMethod::Other, None) => {
                 let params = message.params.map(Raw::to_json).unwrap_or_else(no_params);
                 Ok((params, Vec::new()))
             }
@@ -124,14 +127,13 @@ impl Connection<Server> {
     /// without adapters it is the application's business.
     fn handed_back(
         &self,
-        incoming: Incoming<'_>,
-        wanted: Wanted,
+        incoming: IncomingMessage<'_>,
+        wanted: WantedMethod,
     ) -> Option<Result<Issued, Broken>> {
         match wanted {
-            Wanted::Known(row, _) if row.input_required && !self.state.is_bare => {
-                self.role
-                    .issued(incoming.message, incoming.principal, incoming.now)
-            }
+            WantedMethod::Known(row, _) if row.input_required && !self.state.is_bare => self
+                .role
+                .issued(incoming.message, incoming.principal, incoming.now),
             _ => None,
         }
     }
@@ -142,13 +144,13 @@ impl Connection<Server> {
         message: &Peeked<'_>,
         id: &RequestId,
         peer: Revision,
-    ) -> Result<Wanted, Box<Refusal>> {
+    ) -> Result<WantedMethod, Box<Refusal>> {
         let name = message.method.as_deref().unwrap_or_default();
         let row = find_method(peer, name, Direction::ClientToServer, MethodKind::Request);
         let wanted = match row {
-            _ if self.task_request(message, peer).transpose()?.is_some() => Wanted::Other,
-            Some(row) => Wanted::Known(row, self.role.translator.app_name(row.name, peer)),
-            None if self.role.takes_others && known_method(name).is_none() => Wanted::Other,
+            _ if self.task_request(message, peer).transpose()?.is_some() => WantedMethod::Other,
+            Some(row) => WantedMethod::Known(row, self.role.translator.app_name(row.name, peer)),
+            None if self.role.takes_others && known_method(name).is_none() => WantedMethod::Other,
             None => return Err(errors::method_not_found(name, peer.lifecycle())),
         };
         match self.state.token_of(id) {
@@ -175,8 +177,8 @@ impl Connection<Server> {
     }
 
     /// Returns whether the application may answer that it requires input.
-    fn asks_back(&self, wanted: Wanted, peer: Revision) -> bool {
-        let Wanted::Known(row, name) = wanted else {
+    fn asks_back(&self, wanted: WantedMethod, peer: Revision) -> bool {
+        let WantedMethod::Known(row, name) = wanted else {
             return false;
         };
         let may_ask_back = || (self.role.translator).may_ask_back(self.role.app(), name);
@@ -186,10 +188,10 @@ impl Connection<Server> {
     /// Hands a request to the application in its own words; what cannot be said in them goes to an adapter, or back.
     fn hand_over(
         &mut self,
-        incoming: Incoming<'_>,
-        pending: Pending,
+        incoming: IncomingMessage<'_>,
+        pending: PendingCall,
         carried: Translated<Json>,
-    ) -> Reply {
+    ) -> MessageReply {
         let (method, peer) = (pending.method, pending.peer);
         match carried {
             Ok((params, _)) if pending.is_other => {
@@ -198,34 +200,34 @@ impl Connection<Server> {
                 let call = self.state.call(token, name.to_owned(), params, Vec::new());
                 call.into_iter()
                     .for_each(|call| self.tell(Event::CustomRequest(call)));
-                Reply::Later
+                MessageReply::Later
             }
             Ok((params, losses)) => {
                 let token = self.state.add(pending);
                 self.call(token, method, params, losses);
-                Reply::Later
+                MessageReply::Later
             }
             Err(Stopped::Dropped(_)) => {
                 let name = incoming.message.method.as_deref().unwrap_or_default();
                 let refusal = errors::method_not_found(name, peer.lifecycle());
-                Reply::refused(Some(&pending.id), &refusal)
+                MessageReply::refused(Some(&pending.id), &refusal)
             }
             Err(Stopped::RequiresState(needs)) => {
                 let (id, params) = (pending.id.clone(), incoming.message.params);
                 if self.adapt_request(pending, params.map(Raw::to_json), &needs, incoming.now) {
-                    return Reply::Later;
+                    return MessageReply::Later;
                 }
                 let needs = NeedsAdapter::new(&needs, method, peer);
                 let mut refusal = errors::method_not_found(method, peer.lifecycle());
                 refusal.error.message = needs.to_string();
                 self.tell(Event::NeedsAdapter(needs));
-                Reply::refused(Some(&id), &refusal)
+                MessageReply::refused(Some(&id), &refusal)
             }
             Err(stopped) => {
                 let error = stopped.into_error(ErrorObject::INVALID_PARAMS);
                 let status =
                     errors::status(error.code.as_i64().unwrap_or_default(), peer.lifecycle());
-                Reply::refused(Some(&pending.id), &Refusal { error, status })
+                MessageReply::refused(Some(&pending.id), &Refusal { error, status })
             }
         }
     }
@@ -236,7 +238,7 @@ fn with_own_state(params: &Json, own: &str) -> Result<Json, Stopped> {
     let members = params.read::<Map<Json>>();
     let mut members = members.map_err(|error| {
         let told = format!("the client's params are not valid: {error}");
-        Stopped::Invalid(Box::new(Mistake::saying(told, error)))
+        Stopped::Invalid(Box::new(MessageMistake::saying(told, error)))
     })?;
     members.insert("requestState", Json::of(own));
     Ok(Json::of(&members))
@@ -244,13 +246,13 @@ fn with_own_state(params: &Json, own: &str) -> Result<Json, Stopped> {
 
 /// Returns what is kept of a request until it is answered.
 fn pending_of(
-    incoming: Incoming<'_>,
+    incoming: IncomingMessage<'_>,
     id: RequestId,
-    wanted: Wanted,
+    wanted: WantedMethod,
     peer: Revision,
     session: Option<&Opened>,
-) -> Pending {
-    let Incoming {
+) -> PendingCall {
+    let IncomingMessage {
         message,
         exchange,
         in_batch,
@@ -261,7 +263,7 @@ fn pending_of(
         Some(session) => (Arc::clone(&session.caller), session.log_level),
         None => (Arc::new(client_of(message, peer)), level_of(message)),
     };
-    Pending {
+    PendingCall {
         id,
         method: wanted.name(),
         peer,
@@ -278,7 +280,7 @@ fn pending_of(
         is_suspended: false,
         early: None,
         is_acknowledged: false,
-        is_other: matches!(wanted, Wanted::Other),
+        is_other: matches!(wanted, WantedMethod::Other),
         task: None,
         task_ids: Vec::new(),
         bytes: message.text.len(),

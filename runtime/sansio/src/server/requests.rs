@@ -22,7 +22,7 @@ pub(crate) struct Opened {
 
 /// A request of the peer that waits for its answer.
 #[derive(Debug)]
-pub(crate) struct Pending {
+pub(crate) struct PendingCall {
     pub(crate) id: RequestId,
     pub(crate) method: &'static str,
     pub(crate) peer: Revision,
@@ -66,7 +66,7 @@ pub(crate) struct Batch {
 
 /// A request of the server that waits for the peer's answer.
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub(crate) struct ServerRequest {
     /// `None` if no revision has it, so that nothing of the answer is converted.
     pub(crate) method: Option<&'static str>,
     pub(crate) by: AskedBy,

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use mcp_revisions_core::Loss;
 use mcp_wire::{Json, RequestId};
 
-use super::requests::{About, Asked, Batch, Opened, Pending};
-use crate::input_required::server::by_requests::Round;
+use super::requests::{About, Batch, Opened, PendingCall, ServerRequest};
+use crate::input_required::server::by_requests::ServerRound;
 use crate::input_required::server::seal::subject;
 use crate::input_required::server::suspend::Suspended;
 use crate::numbered::Numbered;
 use crate::subscriptions::listen::Listening;
-use crate::subscriptions::streams::Stream;
+use crate::subscriptions::streams::SubscriptionStream;
 use crate::translate::no_params;
 use crate::withdrawn::Withdrawn;
 use crate::{Exchange, IncomingRequest, Token};
@@ -25,24 +25,24 @@ use mcp_revisions_core::methods;
 /// [`Server`](super::Server) itself is never written to. So a per-request message over HTTP gets a connection of its own, made
 /// on the spot, and no lock of another is on its path.
 #[derive(Debug, Default)]
-pub struct State {
+pub struct ServerState {
     pub(crate) session: Option<Box<Opened>>,
-    pub(super) pending: Numbered<Token, Pending>,
+    pub(super) pending: Numbered<Token, PendingCall>,
     ids: BTreeMap<RequestId, Token>,
     pub(crate) batches: Numbered<Exchange, Batch>,
-    pub(crate) asked: Numbered<i64, Asked>,
+    pub(crate) asked: Numbered<i64, ServerRequest>,
     /// Requests to the peer that were withdrawn and may yet be answered, the latest of them.
     pub(crate) withdrawn: Withdrawn,
     /// Set if no adapter does anything.
     pub(crate) is_bare: bool,
     /// Calls whose handlers ask for input in a result, and whose client is asked by requests.
-    pub(crate) rounds: Numbered<Token, Round>,
+    pub(crate) rounds: Numbered<Token, ServerRound>,
     /// Calls that wait for the retry of their client, by their ticket.
     pub(crate) suspended: Numbered<u64, Suspended>,
     /// The changes of which the client of a session is notified, where the handlers report them in a call.
     pub(crate) listening: Option<Box<Listening>>,
     /// Streams with notifications of changes, where the handlers report them to a session.
-    pub(crate) streams: Numbered<Token, Stream>,
+    pub(crate) streams: Numbered<Token, SubscriptionStream>,
     /// Calls of the application that adapters make on behalf of no request.
     pub(crate) own: Numbered<Token, ()>,
     /// Tasks that end with the session, each with a clone while it is at work.
@@ -59,9 +59,9 @@ pub struct State {
     pub(super) first_ask: i64,
 }
 
-impl State {
+impl ServerState {
     pub(crate) fn given_up_with(&self, exchange: Exchange) -> impl Iterator<Item = Token> {
-        let is_it = move |pending: &Pending| {
+        let is_it = move |pending: &PendingCall| {
             pending.exchange == exchange && !pending.is_suspended && !is_handshake(pending.peer)
         };
         let per_request = (self.waiting_per_request > 0).then(|| self.pending.iter());
@@ -73,7 +73,7 @@ impl State {
 
     /// Returns what does not end by itself once the peer is gone: streams, and requests that wait for its answer.
     pub(crate) fn endless(&self) -> Vec<Token> {
-        let waits = |pending: &Pending| {
+        let waits = |pending: &PendingCall| {
             pending.is_suspended
                 || pending.is_adapted
                 || pending.method == methods::SUBSCRIPTIONS_LISTEN
@@ -135,11 +135,11 @@ impl State {
         self.ids.get(id).copied()
     }
 
-    pub(crate) fn get(&self, token: Token) -> Option<&Pending> {
+    pub(crate) fn get(&self, token: Token) -> Option<&PendingCall> {
         self.pending.get(&token)
     }
 
-    pub(crate) fn get_mut(&mut self, token: Token) -> Option<&mut Pending> {
+    pub(crate) fn get_mut(&mut self, token: Token) -> Option<&mut PendingCall> {
         self.pending.get_mut(&token)
     }
 
@@ -159,7 +159,7 @@ impl State {
 
     /// Continues a suspended request in the place of another, which is gone then.
     pub(crate) fn resume(&mut self, suspended: Token, by: Token) -> Option<Exchange> {
-        let Pending {
+        let PendingCall {
             id,
             exchange,
             caller,
@@ -220,7 +220,7 @@ impl State {
         })
     }
 
-    pub(crate) fn add(&mut self, pending: Pending) -> Token {
+    pub(crate) fn add(&mut self, pending: PendingCall) -> Token {
         let token = self.new_token();
         self.pending_bytes += pending.bytes;
         if pending.in_batch
@@ -235,7 +235,7 @@ impl State {
         token
     }
 
-    pub(crate) fn take(&mut self, token: Token) -> Option<Pending> {
+    pub(crate) fn take(&mut self, token: Token) -> Option<PendingCall> {
         let pending = self.pending.remove(&token)?;
         self.waiting_streams -= usize::from(pending.method == methods::SUBSCRIPTIONS_LISTEN);
         self.waiting_per_request -= usize::from(!is_handshake(pending.peer));

@@ -8,7 +8,7 @@ use mcp_wire::{Json, Raw};
 use super::Server;
 use super::requests::Opened;
 use crate::lost::Translated;
-use crate::translate::{NO_PARAMS, Way, no_params};
+use crate::translate::{NO_PARAMS, TextDirection, no_params};
 use mcp_revisions_core::is_handshake;
 use mcp_wire::meta;
 
@@ -27,7 +27,7 @@ impl Server {
         let text = params.map_or(NO_PARAMS, Raw::text);
         let translator = &self.translator;
         let translate = |text: &str, context: &dyn Fn() -> Context| {
-            translator.convert_params(Way::In, method, text, peer, context)
+            translator.convert_params(TextDirection::In, method, text, peer, context)
         };
         match (is_handshake(peer), self.is_per_request) {
             (true, true) => translate(text, &|| translator.context(Some(upgraded(session))))

@@ -6,13 +6,15 @@ use mcp_revisions_core::Revision;
 use mcp_wire::{Direction, ErrorObject, Json, MethodKind, RequestId};
 
 use super::Server;
-use super::reply::Reply;
-use super::requests::{Asked, AskedBy};
+use super::reply::MessageReply;
+use super::requests::{AskedBy, ServerRequest};
 use crate::ask::{outcome, own_id, read_error, spelled_id};
 use crate::errors;
 use crate::lost::Stopped;
-use crate::translate::{Way, no_params};
-use crate::{Answered, Connection, CustomNotification, Event, Ignored, Mended, Notification};
+use crate::translate::{TextDirection, no_params};
+use crate::{
+    Answered, Connection, CustomNotification, Event, Ignored, MendedMessage, Notification,
+};
 use mcp_revisions_core::is_handshake;
 use mcp_revisions_core::methods;
 use mcp_revisions_core::{find_method, known_method};
@@ -24,7 +26,7 @@ impl Connection<Server> {
         message: &Peeked<'_>,
         peer: Revision,
         now: Duration,
-    ) -> Reply {
+    ) -> MessageReply {
         let name = message.method.as_deref().unwrap_or_default();
         match self.role.translator.app_name(name, peer) {
             methods::NOTIFICATIONS_CANCELLED => return self.cancelled(message, now),
@@ -37,7 +39,7 @@ impl Connection<Server> {
                         self.listen_to_lists(peer);
                     }
                 }
-                return Reply::Empty(202);
+                return MessageReply::Empty(202);
             }
             _ => {}
         }
@@ -76,7 +78,7 @@ impl Connection<Server> {
         }
     }
 
-    fn cancelled(&mut self, message: &Peeked<'_>, now: Duration) -> Reply {
+    fn cancelled(&mut self, message: &Peeked<'_>, now: Duration) -> MessageReply {
         let id = message.param("requestId").map(|id| id.read::<RequestId>());
         let Some(token) = id.and_then(|id| self.state.token_of(&id.ok()?)) else {
             // It may have crossed the answer on its way.
@@ -85,10 +87,14 @@ impl Connection<Server> {
         };
         let reason = message.param("reason").and_then(|it| it.read().ok());
         let _ = self.give_up(token, reason, now);
-        Reply::Empty(202)
+        MessageReply::Empty(202)
     }
 
-    pub(crate) fn peer_answer(&mut self, message: &Peeked<'_>, id: Option<RequestId>) -> Reply {
+    pub(crate) fn peer_answer(
+        &mut self,
+        message: &Peeked<'_>,
+        id: Option<RequestId>,
+    ) -> MessageReply {
         let named = id.as_ref().and_then(spelled_id);
         let found = named.and_then(|(id, why)| Some((self.state.asked.remove(&id)?, why)));
         let Some((asked, misspelled)) = found else {
@@ -107,13 +113,13 @@ impl Connection<Server> {
         };
         let malformed = message.error.and_then(|error| read_error(error).1);
         for why in misspelled.into_iter().chain(malformed) {
-            self.tell(Event::Mended(Mended::new(
+            self.tell(Event::Mended(MendedMessage::new(
                 asked.method.unwrap_or_default(),
                 why,
             )));
         }
         self.answered(asked, id.as_ref(), outcome(message));
-        Reply::Empty(202)
+        MessageReply::Empty(202)
     }
 
     /// A request of the server whose answer is no message: it ends with an error that says why.
@@ -128,7 +134,7 @@ impl Connection<Server> {
 
     fn answered(
         &mut self,
-        asked: Asked,
+        asked: ServerRequest,
         id: Option<&RequestId>,
         result: Result<Json, ErrorObject>,
     ) {
@@ -142,7 +148,8 @@ impl Connection<Server> {
         let (answer, losses) = match (asked.method, result) {
             (Some(method), Ok(result)) => {
                 let translator = &self.role.translator;
-                let carried = translator.result_told(Way::In, method, &result, asked.peer, id);
+                let carried =
+                    translator.result_told(TextDirection::In, method, &result, asked.peer, id);
                 match carried {
                     Ok((result, losses)) => (Ok(result), losses),
                     Err(Stopped::Invalid(mistake)) => {

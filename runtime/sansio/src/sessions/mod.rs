@@ -20,11 +20,11 @@ pub use owner::Owner;
 #[derive(Debug)]
 pub struct Sessions<T> {
     places: HashMap<Arc<str>, usize>,
-    entries: Slab<Entry<T>>,
+    entries: Slab<SessionEntry<T>>,
     /// The places of all, in the order in which they go.
-    turns: Turns,
+    turns: SessionTurns,
     /// The places of each owner's, in the same order.
-    owners: HashMap<Owner, Turns>,
+    owners: HashMap<Owner, SessionTurns>,
     last_turn: u64,
     bytes: usize,
     limit: usize,
@@ -33,24 +33,24 @@ pub struct Sessions<T> {
 }
 
 #[derive(Debug)]
-struct Entry<T> {
+struct SessionEntry<T> {
     id: Arc<str>,
     session: T,
     bytes: usize,
     owner: Owner,
-    turn: Turn,
+    turn: SessionTurn,
     used_at: Duration,
 }
 
 /// When a session goes: those that were never used first, in the order in which they came, then the longest unused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Turn {
+struct SessionTurn {
     was_used: bool,
     number: u64,
 }
 
 /// Places of sessions by their turn.
-type Turns = BTreeMap<Turn, usize>;
+type SessionTurns = BTreeMap<SessionTurn, usize>;
 
 /// A session that is to be opened.
 #[derive(Debug, Clone, PartialEq)]
@@ -110,7 +110,7 @@ impl<T> Sessions<T> {
         Self {
             places: HashMap::new(),
             entries: Slab::new(),
-            turns: Turns::new(),
+            turns: SessionTurns::new(),
             owners: HashMap::new(),
             last_turn: 0,
             bytes: 0,
@@ -175,7 +175,7 @@ impl<T> Sessions<T> {
         }
         self.bytes += bytes;
         let turn = self.next_turn(false);
-        let place = self.entries.insert(Entry {
+        let place = self.entries.insert(SessionEntry {
             id: Arc::clone(&id),
             session,
             bytes,
@@ -231,11 +231,11 @@ impl<T> Sessions<T> {
     ) -> Vec<T> {
         let mut gone = Vec::new();
         for was_used in [false, true] {
-            let first = Turn {
+            let first = SessionTurn {
                 was_used,
                 number: 0,
             };
-            let last = Turn {
+            let last = SessionTurn {
                 number: u64::MAX,
                 ..first
             };
@@ -282,16 +282,21 @@ impl<T> Sessions<T> {
     }
 
     /// Returns which of some goes next: if the one that was unused for longest is spared, so are all behind it.
-    fn next(&self, of: &Turns, spared: Duration, now: Duration) -> Option<(usize, &Entry<T>)> {
+    fn next(
+        &self,
+        of: &SessionTurns,
+        spared: Duration,
+        now: Duration,
+    ) -> Option<(usize, &SessionEntry<T>)> {
         let (_, place) = of.first_key_value()?;
         let entry = self.entries.get(*place)?;
         let is_spared = entry.turn.was_used && entry.used_at + spared > now;
         (!is_spared).then_some((*place, entry))
     }
 
-    fn next_turn(&mut self, was_used: bool) -> Turn {
+    fn next_turn(&mut self, was_used: bool) -> SessionTurn {
         self.last_turn += 1;
-        Turn {
+        SessionTurn {
             was_used,
             number: self.last_turn,
         }

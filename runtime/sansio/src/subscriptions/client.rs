@@ -12,7 +12,7 @@ use mcp_wire::{ErrorObject, Json};
 
 use super::{Backoff, Filter, TAKES_UP, about, covers, declined, is_refusal, unacknowledged};
 use crate::client::Client;
-use crate::client::requests::{Purpose, Waiting};
+use crate::client::requests::{RequestPurpose, Waiting};
 use crate::client::session::TimeLimit;
 use crate::json::declares;
 use crate::numbered::Numbered;
@@ -22,9 +22,9 @@ use mcp_revisions_core::methods;
 
 /// The changes for which the application wants notifications.
 #[derive(Debug, Default)]
-pub(crate) struct Changes {
+pub(crate) struct ChangeStreams {
     /// Of a per-request application: its streams.
-    streams: Numbered<Token, Stream>,
+    streams: Numbered<Token, ListenStream>,
     /// Of an older application: the request that carries them, once it is sent.
     listening: Option<i64>,
     /// Subscriptions that are answered when the server has taken up the request.
@@ -43,12 +43,12 @@ pub(crate) struct Changes {
 }
 
 #[derive(Debug)]
-struct Stream {
+struct ListenStream {
     request: Waiting,
     filter: Filter,
 }
 
-impl Changes {
+impl ChangeStreams {
     /// Returns when [`wake_changes`](Connection::wake_changes) has something to do.
     pub(crate) fn deadline(&self) -> Option<Duration> {
         self.again.into_iter().chain(self.waiting.deadline()).min()
@@ -148,7 +148,7 @@ impl Connection<Client> {
         for uri in new {
             self.post_subscription(methods::RESOURCES_SUBSCRIBE, &uri, revision);
         }
-        let stream = Stream { request, filter };
+        let stream = ListenStream { request, filter };
         self.state.changes.streams.insert(token, stream);
     }
 
@@ -161,7 +161,7 @@ impl Connection<Client> {
     }
 
     fn post_subscription(&mut self, method: &str, uri: &str, revision: Revision) {
-        self.post_request(method, about(Some(uri)), revision, Purpose::Adapter);
+        self.post_request(method, about(Some(uri)), revision, RequestPurpose::Adapter);
     }
 
     /// Gives up a stream, or a subscription that waits; its request comes back.
@@ -189,7 +189,7 @@ impl Connection<Client> {
     /// Returns the streams of a per-request application that want a notification of an older server.
     pub(crate) fn streams_for(&self, method: &str, params: &Json) -> Vec<Token> {
         let uri = uri_of(Some(params));
-        let wants = |stream: &Stream| stream.filter.wants(method, uri.as_deref());
+        let wants = |stream: &ListenStream| stream.filter.wants(method, uri.as_deref());
         let streams = (self.state.changes.streams.iter()).filter(|(_, stream)| wants(stream));
         streams.map(|(token, _)| *token).collect()
     }
@@ -233,7 +233,7 @@ impl Connection<Client> {
         let filter = self.session_filter();
         let before = self.state.changes.listening.take();
         if !filter.is_empty() {
-            let (method, purpose) = (methods::SUBSCRIPTIONS_LISTEN, Purpose::Listen);
+            let (method, purpose) = (methods::SUBSCRIPTIONS_LISTEN, RequestPurpose::Listen);
             let params = self.stamped(Some(filter.params()), revision, None);
             let id = self.post_request(method, params, revision, purpose);
             self.state.changes.listening = Some(id);

@@ -14,7 +14,7 @@ use super::{Backoff, Filter, LISTS, TAKES_UP, covers, declined, is_refusal, unac
 use crate::errors;
 use crate::server::Server;
 use crate::server::requests::About;
-use crate::translate::{Way, no_params};
+use crate::translate::{TextDirection, no_params};
 use crate::{Connection, Token};
 use mcp_revisions_core::methods;
 
@@ -268,7 +268,8 @@ impl Connection<Server> {
         let Some(peer) = self.state.listening.as_ref().and_then(|it| it.peer) else {
             return;
         };
-        let told = (self.role.translator).params_told(Way::Out, method, params, peer, None);
+        let told =
+            (self.role.translator).params_told(TextDirection::Out, method, params, peer, None);
         if let Ok((params, _)) = told {
             self.send_notification(None, method, params);
         }

@@ -11,13 +11,13 @@ use super::{Filter, about as about_resource};
 use crate::errors;
 use crate::server::Server;
 use crate::server::requests::About;
-use crate::translate::{Way, no_params};
+use crate::translate::{TextDirection, no_params};
 use crate::{Caller, Connection, Event, Token};
 use mcp_revisions_core::methods;
 
 /// A stream, with the changes that it carries.
 #[derive(Debug)]
-pub(crate) struct Stream {
+pub(crate) struct SubscriptionStream {
     peer: Revision,
     /// The client: what it subscribed to for it, its handlers end for it, too.
     caller: Arc<Caller>,
@@ -49,7 +49,7 @@ impl Connection<Server> {
             }
         }
         self.tell(Event::Listens);
-        let stream = Stream {
+        let stream = SubscriptionStream {
             peer,
             caller,
             filter,
@@ -73,13 +73,14 @@ impl Connection<Server> {
         let method = change(method).filter(|_| !self.state.is_bare && !self.role.is_per_request);
         let Some(method) = method else { return false };
         let uri = params.read_member::<String>("uri");
-        let wants = |stream: &Stream| stream.filter.wants(method, uri.as_deref());
+        let wants = |stream: &SubscriptionStream| stream.filter.wants(method, uri.as_deref());
         let streams = (self.state.streams.iter()).filter(|(_, stream)| wants(stream));
         let streams: Vec<(Token, Revision)> = streams
             .map(|(token, stream)| (*token, stream.peer))
             .collect();
         for (token, peer) in streams {
-            let told = (self.role.translator).params_told(Way::Out, method, params, peer, None);
+            let told =
+                (self.role.translator).params_told(TextDirection::Out, method, params, peer, None);
             if let Ok((params, _)) = told {
                 self.send_notification(Some(token), method, params);
             }
@@ -89,7 +90,8 @@ impl Connection<Server> {
 
     /// Closes a stream, and ends the subscriptions that no other stream carries.
     pub(crate) fn close_stream(&mut self, token: Token) {
-        let Some(Stream { caller, filter, .. }) = self.state.streams.remove(&token) else {
+        let Some(SubscriptionStream { caller, filter, .. }) = self.state.streams.remove(&token)
+        else {
             return;
         };
         for uri in filter.uris() {

@@ -10,7 +10,7 @@ use mcp_wire::{ErrorObject, Integer, Json};
 use super::{Form, RELATED_TASK, RESULT_TYPE, TASKS_UPDATE, TaskStatus, declares_extension};
 use crate::client::Client;
 use crate::client::peer::named;
-use crate::client::requests::{Called, Look, Purpose, TaskStage, Waiting};
+use crate::client::requests::{Called, Look, RequestPurpose, TaskStage, Waiting};
 use crate::client::stamp::may_name;
 use crate::errors;
 use crate::json::{declares, object, with_members};
@@ -211,8 +211,8 @@ impl Connection<Client> {
         let params = Some(with_members(&object([(TASK_ID, id)]), members));
         let params = self.stamped_of_task(params, revision, behalf.as_deref());
         let purpose = match look {
-            Some(look) => Purpose::Task { token, look },
-            None => Purpose::Adapter,
+            Some(look) => RequestPurpose::Task { token, look },
+            None => RequestPurpose::Adapter,
         };
         self.post_request(method, params, revision, purpose);
     }
@@ -417,7 +417,7 @@ impl Connection<Client> {
     /// Takes out a call; what is on its way for it is for nothing.
     fn end_task(&mut self, token: Token) -> Option<Waiting> {
         let poll = self.state.polls.open.remove(&token)?;
-        let is_look = |purpose: &Purpose| matches!(purpose, Purpose::Task { token: one, .. } if *one == token);
+        let is_look = |purpose: &RequestPurpose| matches!(purpose, RequestPurpose::Task { token: one, .. } if *one == token);
         let looks = self.state.pending.iter();
         let looks: Vec<i64> = looks
             .filter(|(_, pending)| is_look(&pending.purpose))

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use redis::Pipeline;
 use tokio::sync::mpsc;
 
-use super::{PATIENCE, Shared};
+use super::{PATIENCE, SharedRedis};
 use crate::backplane::{EventId, KeptEvent};
 use crate::serve::{Budget, Permit};
 use crate::transport::panics::lock;
@@ -46,7 +46,7 @@ const BATCH: usize = 128;
 const EVENT_BYTES: usize = 128;
 
 /// The fields of an event in its stream.
-pub(super) type Fields = HashMap<String, String>;
+pub(super) type EventFields = HashMap<String, String>;
 
 /// Returns the budget of the events that a process keeps, until it knows how many replicas there are.
 pub(super) fn event_bytes() -> Arc<Budget> {
@@ -60,7 +60,7 @@ fn replica_bytes(replicas: usize) -> usize {
 }
 
 /// Reads an event; `None` if it is none.
-pub(super) fn of_fields(mut fields: Fields) -> Option<KeptEvent> {
+pub(super) fn of_fields(mut fields: EventFields) -> Option<KeptEvent> {
     Some(KeptEvent {
         id: fields.get("id")?.parse().ok()?,
         last: fields.get("last")? == "1",
@@ -68,7 +68,7 @@ pub(super) fn of_fields(mut fields: Fields) -> Option<KeptEvent> {
     })
 }
 
-impl Shared {
+impl SharedRedis {
     /// Keeps an event, if its session, its owner and all of them have room for it.
     pub(super) fn append(&self, session: &str, owner: &Owner, event: KeptEvent) {
         let size = event.text.len() + EVENT_BYTES;

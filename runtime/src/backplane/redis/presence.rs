@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use super::{PATIENCE, SILENT, Shared, reason};
-use crate::backplane::To;
+use super::{PATIENCE, SILENT, SharedRedis, reason};
+use crate::backplane::ReplicaTarget;
 use crate::backplane::receivers::fresh_address;
 use crate::transport::observe;
 use crate::transport::panics::lock;
@@ -18,7 +18,7 @@ const LIFE: Duration = Duration::from_secs(5);
 
 /// The keys of this process in the server beside its messages.
 #[derive(Default)]
-pub(super) struct Presence {
+pub(super) struct ReplicaPresence {
     /// The addresses whose keys were set: one that vanishes was taken for gone by others.
     addresses: HashSet<Arc<str>>,
     /// The value of the key that only an emptied server lacks; empty before the first look.
@@ -34,7 +34,7 @@ pub(super) struct Beat {
     is_emptied: bool,
 }
 
-impl Shared {
+impl SharedRedis {
     /// Returns the key that only an emptied server lacks.
     pub(super) fn mark(&self) -> String {
         format!("{}:mark", self.prefix)
@@ -107,7 +107,7 @@ impl Shared {
                 observe::backplane(beat.is_ok(), beat.as_ref().err().map_or("", String::as_str));
             }
             let Ok(beat) = beat else { continue };
-            let all = || self.inbox.receivers.of(To::All);
+            let all = || self.inbox.receivers.of(ReplicaTarget::All);
             // First what was lost: else its sessions are taken for ended.
             if beat.is_emptied {
                 all().iter().for_each(|it| it.emptied());
@@ -116,7 +116,7 @@ impl Shared {
                 all().iter().for_each(|it| it.reconnected());
             }
             for address in &beat.missed {
-                let missed = self.inbox.receivers.of(To::One(address));
+                let missed = self.inbox.receivers.of(ReplicaTarget::One(address));
                 missed.iter().for_each(|it| it.missed());
             }
             self.divide_event_bytes().await;

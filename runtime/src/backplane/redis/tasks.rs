@@ -10,7 +10,7 @@ use mcp_wire::to_string;
 use super::Redis;
 use crate::backplane::Unavailable;
 use mcp_revisions_sansio::tasks::server::store_bounds::{BYTES, SHARE, TASKS};
-use mcp_revisions_sansio::tasks::server::{Count, Stored, Task, TaskStore, TaskStoreError};
+use mcp_revisions_sansio::tasks::server::{Stored, Task, TaskCount, TaskStore, TaskStoreError};
 
 /// The common part of the scripts. `ARGV[1]` is the beginning of all keys, `ARGV[2]` the id of the task.
 const COMMON: &str = "
@@ -161,7 +161,7 @@ impl TaskStore for Redis {
     fn list<'a>(
         &'a self,
         owner: &'a str,
-        after: Option<(Count, &'a str)>,
+        after: Option<(TaskCount, &'a str)>,
         most: usize,
     ) -> Stored<'a, Result<Vec<Task>, TaskStoreError>> {
         let shared = Arc::clone(&self.0.shared);

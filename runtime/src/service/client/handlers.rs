@@ -10,14 +10,16 @@ use mcp_wire::service::{ClientSide, Serves};
 use mcp_wire::{Direction, ErrorObject, Json};
 
 use super::listen::is_of_listener;
-use super::{ClientContext, How, Wants};
+use super::{CallOptions, ClientContext, Wants};
 use crate::layer::LayerMessage;
 use crate::methods;
 use crate::service::Error;
 use crate::service::custom::Custom;
 use crate::service::params::params_meant;
-use crate::transport::client::{Application, Driver, Handle, Open, Transport, WeakHandle, drive};
-use crate::transport::queue::{Queued, Receiver, Sender, queue};
+use crate::transport::client::{
+    Application, Driver, Handle, OpenCall, Transport, WeakHandle, drive,
+};
+use crate::transport::queue::{QueueReceiver, QueueSender, Queued, queue};
 use crate::transport::spawn::{Boxed, boxed, spawn};
 use mcp_revisions_sansio::client::{
     Client, CustomNotification, Event, Ignored, IncomingRequest, Notification, Token,
@@ -48,7 +50,7 @@ struct Handlers<App: Spoken, H> {
     typed: H,
     custom: Custom<ClientContext<App>>,
     /// The options of the calls of handlers.
-    how: How,
+    how: CallOptions,
 }
 
 impl<App: Spoken, H> Handlers<App, H> {
@@ -131,10 +133,10 @@ where
 }
 
 /// The application of a driven connection.
-struct Typed<App: Spoken, H> {
+struct TypedApplication<App: Spoken, H> {
     handlers: Arc<Handlers<App, H>>,
     /// Notifications that wait for the handlers; those of a server that sends them faster are dropped.
-    noted: Sender<Noted>,
+    noted: QueueSender<Noted>,
 }
 
 /// Sets a connection going.
@@ -142,7 +144,7 @@ pub(super) fn start<App: Spoken, H>(
     client: Client,
     transport: Transport,
     typed: H,
-    (custom, how): (Custom<ClientContext<App>>, How),
+    (custom, how): (Custom<ClientContext<App>>, CallOptions),
 ) -> Handle<Wants>
 where
     App::Protocol: Serves<ClientSide, H, ClientContext<App>>,
@@ -150,7 +152,7 @@ where
 {
     let handlers = Arc::new(Handlers { typed, custom, how });
     let (noted, notices) = queue(client.limits().max_pending_bytes);
-    let app = Typed {
+    let app = TypedApplication {
         handlers: Arc::clone(&handlers),
         noted,
     };
@@ -159,7 +161,7 @@ where
     handle
 }
 
-impl<App: Spoken, H> Application for Typed<App, H>
+impl<App: Spoken, H> Application for TypedApplication<App, H>
 where
     App::Protocol: Serves<ClientSide, H, ClientContext<App>>,
     H: Send + Sync + 'static,
@@ -219,11 +221,11 @@ where
     }
 }
 
-impl<App: Spoken, H> Typed<App, H> {
+impl<App: Spoken, H> TypedApplication<App, H> {
     /// Sends a notification to the requests that want it: the one that it is about, or those with a callback for log
     /// messages if it names none; else to the handlers.
     fn notice(&self, driver: &Driver<Wants>, notice: Notification) {
-        let wants = |open: &Open<Wants>| match notice.method {
+        let wants = |open: &OpenCall<Wants>| match notice.method {
             methods::NOTIFICATIONS_PROGRESS => open.call.progress,
             methods::NOTIFICATIONS_MESSAGE => open.call.log,
             method => open.call.changes.is_some() && is_of_listener(method),
@@ -250,7 +252,7 @@ impl<App: Spoken, H> Typed<App, H> {
 async fn note<App: Spoken, H>(
     handlers: Arc<Handlers<App, H>>,
     handle: WeakHandle<Wants>,
-    mut notices: Receiver<Noted>,
+    mut notices: QueueReceiver<Noted>,
 ) where
     App::Protocol: Serves<ClientSide, H, ClientContext<App>>,
     H: Send + Sync + 'static,

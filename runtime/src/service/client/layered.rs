@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use mcp_revisions_core::Spoken;
 use mcp_wire::{Direction, ErrorObject, Json};
 
-use super::{Client, How};
+use super::{CallOptions, Client};
 use crate::layer::LayerMessage;
 use crate::service::Error;
 
@@ -75,7 +75,7 @@ impl<App: Spoken> Client<App> {
     }
 }
 
-impl How {
+impl CallOptions {
     /// Passes a notification of the server through the layers, and returns its params as they are handed on; `None` if a layer
     /// does not forward it.
     pub(super) async fn admit(&self, method: &str, params: Json) -> Option<Json> {

@@ -13,8 +13,8 @@ use mcp_wire::{ErrorObject, Json};
 use super::{Client, Wants, closed, outcome};
 use crate::methods;
 use crate::service::Error;
-use crate::transport::client::{Replies, Reply};
-use crate::transport::queue::{Queued, Receiver, Sender, queue};
+use crate::transport::client::{Replies, RequestReply};
+use crate::transport::queue::{QueueReceiver, QueueSender, Queued, queue};
 use crate::transport::spawn::spawn;
 use mcp_revisions_sansio::OutgoingRequest;
 
@@ -97,7 +97,7 @@ pub(super) fn is_of_listener(method: &str) -> bool {
 /// The changes of [`Client::listen`], as a stream. Dropping it ends the subscription.
 #[derive(Debug)]
 pub struct ChangeStream {
-    changes: Receiver<Change>,
+    changes: QueueReceiver<Change>,
     error: Arc<OnceLock<Error>>,
 }
 
@@ -194,17 +194,17 @@ impl Subscription {
         let acknowledged = async {
             loop {
                 match replies.next().await {
-                    Some(Reply::Notification(method, _))
+                    Some(RequestReply::Notification(method, _))
                         if method == methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED =>
                     {
                         return Ok(());
                     }
-                    Some(Reply::Notification(method, params)) => {
+                    Some(RequestReply::Notification(method, params)) => {
                         let admitted = self.client.how.admit(&method, params).await;
                         let Some(params) = admitted else { continue };
                         early.extend(Change::read(&method, &params));
                     }
-                    Some(Reply::Task(_)) => {}
+                    Some(RequestReply::Task(_)) => {}
                     reply => return Err(refused(reply)),
                 }
             }
@@ -222,11 +222,11 @@ impl Subscription {
     }
 
     /// Hands changes on, and opens the stream again when it ends; returns why it cannot be.
-    async fn run(mut self, mut replies: Replies<Wants>, sender: Sender<Change>) -> Error {
+    async fn run(mut self, mut replies: Replies<Wants>, sender: QueueSender<Change>) -> Error {
         loop {
             loop {
                 match replies.next().await {
-                    Some(Reply::Notification(method, params)) => {
+                    Some(RequestReply::Notification(method, params)) => {
                         let admitted = self.client.how.admit(&method, params).await;
                         let Some(params) = admitted else { continue };
                         if self.missed.swap(false, Ordering::AcqRel) {
@@ -237,7 +237,7 @@ impl Subscription {
                             self.tell_all(&sender).await;
                         }
                     }
-                    Some(Reply::Task(_)) => {}
+                    Some(RequestReply::Task(_)) => {}
                     None => return closed(),
                     Some(_) => break,
                 }
@@ -263,7 +263,7 @@ impl Subscription {
     }
 
     /// Hands on each change that there may have been, once there is room for them.
-    async fn tell_all(&self, sender: &Sender<Change>) {
+    async fn tell_all(&self, sender: &QueueSender<Change>) {
         for change in Change::all(&self.filter) {
             sender.send(change).await;
         }
@@ -271,13 +271,13 @@ impl Subscription {
 }
 
 /// Returns why a request has no stream.
-fn refused(reply: Option<Reply>) -> Error {
+fn refused(reply: Option<RequestReply>) -> Error {
     match reply {
-        Some(Reply::Answered(answered)) => match outcome(answered.answer) {
+        Some(RequestReply::Answered(answered)) => match outcome(answered.answer) {
             Ok(_) => Error::Transport("the server has ended the stream of changes".to_owned()),
             Err(error) => error,
         },
-        Some(Reply::Refused(why)) => why.into(),
+        Some(RequestReply::Refused(why)) => why.into(),
         _ => closed(),
     }
 }

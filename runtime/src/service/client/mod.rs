@@ -37,7 +37,7 @@ use super::Error;
 use crate::cache::{Cache, CacheKey, CacheUsers};
 use crate::layer::Layers;
 use crate::methods;
-use crate::transport::client::{Handle, Reply};
+use crate::transport::client::{Handle, RequestReply};
 use crate::transport::observe::ClientOperation;
 use mcp_revisions_sansio::LogLevel;
 use mcp_revisions_sansio::LossHook;
@@ -49,7 +49,7 @@ use mcp_revisions_sansio::client::{
 pub use crate::transport::client::Child;
 #[cfg(feature = "client-http")]
 pub use crate::transport::client::{
-    AuthProvider, Credentials, Http, HttpRequest, Next, Pending, Refusal, TokenId,
+    AuthFuture, AuthProvider, AuthRefusal, Credentials, Http, HttpRequest, RefusalFate, TokenId,
 };
 #[cfg(feature = "client-auth")]
 pub use crate::transport::client::{
@@ -68,7 +68,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// The connection ends when the last handle is dropped.
 pub struct Client<App = Latest> {
     handle: Handle<Wants>,
-    how: How,
+    how: CallOptions,
     app: PhantomData<fn() -> App>,
 }
 
@@ -93,7 +93,7 @@ impl Wants {
 
 /// The options of the calls of one handle.
 #[derive(Clone)]
-struct How {
+struct CallOptions {
     patience: Option<Duration>,
     /// Set if the start of the server does not count.
     excludes_start: bool,
@@ -108,7 +108,7 @@ struct How {
     cache: Option<Arc<Cache>>,
 }
 
-impl Default for How {
+impl Default for CallOptions {
     fn default() -> Self {
         Self {
             patience: Some(PATIENCE),
@@ -126,7 +126,7 @@ impl Default for How {
     }
 }
 
-impl How {
+impl CallOptions {
     /// Returns the request of a call.
     fn ask(&self, method: &'static str, params: Option<Json>) -> (OutgoingRequest, Wants) {
         let wants = Wants {
@@ -199,7 +199,7 @@ impl<App: Spoken> Client<App> {
     }
 
     /// Returns a client of the same connection whose calls are made in another way.
-    fn calling(&self, set: impl FnOnce(&mut How)) -> Self {
+    fn calling(&self, set: impl FnOnce(&mut CallOptions)) -> Self {
         let mut client = self.clone();
         set(&mut client.how);
         client
@@ -377,22 +377,22 @@ impl<App: Spoken> Client<App> {
             let mut replies = self.handle.ask(ask, wants).await;
             loop {
                 match replies.next().await {
-                    Some(Reply::Notification(method, params)) => {
+                    Some(RequestReply::Notification(method, params)) => {
                         if let Some(params) = self.how.admit(&method, params).await {
                             self.how.tell(&method, &params);
                         }
                     }
-                    Some(Reply::Task(task)) => {
+                    Some(RequestReply::Task(task)) => {
                         if let Some(tell) = &self.how.task {
                             tell(task);
                         }
                     }
-                    Some(Reply::Answered(answered)) => {
+                    Some(RequestReply::Answered(answered)) => {
                         let spoken = self.handle.server().map(|facts| facts.revision);
                         operation.end(&answered.answer, spoken);
                         return outcome(answered.answer);
                     }
-                    Some(Reply::Refused(refused)) => return Err(refused.into()),
+                    Some(RequestReply::Refused(refused)) => return Err(refused.into()),
                     None => return Err(closed()),
                 }
             }
@@ -479,7 +479,7 @@ pub struct ClientContext<App> {
 }
 
 impl<App> ClientContext<App> {
-    fn new(handle: Handle<Wants>, how: How) -> Self {
+    fn new(handle: Handle<Wants>, how: CallOptions) -> Self {
         let client = Client {
             handle,
             how,

@@ -8,7 +8,7 @@ use mcp_revisions_core::{Revision, Spoken, UnknownFields};
 use mcp_wire::service::{ClientSide, Serves};
 use mcp_wire::{Direction, Encode, ErrorObject, Json, JsonObject};
 
-use super::{Client, ClientContext, How, handlers};
+use super::{CallOptions, Client, ClientContext, handlers};
 use crate::cache::Cache;
 use crate::layer::{LayerMessage, Layers};
 use crate::service::Error;
@@ -29,13 +29,13 @@ use mcp_revisions_sansio::{MistakeHook, PeerMistake};
 #[must_use = "say what to connect to"]
 #[derive(Debug)]
 pub struct ClientBuilder<App, H> {
-    told: Told,
+    told: ClientSettings,
     handlers: H,
     custom: Custom<ClientContext<App>>,
 }
 
 #[derive(Debug)]
-struct Told {
+struct ClientSettings {
     info: Json,
     capabilities: Option<Json>,
     options: Options,
@@ -49,7 +49,7 @@ impl<App: Spoken> ClientBuilder<App, ()> {
     pub(super) fn of(info: &impl Encode) -> Self {
         // The transport is not known yet, nor are the methods of its handlers.
         let profile = Profile::new(info, &JsonObject::new());
-        let told = Told {
+        let told = ClientSettings {
             info: Json::of(info),
             capabilities: None,
             options: Options::new(Channel::Stdio, profile).with_tasks(),
@@ -278,7 +278,7 @@ where
 
     /// Sets the connection going, in a task of its own.
     fn run(self, channel: Channel, carrier: Transport) -> Client<App> {
-        let Told {
+        let ClientSettings {
             info,
             capabilities,
             options,
@@ -295,11 +295,11 @@ where
         let endpoint = client::Client::new(App::REVISION, options)
             .with_loss_hook(on_loss.clone())
             .with_mistake_hook(on_mistake);
-        let how = How {
+        let how = CallOptions {
             on_loss,
             layers,
             cache,
-            ..How::default()
+            ..CallOptions::default()
         };
         let custom = (self.custom, how.clone());
         Client {

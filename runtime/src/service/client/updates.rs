@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 use futures_core::Stream;
 use mcp_wire::{Json, Map};
 
-use crate::transport::queue::{Queued, Receiver, Sender, queue};
+use crate::transport::queue::{QueueReceiver, QueueSender, Queued, queue};
 use mcp_revisions_sansio::LogLevel;
 
 /// Maximum number of bytes of updates that wait to be taken; further ones are left out.
@@ -83,7 +83,7 @@ impl Queued for Update {
 
 /// The updates of the calls of one handle, as a stream. Updates that are not taken in time are dropped.
 #[derive(Debug)]
-pub struct Updates(Receiver<Update>);
+pub struct Updates(QueueReceiver<Update>);
 
 impl Updates {
     /// Waits for the next update; `None` once the client and its calls are gone.
@@ -100,7 +100,7 @@ impl Stream for Updates {
     }
 }
 
-pub(super) fn channel() -> (Sender<Update>, Updates) {
+pub(super) fn channel() -> (QueueSender<Update>, Updates) {
     let (tell, updates) = queue(ROOM);
     (tell, Updates(updates))
 }

@@ -8,7 +8,7 @@ use mcp_wire::service::Caller;
 use tokio::sync::broadcast::{self, error::RecvError};
 
 use super::{Error, RequestContext, Router};
-use crate::backplane::{Backplane, Receiver, To, detach};
+use crate::backplane::{Backplane, Receiver, ReplicaTarget, detach};
 use mcp_revisions_sansio::subscriptions::listen::change;
 use mcp_revisions_sansio::subscriptions::{Filter, about};
 
@@ -26,9 +26,9 @@ const KEPT: usize = 256;
 /// # drop(router);
 /// ```
 #[derive(Debug, Clone)]
-pub struct Changes {
+pub struct ChangeNotices {
     sender: broadcast::Sender<ChangeNotice>,
-    others: Option<Arc<Others>>,
+    others: Option<Arc<OtherReplicas>>,
 }
 
 #[derive(Debug, Clone)]
@@ -39,13 +39,13 @@ struct ChangeNotice {
     uri: Option<String>,
 }
 
-impl Default for Changes {
+impl Default for ChangeNotices {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Changes {
+impl ChangeNotices {
     /// Creates the changes of a server without subscribers.
     #[must_use]
     pub fn new() -> Self {
@@ -59,9 +59,9 @@ impl Changes {
     #[must_use]
     pub fn shared_by(mut self, backplane: impl Backplane) -> Self {
         let sender = self.sender.clone();
-        self.others = Some(Arc::new_cyclic(|me: &Weak<Others>| {
-            let me: Weak<Others> = Weak::clone(me);
-            Others {
+        self.others = Some(Arc::new_cyclic(|me: &Weak<OtherReplicas>| {
+            let me: Weak<OtherReplicas> = Weak::clone(me);
+            OtherReplicas {
                 sender,
                 address: backplane.join(me),
                 backplane: Box::new(backplane),
@@ -142,7 +142,7 @@ impl Changes {
 }
 
 /// The other replicas, which hear of changes here, and report theirs.
-struct Others {
+struct OtherReplicas {
     sender: broadcast::Sender<ChangeNotice>,
     address: Arc<str>,
     backplane: Box<dyn Backplane>,
@@ -151,7 +151,7 @@ struct Others {
 /// The first byte of the message of a change; other messages of a backplane begin with another.
 const MARK: u8 = b'C';
 
-impl Others {
+impl OtherReplicas {
     /// Tells the other replicas of a change, or without a method that they may have missed some.
     fn tell(&self, method: Option<&str>, uri: Option<&str>) {
         let said = [Some(&*self.address), method, uri];
@@ -161,11 +161,11 @@ impl Others {
                 .text()
                 .bytes(),
         );
-        detach(self.backplane.send(To::All, message));
+        detach(self.backplane.send(ReplicaTarget::All, message));
     }
 }
 
-impl Receiver for Others {
+impl Receiver for OtherReplicas {
     fn receive(&self, message: &[u8]) {
         let Some((&MARK, text)) = message.split_first() else {
             return;
@@ -196,7 +196,7 @@ impl Receiver for Others {
     }
 }
 
-impl std::fmt::Debug for Others {
+impl std::fmt::Debug for OtherReplicas {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Others").finish_non_exhaustive()
     }
@@ -205,7 +205,7 @@ impl std::fmt::Debug for Others {
 impl Router {
     /// Sends notifications of these changes to subscribed clients: of lists, and of resources.
     #[must_use]
-    pub fn with_changes(mut self, changes: &Changes) -> Self {
+    pub fn with_changes(mut self, changes: &ChangeNotices) -> Self {
         self.changes = Some(changes.clone());
         self
     }

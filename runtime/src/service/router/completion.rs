@@ -2,7 +2,7 @@
 
 use mcp_revisions_core::latest as mcp;
 
-use super::handler::Boxed;
+use super::handler::BoxedHandler;
 use super::{Handler, IntoValues, Router};
 
 /// The most values that one answer may have.
@@ -17,7 +17,7 @@ impl Router {
     where
         H: Handler<Shape, Arguments = String, Answer: IntoValues>,
     {
-        let complete: Boxed<String, Vec<String>> = Box::new(move |typed, cx| {
+        let complete: BoxedHandler<String, Vec<String>> = Box::new(move |typed, cx| {
             let answer = complete.call(typed, cx);
             Box::pin(async move { answer.await?.into_values() })
         });

@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use mcp_revisions_core::{Latest, latest as mcp};
 
-use super::handler::Boxed;
+use super::handler::BoxedHandler;
 use super::result::service_error;
 use super::{IntoContents, IntoToolResult, Router};
 use crate::service::{Error, RequestContext};
@@ -15,8 +15,8 @@ const DYNAMIC: char = '+';
 
 /// A list that is known when a client asks: what is on it, and what its entries do.
 pub(super) struct Dynamic<Page, Params, Outcome> {
-    pub(super) list: Boxed<Option<String>, Page>,
-    pub(super) run: Boxed<Params, Outcome>,
+    pub(super) list: BoxedHandler<Option<String>, Page>,
+    pub(super) run: BoxedHandler<Params, Outcome>,
 }
 
 impl Router {
@@ -56,7 +56,7 @@ impl Router {
         C: Fn(mcp::CallToolRequestParams, RequestContext<Latest>) -> CW + Send + Sync + 'static,
         CW: Future<Output: IntoToolResult> + Send + 'static,
     {
-        let run: Boxed<mcp::CallToolRequestParams, _> = Box::new(move |params, cx| {
+        let run: BoxedHandler<mcp::CallToolRequestParams, _> = Box::new(move |params, cx| {
             let answer = call(params, cx);
             Box::pin(async move { answer.await.into_tool_result() })
         });
@@ -77,7 +77,7 @@ impl Router {
         R: Fn(String, RequestContext<Latest>) -> RW + Send + Sync + 'static,
         RW: Future<Output: IntoContents> + Send + 'static,
     {
-        let run: Boxed<String, _> = Box::new(move |uri, cx| {
+        let run: BoxedHandler<String, _> = Box::new(move |uri, cx| {
             let answer = read(uri.clone(), cx);
             Box::pin(async move { answer.await.into_contents(uri, None) })
         });
@@ -125,7 +125,7 @@ impl Router {
 }
 
 /// Returns the function of a list with its types erased.
-fn listed<L, LW, Page, E>(list: L) -> Boxed<Option<String>, Page>
+fn listed<L, LW, Page, E>(list: L) -> BoxedHandler<Option<String>, Page>
 where
     L: Fn(Option<String>, RequestContext<Latest>) -> LW + Send + Sync + 'static,
     LW: Future<Output = Result<Page, E>> + Send + 'static,

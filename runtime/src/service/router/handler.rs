@@ -11,12 +11,13 @@ use crate::errors::abridged;
 use crate::service::{Error, RequestContext};
 
 /// Work that is going on.
-pub(super) type Work<T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send>>;
+pub(super) type RouterFuture<T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send>>;
 /// A handler with its types erased.
-pub(super) type Boxed<In, Out> = Box<dyn Fn(In, RequestContext<Latest>) -> Work<Out> + Send + Sync>;
+pub(super) type BoxedHandler<In, Out> =
+    Box<dyn Fn(In, RequestContext<Latest>) -> RouterFuture<Out> + Send + Sync>;
 
 /// Returns work that fails at once: what does not read as the type of the handler.
-pub(super) fn failed<T: Send + 'static>(what: String, error: &impl Display) -> Work<T> {
+pub(super) fn failed<T: Send + 'static>(what: String, error: &impl Display) -> RouterFuture<T> {
     let error = Error::InvalidParams(format!("{what}: {}", abridged(error)));
     Box::pin(std::future::ready(Err(error)))
 }

@@ -30,14 +30,14 @@ use mcp_revisions_core::errors::shortened;
 use mcp_revisions_core::{Latest, latest as mcp, methods};
 use mcp_wire::args::Version;
 
-pub use changes::Changes;
+pub use changes::ChangeNotices;
 pub use handler::{Handler, NoArguments, OnlyContext, WithState};
 pub use result::{Described, IntoContents, IntoPromptResult, IntoToolResult, IntoValues, Json};
 pub(in crate::service) use state::States;
 pub use state::{State, StateType};
 
 use dynamic::Dynamic;
-use handler::Boxed;
+use handler::BoxedHandler;
 use tasks::AsTask;
 use templates::Templates;
 
@@ -50,11 +50,11 @@ const NAME_BYTES: usize = 1 << 10;
 /// that match no URI or whose function takes what they do not have, schemas that describe no object.
 #[derive(Default)]
 pub struct Router {
-    tools: Named<Tool>,
-    resources: Named<Resource>,
+    tools: NamedList<Tool>,
+    resources: NamedList<RegisteredResource>,
     templates: Templates,
-    prompts: Named<Prompt>,
-    completions: HashMap<(String, String), Boxed<String, Vec<String>>>,
+    prompts: NamedList<Prompt>,
+    completions: HashMap<(String, String), BoxedHandler<String, Vec<String>>>,
     dynamic_tools:
         Option<Dynamic<mcp::ListToolsResult, mcp::CallToolRequestParams, mcp::CallToolOutcome>>,
     dynamic_resources: Option<Dynamic<mcp::ListResourcesResult, String, mcp::ReadResourceOutcome>>,
@@ -63,7 +63,7 @@ pub struct Router {
     states: Arc<States>,
     /// The functions that take a state, and its type.
     wanted_states: Vec<(String, StateType)>,
-    changes: Option<Changes>,
+    changes: Option<ChangeNotices>,
     layers: Layers,
     extensions: mcp_wire::Map<mcp_wire::JsonObject>,
     problems: Vec<String>,
@@ -75,23 +75,23 @@ struct Tool {
     run: tool::Run,
 }
 
-struct Resource {
+struct RegisteredResource {
     resource: mcp::Resource,
-    read: Boxed<templates::Asked, mcp::ReadResourceOutcome>,
+    read: BoxedHandler<templates::RequestedUri, mcp::ReadResourceOutcome>,
 }
 
 struct Prompt {
     prompt: mcp::Prompt,
-    fill: Boxed<mcp_wire::Map<String>, mcp::GetPromptOutcome>,
+    fill: BoxedHandler<mcp_wire::Map<String>, mcp::GetPromptOutcome>,
 }
 
 /// Things in the order in which they were registered, found by name.
-struct Named<T> {
+struct NamedList<T> {
     all: Vec<T>,
     by_name: HashMap<String, usize>,
 }
 
-impl<T> Default for Named<T> {
+impl<T> Default for NamedList<T> {
     fn default() -> Self {
         Self {
             all: Vec::new(),
@@ -100,7 +100,7 @@ impl<T> Default for Named<T> {
     }
 }
 
-impl<T> Named<T> {
+impl<T> NamedList<T> {
     fn get(&self, name: &str) -> Option<&T> {
         self.all.get(*self.by_name.get(name)?)
     }
@@ -390,7 +390,7 @@ impl mcp::ServerHandlers<RequestContext<Latest>> for Router {
         let cx = cx.with_states(&self.states);
         if let Some(found) = self.resources.get(&uri) {
             let mime_type = found.resource.mime_type.clone();
-            return (found.read)(templates::Asked::whole(uri, mime_type), cx).await;
+            return (found.read)(templates::RequestedUri::whole(uri, mime_type), cx).await;
         }
         match (self.templates.find(&uri), &self.dynamic_resources) {
             (Some((template, asked)), _) => (template.read)(asked, cx).await,

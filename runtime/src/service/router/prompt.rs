@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 
 #[cfg(feature = "schemars")]
 use super::Described;
-use super::handler::{Boxed, failed};
+use super::handler::{BoxedHandler, failed};
 use super::{Handler, IntoPromptResult, Prompt, Router, texts};
 
 impl Router {
@@ -36,7 +36,7 @@ impl Router {
     {
         let name = prompt.name.clone();
         let of = name.clone();
-        let fill: Boxed<Map<String>, _> = Box::new(move |arguments, cx| {
+        let fill: BoxedHandler<Map<String>, _> = Box::new(move |arguments, cx| {
             let arguments = match texts::read(&arguments) {
                 Ok(arguments) => arguments,
                 Err(error) => return failed(format!("arguments of the prompt `{of}`"), &error),

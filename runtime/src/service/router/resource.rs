@@ -4,9 +4,9 @@ use mcp_revisions_core::latest as mcp;
 use mcp_wire::args::{Uri, UriTemplate};
 use serde::de::DeserializeOwned;
 
-use super::handler::{Boxed, failed};
-use super::templates::{Asked, check_uri, variables};
-use super::{Handler, IntoContents, NoArguments, Resource, Router, texts};
+use super::handler::{BoxedHandler, failed};
+use super::templates::{RequestedUri, check_uri, variables};
+use super::{Handler, IntoContents, NoArguments, RegisteredResource, Router, texts};
 use mcp_revisions_core::errors::shortened;
 
 impl Router {
@@ -29,12 +29,14 @@ impl Router {
         if let Err(problem) = check_uri(&uri) {
             self.problems.push(problem);
         }
-        let read: Boxed<Asked, _> = Box::new(move |asked, cx| {
+        let read: BoxedHandler<RequestedUri, _> = Box::new(move |asked, cx| {
             let answer = read.call(NoArguments, cx);
             Box::pin(async move { answer.await?.into_contents(asked.uri, asked.mime_type) })
         });
         self.takes(format!("the resource `{uri}`"), H::state());
-        let free = self.resources.add(&uri, Resource { resource, read });
+        let free = self
+            .resources
+            .add(&uri, RegisteredResource { resource, read });
         self.taken(free, "resources", &uri);
         self
     }
@@ -74,7 +76,7 @@ impl Router {
             self.problems
                 .push(format!("the template `{template}`: {problem}"));
         }
-        let read: Boxed<Asked, _> = Box::new(move |asked, cx| {
+        let read: BoxedHandler<RequestedUri, _> = Box::new(move |asked, cx| {
             let variables = match texts::read(&asked.variables) {
                 Ok(variables) => variables,
                 Err(error) => {

@@ -5,17 +5,17 @@ use mcp_revisions_core::latest as mcp;
 use mcp_wire::Map;
 use percent_encoding::percent_decode_str;
 
-use super::handler::Boxed;
+use super::handler::BoxedHandler;
 
 /// The URI that is asked for.
-pub(super) struct Asked {
+pub(super) struct RequestedUri {
     pub(super) uri: String,
     pub(super) mime_type: Option<String>,
     /// The values of the template's variables.
     pub(super) variables: Map<String>,
 }
 
-impl Asked {
+impl RequestedUri {
     pub(super) fn whole(uri: String, mime_type: Option<String>) -> Self {
         Self {
             uri,
@@ -37,7 +37,7 @@ pub(super) struct Template {
     template: mcp::ResourceTemplate,
     /// The variable at its end that is more than one segment.
     rest: Option<String>,
-    pub(super) read: Boxed<Asked, mcp::ReadResourceOutcome>,
+    pub(super) read: BoxedHandler<RequestedUri, mcp::ReadResourceOutcome>,
 }
 
 impl Templates {
@@ -67,7 +67,7 @@ impl Templates {
     pub(super) fn add(
         &mut self,
         template: mcp::ResourceTemplate,
-        read: Boxed<Asked, mcp::ReadResourceOutcome>,
+        read: BoxedHandler<RequestedUri, mcp::ReadResourceOutcome>,
     ) -> Result<(), String> {
         let text = &template.uri_template;
         let path = path(text)?;
@@ -88,7 +88,7 @@ impl Templates {
     }
 
     /// Returns the template that a URI is of, and what is asked of it.
-    pub(super) fn find(&self, uri: &str) -> Option<(&Template, Asked)> {
+    pub(super) fn find(&self, uri: &str) -> Option<(&Template, RequestedUri)> {
         let found = self.paths.at(uri).ok()?;
         let template = self.all.get(*found.value)?;
         let mut variables = Map::new();
@@ -99,7 +99,7 @@ impl Templates {
             }
             variables.insert(name, value.into_owned());
         }
-        let asked = Asked {
+        let asked = RequestedUri {
             uri: uri.to_owned(),
             mime_type: template.template.mime_type.clone(),
             variables,

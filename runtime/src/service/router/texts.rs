@@ -22,7 +22,7 @@ pub(super) fn read<T: DeserializeOwned>(texts: &Map<String>) -> Result<T, Error>
 pub(super) fn check<T: DeserializeOwned>(names: &[&str]) -> Option<String> {
     let fields = Cell::new(None);
     // Reading stops at the names of the fields.
-    let _ = T::deserialize(Fields(&fields));
+    let _ = T::deserialize(FieldNames(&fields));
     let fields = fields.get()?;
     let strange = names.iter().find(|name| !fields.contains(name));
     strange.map(|name| {
@@ -32,9 +32,9 @@ pub(super) fn check<T: DeserializeOwned>(names: &[&str]) -> Option<String> {
 }
 
 /// Learns the names of a struct's fields, and reads nothing.
-struct Fields<'c>(&'c Cell<Option<&'static [&'static str]>>);
+struct FieldNames<'c>(&'c Cell<Option<&'static [&'static str]>>);
 
-impl<'de> Deserializer<'de> for Fields<'_> {
+impl<'de> Deserializer<'de> for FieldNames<'_> {
     type Error = Error;
 
     fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Error> {
@@ -77,7 +77,7 @@ impl<'de> Deserializer<'de> for Texts<'_> {
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         let rest = self.0.iter();
-        visitor.visit_map(Entries { rest, next: None })
+        visitor.visit_map(TextEntries { rest, next: None })
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
@@ -98,13 +98,13 @@ impl<'de> Deserializer<'de> for Texts<'_> {
     }
 }
 
-struct Entries<'a> {
+struct TextEntries<'a> {
     rest: Iter<'a, String>,
     /// The argument whose name was read last.
     next: Option<(&'a str, &'a str)>,
 }
 
-impl<'de> MapAccess<'de> for Entries<'_> {
+impl<'de> MapAccess<'de> for TextEntries<'_> {
     type Error = Error;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(
@@ -112,19 +112,19 @@ impl<'de> MapAccess<'de> for Entries<'_> {
         seed: K,
     ) -> Result<Option<K::Value>, Error> {
         self.next = self.rest.next().map(|(name, text)| (name, text.as_str()));
-        let name = self.next.map(|(name, _)| seed.deserialize(Text(name)));
+        let name = self.next.map(|(name, _)| seed.deserialize(TextValue(name)));
         name.transpose()
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Error> {
         let (name, text) = self.next.unwrap_or_default();
-        let value = seed.deserialize(Text(text));
+        let value = seed.deserialize(TextValue(text));
         value.map_err(|error| Error::custom(format!("`{name}`: {error}")))
     }
 }
 
 /// One text.
-struct Text<'a>(&'a str);
+struct TextValue<'a>(&'a str);
 
 /// Reads a text as a value that has a text of its own.
 macro_rules! parsed {
@@ -138,7 +138,7 @@ macro_rules! parsed {
     )*};
 }
 
-impl<'de> Deserializer<'de> for Text<'_> {
+impl<'de> Deserializer<'de> for TextValue<'_> {
     type Error = Error;
 
     parsed! {

@@ -6,13 +6,13 @@ use serde::de::DeserializeOwned;
 
 #[cfg(feature = "schemars")]
 use super::Described;
-use super::handler::{Boxed, Work};
+use super::handler::{BoxedHandler, RouterFuture};
 use super::result::fails;
 use super::{Handler, IntoToolResult, Router, Tool};
 use crate::errors::abridged;
 
 /// The function of a tool, from the arguments of the request to its answer.
-pub(super) type Run = Boxed<Option<JsonObject>, mcp::CallToolOutcome>;
+pub(super) type Run = BoxedHandler<Option<JsonObject>, mcp::CallToolOutcome>;
 
 impl Router {
     /// Adds a tool whose schemas are those of its argument and result types.
@@ -118,7 +118,7 @@ fn takes_an_object(schema: &JsonObject) -> Result<(), String> {
 }
 
 /// Returns the answer to arguments that are not those of the tool: the model made them, and can mend them.
-fn misread(why: String) -> Work<mcp::CallToolOutcome> {
+fn misread(why: String) -> RouterFuture<mcp::CallToolOutcome> {
     Box::pin(std::future::ready(Ok(fails(why).into())))
 }
 

@@ -213,14 +213,14 @@ impl Drop for Group {
 }
 
 /// A process at work.
-pub(crate) struct McpServer {
+pub(crate) struct ServerProcess {
     child: Child,
     group: Group,
     pub(super) lines: Lines,
     limit: usize,
 }
 
-impl McpServer {
+impl ServerProcess {
     pub(super) fn start(mut child: Child, limit: usize) -> io::Result<Self> {
         let (group, lines) = child.spawn(limit)?;
         Ok(Self {

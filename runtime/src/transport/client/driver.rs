@@ -9,13 +9,14 @@ use mcp_wire::{ErrorObject, Json};
 use tokio::sync::{oneshot, watch};
 use tokio::task::AbortHandle;
 
-use super::handle::{Command, Handle, Held, NotConnected, Reply, WeakHandle};
+use super::handle::{Handle, HandleCommand, HeldRequest, NotConnected, RequestReply, WeakHandle};
 use super::{Incoming, Transport};
 use crate::transport::panics::caught;
-use crate::transport::queue::{Receiver, Sender, queue};
+use crate::transport::queue::{QueueReceiver, QueueSender, queue};
 use crate::transport::spawn::spawn;
 use mcp_revisions_sansio::client::{
-    Answered, Client, Connection, Event, Failure, Ignored, Output, Refused, ServerFacts, To, Token,
+    Answered, Client, Connection, Event, Failure, Ignored, Output, RequestRefusal, ServerFacts, To,
+    Token,
 };
 
 /// Maximum number of bytes of requests and notifications that wait for the driver before its handles do.
@@ -33,7 +34,7 @@ pub trait Application: Send + Sized + 'static {
     fn event(&mut self, driver: &mut Driver<Self::Call>, event: Event);
 
     /// Takes a request of a handle, to [send](Driver::begin) it now or later.
-    fn take(&mut self, driver: &mut Driver<Self::Call>, held: Held<Self::Call>) {
+    fn take(&mut self, driver: &mut Driver<Self::Call>, held: HeldRequest<Self::Call>) {
         driver.begin(held);
     }
 
@@ -44,12 +45,12 @@ pub trait Application: Send + Sized + 'static {
     }
 
     /// Sees the answer to a request before its handle does.
-    fn answered(&mut self, open: &Open<Self::Call>, answered: &Answered) {
+    fn answered(&mut self, open: &OpenCall<Self::Call>, answered: &Answered) {
         let _ = (open, answered);
     }
 
     /// Returns the reason that the server is given when a handle does not wait for an answer any more.
-    fn cancel_reason(&self, open: &Open<Self::Call>) -> Option<String> {
+    fn cancel_reason(&self, open: &OpenCall<Self::Call>) -> Option<String> {
         let _ = open;
         Some(NOT_WAITED_FOR.to_owned())
     }
@@ -77,13 +78,13 @@ pub const NOT_WAITED_FOR: &str = "the answer is not waited for any more";
 
 /// A request that waits for its answer.
 #[derive(Debug)]
-pub struct Open<C> {
+pub struct OpenCall<C> {
     /// The application's data about it.
     pub call: C,
     /// Number of requests of the server that are being answered in it.
     pub questions: usize,
     key: u64,
-    replies: Sender<Reply>,
+    replies: QueueSender<RequestReply>,
 }
 
 /// A connection, and what is at work on it.
@@ -92,7 +93,7 @@ pub struct Driver<C> {
     connection: Connection<Client>,
     transport: Transport,
     handle: WeakHandle<C>,
-    calls: BTreeMap<Token, Open<C>>,
+    calls: BTreeMap<Token, OpenCall<C>>,
     tokens: HashMap<u64, Token>,
     /// Requests of the server that are being answered, and in which request each was made.
     questions: HashMap<Token, (AbortHandle, Option<Token>)>,
@@ -150,8 +151,8 @@ impl<C: Send + 'static> Driver<C> {
     async fn run<A>(
         mut self,
         mut app: A,
-        mut wanted: Receiver<Command<C>>,
-        mut asked: Receiver<Command<C>>,
+        mut wanted: QueueReceiver<HandleCommand<C>>,
+        mut asked: QueueReceiver<HandleCommand<C>>,
     ) where
         A: Application<Call = C>,
     {
@@ -173,7 +174,7 @@ impl<C: Send + 'static> Driver<C> {
                 () = over(room) => {}
                 command = wanted.recv() => match command {
                     None => break,
-                    Some(Command::Close(done)) => {
+                    Some(HandleCommand::Close(done)) => {
                         told = Some(done);
                         break;
                     }
@@ -234,18 +235,18 @@ impl<C: Send + 'static> Driver<C> {
 
     /// Returns the requests that wait for their answer, in the order in which they were sent.
     #[must_use]
-    pub fn calls(&self) -> &BTreeMap<Token, Open<C>> {
+    pub fn calls(&self) -> &BTreeMap<Token, OpenCall<C>> {
         &self.calls
     }
 
     /// Returns a request that waits for its answer, to be changed.
-    pub fn call_mut(&mut self, token: Token) -> Option<&mut Open<C>> {
+    pub fn call_mut(&mut self, token: Token) -> Option<&mut OpenCall<C>> {
         self.calls.get_mut(&token)
     }
 
     /// Sends a request.
-    pub fn begin(&mut self, held: Held<C>) {
-        let Held {
+    pub fn begin(&mut self, held: HeldRequest<C>) {
+        let HeldRequest {
             key,
             ask,
             call,
@@ -253,7 +254,7 @@ impl<C: Send + 'static> Driver<C> {
         } = held;
         match self.connection.ask(ask, self.now()) {
             Ok(token) => {
-                let open = Open {
+                let open = OpenCall {
                     call,
                     questions: 0,
                     key,
@@ -262,13 +263,13 @@ impl<C: Send + 'static> Driver<C> {
                 self.tokens.insert(key, token);
                 self.calls.insert(token, open);
             }
-            Err(why) => replies.push(Reply::Refused(why)),
+            Err(why) => replies.push(RequestReply::Refused(why)),
         }
     }
 
     /// Sends a notification to the handle of a request; false if it reads too slowly, or is gone, and the notification is lost.
     pub fn tell(&self, token: Token, method: &str, params: Json) -> bool {
-        let reply = Reply::Notification(method.to_owned(), params);
+        let reply = RequestReply::Notification(method.to_owned(), params);
         let open = self.calls.get(&token);
         open.is_some_and(|open| open.replies.try_push(reply))
     }
@@ -296,7 +297,9 @@ impl<C: Send + 'static> Driver<C> {
         }
         let work = spawn(async move {
             let result = caught(Box::pin(answer)).await;
-            handle.commands.push(Command::Answer { token, result });
+            handle
+                .commands
+                .push(HandleCommand::Answer { token, result });
         });
         self.questions.insert(token, (work.abort_handle(), of));
     }
@@ -382,7 +385,7 @@ impl<C: Send + 'static> Driver<C> {
             Event::Task { token, task } => {
                 // The next look has what a slow reader misses.
                 if let Some(open) = self.calls.get(token) {
-                    open.replies.try_push(Reply::Task(task.clone()));
+                    open.replies.try_push(RequestReply::Task(task.clone()));
                 }
                 return;
             }
@@ -397,7 +400,7 @@ impl<C: Send + 'static> Driver<C> {
                     if self.is_over {
                         self.ended.send_replace(true);
                     }
-                    open.replies.push(Reply::Answered(answered));
+                    open.replies.push(RequestReply::Answered(answered));
                 }
                 return;
             }
@@ -406,20 +409,20 @@ impl<C: Send + 'static> Driver<C> {
         app.event(self, event);
     }
 
-    fn command<A: Application<Call = C>>(&mut self, app: &mut A, command: Command<C>) {
+    fn command<A: Application<Call = C>>(&mut self, app: &mut A, command: HandleCommand<C>) {
         let now = self.now();
         match command {
-            Command::Ask(held) if held.is_cancelled() => {}
-            Command::Ask(held) if !self.has_room() => held.refuse(Refused::NotRead),
-            Command::Ask(held) => app.take(self, *held),
-            Command::Cancel(key) => {
+            HandleCommand::Ask(held) if held.is_cancelled() => {}
+            HandleCommand::Ask(held) if !self.has_room() => held.refuse(RequestRefusal::NotRead),
+            HandleCommand::Ask(held) => app.take(self, *held),
+            HandleCommand::Cancel(key) => {
                 if let Some(token) = self.tokens.remove(&key) {
                     let open = self.calls.remove(&token);
                     let reason = open.and_then(|open| app.cancel_reason(&open));
                     self.connection.cancel(token, reason.as_deref(), now);
                 }
             }
-            Command::Notify {
+            HandleCommand::Notify {
                 method,
                 params,
                 done,
@@ -427,17 +430,17 @@ impl<C: Send + 'static> Driver<C> {
                 let said = if self.has_room() {
                     Ok((self.connection).notify(To::Session, &method, params.as_ref(), now))
                 } else {
-                    Err(Refused::NotRead)
+                    Err(RequestRefusal::NotRead)
                 };
                 let _ = done.send(said);
             }
-            Command::Answer { token, result } => {
+            HandleCommand::Answer { token, result } => {
                 if self.end_question(token) {
                     // A server that does not wait for it any more cannot be told.
                     let _ = self.connection.answer(token, result, now);
                 }
             }
-            Command::Connect(done) => match self.connection.connect(now) {
+            HandleCommand::Connect(done) => match self.connection.connect(now) {
                 Ok(()) => {
                     let facts = self.facts.borrow().clone();
                     match facts {
@@ -456,10 +459,10 @@ impl<C: Send + 'static> Driver<C> {
                     }));
                 }
             },
-            Command::LeaveOut(ignored) => self.leave_out(ignored),
-            Command::SetLogLevel(level) => self.connection.set_log_level(Some(&level)),
-            Command::ContinueAs(client) => self.connection.continue_as(*client),
-            Command::Close(_) => {}
+            HandleCommand::LeaveOut(ignored) => self.leave_out(ignored),
+            HandleCommand::SetLogLevel(level) => self.connection.set_log_level(Some(&level)),
+            HandleCommand::ContinueAs(client) => self.connection.continue_as(*client),
+            HandleCommand::Close(_) => {}
         }
     }
 

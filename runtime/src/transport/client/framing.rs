@@ -37,7 +37,7 @@ struct Reported {
 }
 
 /// A part of the stream.
-enum Part {
+enum FramedPart {
     Line,
     /// The line has had no end for a while.
     Stalled,
@@ -69,18 +69,18 @@ impl<R: AsyncBufRead + Unpin> Framing<R> {
         }
         loop {
             match self.read().await {
-                Part::Line => {
+                FramedPart::Line => {
                     let line = std::mem::take(&mut self.line);
                     if let Some(message) = self.take_line(line).await {
                         return Some(message);
                     }
                 }
-                Part::Stalled => {
+                FramedPart::Stalled => {
                     if let Some(message) = self.take_stalled() {
                         return Some(message);
                     }
                 }
-                Part::End => {
+                FramedPart::End => {
                     let rest = std::mem::take(&mut self.value);
                     let line = std::mem::take(&mut self.line);
                     let rest = [rest, line].concat();
@@ -91,26 +91,28 @@ impl<R: AsyncBufRead + Unpin> Framing<R> {
     }
 
     /// Reads on until the line ends. A clock runs only while a line, or a value of several lines, has begun.
-    async fn read(&mut self) -> Part {
+    async fn read(&mut self) -> FramedPart {
         loop {
             let has_begun = !self.line.is_empty() || !self.value.is_empty();
             let chunk = self.input.fill_buf();
             let chunk = if has_begun {
                 match tokio::time::timeout(STALL, chunk).await {
                     Ok(chunk) => chunk,
-                    Err(_) => return Part::Stalled,
+                    Err(_) => return FramedPart::Stalled,
                 }
             } else {
                 chunk.await
             };
-            let Ok(chunk) = chunk else { return Part::End };
+            let Ok(chunk) = chunk else {
+                return FramedPart::End;
+            };
             if chunk.is_empty() {
-                return Part::End;
+                return FramedPart::End;
             }
             let (used, is_whole) = add_line(chunk, &mut self.line, self.limit);
             self.input.consume(used);
             if is_whole {
-                return Part::Line;
+                return FramedPart::Line;
             }
         }
     }
@@ -195,14 +197,14 @@ impl<R: AsyncBufRead + Unpin> Framing<R> {
     async fn read_counted(&mut self, length: usize) -> Option<Incoming> {
         loop {
             match self.read().await {
-                Part::Line if self.line.trim_ascii().is_empty() => break,
+                FramedPart::Line if self.line.trim_ascii().is_empty() => break,
                 // A line that looked like a header was a line of a log.
-                Part::Line if !is_header(&self.line) => {
+                FramedPart::Line if !is_header(&self.line) => {
                     return Some(message(std::mem::take(&mut self.line)));
                 }
-                Part::Line => self.line.clear(),
-                Part::Stalled => {}
-                Part::End => return None,
+                FramedPart::Line => self.line.clear(),
+                FramedPart::Stalled => {}
+                FramedPart::End => return None,
             }
         }
         self.line.clear();

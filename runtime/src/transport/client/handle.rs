@@ -7,23 +7,23 @@ use mcp_wire::{ErrorObject, Json};
 use tokio::sync::{oneshot, watch};
 
 use super::Incoming;
-use crate::transport::queue::{Queued, Receiver, Sender, WeakSender, queue};
+use crate::transport::queue::{QueueReceiver, QueueSender, Queued, WeakSender, queue};
 use mcp_revisions_sansio::client::{
-    Answered, Client, Failure, Fate, Ignored, OutgoingRequest, Refused, Said, ServerFacts,
-    TaskState, Token,
+    Answered, Client, Failure, Fate, Ignored, OutgoingRequest, RequestRefusal, SendOutcome,
+    ServerFacts, TaskState, Token,
 };
 
 /// Maximum number of bytes of notifications that wait for the reader of a request.
 const REPLY_BYTES: usize = 1 << 20;
 
 /// A command of a handle.
-pub(super) enum Command<C> {
-    Ask(Box<Held<C>>),
+pub(super) enum HandleCommand<C> {
+    Ask(Box<HeldRequest<C>>),
     Cancel(u64),
     Notify {
         method: String,
         params: Option<Json>,
-        done: oneshot::Sender<Result<Said, Refused>>,
+        done: oneshot::Sender<Result<SendOutcome, RequestRefusal>>,
     },
     Answer {
         token: Token,
@@ -36,7 +36,7 @@ pub(super) enum Command<C> {
     Close(oneshot::Sender<io::Result<()>>),
 }
 
-impl<C> Queued for Command<C> {
+impl<C> Queued for HandleCommand<C> {
     fn bytes(&self) -> usize {
         let params = match self {
             Self::Ask(held) => &held.ask.params,
@@ -49,15 +49,15 @@ impl<C> Queued for Command<C> {
 
 /// A request that has not been sent, and what the application knows of it.
 #[derive(Debug)]
-pub struct Held<C> {
+pub struct HeldRequest<C> {
     pub(super) key: u64,
     pub(super) ask: OutgoingRequest,
     /// The application's data about it.
     pub call: C,
-    pub(super) replies: Sender<Reply>,
+    pub(super) replies: QueueSender<RequestReply>,
 }
 
-impl<C> Held<C> {
+impl<C> HeldRequest<C> {
     /// Returns whether its handle does not wait for the answer any more.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
@@ -65,14 +65,14 @@ impl<C> Held<C> {
     }
 
     /// Tells its handle that the request is not sent.
-    pub fn refuse(self, why: Refused) {
-        self.replies.push(Reply::Refused(why));
+    pub fn refuse(self, why: RequestRefusal) {
+        self.replies.push(RequestReply::Refused(why));
     }
 }
 
 /// The response to a request.
 #[derive(Debug)]
-pub enum Reply {
+pub enum RequestReply {
     /// A notification about the request: its method and params.
     Notification(String, Json),
     /// The task that the server makes of the request.
@@ -80,10 +80,10 @@ pub enum Reply {
     /// The answer, which is the last.
     Answered(Answered),
     /// The request was not sent.
-    Refused(Refused),
+    Refused(RequestRefusal),
 }
 
-impl Queued for Reply {
+impl Queued for RequestReply {
     fn bytes(&self) -> usize {
         match self {
             Self::Notification(method, params) => method.len() + params.text().len(),
@@ -96,17 +96,20 @@ impl Queued for Reply {
 /// The replies to a request, in the order in which they came. Dropping them before the answer cancels the request.
 #[derive(Debug)]
 pub struct Replies<C> {
-    replies: Receiver<Reply>,
+    replies: QueueReceiver<RequestReply>,
     key: u64,
     /// The queue for the cancellation of the request; `None` once it is answered.
-    commands: Option<Sender<Command<C>>>,
+    commands: Option<QueueSender<HandleCommand<C>>>,
 }
 
 impl<C> Replies<C> {
     /// Waits for the next reply; `None` if the connection has ended.
-    pub async fn next(&mut self) -> Option<Reply> {
+    pub async fn next(&mut self) -> Option<RequestReply> {
         let reply = self.replies.recv().await;
-        if !matches!(reply, Some(Reply::Notification(..) | Reply::Task(_))) {
+        if !matches!(
+            reply,
+            Some(RequestReply::Notification(..) | RequestReply::Task(_))
+        ) {
             self.commands = None;
         }
         reply
@@ -118,7 +121,7 @@ impl<C> Drop for Replies<C> {
         if let Some(commands) = self.commands.take() {
             // A request that still waits to be sent shows by this that it is cancelled.
             self.replies.close();
-            commands.push(Command::Cancel(self.key));
+            commands.push(HandleCommand::Cancel(self.key));
         }
     }
 }
@@ -138,9 +141,9 @@ pub struct NotConnected {
 #[derive(Debug)]
 pub struct Handle<C> {
     /// The queue of commands that are done at once.
-    pub(super) commands: Sender<Command<C>>,
+    pub(super) commands: QueueSender<HandleCommand<C>>,
     /// The queue of messages to the server, in this order, once that has room for them; and of commands that the order matters to.
-    pub(super) requests: Sender<Command<C>>,
+    pub(super) requests: QueueSender<HandleCommand<C>>,
     pub(super) facts: watch::Receiver<Option<ServerFacts>>,
     pub(super) ended: watch::Receiver<bool>,
 }
@@ -151,13 +154,13 @@ impl<C> Handle<C> {
         static LAST: AtomicU64 = AtomicU64::new(0);
         let key = LAST.fetch_add(1, Ordering::Relaxed);
         let (sender, replies) = queue(REPLY_BYTES);
-        let held = Held {
+        let held = HeldRequest {
             key,
             ask,
             call,
             replies: sender,
         };
-        let is_sent = self.requests.send(Command::Ask(Box::new(held))).await;
+        let is_sent = self.requests.send(HandleCommand::Ask(Box::new(held))).await;
         Replies {
             replies,
             key,
@@ -173,16 +176,17 @@ impl<C> Handle<C> {
         &self,
         method: impl Into<String>,
         params: Option<Json>,
-    ) -> Result<Said, Refused> {
+    ) -> Result<SendOutcome, RequestRefusal> {
         let (done, said) = oneshot::channel();
         let method = method.into();
-        let notify = Command::Notify {
+        let notify = HandleCommand::Notify {
             method,
             params,
             done,
         };
         self.requests.send(notify).await;
-        said.await.unwrap_or_else(|_| Ok(Said::of(Fate::Unknown)))
+        said.await
+            .unwrap_or_else(|_| Ok(SendOutcome::of(Fate::Unknown)))
     }
 
     /// Finds out which revision the server speaks, if that is not known, before anything is asked.
@@ -191,7 +195,7 @@ impl<C> Handle<C> {
     /// A server that ends, does not answer within the start timeout of the client, or speaks no revision that the client does.
     pub async fn connect(&self) -> Result<ServerFacts, NotConnected> {
         let (done, connected) = oneshot::channel();
-        self.commands.push(Command::Connect(done));
+        self.commands.push(HandleCommand::Connect(done));
         connected.await.unwrap_or_else(|_| {
             let why = "the connection has been closed".to_owned();
             let (last, failure) = (None, None);
@@ -201,18 +205,21 @@ impl<C> Handle<C> {
 
     /// Continues the connection as this client; see [`Connection::continue_as`](crate::sansio::Connection::continue_as).
     pub fn continue_as(&self, client: Client) {
-        self.requests.push(Command::ContinueAs(Box::new(client)));
+        self.requests
+            .push(HandleCommand::ContinueAs(Box::new(client)));
     }
 
     /// Reports a message of the server that the application cannot use.
     pub fn leave_out(&self, ignored: Ignored) {
-        self.commands.push(Command::LeaveOut(ignored));
+        self.commands.push(HandleCommand::LeaveOut(ignored));
     }
 
     /// Asks for log messages from this level on, of every request that follows; see
     /// [`Connection::set_log_level`](crate::sansio::Connection::set_log_level).
     pub async fn set_log_level(&self, level: impl Into<String>) {
-        self.requests.send(Command::SetLogLevel(level.into())).await;
+        self.requests
+            .send(HandleCommand::SetLogLevel(level.into()))
+            .await;
     }
 
     /// Returns what the server said of itself; `None` before its revision is known.
@@ -251,7 +258,7 @@ impl<C> Handle<C> {
     /// A process that did not end by itself, and was killed.
     pub async fn close(&self) -> io::Result<()> {
         let (done, closed) = oneshot::channel();
-        self.commands.push(Command::Close(done));
+        self.commands.push(HandleCommand::Close(done));
         if let Ok(closed) = closed.await {
             return closed;
         }
@@ -287,8 +294,8 @@ impl<C> Clone for Handle<C> {
 /// A handle that does not keep its connection.
 #[derive(Debug)]
 pub struct WeakHandle<C> {
-    commands: WeakSender<Command<C>>,
-    requests: WeakSender<Command<C>>,
+    commands: WeakSender<HandleCommand<C>>,
+    requests: WeakSender<HandleCommand<C>>,
     facts: watch::Receiver<Option<ServerFacts>>,
     ended: watch::Receiver<bool>,
 }
@@ -306,7 +313,7 @@ impl<C> WeakHandle<C> {
     }
 }
 
-impl<C> std::fmt::Debug for Command<C> {
+impl<C> std::fmt::Debug for HandleCommand<C> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Command").finish_non_exhaustive()
     }

@@ -10,7 +10,7 @@ use tokio::task::JoinHandle;
 use super::framing::Framing;
 use super::incoming::{HEARD_BYTES, Incoming};
 use crate::MessageKind;
-use crate::transport::queue::{Queued, Receiver, Sender, cost, queue};
+use crate::transport::queue::{QueueReceiver, QueueSender, Queued, cost, queue};
 use crate::transport::spawn::spawn;
 use mcp_revisions_sansio::client::Post;
 
@@ -25,17 +25,17 @@ const LAST_WORDS: Duration = Duration::from_secs(10);
 /// bounded by the calls that wait for them. Only a server that does not read the answers to its own requests is not read
 /// either, because it would be answered without end.
 pub(crate) struct Lines {
-    texts: Sender<Text>,
+    texts: QueueSender<QueuedLine>,
     /// The bytes that the answers to the requests of the server may still take up.
     owed: Arc<Semaphore>,
-    heard: Receiver<Incoming>,
+    heard: QueueReceiver<Incoming>,
     writer: JoinHandle<()>,
 }
 
 /// A text for the server, and its part of the bytes of answers, if it is an answer.
-struct Text(String, Option<OwnedSemaphorePermit>);
+struct QueuedLine(String, Option<OwnedSemaphorePermit>);
 
-impl Queued for Text {
+impl Queued for QueuedLine {
     fn bytes(&self) -> usize {
         self.0.len()
     }
@@ -65,7 +65,7 @@ impl Lines {
         let is_answer = kind == MessageKind::Response;
         let owed = is_answer.then(|| self.owe(text.len())).flatten();
         // The other stream shows that it does not read any more.
-        self.texts.push(Text(text, owed));
+        self.texts.push(QueuedLine(text, owed));
     }
 
     /// Counts an answer until it is written. One that is too long takes all that is left.
@@ -109,7 +109,7 @@ impl Lines {
     }
 }
 
-async fn read(input: impl AsyncRead + Unpin, tell: Sender<Incoming>, limit: usize) {
+async fn read(input: impl AsyncRead + Unpin, tell: QueueSender<Incoming>, limit: usize) {
     let mut messages = Framing::new(BufReader::new(input), limit);
     tokio::select! {
         () = hear(&mut messages, &tell) => {}
@@ -120,7 +120,7 @@ async fn read(input: impl AsyncRead + Unpin, tell: Sender<Incoming>, limit: usiz
     let _ = tokio::time::timeout(LAST_WORDS, last_words).await;
 }
 
-async fn hear(messages: &mut Framing<impl AsyncBufRead + Unpin>, tell: &Sender<Incoming>) {
+async fn hear(messages: &mut Framing<impl AsyncBufRead + Unpin>, tell: &QueueSender<Incoming>) {
     while let Some(message) = messages.next().await {
         if !tell.send(message).await {
             return;
@@ -129,8 +129,8 @@ async fn hear(messages: &mut Framing<impl AsyncBufRead + Unpin>, tell: &Sender<I
     tell.send(Incoming::Closed).await;
 }
 
-async fn write(mut texts: Receiver<Text>, mut output: impl AsyncWrite + Unpin) {
-    while let Some(Text(mut text, _owed)) = texts.recv().await {
+async fn write(mut texts: QueueReceiver<QueuedLine>, mut output: impl AsyncWrite + Unpin) {
+    while let Some(QueuedLine(mut text, _owed)) = texts.recv().await {
         text.push('\n');
         let written = output.write_all(text.as_bytes()).await;
         if written.is_err() || (texts.is_empty() && output.flush().await.is_err()) {

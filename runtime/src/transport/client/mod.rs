@@ -23,28 +23,30 @@ pub use http::sign_in::{
     FileStore, KeptFile, MemoryStore, OAuth, OAuthBuilder, StoreGuard, TokenStore,
 };
 #[cfg(feature = "client-http")]
-pub use http::{AuthProvider, Credentials, Http, HttpRequest, Next, Pending, Refusal, TokenId};
+pub use http::{
+    AuthFuture, AuthProvider, AuthRefusal, Credentials, Http, HttpRequest, RefusalFate, TokenId,
+};
 
-pub use driver::{Application, Driver, NOT_WAITED_FOR, Open, drive};
-pub use handle::{Handle, Held, NotConnected, Replies, Reply, WeakHandle};
+pub use driver::{Application, Driver, NOT_WAITED_FOR, OpenCall, drive};
+pub use handle::{Handle, HeldRequest, NotConnected, Replies, RequestReply, WeakHandle};
 pub use incoming::Incoming;
 use lines::Lines;
 
 /// The transport of the messages of one connection.
 pub struct Transport {
-    kind: Kind,
+    kind: TransportKind,
     tap: Option<Tap>,
 }
 
 /// Sees each message, with its direction and text.
 type Tap = Box<dyn FnMut(Direction, &str) + Send>;
 
-enum Kind {
+enum TransportKind {
     Lines(Lines),
     #[cfg(feature = "client-stdio")]
-    Child(Box<child::McpServer>),
+    Child(Box<child::ServerProcess>),
     #[cfg(feature = "client-http")]
-    Http(http::McpServer),
+    Http(http::HttpServer),
 }
 
 impl Transport {
@@ -55,7 +57,7 @@ impl Transport {
         output: impl tokio::io::AsyncWrite + Send + Unpin + 'static,
         limit: usize,
     ) -> Self {
-        Self::of(Kind::Lines(Lines::new(input, output, limit)))
+        Self::of(TransportKind::Lines(Lines::new(input, output, limit)))
     }
 
     /// Creates a transport to the program of a started process.
@@ -64,18 +66,18 @@ impl Transport {
     /// A process without pipes for its standard input and output.
     #[cfg(feature = "client-stdio")]
     pub fn child(child: Child, limit: usize) -> std::io::Result<Self> {
-        let server = child::McpServer::start(child, limit)?;
-        Ok(Self::of(Kind::Child(Box::new(server))))
+        let server = child::ServerProcess::start(child, limit)?;
+        Ok(Self::of(TransportKind::Child(Box::new(server))))
     }
 
     /// Creates a transport to a server over HTTP.
     #[cfg(feature = "client-http")]
     #[must_use]
     pub fn http(http: Http, limit: usize) -> Self {
-        Self::of(Kind::Http(http::McpServer::new(http, limit)))
+        Self::of(TransportKind::Http(http::HttpServer::new(http, limit)))
     }
 
-    fn of(kind: Kind) -> Self {
+    fn of(kind: TransportKind) -> Self {
         Self { kind, tap: None }
     }
 
@@ -92,11 +94,11 @@ impl Transport {
             tap(Direction::ClientToServer, &post.text);
         }
         match &mut self.kind {
-            Kind::Lines(lines) => lines.send(post),
+            TransportKind::Lines(lines) => lines.send(post),
             #[cfg(feature = "client-stdio")]
-            Kind::Child(child) => child.lines.send(post),
+            TransportKind::Child(child) => child.lines.send(post),
             #[cfg(feature = "client-http")]
-            Kind::Http(http) => http.send(post),
+            TransportKind::Http(http) => http.send(post),
         }
     }
 
@@ -104,22 +106,22 @@ impl Transport {
     /// same keeps that. Over HTTP the connection knows it, by the POSTs that are open.
     pub(crate) fn has_room(&self) -> bool {
         match &self.kind {
-            Kind::Lines(lines) => lines.has_room(),
+            TransportKind::Lines(lines) => lines.has_room(),
             #[cfg(feature = "client-stdio")]
-            Kind::Child(child) => child.lines.has_room(),
+            TransportKind::Child(child) => child.lines.has_room(),
             #[cfg(feature = "client-http")]
-            Kind::Http(_) => true,
+            TransportKind::Http(_) => true,
         }
     }
 
     /// Returns what is ready once the server may be sent more, or takes nothing any more.
     pub(crate) fn room(&self) -> Boxed<'static, ()> {
         match &self.kind {
-            Kind::Lines(lines) => boxed(lines.room()),
+            TransportKind::Lines(lines) => boxed(lines.room()),
             #[cfg(feature = "client-stdio")]
-            Kind::Child(child) => boxed(child.lines.room()),
+            TransportKind::Child(child) => boxed(child.lines.room()),
             #[cfg(feature = "client-http")]
-            Kind::Http(_) => boxed(std::future::ready(())),
+            TransportKind::Http(_) => boxed(std::future::ready(())),
         }
     }
 
@@ -127,7 +129,7 @@ impl Transport {
     pub(crate) fn close(&mut self, exchange: Exchange) {
         match &mut self.kind {
             #[cfg(feature = "client-http")]
-            Kind::Http(http) => http.close(exchange),
+            TransportKind::Http(http) => http.close(exchange),
             // A line has no response of its own.
             _ => {
                 let _ = exchange;
@@ -139,7 +141,7 @@ impl Transport {
     pub(crate) fn restart(&mut self) -> bool {
         match &mut self.kind {
             #[cfg(feature = "client-stdio")]
-            Kind::Child(child) => child.restart(),
+            TransportKind::Child(child) => child.restart(),
             _ => false,
         }
     }
@@ -148,7 +150,7 @@ impl Transport {
     pub(crate) fn outlives_its_end(&self) -> bool {
         match &self.kind {
             #[cfg(feature = "client-stdio")]
-            Kind::Child(child) => child.outlives_its_end(),
+            TransportKind::Child(child) => child.outlives_its_end(),
             _ => false,
         }
     }
@@ -158,11 +160,11 @@ impl Transport {
     pub(crate) fn next(&mut self) -> Boxed<'_, Incoming> {
         boxed(async {
             let incoming = match &mut self.kind {
-                Kind::Lines(lines) => lines.next().await,
+                TransportKind::Lines(lines) => lines.next().await,
                 #[cfg(feature = "client-stdio")]
-                Kind::Child(child) => child.lines.next().await,
+                TransportKind::Child(child) => child.lines.next().await,
                 #[cfg(feature = "client-http")]
-                Kind::Http(http) => http.next().await,
+                TransportKind::Http(http) => http.next().await,
             };
             if let (Some(tap), Some(text)) = (&mut self.tap, incoming.text()) {
                 tap(Direction::ServerToClient, &String::from_utf8_lossy(text));
@@ -178,7 +180,7 @@ impl Transport {
         boxed(async {
             match &mut self.kind {
                 #[cfg(feature = "client-stdio")]
-                Kind::Child(child) => child.exit().await,
+                TransportKind::Child(child) => child.exit().await,
                 _ => String::new(),
             }
         })
@@ -192,11 +194,11 @@ impl Transport {
     pub(crate) fn end(self) -> Boxed<'static, std::io::Result<()>> {
         boxed(async {
             match self.kind {
-                Kind::Lines(lines) => lines.end().await,
+                TransportKind::Lines(lines) => lines.end().await,
                 #[cfg(feature = "client-stdio")]
-                Kind::Child(child) => return child.end().await,
+                TransportKind::Child(child) => return child.end().await,
                 #[cfg(feature = "client-http")]
-                Kind::Http(http) => http.end().await,
+                TransportKind::Http(http) => http.end().await,
             }
             Ok(())
         })

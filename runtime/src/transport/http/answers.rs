@@ -21,7 +21,7 @@ use crate::transport::observe;
 const UNBUFFERED: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 /// The response to a request; or a step on the way to it, unless a response is given in its place.
-pub(super) type Answered<T = Response<Body>> = Result<T, Box<Response<Body>>>;
+pub(super) type ResponseCount<T = Response<Body>> = Result<T, Box<Response<Body>>>;
 
 /// Returns a status that says it all.
 pub(super) fn status(status: StatusCode) -> Response<Body> {

@@ -14,18 +14,18 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, Sleep};
 
 use super::Options;
-use super::inner::Inner;
-use super::replica::exchange::Exchange;
-use super::replica::frame::Part;
+use super::inner::ServiceShared;
+use super::replica::exchange::ReplicaExchange;
+use super::replica::frame::ResponsePart;
 use super::stage::Stage;
 use crate::backplane::EventId;
 use crate::errors;
-use crate::serve::{Item, Next, Permit, Queue, ServerDriver};
+use crate::serve::{OutboxItem, OutboxQueue, Permit, QueueItem, ServerDriver};
 
 /// The body of a response.
-pub struct Body(Kind);
+pub struct Body(BodyKind);
 
-enum Kind {
+enum BodyKind {
     Text(Option<Bytes>),
     Events(Events),
     Passed(Passing),
@@ -33,8 +33,8 @@ enum Kind {
 
 /// The body that another replica sends.
 pub(super) struct Passing {
-    parts: mpsc::UnboundedReceiver<Part>,
-    exchange: Exchange,
+    parts: mpsc::UnboundedReceiver<ResponsePart>,
+    exchange: ReplicaExchange,
     /// The bytes that are still to come, where that is known.
     rest: Option<u64>,
     /// The request that a stream is to answer, if its replica is gone before that; `None` if its client cannot get an error.
@@ -46,9 +46,9 @@ pub(super) struct Passing {
 
 /// A stream of events.
 pub(super) struct Events {
-    queue: Queue,
+    queue: OutboxQueue,
     /// The item taken off the queue to see if it is the whole answer.
-    pub(super) first: Option<Next>,
+    pub(super) first: Option<QueueItem>,
     /// The event that it begins with, if there is one to say.
     opening: Option<String>,
     /// Delay before a client reconnects, as the stream announces it.
@@ -65,21 +65,21 @@ pub(super) struct Events {
 
 /// The error that ends the calls of a connection, once the service is over and their response is looked at.
 pub(super) struct LastWord {
-    inner: Arc<Inner>,
+    inner: Arc<ServiceShared>,
     driver: Arc<ServerDriver>,
 }
 
 impl LastWord {
-    pub(super) fn new(inner: Arc<Inner>, driver: Arc<ServerDriver>) -> Self {
+    pub(super) fn new(inner: Arc<ServiceShared>, driver: Arc<ServerDriver>) -> Self {
         Self { inner, driver }
     }
 
     /// Polls the queue of a response.
     pub(super) fn poll_recv(
         &mut self,
-        queue: &mut Queue,
+        queue: &mut OutboxQueue,
         context: &mut Context<'_>,
-    ) -> Poll<Option<Next>> {
+    ) -> Poll<Option<QueueItem>> {
         let next = queue.poll_recv(context);
         if next.is_pending() && self.inner.stages.has_reached(Stage::Over) {
             self.driver.end_calls(&errors::server_ended().error);
@@ -144,7 +144,7 @@ impl From<String> for Body {
 
 impl Body {
     pub(super) fn empty() -> Self {
-        Self(Kind::Text(None))
+        Self(BodyKind::Text(None))
     }
 
     pub(super) fn text(text: impl Into<String>) -> Self {
@@ -153,31 +153,31 @@ impl Body {
 
     /// Returns a text, and what it takes up until it is written out.
     pub(super) fn unread(text: String, unread: Option<Permit>) -> Self {
-        Self(Kind::Text(Some(counted(text, unread))))
+        Self(BodyKind::Text(Some(counted(text, unread))))
     }
 
     /// Returns what another replica sends.
     pub(super) fn passed(passing: Passing) -> Self {
-        Self(Kind::Passed(passing))
+        Self(BodyKind::Passed(passing))
     }
 
     /// Takes the text out, if it is one.
     pub(super) fn take_text(&mut self) -> Option<Bytes> {
         match &mut self.0 {
-            Kind::Text(text) => Some(text.take().unwrap_or_default()),
+            BodyKind::Text(text) => Some(text.take().unwrap_or_default()),
             _ => None,
         }
     }
 
     pub(super) fn events(events: Events) -> Self {
-        Self(Kind::Events(events))
+        Self(BodyKind::Events(events))
     }
 }
 
 impl Passing {
     pub(super) fn new(
-        parts: mpsc::UnboundedReceiver<Part>,
-        exchange: Exchange,
+        parts: mpsc::UnboundedReceiver<ResponsePart>,
+        exchange: ReplicaExchange,
         length: Option<u64>,
         answers: Option<RequestId>,
     ) -> Self {
@@ -196,7 +196,7 @@ impl Passing {
             return Poll::Ready(None);
         }
         let part = std::task::ready!(self.parts.poll_recv(context));
-        if let Some(Part::Data(bytes)) = part {
+        if let Some(ResponsePart::Data(bytes)) = part {
             self.exchange.read(bytes.len());
             self.rest = self
                 .rest
@@ -211,8 +211,8 @@ impl Passing {
         };
         self.exchange.finish();
         let why = match part {
-            Part::End => return Poll::Ready(None),
-            Part::Lost(why) => why,
+            ResponsePart::End => return Poll::Ready(None),
+            ResponsePart::Lost(why) => why,
             _ => errors::replica_gone(),
         };
         let Some(id) = self.answers.take() else {
@@ -230,7 +230,7 @@ const BROKEN_OFF: &str = "\nevent: broken-off\n\n";
 
 impl Events {
     /// Returns the events of a session that belong to no exchange.
-    pub(super) fn of_session(queue: Queue, options: &Options) -> Self {
+    pub(super) fn of_session(queue: OutboxQueue, options: &Options) -> Self {
         Self {
             queue,
             first: None,
@@ -245,7 +245,11 @@ impl Events {
     }
 
     /// Returns the events of an exchange, up to its answer.
-    pub(super) fn of_exchange(queue: Queue, prime: Option<EventId>, options: &Options) -> Self {
+    pub(super) fn of_exchange(
+        queue: OutboxQueue,
+        prime: Option<EventId>,
+        options: &Options,
+    ) -> Self {
         Self {
             opening: prime.map(|id| nothing_yet(id, options.retry)),
             ends: true,
@@ -254,7 +258,7 @@ impl Events {
     }
 
     /// All events of a session that has one stream; the first says where its messages go, and the session ends with it.
-    pub(super) fn of_only_stream(queue: Queue, endpoint: &str, options: &Options) -> Self {
+    pub(super) fn of_only_stream(queue: OutboxQueue, endpoint: &str, options: &Options) -> Self {
         Self {
             opening: Some(format!("event: endpoint\ndata: {endpoint}\n\n")),
             ..Self::of_session(queue, options)
@@ -284,11 +288,11 @@ impl Events {
         let event = match next {
             Poll::Pending if self.silence.is_none() => return Poll::Pending,
             Poll::Pending => Some(Bytes::from_static(STILL_HERE)),
-            Poll::Ready(Some(Next::Pause(behind))) => {
+            Poll::Ready(Some(QueueItem::Pause(behind))) => {
                 self.is_over = true;
                 Some(nothing_yet(behind, self.retry).into())
             }
-            Poll::Ready(Some(Next::Item(Item { text, id, unread }))) => {
+            Poll::Ready(Some(QueueItem::Item(OutboxItem { text, id, unread }))) => {
                 self.is_over = self.ends && text.last;
                 Some(counted(event(id, &text.body), unread))
             }
@@ -316,42 +320,41 @@ impl http_body::Body for Body {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let bytes = match &mut self.0 {
-            Kind::Text(text) => text.take(),
-            Kind::Events(events) => std::task::ready!(events.poll_next(context)),
-            Kind::Passed(passing) => std::task::ready!(passing.poll_next(context)),
+            BodyKind::Text(text) => text.take(),
+            BodyKind::Events(events) => std::task::ready!(events.poll_next(context)),
+            BodyKind::Passed(passing) => std::task::ready!(passing.poll_next(context)),
         };
         Poll::Ready(bytes.map(|bytes| Ok(Frame::data(bytes))))
     }
 
     fn is_end_stream(&self) -> bool {
         match &self.0 {
-            Kind::Text(text) => text.is_none(),
-            Kind::Events(Events { is_over, .. }) | Kind::Passed(Passing { is_over, .. }) => {
-                *is_over
-            }
+            BodyKind::Text(text) => text.is_none(),
+            BodyKind::Events(Events { is_over, .. })
+            | BodyKind::Passed(Passing { is_over, .. }) => *is_over,
         }
     }
 
     fn size_hint(&self) -> http_body::SizeHint {
         match &self.0 {
-            Kind::Text(text) => {
+            BodyKind::Text(text) => {
                 http_body::SizeHint::with_exact(text.as_ref().map_or(0, |text| text.len() as u64))
             }
-            Kind::Passed(Passing {
+            BodyKind::Passed(Passing {
                 rest: Some(rest), ..
             }) => http_body::SizeHint::with_exact(*rest),
-            Kind::Events(_) | Kind::Passed(_) => http_body::SizeHint::default(),
+            BodyKind::Events(_) | BodyKind::Passed(_) => http_body::SizeHint::default(),
         }
     }
 }
 
 /// A text that counts as unread as long as the connection holds any of it.
-struct Counted {
+struct CountedBody {
     text: String,
     _unread: Permit,
 }
 
-impl AsRef<[u8]> for Counted {
+impl AsRef<[u8]> for CountedBody {
     fn as_ref(&self) -> &[u8] {
         self.text.as_bytes()
     }
@@ -359,7 +362,7 @@ impl AsRef<[u8]> for Counted {
 
 fn counted(text: String, unread: Option<Permit>) -> Bytes {
     match unread {
-        Some(unread) => Bytes::from_owner(Counted {
+        Some(unread) => Bytes::from_owner(CountedBody {
             text,
             _unread: unread,
         }),
@@ -387,9 +390,9 @@ fn event(id: Option<EventId>, text: &str) -> String {
 impl std::fmt::Debug for Body {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self.0 {
-            Kind::Text(_) => "Body(text)",
-            Kind::Events(_) => "Body(events)",
-            Kind::Passed(_) => "Body(passed)",
+            BodyKind::Text(_) => "Body(text)",
+            BodyKind::Events(_) => "Body(events)",
+            BodyKind::Passed(_) => "Body(passed)",
         })
     }
 }

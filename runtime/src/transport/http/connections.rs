@@ -135,13 +135,13 @@ impl OpenConnection {
     }
 
     /// Begins a call: the connection stays until what this returns is dropped.
-    pub(super) fn begin_call(self: &Arc<Self>) -> OpenCall {
+    pub(super) fn begin_call(self: &Arc<Self>) -> CallOfConnection {
         let mut table = lock(&self.all.table);
         if let Some(entry) = table.entries.get_mut(&self.number) {
             entry.calls += 1;
         }
         table.set_turn(self.number);
-        OpenCall(Arc::clone(self))
+        CallOfConnection(Arc::clone(self))
     }
 }
 
@@ -154,9 +154,9 @@ impl Drop for OpenConnection {
 }
 
 /// A call that is at work on a connection.
-pub(super) struct OpenCall(Arc<OpenConnection>);
+pub(super) struct CallOfConnection(Arc<OpenConnection>);
 
-impl Drop for OpenCall {
+impl Drop for CallOfConnection {
     fn drop(&mut self) {
         let OpenConnection { all, number, .. } = &*self.0;
         let mut table = lock(&all.table);

@@ -6,19 +6,19 @@ use std::sync::Arc;
 use http::request::Parts;
 use http::{HeaderValue, StatusCode};
 
-use super::answers::{Answered, events, refusal, refused, status};
+use super::answers::{ResponseCount, events, refusal, refused, status};
 use super::body::{Events, HangUp};
-use super::inner::{Inner, owner};
+use super::inner::{ServiceShared, owner};
 use super::service::accepts_events;
 use super::text;
-use crate::serve::{Facts, Outbox, ServerDriver, Taken, outbox};
+use crate::serve::{ExchangeFacts, Outbox, ServerDriver, TextOutcome, outbox};
 use crate::{Headers, headers};
 use mcp_revisions_sansio::server::{Looked, Owner};
 
 /// The parameter of the URI to POST to that names the session.
 const SESSION: &str = "sessionId";
 
-impl Inner {
+impl ServiceShared {
     /// Returns whether a GET opens a session of this transport: one that names a session wants the stream of that.
     pub(super) fn opens_only_stream(&self, head: &Parts) -> bool {
         self.http_sse(head).is_some()
@@ -33,7 +33,7 @@ impl Inner {
     }
 
     /// Opens a session, and its stream.
-    pub(super) async fn open_only_stream(self: &Arc<Self>, head: &Parts) -> Answered {
+    pub(super) async fn open_only_stream(self: &Arc<Self>, head: &Parts) -> ResponseCount {
         accepts_events(&head.headers)?;
         self.takes_calls()?;
         let who = owner(head);
@@ -78,7 +78,7 @@ impl Inner {
         &self,
         head: &Parts,
         who: &Owner,
-    ) -> Answered<Arc<ServerDriver>> {
+    ) -> ResponseCount<Arc<ServerDriver>> {
         let driver = self.session(&head.headers, who).ok();
         let gone = "no such session: open one by GET";
         driver
@@ -92,8 +92,8 @@ impl Inner {
         driver: &Arc<ServerDriver>,
         texts: &Outbox,
         (told, looked): (&Headers<'_>, Looked<'_>),
-        facts: Facts,
-    ) -> Answered {
+        facts: ExchangeFacts,
+    ) -> ResponseCount {
         // A client that does not read the answers is not asked more questions.
         let turn = tokio::time::timeout(self.options.write_time, texts.turn()).await;
         let _turn = turn
@@ -103,7 +103,7 @@ impl Inner {
             })?
             .ok_or_else(|| refused(StatusCode::NOT_FOUND, "the stream of the session has ended"))?;
         let parts = facts.parts.clone();
-        let Taken { opens_session, .. } = driver.take(Some(told), looked, texts, facts);
+        let TextOutcome { opens_session, .. } = driver.take(Some(told), looked, texts, facts);
         if opens_session
             && let Some(id) = parts
                 .and_then(|parts| text(&parts.headers, headers::SESSION_ID).map(Arc::<str>::from))

@@ -7,25 +7,25 @@ use http::request::Parts;
 use http::{HeaderMap, StatusCode};
 use mcp_wire::{RawId, peek};
 
-use super::answers::{Answered, refusal, refused};
-use super::counters::{Counted, Counters};
+use super::answers::{ResponseCount, refusal, refused};
+use super::counters::{CountedRequest, Counters};
 use super::replica::exchange::Replica;
 use super::stage::{Stage, Stages};
-use super::tools::Tools;
+use super::tools::CallerTools;
 use super::{Options, PeerAddress, Principal, text};
 use crate::backplane::{Memory, SessionRecord};
 use crate::errors::{self, Refusal};
 use crate::headers;
 use crate::serve::{
-    AnyHandler, Budget, ByTicket, Handler, Kept, Permit, Replicas, Reservation, SUSPENDED_BYTES,
-    ServerDriver, started, with_tasks,
+    AnyHandler, Budget, ByTicket, Handler, Permit, Replicas, Reservation, SUSPENDED_BYTES,
+    ServerDriver, StoredSession, started, with_tasks,
 };
 use crate::transport::observe;
 use crate::transport::panics::lock;
 use mcp_revisions_sansio::server::{NewSession, Owner, Server, Sessions};
 use mcp_revisions_sansio::transport::unguessable;
 
-pub(super) struct Inner {
+pub(super) struct ServiceShared {
     pub(super) server: Arc<Server>,
     pub(super) options: Options,
     pub(super) start: Instant,
@@ -36,9 +36,9 @@ pub(super) struct Inner {
     /// The budget of suspended requests.
     suspensions: Arc<Budget>,
     pub(super) unread: Arc<Budget>,
-    pub(super) tools: Tools,
+    pub(super) tools: CallerTools,
     pub(super) handler: Arc<dyn AnyHandler>,
-    counted: Arc<Counted>,
+    counted: Arc<CountedRequest>,
     sessions: Mutex<Sessions<Arc<ServerDriver>>>,
     by_ticket: Arc<ByTicket>,
     /// Those in which clients of the per-request lifecycle listen.
@@ -57,7 +57,7 @@ const LOOK: Duration = Duration::from_millis(50);
 /// For how long a session is safe that was used, however many others are opened.
 const SPARED: Duration = Duration::from_secs(60);
 
-impl Inner {
+impl ServiceShared {
     pub(super) fn new(server: Server, handler: impl Handler, options: Options) -> Arc<Self> {
         Arc::new_cyclic(|me| {
             let me: Weak<Self> = Weak::clone(me);
@@ -69,7 +69,7 @@ impl Inner {
             // One message always fits into a share.
             let message = server.limits().max_message_bytes;
             let suspended = message.saturating_add(SUSPENDED_BYTES);
-            let counted = Counted::new(observe::observed(Arc::new(handler), "tcp"));
+            let counted = CountedRequest::new(observe::observed(Arc::new(handler), "tcp"));
             let losses = Arc::clone(&counted);
             let (server, start) = started(server.with_loss_counter(move |lost| losses.lost(lost)));
             let replicas = Replicas {
@@ -83,10 +83,14 @@ impl Inner {
                 unread: Budget::new(options.unread_bytes, message),
                 sessions: Mutex::new(Sessions::new(server.limits())),
                 by_ticket: Arc::new(ByTicket::new(replicas.clone())),
-                handler: with_tasks(Arc::<Counted>::clone(&counted), &server, Some(replicas)),
+                handler: with_tasks(
+                    Arc::<CountedRequest>::clone(&counted),
+                    &server,
+                    Some(replicas),
+                ),
                 counted,
                 start,
-                tools: Tools::default(),
+                tools: CallerTools::default(),
                 options,
                 server,
                 listening: Mutex::default(),
@@ -277,7 +281,7 @@ impl Inner {
         self: &Arc<Self>,
         driver: &Arc<ServerDriver>,
         message: Option<&[u8]>,
-    ) -> Answered<Arc<str>> {
+    ) -> ResponseCount<Arc<str>> {
         let opening = message.and_then(|message| peek(message).ok());
         let request = (opening.as_ref()).and_then(|opening| opening.id.and_then(RawId::to_id));
         let full = |full: Box<Refusal>| refusal(request.as_ref(), &full);
@@ -321,7 +325,7 @@ impl Inner {
         for gone in gone.iter().filter(|gone| !Arc::ptr_eq(gone, driver)) {
             gone.close();
         }
-        driver.keep_with(Kept {
+        driver.keep_with(StoredSession {
             session: Arc::clone(id),
             backplane: Arc::clone(&self.replica.backplane),
             share: self.unread.of(driver.owner()),
@@ -333,7 +337,11 @@ impl Inner {
     }
 
     /// Returns the session that a request names.
-    pub(super) fn session(&self, headers: &HeaderMap, who: &Owner) -> Answered<Arc<ServerDriver>> {
+    pub(super) fn session(
+        &self,
+        headers: &HeaderMap,
+        who: &Owner,
+    ) -> ResponseCount<Arc<ServerDriver>> {
         let id = text(headers, headers::SESSION_ID).ok_or_else(|| {
             let why = "Mcp-Session-Id is missing: open a session with `initialize`";
             refused(StatusCode::BAD_REQUEST, why)

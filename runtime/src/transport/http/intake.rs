@@ -14,7 +14,7 @@ const FIRST: usize = 16 << 10;
 const UNIT: usize = 1 << 10;
 
 /// Why a body was not read.
-pub(super) enum Unread {
+pub(super) enum UnreadBody {
     TooLarge,
     BrokenOff,
     NoRoom(Full),
@@ -40,18 +40,18 @@ pub(super) async fn read(
     mut body: Received,
     limit: usize,
     share: &Share,
-) -> Result<(Vec<u8>, Permit), Unread> {
+) -> Result<(Vec<u8>, Permit), UnreadBody> {
     let mut bytes = Vec::<u8>::new();
-    let mut permit = share.take(0).map_err(Unread::NoRoom)?;
+    let mut permit = share.take(0).map_err(UnreadBody::NoRoom)?;
     while let Some(frame) = body.frame().await {
         let Ok(frame) = frame else {
-            return Err(Unread::BrokenOff);
+            return Err(UnreadBody::BrokenOff);
         };
         let Ok(data) = frame.into_data() else {
             continue;
         };
         if bytes.len() + data.len() > limit {
-            return Err(Unread::TooLarge);
+            return Err(UnreadBody::TooLarge);
         }
         // Room for no more than comes, as far as that is known: what is paid for is what is taken up.
         if bytes.capacity() - bytes.len() < data.len() {
@@ -61,7 +61,7 @@ pub(super) async fn read(
         }
         let taken = bytes.capacity().next_multiple_of(UNIT);
         let more = taken.saturating_sub(permit.amount());
-        permit.grow(more).map_err(Unread::NoRoom)?;
+        permit.grow(more).map_err(UnreadBody::NoRoom)?;
         bytes.extend_from_slice(&data);
     }
     Ok((bytes, permit))

@@ -9,24 +9,26 @@ use mcp_revisions_core::Lifecycle;
 use mcp_wire::envelope::write;
 use mcp_wire::{ErrorObject, MessageKind, Peeked, RawId, RequestId};
 
-use super::answers::{Answered, events, json, refusal, refused, status};
+use super::answers::{ResponseCount, events, json, refusal, refused, status};
 use super::body::{Events, HangUp, LastWord};
-use super::inner::Inner;
+use super::inner::ServiceShared;
 use super::{Body, Options, Principal};
 use crate::backplane::EventId;
-use crate::serve::{Facts, Item, Next, Permit, Queue, ServerDriver, Taken, outbox};
+use crate::serve::{
+    ExchangeFacts, OutboxItem, OutboxQueue, Permit, QueueItem, ServerDriver, TextOutcome, outbox,
+};
 use crate::{Headers, headers};
 use mcp_revisions_core::Negotiation;
 use mcp_revisions_sansio::server::{Looked, Owner};
 
-impl Inner {
+impl ServiceShared {
     pub(super) async fn post(
         self: &Arc<Self>,
         head: Parts,
         who: Owner,
         in_stream: Option<Arc<ServerDriver>>,
         (bytes, permit): (Vec<u8>, Permit),
-    ) -> Answered {
+    ) -> ResponseCount {
         let parts = Arc::new(head);
         let pairs = (parts.headers.iter())
             .map(|(name, value)| (name.as_str(), value.to_str().unwrap_or(headers::UNREADABLE)));
@@ -56,7 +58,7 @@ impl Inner {
         if let Some(message) = looked.message() {
             self.note(&driver, message).await?;
         }
-        let facts = Facts {
+        let facts = ExchangeFacts {
             parts: Some(Arc::clone(&parts)),
             room: Some(self.reservation(permit, who.clone())),
         };
@@ -65,7 +67,7 @@ impl Inner {
             return taken.await;
         }
         let (texts, queue) = outbox(Some(self.unread.of(who)));
-        let Taken {
+        let TextOutcome {
             opens_session,
             exchange,
             listens,
@@ -103,7 +105,7 @@ impl Inner {
         told: &Headers<'_>,
         looked: &Looked<'_>,
         (who, bytes): (&Owner, &[u8]),
-    ) -> Answered<Arc<ServerDriver>> {
+    ) -> ResponseCount<Arc<ServerDriver>> {
         let message = looked.message();
         let has_session = parts.headers.contains_key(headers::SESSION_ID);
         let needs_session = |negotiation: Negotiation| negotiation.needs_session(has_session);
@@ -145,7 +147,7 @@ fn belongs_to_open_call(message: &Peeked<'_>) -> bool {
 
 /// Returns the answer of a call at work: one object if nothing is said before it, else a stream.
 async fn worked_on(
-    (mut queue, mut last_word): (Queue, LastWord),
+    (mut queue, mut last_word): (OutboxQueue, LastWord),
     guard: Option<HangUp>,
     id: Option<RequestId>,
     prime: Option<EventId>,
@@ -153,7 +155,7 @@ async fn worked_on(
 ) -> Response<Body> {
     let next = poll_fn(|context| last_word.poll_recv(&mut queue, context));
     match next.await {
-        Some(Next::Item(Item {
+        Some(QueueItem::Item(OutboxItem {
             text,
             id: None,
             unread,

@@ -12,11 +12,11 @@ use mcp_wire::{Json, JsonObject, Map, Peeked, Raw, RequestId};
 use super::ParamCheck;
 use super::agreement::agree;
 use super::body::HangUp;
-use super::inner::Inner;
+use super::inner::ServiceShared;
 use super::tools::Identity;
 use crate::errors::{self, Refusal};
 use crate::methods;
-use crate::serve::{Facts, Next, Taken, outbox};
+use crate::serve::{ExchangeFacts, QueueItem, TextOutcome, outbox};
 use crate::{Headers, headers};
 use mcp_revisions_sansio::params::{self, Learned};
 use mcp_revisions_sansio::server::Owner;
@@ -49,7 +49,7 @@ fn params_say_one_thing(headers: &HeaderMap) -> Result<(), Box<Refusal>> {
     Ok(())
 }
 
-impl Inner {
+impl ServiceShared {
     /// Returns what a client's revision calls a method of the application.
     fn called(&self, method: &'static str, peer: Revision) -> &'static str {
         self.server.name_for(peer, method)
@@ -159,13 +159,13 @@ impl Inner {
         let mut parts = Parts::clone(parts);
         parts.extensions.insert(OwnList);
         let parts = Arc::new(parts);
-        let facts = Facts {
+        let facts = ExchangeFacts {
             parts: Some(Arc::clone(&parts)),
             room: None,
         };
         let driver = self.new_driver();
         driver.opened_by(who.clone(), parts.extensions.get());
-        let Taken { exchange, .. } = driver.take(
+        let TextOutcome { exchange, .. } = driver.take(
             Some(&headers),
             self.server.look(Some(&headers), text.as_bytes()),
             &texts,
@@ -177,8 +177,8 @@ impl Inner {
         let guard = hangs_up.then(|| HangUp::new(move || driver.hung_up(exchange)));
         let answer = loop {
             match queue.recv().await? {
-                Next::Item(item) if item.text.last => break item.text,
-                Next::Item(_) | Next::Pause(_) => {}
+                QueueItem::Item(item) if item.text.last => break item.text,
+                QueueItem::Item(_) | QueueItem::Pause(_) => {}
             }
         };
         if let Some(guard) = guard {

@@ -12,11 +12,11 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use mcp_revisions_core::Lifecycle;
 
-use super::answers::{Answered, allowed, events, exposed, plain, refusal, refused, status};
+use super::answers::{ResponseCount, allowed, events, exposed, plain, refusal, refused, status};
 use super::body::Events;
 use super::counters::Counters;
-use super::inner::{Inner, owner};
-use super::intake::{self, Received, Unread, received};
+use super::inner::{ServiceShared, owner};
+use super::intake::{self, Received, UnreadBody, received};
 use super::listener::Drain;
 use super::stage::Stage;
 use super::{Body, Options, text};
@@ -31,7 +31,7 @@ use mcp_revisions_sansio::transport::quotable;
 /// A server as a tower service; clones serve the same sessions.
 #[derive(Clone)]
 pub struct Service {
-    inner: Arc<Inner>,
+    inner: Arc<ServiceShared>,
 }
 
 /// The header by which a client resumes a stream.
@@ -56,7 +56,7 @@ impl Service {
     #[must_use]
     pub fn with_options(server: Server, handler: impl Handler, options: Options) -> Self {
         Self {
-            inner: Inner::new(server, handler, options),
+            inner: ServiceShared::new(server, handler, options),
         }
     }
 
@@ -153,7 +153,7 @@ where
     }
 }
 
-impl Inner {
+impl ServiceShared {
     /// Responds to a request whose body is of one type: this is compiled here, for all servers.
     #[inline(never)]
     fn respond(
@@ -232,7 +232,7 @@ impl Inner {
         answered.unwrap_or_else(|response| *response)
     }
 
-    async fn message(self: &Arc<Self>, mut head: Parts, body: Received) -> Answered {
+    async fn message(self: &Arc<Self>, mut head: Parts, body: Received) -> ResponseCount {
         if !is_json(&head.headers) {
             let why = "a message comes as application/json";
             return Err(refused(StatusCode::UNSUPPORTED_MEDIA_TYPE, why).into());
@@ -270,7 +270,7 @@ impl Inner {
     }
 
     /// Refuses calls once the service is closing.
-    pub(super) fn takes_calls(&self) -> Answered<()> {
+    pub(super) fn takes_calls(&self) -> ResponseCount<()> {
         if self.is_closing() {
             let why = "the server is shutting down";
             Err(refused(StatusCode::SERVICE_UNAVAILABLE, why).into())
@@ -280,7 +280,7 @@ impl Inner {
     }
 
     /// Refuses a message that is too long, as far as its head says, before anything of it is read.
-    fn fits(&self, headers: &HeaderMap) -> Answered<()> {
+    fn fits(&self, headers: &HeaderMap) -> ResponseCount<()> {
         let limit = self.server.limits().max_message_bytes;
         let length = text(headers, CONTENT_LENGTH.as_str()).and_then(|it| it.trim().parse().ok());
         match length.filter(|length| *length > limit) {
@@ -293,7 +293,7 @@ impl Inner {
     }
 
     /// Refuses requests of a session without an open call once the service is closing: another replica can serve them.
-    pub(super) fn takes_requests_of(&self, driver: &ServerDriver) -> Answered<()> {
+    pub(super) fn takes_requests_of(&self, driver: &ServerDriver) -> ResponseCount<()> {
         if self.is_closing() && !driver.is_at_work() {
             self.takes_calls()
         } else {
@@ -302,18 +302,20 @@ impl Inner {
     }
 
     /// Reads the body of a request, within the share of its sender.
-    async fn body(&self, body: Received, who: &Owner) -> Answered<(Vec<u8>, Permit)> {
+    async fn body(&self, body: Received, who: &Owner) -> ResponseCount<(Vec<u8>, Permit)> {
         let limit = self.server.limits().max_message_bytes;
         let share = self.requests.of(who.clone());
         let read = intake::read(body, limit, &share);
         let refused = match tokio::time::timeout(self.options.body_time, read).await {
             Ok(Ok(read)) => return Ok(read),
-            Ok(Err(Unread::TooLarge)) => {
+            Ok(Err(UnreadBody::TooLarge)) => {
                 let bytes = limit.saturating_add(1);
                 refusal(None, &crate::errors::message_too_large(bytes, limit))
             }
-            Ok(Err(Unread::BrokenOff)) => refused(StatusCode::BAD_REQUEST, "the body broke off"),
-            Ok(Err(Unread::NoRoom(full))) => refused(
+            Ok(Err(UnreadBody::BrokenOff)) => {
+                refused(StatusCode::BAD_REQUEST, "the body broke off")
+            }
+            Ok(Err(UnreadBody::NoRoom(full))) => refused(
                 StatusCode::SERVICE_UNAVAILABLE,
                 &format!(
                     "requests that are not answered yet take up {full} in bytes: try again once one is answered"
@@ -352,7 +354,7 @@ impl Inner {
     }
 
     /// GET opens the stream of a session, DELETE ends the session.
-    async fn session_operation(self: &Arc<Self>, head: &Parts) -> Answered {
+    async fn session_operation(self: &Arc<Self>, head: &Parts) -> ResponseCount {
         let (headers, who) = (&head.headers, owner(head));
         let session = text(headers, headers::SESSION_ID).unwrap_or_default();
         // A stream of another replica would have no end of its own here.
@@ -400,7 +402,7 @@ impl Inner {
 const READS: u32 = 5;
 const READ_AGAIN: Duration = Duration::from_millis(10);
 
-impl Inner {
+impl ServiceShared {
     /// Sends what followed an event on its stream there. Says whether that ends with its exchange, rather than with the
     /// session; `None` if it is not kept.
     async fn resume(
@@ -475,7 +477,7 @@ fn accepts_answers(headers: &HeaderMap) -> bool {
 }
 
 /// Refuses a request for a stream that does not accept one.
-pub(super) fn accepts_events(headers: &HeaderMap) -> Answered<()> {
+pub(super) fn accepts_events(headers: &HeaderMap) -> ResponseCount<()> {
     if accepts(headers, "text", "event-stream") {
         Ok(())
     } else {

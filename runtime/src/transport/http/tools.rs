@@ -22,7 +22,7 @@ const CALLERS: usize = 1_000;
 
 /// The parameters that headers repeat, for each client that can be distinguished.
 #[derive(Debug, Default)]
-pub(super) struct Tools(Mutex<HashMap<Identity, Known>>);
+pub(super) struct CallerTools(Mutex<HashMap<Identity, Known>>);
 
 /// The caller for whom the handlers list their tools: they may list others for another. It is the principal that a layer has
 /// found out, and what the request shows in order to be let in.
@@ -48,7 +48,7 @@ struct Known {
     tools: Arc<Learned>,
 }
 
-impl Tools {
+impl CallerTools {
     /// Returns what was learned for an identity.
     ///
     /// # Errors

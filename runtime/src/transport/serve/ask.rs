@@ -5,12 +5,12 @@ use std::sync::Arc;
 use mcp_revisions_sansio::{Answer, Fate, Token};
 use mcp_wire::{ErrorObject, Json};
 
-use super::{Facts, ServerDriver};
+use super::{ExchangeFacts, ServerDriver};
 
 /// Sends a request to a client, and waits for its response.
 pub(super) async fn ask(
     driver: &Arc<ServerDriver>,
-    about: Option<(Token, &Facts)>,
+    about: Option<(Token, &ExchangeFacts)>,
     method: &str,
     params: Option<&Json>,
 ) -> Result<Json, ErrorObject> {

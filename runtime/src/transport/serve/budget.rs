@@ -13,11 +13,11 @@ use mcp_revisions_sansio::server::Owner;
 pub(crate) struct Budget {
     total: AtomicUsize,
     share: AtomicUsize,
-    taken: Mutex<Taken>,
+    taken: Mutex<BudgetUsage>,
 }
 
 #[derive(Default)]
-struct Taken {
+struct BudgetUsage {
     all: usize,
     owners: HashMap<Owner, usize>,
 }

@@ -39,8 +39,8 @@ use crate::transport::spawn::{Boxed, boxed};
 use ask::ask;
 pub(crate) use budget::{Budget, Full, Permit, Reservation, SUSPENDED_BYTES, Share};
 pub use connection::PeerConnection;
-pub(crate) use driver::{ByTicket, Kept, ServerDriver, Taken};
-pub(crate) use outbox::{Item, Next, Outbox, Queue, outbox};
+pub(crate) use driver::{ByTicket, ServerDriver, StoredSession, TextOutcome};
+pub(crate) use outbox::{Outbox, OutboxItem, OutboxQueue, QueueItem, outbox};
 pub(crate) use replicas::{Replicas, is_unguessable};
 pub(crate) use tasks::with_tasks;
 use tasks::{Running, Taskable};
@@ -169,7 +169,7 @@ impl<H: Handler> AnyHandler for H {
 
 /// The transport's facts about the sender of an exchange.
 #[derive(Clone, Default)]
-pub(crate) struct Facts {
+pub(crate) struct ExchangeFacts {
     #[cfg(feature = "server-http")]
     pub(crate) parts: Option<Arc<::http::request::Parts>>,
     /// Part of the shared room that the text takes up, until all work on it is done.
@@ -181,7 +181,7 @@ pub(crate) struct Facts {
 pub struct Peer {
     token: Token,
     driver: Arc<ServerDriver>,
-    facts: Facts,
+    facts: ExchangeFacts,
     /// The maker of a task of the call; `None` if the server has no tasks.
     task: Option<Taskable>,
     cancellation: Arc<OnceLock<Cancellation>>,

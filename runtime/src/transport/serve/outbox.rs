@@ -12,7 +12,7 @@ use mcp_revisions_sansio::server::Outgoing;
 const QUEUE_BYTES: usize = 256 << 10;
 
 /// An item of a queue: a text, the place where it may be had again, and a mark of the last one.
-pub(crate) struct Item {
+pub(crate) struct OutboxItem {
     pub(crate) text: Outgoing,
     /// Its place among the events of its session, if it is kept.
     pub(crate) id: Option<EventId>,
@@ -20,7 +20,7 @@ pub(crate) struct Item {
     pub(crate) unread: Option<Permit>,
 }
 
-impl Item {
+impl OutboxItem {
     pub(crate) fn new(text: Outgoing, id: Option<EventId>) -> Self {
         Self {
             text,
@@ -31,13 +31,13 @@ impl Item {
 }
 
 /// The next item of a queue.
-pub(crate) enum Next {
-    Item(Item),
+pub(crate) enum QueueItem {
+    Item(OutboxItem),
     /// The connection is to be closed for now; the client resumes after this event.
     Pause(EventId),
 }
 
-impl Queued for Next {
+impl Queued for QueueItem {
     fn bytes(&self) -> usize {
         match self {
             Self::Item(item) => item.text.body.len(),
@@ -49,16 +49,16 @@ impl Queued for Next {
 /// The end that texts are put in; clones share the queue.
 #[derive(Clone)]
 pub(crate) struct Outbox {
-    texts: queue::Sender<Next>,
+    texts: queue::QueueSender<QueueItem>,
     /// The share of the texts until they are written out, where they are counted: an answer may be of any length.
     share: Option<Share>,
 }
 
 /// The end that texts are taken out of.
-pub(crate) type Queue = queue::Receiver<Next>;
+pub(crate) type OutboxQueue = queue::QueueReceiver<QueueItem>;
 
 /// Returns a queue, by both of its ends; the texts in it count against a share, if there is one.
-pub(crate) fn outbox(share: Option<Share>) -> (Outbox, Queue) {
+pub(crate) fn outbox(share: Option<Share>) -> (Outbox, OutboxQueue) {
     let (texts, queue) = queue::queue(QUEUE_BYTES);
     (Outbox { texts, share }, queue)
 }
@@ -100,17 +100,17 @@ impl Outbox {
 
     /// Puts a text in, whether there is room or not; without a reader it is dropped. It is not put in if its
     /// reader has left too much unread.
-    pub(crate) fn push(&self, mut item: Item) -> Result<(), Full> {
+    pub(crate) fn push(&self, mut item: OutboxItem) -> Result<(), Full> {
         // The room that it took up while it was set aside is given back first.
         item.unread = None;
         item.unread = self.admit(&item.text)?;
-        self.texts.push(Next::Item(item));
+        self.texts.push(QueueItem::Item(item));
         Ok(())
     }
 
     /// Puts in what a stream ends with; in the place of an answer that its reader has no share left for, an error that
     /// says so.
-    pub(crate) fn push_last(&self, mut item: Item) {
+    pub(crate) fn push_last(&self, mut item: OutboxItem) {
         match self.admit(&item.text) {
             Ok(unread) => item.unread = unread,
             Err(full) => {
@@ -120,7 +120,7 @@ impl Outbox {
                 item.text.body = write::error(id.as_ref(), &refusal.error);
             }
         }
-        self.texts.push(Next::Item(item));
+        self.texts.push(QueueItem::Item(item));
     }
 
     /// Counts a text against the share of its reader, where there is one.
@@ -131,7 +131,7 @@ impl Outbox {
 
     /// Closes the connection for now.
     pub(crate) fn pause(&self, behind: EventId) {
-        self.texts.push(Next::Pause(behind));
+        self.texts.push(QueueItem::Pause(behind));
     }
 
     /// Returns whether more waits than should, as only happens to those who do not wait for room.

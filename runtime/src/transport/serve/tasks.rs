@@ -28,8 +28,8 @@ use crate::transport::panics::{caught, lock};
 use crate::transport::spawn::{Boxed, boxed, spawn, spawn_if_possible};
 use mcp_revisions_sansio::server::{Owner, Server};
 use mcp_revisions_sansio::tasks::server::{
-    Count, MemoryTasks, Starting, Task, TaskOptions, TaskStore, TaskStoreError, millis, notified,
-    now_ms,
+    MemoryTasks, StartingTask, Task, TaskCount, TaskOptions, TaskStore, TaskStoreError, millis,
+    notified, now_ms,
 };
 use mcp_revisions_sansio::tasks::{Form, TaskStatus};
 use mcp_revisions_sansio::transport::unguessable;
@@ -218,7 +218,7 @@ impl Tasks {
         peer: &Peer,
     ) -> Result<Option<Arc<Running>>, ErrorObject> {
         let gone = || errors::internal("the client is gone").error;
-        let Some(Starting {
+        let Some(StartingTask {
             wanted,
             peer: revision,
             caller,
@@ -238,13 +238,13 @@ impl Tasks {
             share: owner.clone().unwrap_or_else(|| address_of(peer)),
             owner,
             home: (self.replicas.as_ref()).map(|replicas| replicas.address.to_string()),
-            version: Count(0),
+            version: TaskCount(0),
             status: TaskStatus::Working,
             message: None,
-            created_ms: Count(now),
-            updated_ms: Count(now),
-            ttl_ms: Count(millis(ttl)),
-            poll_interval_ms: Count(millis(options.poll_interval)),
+            created_ms: TaskCount(now),
+            updated_ms: TaskCount(now),
+            ttl_ms: TaskCount(millis(ttl)),
+            poll_interval_ms: TaskCount(millis(options.poll_interval)),
             method: method.to_owned(),
             questions: Vec::new(),
             answers: Vec::new(),
@@ -362,7 +362,7 @@ impl Tasks {
                 return Ok(None);
             }
             task.version.0 += 1;
-            task.updated_ms = Count(now_ms());
+            task.updated_ms = TaskCount(now_ms());
             match self.store.replace(task.clone()).await {
                 Ok(()) => {
                     self.tell(&task, before);

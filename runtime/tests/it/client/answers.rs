@@ -1,7 +1,7 @@
 //! Answers are read by the method of their request, in the revision that it was written in.
 
 use mcp_revisions::sansio::client::{
-    Answer, Answered, Channel, Event, Failure, Ignored, OutgoingRequest, Refused,
+    Answer, Answered, Channel, Event, Failure, Ignored, OutgoingRequest, RequestRefusal,
 };
 use mcp_revisions::{Limits, Revision};
 use mcp_wire::Json;
@@ -363,7 +363,7 @@ fn limits_hold_and_disturb_nothing() {
     for _ in 0..3 {
         client.ask(list(), NOW).unwrap();
     }
-    assert_eq!(client.ask(list(), NOW), Err(Refused::TooManyPending));
+    assert_eq!(client.ask(list(), NOW), Err(RequestRefusal::TooManyPending));
     let heard = hear(&mut client);
     assert_eq!(heard.sent.len(), 3);
 

@@ -10,7 +10,7 @@ use mcp_revisions::Latest;
 use mcp_revisions::backplane::Memory;
 use mcp_revisions::http::{Options, Principal, Service};
 use mcp_revisions::sansio::server::{
-    Count, MemoryTasks, Stored, Task, TaskOptions, TaskStore, TaskStoreError,
+    MemoryTasks, Stored, Task, TaskCount, TaskOptions, TaskStore, TaskStoreError,
 };
 use mcp_revisions::service::{Error, McpServer, RequestContext, Router};
 use serde_json::{Value, json};
@@ -284,7 +284,7 @@ impl TaskStore for Away {
     fn list<'a>(
         &'a self,
         _: &'a str,
-        _: Option<(Count, &'a str)>,
+        _: Option<(TaskCount, &'a str)>,
         _: usize,
     ) -> Stored<'a, Result<Vec<Task>, TaskStoreError>> {
         away()

@@ -9,7 +9,7 @@ use std::time::Duration;
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
 use mcp_revisions::sansio::server::{
     Connection, Event, Exchange, Fate, Outgoing, OutgoingRequest, Output as Step, Profile,
-    ProfileError, Said, To, Token,
+    ProfileError, SendOutcome, To, Token,
 };
 use mcp_revisions::{Headers, Limits, Loss, Revision, RevisionSet};
 
@@ -225,10 +225,10 @@ impl Server {
 
 fn drained(
     connection: &mut Connection<mcp_revisions::sansio::Server>,
-    said: Option<Said>,
+    said: Option<SendOutcome>,
 ) -> Output {
     let (fate, losses) = match said {
-        Some(Said { fate, losses }) => (fate, losses),
+        Some(SendOutcome { fate, losses }) => (fate, losses),
         None => (Fate::Sent, Vec::new()),
     };
     let mut output = Output {

@@ -243,6 +243,17 @@ async fn several_programs_with_one_store_open_one_page_and_refresh_once() {
 }
 
 #[tokio::test]
+async fn a_server_that_withdraws_its_tokens_time_and_again_is_sent_refreshed_ones_without_a_page() {
+    let servers = Servers::start().await;
+    let client = servers.client(&servers.oauth(None, LONG, open()));
+    for withdrawn in 0..6 {
+        servers.seen.lock().unwrap().withdrawn = withdrawn;
+        assert_eq!(call(&client, "hello").await, Ok("hello".to_owned()));
+        assert_eq!(servers.counts(), [1, 1, 1, withdrawn]);
+    }
+}
+
+#[tokio::test]
 async fn a_call_that_does_not_wait_says_where_to_sign_in_and_the_next_one_uses_it() {
     let servers = Servers::start().await;
     let (opens, gate) = watch::channel(false);
@@ -262,7 +273,9 @@ fn a_store_is_for_its_owner_and_no_link_is_followed() {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
     let folder = folder("owner");
     let store = FileStore::open(&folder, &["https://a.example/mcp"]).unwrap();
-    store.save(&mcp_revisions::auth::Kept::default()).unwrap();
+    store
+        .save(&mcp_revisions::auth::StoredSignIn::default())
+        .unwrap();
     let mode =
         |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&folder), 0o700);

@@ -9,7 +9,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use mcp_revisions::client_transport::{Application, Driver, Handle, Reply, Transport, drive};
+use mcp_revisions::client_transport::{
+    Application, Driver, Handle, RequestReply, Transport, drive,
+};
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
 use mcp_revisions::sansio::client::{
     Answer, Channel, Client, Event, Options, OutgoingRequest, Profile,
@@ -229,9 +231,9 @@ impl World {
         let mut replies = self.handle.ask(ask, ()).await;
         loop {
             match replies.next().await.expect("an answer") {
-                Reply::Answered(answered) => return value(&answered.answer),
-                Reply::Refused(refused) => panic!("{refused} in {:?}", self.cell),
-                Reply::Notification(..) | Reply::Task(_) => {}
+                RequestReply::Answered(answered) => return value(&answered.answer),
+                RequestReply::Refused(refused) => panic!("{refused} in {:?}", self.cell),
+                RequestReply::Notification(..) | RequestReply::Task(_) => {}
             }
         }
     }
@@ -275,9 +277,9 @@ impl World {
             };
             match next {
                 Err(_) => return,
-                Ok(Some(Reply::Task(_))) => has_task = true,
-                Ok(Some(Reply::Notification(..))) => {}
-                Ok(Some(Reply::Answered(answered))) => {
+                Ok(Some(RequestReply::Task(_))) => has_task = true,
+                Ok(Some(RequestReply::Notification(..))) => {}
+                Ok(Some(RequestReply::Answered(answered))) => {
                     assert!(is_task || !has_task, "{tool} in {:?}", self.cell);
                     return self.judge(tool, number, value(&answered.answer));
                 }

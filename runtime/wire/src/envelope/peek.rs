@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use crate::error::{Error, ErrorKind};
-use crate::fault::{Fault, What};
+use crate::fault::{Fault, FaultCause};
 use crate::id::RequestId;
 use crate::json::{Elements, Json};
 use crate::kind::Kind;
@@ -287,7 +287,7 @@ fn look<'a>(text: &'a str, reader: &mut Reader<'a>) -> Result<Peeked<'a>, Fault>
         (None, None, None) => return Err(object.missing(2)),
         _ => {
             let one = "one of `method`, `result` and `error`";
-            return Err(Fault::new(object.offset(), What::Conflict(one)));
+            return Err(Fault::new(object.offset(), FaultCause::Conflict(one)));
         }
     };
     Ok(seen)

@@ -18,12 +18,12 @@ pub(crate) fn equal(a: &str, b: &str) -> bool {
 /// The values of a text, keys among them, in the order of the text.
 struct Tape<'a> {
     text: &'a str,
-    nodes: Vec<Node>,
+    nodes: Vec<JsonNode>,
 }
 
 /// A value, or a key.
 #[derive(Clone, Copy)]
-struct Node {
+struct JsonNode {
     start: usize,
     end: usize,
     /// The index of the node after this one and all that it contains.
@@ -33,7 +33,7 @@ struct Node {
 impl<'a> Tape<'a> {
     fn of(text: &'a str) -> Self {
         let bytes = text.as_bytes();
-        let mut nodes: Vec<Node> = Vec::new();
+        let mut nodes: Vec<JsonNode> = Vec::new();
         let mut open = Vec::new();
         let mut at = 0;
         while let Some(&byte) = bytes.get(at) {
@@ -60,7 +60,7 @@ impl<'a> Tape<'a> {
                     continue;
                 }
             };
-            nodes.push(Node {
+            nodes.push(JsonNode {
                 start: at,
                 end,
                 after: nodes.len() + 1,
@@ -70,8 +70,8 @@ impl<'a> Tape<'a> {
         Self { text, nodes }
     }
 
-    fn node(&self, index: usize) -> Node {
-        self.nodes.get(index).copied().unwrap_or(Node {
+    fn node(&self, index: usize) -> JsonNode {
+        self.nodes.get(index).copied().unwrap_or(JsonNode {
             start: 0,
             end: 0,
             after: index + 1,

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::{Mend, MendKind};
 use crate::fault::Fault;
 use crate::json::Json;
-use crate::pointer::{self, Walk};
+use crate::pointer::{self, PointerWalk};
 
 /// An edit of a text.
 #[derive(Debug, Clone)]
@@ -83,13 +83,13 @@ pub(super) struct Edits<'t> {
 }
 
 /// A text with its edits made.
-pub(super) struct Built {
+pub(super) struct EditedText {
     pub(super) text: String,
-    pieces: Vec<Piece>,
+    pieces: Vec<EditedStretch>,
 }
 
 /// A stretch of an edited text.
-struct Piece {
+struct EditedStretch {
     /// Where it begins.
     start: usize,
     /// Where it begins in the source; for one that an edit put there, where the edit begins.
@@ -107,8 +107,8 @@ impl<'t> Edits<'t> {
     }
 
     /// Makes the edits.
-    pub(super) fn build(&self) -> Built {
-        let mut built = Built {
+    pub(super) fn build(&self) -> EditedText {
+        let mut built = EditedText {
             text: String::with_capacity(self.source.len()),
             pieces: Vec::new(),
         };
@@ -126,7 +126,7 @@ impl<'t> Edits<'t> {
     ///
     /// # Errors
     /// The fault of an edit that does not fit in.
-    pub(super) fn add(&mut self, built: &Built, edits: Vec<Edit>) -> Result<(), Fault> {
+    pub(super) fn add(&mut self, built: &EditedText, edits: Vec<Edit>) -> Result<(), Fault> {
         let (mut inner, mut outer) = (Vec::new(), Vec::new());
         for edit in edits {
             match self.range_within(built, &edit) {
@@ -167,7 +167,7 @@ impl<'t> Edits<'t> {
     }
 
     /// Returns the edit that put a part of its text where another one changes it, and the range of that part.
-    fn range_within(&self, built: &Built, edit: &Edit) -> Option<(usize, Range<usize>)> {
+    fn range_within(&self, built: &EditedText, edit: &Edit) -> Option<(usize, Range<usize>)> {
         let (index, range) = built.within_edit(edit)?;
         let text = &self.all.get(index)?.text;
         let is_part = range != (0..text.len()) && text.get(range.clone()).is_some();
@@ -178,7 +178,7 @@ impl<'t> Edits<'t> {
     pub(super) fn mends(&self) -> Vec<Mend> {
         let mut all: Vec<&Edit> = self.all.iter().collect();
         all.sort_by_key(|edit| edit.value);
-        let mut walk = Walk::new(self.source);
+        let mut walk = PointerWalk::new(self.source);
         let mend = |edit: &Edit| {
             walk.go(edit.value);
             let mut pointer = walk.pointer();
@@ -198,12 +198,12 @@ impl<'t> Edits<'t> {
     }
 }
 
-impl Built {
+impl EditedText {
     fn push(&mut self, text: Option<&str>, source: usize, edit: Option<(usize, usize)>) {
         let Some(text) = text.filter(|text| !text.is_empty()) else {
             return;
         };
-        self.pieces.push(Piece {
+        self.pieces.push(EditedStretch {
             start: self.text.len(),
             source,
             edit,
@@ -236,7 +236,7 @@ impl Built {
     }
 
     /// Adds a part of a piece of another text.
-    fn push_part(&mut self, text: &str, piece: &Piece, start: usize, end: usize) {
+    fn push_part(&mut self, text: &str, piece: &EditedStretch, start: usize, end: usize) {
         let within = start - piece.start;
         let (source, edit) = match piece.edit {
             None => (piece.source + within, None),
@@ -246,7 +246,7 @@ impl Built {
     }
 
     /// Returns the piece that an offset is in, and how far.
-    fn piece(&self, offset: usize) -> Option<(&Piece, usize)> {
+    fn piece(&self, offset: usize) -> Option<(&EditedStretch, usize)> {
         let after = self.pieces.partition_point(|piece| piece.start <= offset);
         let piece = self.pieces.get(after.checked_sub(1)?)?;
         Some((piece, offset - piece.start))

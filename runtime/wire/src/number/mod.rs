@@ -9,7 +9,7 @@ use std::hash::{Hash, Hasher};
 use std::str::FromStr;
 
 use crate::error::Error;
-use crate::fault::{Fault, What};
+use crate::fault::{Fault, FaultCause};
 use crate::kind::Kind;
 use crate::reader::{Decode, Reader};
 use crate::scan;
@@ -90,7 +90,7 @@ impl Decode for Integer {
         if self.0.is_integer() {
             return Ok(());
         }
-        Err(Fault::new(start, What::Kind("an integer")))
+        Err(Fault::new(start, FaultCause::Kind("an integer")))
     }
 }
 
@@ -105,7 +105,7 @@ impl Reader<'_> {
         if is_number && self.value::<Number>()? == expected {
             return Ok(());
         }
-        Err(Fault::new(start, What::ConstantInteger(expected)))
+        Err(Fault::new(start, FaultCause::ConstantInteger(expected)))
     }
 
     /// Reads a number equal to `expected`, which is one of JSON, in any spelling; anything else is a fault.
@@ -119,7 +119,7 @@ impl Reader<'_> {
                 return Ok(());
             }
         }
-        Err(Fault::new(start, What::ConstantNumber(expected)))
+        Err(Fault::new(start, FaultCause::ConstantNumber(expected)))
     }
 }
 
@@ -315,5 +315,5 @@ by_spelling!(Integer);
 
 /// Returns whether two JSON numbers, by their texts, have the same mathematical value.
 pub(crate) fn equal_texts(a: &str, b: &str) -> bool {
-    a == b || value::Value::of(a) == value::Value::of(b)
+    a == b || value::NumberValue::of(a) == value::NumberValue::of(b)
 }

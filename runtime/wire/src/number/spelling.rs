@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
 
-use super::value::Value;
+use super::value::NumberValue;
 use crate::writer::Writer;
 
 /// The most characters that are stored without an allocation.
@@ -78,7 +78,7 @@ impl Spelling {
                 let plain = text
                     .bytes()
                     .all(|byte| byte.is_ascii_digit() || byte == b'-');
-                plain || Value::of(text).is_integer()
+                plain || NumberValue::of(text).is_integer()
             }),
         }
     }
@@ -87,7 +87,7 @@ impl Spelling {
         match self {
             Self::Compact(value) => Some(*value),
             other => other
-                .with_text(|text| Value::of(text).as_i128())?
+                .with_text(|text| NumberValue::of(text).as_i128())?
                 .try_into()
                 .ok(),
         }
@@ -97,7 +97,7 @@ impl Spelling {
         match self {
             Self::Compact(value) => (*value).try_into().ok(),
             other => other
-                .with_text(|text| Value::of(text).as_i128())?
+                .with_text(|text| NumberValue::of(text).as_i128())?
                 .try_into()
                 .ok(),
         }
@@ -113,7 +113,7 @@ impl Spelling {
                 if a == b {
                     Ordering::Equal
                 } else {
-                    Value::of(a).cmp(&Value::of(b))
+                    NumberValue::of(a).cmp(&NumberValue::of(b))
                 }
             })
         })
@@ -123,7 +123,7 @@ impl Spelling {
     pub(crate) fn hash<H: Hasher>(&self, state: &mut H) {
         match self.as_i64() {
             Some(value) => value.hash(state),
-            None => self.with_text(|text| Value::of(text).hash(state)),
+            None => self.with_text(|text| NumberValue::of(text).hash(state)),
         }
     }
 }

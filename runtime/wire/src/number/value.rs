@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 /// The mathematical value of a JSON number; equal values have equal fields.
 #[derive(PartialEq, Eq, Hash)]
-pub(crate) struct Value {
+pub(crate) struct NumberValue {
     negative: bool,
     /// The significant digits, without zeros at either end; `None` for zero.
     digits: Vec<u8>,
@@ -23,7 +23,7 @@ enum Point {
 
 const SMALL_DIGITS: usize = 29;
 
-impl Value {
+impl NumberValue {
     /// `text` must be a JSON number.
     pub(crate) fn of(text: &str) -> Self {
         let (negative, text) = match text.strip_prefix('-') {
@@ -87,13 +87,13 @@ impl Value {
     }
 }
 
-impl PartialOrd for Value {
+impl PartialOrd for NumberValue {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Value {
+impl Ord for NumberValue {
     fn cmp(&self, other: &Self) -> Ordering {
         match (self.negative, other.negative) {
             (false, false) => self.compare_magnitude(other),

@@ -2,12 +2,12 @@
 
 use serde_json::Value;
 
-use super::servers::Server;
+use super::servers::ComparedServer;
 
 /// Returns the first step that came to something else, and what that was.
 pub(super) fn first_fault(
     told: &[Value],
-    server: &Server,
+    server: &ComparedServer,
     revision: &str,
 ) -> Option<(&'static str, String)> {
     let connected = ("connect", revision);

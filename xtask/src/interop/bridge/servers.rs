@@ -5,12 +5,12 @@ use serde_json::{Value, json};
 
 use super::Programs;
 use super::clients::has_http;
-use crate::interop::peers::{self, Peer, copy};
+use crate::interop::peers::{self, InteropPeer, copy};
 use crate::process::npm_install;
 use crate::workspace::root;
 
 /// A server, and what a client does with it.
-pub(super) struct Server {
+pub(super) struct ComparedServer {
     pub(super) name: String,
     /// The program and its arguments, over stdio and over HTTP on any port.
     pub(super) stdio: Vec<String>,
@@ -24,7 +24,7 @@ pub(super) struct Server {
     pub(super) expected: Vec<(&'static str, &'static str)>,
 }
 
-impl Server {
+impl ComparedServer {
     /// Returns whether a client of that revision can be asked by its form.
     pub(super) fn elicits(&self, revision: &str) -> bool {
         self.elicits.is_some_and(|first| first <= revision)
@@ -41,7 +41,7 @@ impl Server {
 }
 
 /// Returns the reference server from npm, our own in the latest and in the oldest revision, and those of old SDKs.
-pub(super) fn all(programs: &Programs, revisions: &[&str]) -> anyhow::Result<Vec<Server>> {
+pub(super) fn all(programs: &Programs, revisions: &[&str]) -> anyhow::Result<Vec<ComparedServer>> {
     let (oldest, latest) = (revisions.first(), revisions.last());
     let oldest = oldest.context("no revision is released")?;
     let latest = latest.context("no revision is released")?;
@@ -60,7 +60,7 @@ pub(super) fn all(programs: &Programs, revisions: &[&str]) -> anyhow::Result<Vec
 }
 
 /// Returns a server of an old SDK, which speaks what its client does.
-fn old(peer: &Peer, programs: &Programs) -> anyhow::Result<Server> {
+fn old(peer: &InteropPeer, programs: &Programs) -> anyhow::Result<ComparedServer> {
     eprintln!("{}: installing", peer.name);
     let installed = peers::install(peer, &programs.folder)?;
     let script = installed.arguments.first().context("no script")?;
@@ -84,7 +84,7 @@ fn old(peer: &Peer, programs: &Programs) -> anyhow::Result<Server> {
         .modes
         .iter()
         .any(|mode| mode.reaches("2025-06-18", "http"));
-    let mut server = Server {
+    let mut server = ComparedServer {
         name: format!("{} {}", peer.name, installed.version),
         stdio: command(&["stdio"]),
         http: if has_http {
@@ -103,13 +103,13 @@ fn old(peer: &Peer, programs: &Programs) -> anyhow::Result<Server> {
     Ok(server)
 }
 
-fn everything(programs: &Programs) -> anyhow::Result<Server> {
+fn everything(programs: &Programs) -> anyhow::Result<ComparedServer> {
     let package = "@modelcontextprotocol/server-everything";
     eprintln!("{package}: installing");
     let (folder, version) = npm_install(package, &programs.folder.join("everything"))?;
     let script = folder.join("dist/index.js").to_string_lossy().into_owned();
     let command = |channel: &str| vec!["node".to_owned(), script.clone(), channel.to_owned()];
-    Ok(Server {
+    Ok(ComparedServer {
         name: format!("server-everything {version}"),
         stdio: command("stdio"),
         http: command("streamableHttp"),
@@ -135,14 +135,14 @@ fn everything(programs: &Programs) -> anyhow::Result<Server> {
     })
 }
 
-fn ours(programs: &Programs, revision: &str, elicits: Option<&'static str>) -> Server {
+fn ours(programs: &Programs, revision: &str, elicits: Option<&'static str>) -> ComparedServer {
     let command = |more: &[&str]| {
         let peer = programs.peer.to_string_lossy().into_owned();
         let mut all = vec![peer, "--only".to_owned(), revision.to_owned()];
         all.extend(more.iter().map(|&word| word.to_owned()));
         all
     };
-    Server {
+    ComparedServer {
         name: format!("our own, {revision}"),
         stdio: command(&[]),
         http: command(&["--http", "0"]),

@@ -6,16 +6,16 @@ use anyhow::Context;
 use serde_json::Value;
 
 use super::Programs;
-use super::servers::Server;
+use super::servers::ComparedServer;
 use crate::interop::peers::Installed;
 use crate::interop::run::told;
-use crate::process::Running;
+use crate::process::RunningProcess;
 
 /// Returns what a client tells of its steps, in one revision.
 pub(super) fn one(
     client: &Installed,
     mode: &str,
-    server: &Server,
+    server: &ComparedServer,
     programs: &Programs,
     channel: &str,
     revision: &str,
@@ -46,12 +46,12 @@ pub(super) fn one(
     if let Some(port) = server.port {
         listening.env("PORT", port.to_string());
     }
-    let (_server, url) = Running::listening(&mut listening, server.port)?;
+    let (_server, url) = RunningProcess::listening(&mut listening, server.port)?;
     let mut bridge = Command::new(&programs.bridge);
     bridge
         .args(options)
         .args(["--listen", "http://127.0.0.1:0/mcp", &url]);
-    let (_bridge, url) = Running::listening(&mut bridge, None)?;
+    let (_bridge, url) = RunningProcess::listening(&mut bridge, None)?;
     command.arg(url);
     told(command)
 }

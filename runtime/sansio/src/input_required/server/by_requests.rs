@@ -5,17 +5,17 @@ use std::time::Duration;
 use mcp_revisions_core::Revision;
 use mcp_wire::{ErrorObject, Json, Map};
 
-use super::{Question, known, read};
+use super::{EmbeddedQuestion, known, read};
 use crate::errors;
 use crate::json::with_members;
 use crate::server::Server;
 use crate::server::requests::{About, AskedBy};
-use crate::translate::{Way, no_params};
+use crate::translate::{TextDirection, no_params};
 use crate::{Connection, Token};
 
 /// One round of questions of a call.
 #[derive(Debug)]
-pub(crate) struct Round {
+pub(crate) struct ServerRound {
     state: Option<Json>,
     answers: Map<Json>,
     open: usize,
@@ -45,7 +45,7 @@ impl Connection<Server> {
             |why: &str| errors::internal(&format!("the server asks for input: {why}")).error;
         let (questions, state) =
             read(result, limits.max_input_requests).map_err(|why| wrong(&why))?;
-        let ask = |question: Question<String>| {
+        let ask = |question: EmbeddedQuestion<String>| {
             let method = known(&question.method).ok_or_else(|| wrong("of no known method"))?;
             let asked = self.role.question(about, method, &question.params);
             let translator = &self.role.translator;
@@ -55,7 +55,7 @@ impl Connection<Server> {
         };
         let asks = questions.into_iter().map(ask);
         let asks: Vec<_> = asks.collect::<Result<_, ErrorObject>>()?;
-        let round = Round {
+        let round = ServerRound {
             state,
             answers: Map::new(),
             open: asks.len(),
@@ -87,7 +87,7 @@ impl Connection<Server> {
         let translator = &self.role.translator;
         // In the per-request lifecycle no answer of a client is an error: it is the client's own, and ends its request.
         let answer = result.and_then(|result| {
-            (translator.result_told(Way::In, method, &result, peer, None))
+            (translator.result_told(TextDirection::In, method, &result, peer, None))
                 .map_err(|stopped| stopped.into_error(ErrorObject::INVALID_PARAMS))
         });
         match answer {

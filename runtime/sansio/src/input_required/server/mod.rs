@@ -12,13 +12,13 @@ pub(crate) mod suspend;
 use mcp_revisions_core::Revision;
 use mcp_wire::{CapabilityPart, Direction, ErrorObject, Json, MethodInfo};
 
-use super::{Question, read};
+use super::{EmbeddedQuestion, read};
 use crate::Caller;
 use crate::errors;
 use crate::json::{declares, object};
 use crate::server::Server;
 use crate::server::requests::About;
-use crate::translate::{Translator, Way, no_params};
+use crate::translate::{TextDirection, Translator, no_params};
 
 /// Returns the rows of a method in the tables of all revisions, latest first.
 fn rows(method: &str) -> impl Iterator<Item = &'static MethodInfo> {
@@ -36,12 +36,12 @@ fn question(method: &str) -> Option<&'static MethodInfo> {
 
 /// Returns the result that asks the peer these, and wants the state back.
 fn write<'q>(
-    questions: impl IntoIterator<Item = &'q Question>,
+    questions: impl IntoIterator<Item = &'q EmbeddedQuestion>,
     state: &str,
     translator: &Translator,
     peer: Revision,
 ) -> Json {
-    let request = |question: &'q Question| {
+    let request = |question: &'q EmbeddedQuestion| {
         let method = Json::of(translator.peer_name(question.method, peer));
         let request = object([("method", method), ("params", question.params.clone())]);
         (question.name.as_str(), request)
@@ -65,7 +65,8 @@ impl Server {
     /// A client that did not say that it can be asked, and a question that its revision does not have.
     fn question(&self, about: &About, method: &str, params: &Json) -> Result<Json, ErrorObject> {
         allowed(&about.caller, method, params)?;
-        let carried = (self.translator).params_told(Way::Out, method, params, about.peer, None);
+        let carried =
+            (self.translator).params_told(TextDirection::Out, method, params, about.peer, None);
         carried
             .map(|(params, _)| params)
             .map_err(|stopped| stopped.into_error(ErrorObject::INTERNAL_ERROR))

@@ -11,7 +11,7 @@ use crate::Token;
 use crate::errors;
 use crate::json::with_members;
 use crate::server::Server;
-use crate::server::state::State;
+use crate::server::state::ServerState;
 use mcp_revisions_core::is_handshake;
 
 impl Server {
@@ -62,7 +62,7 @@ impl Server {
     /// client may take to answer. Without adapters it is as the application has it.
     pub(crate) fn with_signed_state(
         &self,
-        state: &State,
+        state: &ServerState,
         token: Token,
         result: Json,
         now: Duration,

@@ -9,13 +9,13 @@ use mcp_revisions_core::{Context, Loss, RequiresState, Revision, TABLES};
 use mcp_wire::{ErrorObject, Json, JsonObject, Map};
 
 use super::seal::{Bound, Broken, Issued};
-use super::{Question, allowed, known, write};
+use super::{EmbeddedQuestion, allowed, known, write};
 use crate::errors;
 use crate::input_required::{accepts, pages};
 use crate::json::with_members;
 use crate::server::Server;
 use crate::server::requests::About;
-use crate::translate::Way;
+use crate::translate::TextDirection;
 use crate::{Caller, Connection, Token};
 use mcp_revisions_core::methods;
 
@@ -28,19 +28,19 @@ pub(crate) struct Suspended {
     principal: Option<String>,
     method: &'static str,
     /// The questions that the client has been asked.
-    asked: Vec<Open>,
+    asked: Vec<OpenQuestion>,
     /// The questions that the handler asked since: for the next round.
-    later: Vec<Open>,
+    later: Vec<OpenQuestion>,
     rounds: u32,
     pub(crate) until: Duration,
 }
 
 /// A question of the handler, in the words of the client.
 #[derive(Debug)]
-struct Open {
+struct OpenQuestion {
     /// The request of the application.
     ask: Token,
-    question: Question,
+    question: EmbeddedQuestion,
 }
 
 impl Connection<Server> {
@@ -71,12 +71,12 @@ impl Connection<Server> {
             let why = "a client of a per-request revision can be asked while it calls a tool, reads a resource or gets a prompt";
             return Err(errors::internal(why).error);
         };
-        let question = Question {
+        let question = EmbeddedQuestion {
             name: format!("q{}", ask.0),
             method,
             params: self.role.question(about, method, params)?,
         };
-        let open = Open { ask, question };
+        let open = OpenQuestion { ask, question };
         let is_it = |call: &&mut Suspended| call.token == about.token;
         if let Some(call) = self.state.suspended.values_mut().find(is_it) {
             if call.later.len() >= limits.max_input_rounds as usize {
@@ -159,8 +159,8 @@ impl Connection<Server> {
             ));
         };
         let responses = params.get("inputResponses").unwrap_or_default();
-        let answer = |open: &Open| {
-            let Question { name, method, .. } = &open.question;
+        let answer = |open: &OpenQuestion| {
+            let EmbeddedQuestion { name, method, .. } = &open.question;
             let answer = responses.get(name)?;
             let carried = (self.role.translator).answer_told(method, &answer, call.peer);
             Some(carried.map(|(answer, _)| (open.ask, answer)))
@@ -244,14 +244,14 @@ impl Server {
     fn elicitation(&self, about: &About, error: &ErrorObject, now: Duration) -> Option<Json> {
         let method = known(methods::ELICITATION_CREATE)?;
         let question = |(index, params): (usize, Json)| {
-            Some(Question {
+            Some(EmbeddedQuestion {
                 name: format!("q{index}"),
                 method,
                 params: self.question(about, method, &params).ok()?,
             })
         };
         let pages = pages(error)?.into_iter().enumerate();
-        let questions: Vec<Question> = pages.map(question).collect::<Option<_>>()?;
+        let questions: Vec<EmbeddedQuestion> = pages.map(question).collect::<Option<_>>()?;
         if questions.is_empty() {
             return None;
         }
@@ -275,8 +275,13 @@ impl Server {
         }
         let members = [("inputResponses", None), ("requestState", None)];
         let plain = with_members(&about.params, &members);
-        let carried =
-            (self.translator).params_told(Way::In, about.method, &plain, about.peer, None);
+        let carried = (self.translator).params_told(
+            TextDirection::In,
+            about.method,
+            &plain,
+            about.peer,
+            None,
+        );
         carried
             .map(|(params, _)| params)
             .map_err(|stopped| stopped.into_error(ErrorObject::INVALID_PARAMS))

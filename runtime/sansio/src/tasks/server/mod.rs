@@ -16,14 +16,14 @@ use crate::input_required::server::known;
 use crate::json::{object, with_members};
 use crate::lost::Stopped;
 use crate::server::{Outgoing, Server};
-use crate::translate::{Way, no_params};
+use crate::translate::{TextDirection, no_params};
 use crate::{Caller, Connection, Token};
 use mcp_revisions_core::errors::shortened;
 use mcp_revisions_core::methods;
 use mcp_wire::meta;
 
 pub use options::{TaskOptions, TaskSupport};
-pub use record::{Count, Task, TaskAnswer, TaskQuestion};
+pub use record::{Task, TaskAnswer, TaskCount, TaskQuestion};
 pub use record::{millis, now_ms};
 pub use store::bounds as store_bounds;
 pub use store::{MemoryTasks, Stored, TaskStore, TaskStoreError};
@@ -50,7 +50,7 @@ pub struct TaskWanted {
 }
 
 /// A call that may become a task, and who made it.
-pub struct Starting {
+pub struct StartingTask {
     /// The task that its client takes.
     pub wanted: TaskWanted,
     /// The revision that the client speaks.
@@ -63,7 +63,7 @@ pub struct Starting {
     pub in_use: Arc<()>,
 }
 
-impl Starting {
+impl StartingTask {
     /// Returns whether the client asked for a task, and takes nothing else.
     pub fn asks(&self) -> bool {
         self.wanted.form == Form::Core
@@ -214,7 +214,7 @@ impl Server {
             (Some(result), _) => {
                 match self
                     .translator
-                    .result_told(Way::Out, method, result, peer, None)
+                    .result_told(TextDirection::Out, method, result, peer, None)
                 {
                     Ok((result, _)) => Ok(result),
                     Err(Stopped::RequiresState(_)) => {
@@ -238,7 +238,7 @@ impl Server {
         let TaskQuestion { method, params, .. } = question;
         let unknown = || errors::internal("a client cannot be asked this in a task").error;
         let method = known(method).ok_or_else(unknown)?;
-        let carried = (self.translator).params_told(Way::Out, method, params, peer, None);
+        let carried = (self.translator).params_told(TextDirection::Out, method, params, peer, None);
         let (params, _) =
             carried.map_err(|stopped| stopped.into_error(ErrorObject::INTERNAL_ERROR))?;
         let method = Json::of(self.translator.peer_name(method, peer));
@@ -380,7 +380,7 @@ impl Connection<Server> {
                 (Some(_), None) if !is_there() => Ok(None),
                 (Some(_), None) => refused("takes no task: call it without `task`"),
                 (Some(asked), Some(_)) => {
-                    let ttl = asked.read_member::<Count>("ttl");
+                    let ttl = asked.read_member::<TaskCount>("ttl");
                     let ttl = ttl.and_then(|ttl| u64::try_from(ttl.0).ok());
                     Ok(Some(TaskWanted {
                         form: Form::Core,
@@ -408,9 +408,9 @@ impl Connection<Server> {
     }
 
     /// Returns the task that a call may become, if its client takes one.
-    pub fn starting(&self, call: Token) -> Option<Starting> {
+    pub fn starting(&self, call: Token) -> Option<StartingTask> {
         let pending = self.state.get(call)?;
-        Some(Starting {
+        Some(StartingTask {
             wanted: pending.task?,
             peer: pending.peer,
             caller: Arc::clone(&pending.caller),

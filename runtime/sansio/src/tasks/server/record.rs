@@ -20,19 +20,19 @@ pub struct Task {
     /// The replica that runs it, by its address on the backplane; `None` if no other could.
     pub home: Option<String>,
     /// Number of changes; a store replaces a task only by one that was read at the version before.
-    pub version: Count,
+    pub version: TaskCount,
     /// The status.
     pub status: TaskStatus,
     /// The message about it, for people.
     pub message: Option<String>,
     /// When its request came, in milliseconds since 1970.
-    pub created_ms: Count,
+    pub created_ms: TaskCount,
     /// When it last changed, in milliseconds since 1970.
-    pub updated_ms: Count,
+    pub updated_ms: TaskCount,
     /// Time that it is kept from its creation, in milliseconds.
-    pub ttl_ms: Count,
+    pub ttl_ms: TaskCount,
     /// Time between two looks of its client, in milliseconds.
-    pub poll_interval_ms: Count,
+    pub poll_interval_ms: TaskCount,
     /// The method of its request.
     pub method: String,
     /// The handler's questions to the client that have no answer.
@@ -68,15 +68,15 @@ mcp_wire::record! {
 
 /// A whole number: a time in milliseconds, or how often something happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Count(pub i64);
+pub struct TaskCount(pub i64);
 
-impl Encode for Count {
+impl Encode for TaskCount {
     fn encode(&self, writer: &mut Writer) {
         self.0.encode(writer);
     }
 }
 
-impl Decode for Count {
+impl Decode for TaskCount {
     fn blank() -> Self {
         Self(0)
     }

@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use mcp_wire::ErrorObject;
 
-use super::record::{Count, Task, now_ms};
+use super::record::{Task, TaskCount, now_ms};
 use crate::errors::{self, Refusal};
 
 /// The work of a store, which may take time.
@@ -63,7 +63,7 @@ pub trait TaskStore: Send + Sync + 'static {
     fn list<'a>(
         &'a self,
         owner: &'a str,
-        after: Option<(Count, &'a str)>,
+        after: Option<(TaskCount, &'a str)>,
         most: usize,
     ) -> Stored<'a, Result<Vec<Task>, TaskStoreError>>;
 }
@@ -73,19 +73,19 @@ pub trait TaskStore: Send + Sync + 'static {
 pub struct MemoryTasks {
     most: usize,
     most_bytes: usize,
-    kept: Mutex<Kept>,
+    kept: Mutex<StoredTask>,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct StoredTask {
     tasks: HashMap<String, Task>,
-    all: Taken,
-    shares: HashMap<String, Taken>,
+    all: StoreUsage,
+    shares: HashMap<String, StoreUsage>,
 }
 
 /// The room that tasks take up.
 #[derive(Debug, Clone, Copy, Default)]
-struct Taken {
+struct StoreUsage {
     number: usize,
     bytes: usize,
 }
@@ -126,15 +126,15 @@ impl MemoryTasks {
         self.kept().all.bytes
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+    fn kept(&self) -> MutexGuard<'_, StoredTask> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Puts a task in its place, if it fits in there beside the others.
-    fn put(&self, kept: &mut Kept, task: Task) -> Result<(), TaskStoreError> {
+    fn put(&self, kept: &mut StoredTask, task: Task) -> Result<(), TaskStoreError> {
         let before = kept.tasks.get(&task.id).map(Task::bytes);
         let bytes = task.bytes();
-        let after = |taken: Taken| Taken {
+        let after = |taken: StoreUsage| StoreUsage {
             number: taken.number + usize::from(before.is_none()),
             bytes: taken.bytes - before.unwrap_or(0) + bytes,
         };
@@ -142,7 +142,7 @@ impl MemoryTasks {
         let share = after(kept.shares.get(&task.share).copied().unwrap_or_default());
         // A task that takes up less than before always fits.
         let grows = before.is_none_or(|before| bytes > before);
-        let fits = |taken: Taken, part: usize| {
+        let fits = |taken: StoreUsage, part: usize| {
             taken.number <= (self.most / part).max(1) && taken.bytes <= self.most_bytes / part
         };
         if grows && !(fits(all, 1) && fits(share, bounds::SHARE)) {
@@ -155,7 +155,7 @@ impl MemoryTasks {
     }
 }
 
-impl Kept {
+impl StoredTask {
     fn remove(&mut self, id: &str) {
         let Some(task) = self.tasks.remove(id) else {
             return;
@@ -236,7 +236,7 @@ impl TaskStore for MemoryTasks {
     fn list<'a>(
         &'a self,
         owner: &'a str,
-        after: Option<(Count, &'a str)>,
+        after: Option<(TaskCount, &'a str)>,
         most: usize,
     ) -> Stored<'a, Result<Vec<Task>, TaskStoreError>> {
         let kept = self.kept();
@@ -263,13 +263,13 @@ mod tests {
             owner: None,
             share: String::new(),
             home: None,
-            version: Count(0),
+            version: TaskCount(0),
             status: TaskStatus::Working,
             message: None,
-            created_ms: Count(created_ms),
-            updated_ms: Count(created_ms),
-            ttl_ms: Count(60_000),
-            poll_interval_ms: Count(1_000),
+            created_ms: TaskCount(created_ms),
+            updated_ms: TaskCount(created_ms),
+            ttl_ms: TaskCount(60_000),
+            poll_interval_ms: TaskCount(1_000),
             method: "tools/call".to_owned(),
             questions: Vec::new(),
             answers: Vec::new(),

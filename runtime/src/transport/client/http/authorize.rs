@@ -6,7 +6,7 @@ use ::http::header::WWW_AUTHENTICATE;
 use ::http::{HeaderMap, Method, StatusCode, Uri};
 
 /// A future that an [`AuthProvider`] returns.
-pub type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+pub type AuthFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Supplies the credentials of requests, and handles responses 401 and 403.
 ///
@@ -19,15 +19,15 @@ pub trait AuthProvider: Send + Sync + 'static {
     fn credentials<'a>(
         &'a self,
         request: &'a HttpRequest<'a>,
-    ) -> Pending<'a, Result<Credentials, String>>;
+    ) -> AuthFuture<'a, Result<Credentials, String>>;
 
     /// Handles a response 401 or 403, and returns what becomes of its request. It is called up to 3 times per request, such as
     /// for a missing token, for a missing scope, and for a nonce.
     ///
     /// It may wait for a person: that time does not count as answer time.
-    fn refused<'a>(&'a self, refusal: Refusal<'a>) -> Pending<'a, Next> {
+    fn refused<'a>(&'a self, refusal: AuthRefusal<'a>) -> AuthFuture<'a, RefusalFate> {
         let _ = refusal;
-        Box::pin(std::future::ready(Next::GiveUp(None)))
+        Box::pin(std::future::ready(RefusalFate::GiveUp(None)))
     }
 }
 
@@ -35,7 +35,7 @@ impl AuthProvider for String {
     fn credentials<'a>(
         &'a self,
         _: &'a HttpRequest<'a>,
-    ) -> Pending<'a, Result<Credentials, String>> {
+    ) -> AuthFuture<'a, Result<Credentials, String>> {
         let credentials = Credentials::bearer(self);
         Box::pin(std::future::ready(Ok(credentials)))
     }
@@ -55,7 +55,7 @@ pub struct HttpRequest<'a> {
 pub struct Credentials {
     /// Names and values of headers.
     pub headers: Vec<(&'static str, String)>,
-    /// The token in them, which a [`Refusal`] names.
+    /// The token in them, which a [`AuthRefusal`] names.
     pub token: Option<TokenId>,
 }
 
@@ -86,7 +86,7 @@ pub struct TokenId(pub u64);
 
 /// A response 401 or 403.
 #[derive(Debug, Clone, Copy)]
-pub struct Refusal<'a> {
+pub struct AuthRefusal<'a> {
     /// The request.
     pub request: HttpRequest<'a>,
     /// The protocol version that the request named, if it did.
@@ -101,7 +101,7 @@ pub struct Refusal<'a> {
     pub is_repeated: bool,
 }
 
-impl Refusal<'_> {
+impl AuthRefusal<'_> {
     /// Returns the values of all `WWW-Authenticate` headers that are text.
     pub fn challenges(&self) -> impl Iterator<Item = &str> {
         let all = self.headers.get_all(WWW_AUTHENTICATE).iter();
@@ -111,7 +111,7 @@ impl Refusal<'_> {
 
 /// The fate of a request that was refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Next {
+pub enum RefusalFate {
     /// The request is sent again, with new credentials.
     Retry,
     /// The request fails with this reason; `None` leaves it to the server's response.

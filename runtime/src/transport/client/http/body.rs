@@ -12,11 +12,11 @@ use hyper::body::Frame;
 
 /// The body of a response, from a socket or from a service in this process. It is a type of its own because the compiler
 /// does not find that futures which hold the boxed one are `Send`.
-pub(super) struct Body(UnsyncBoxBody<Bytes, BoxError>);
+pub(super) struct HttpResponseBody(UnsyncBoxBody<Bytes, BoxError>);
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-impl hyper::body::Body for Body {
+impl hyper::body::Body for HttpResponseBody {
     type Data = Bytes;
     type Error = BoxError;
 
@@ -29,19 +29,19 @@ impl hyper::body::Body for Body {
 }
 
 /// Returns a body of any kind as one type.
-pub(super) fn boxed<B>(body: B) -> Body
+pub(super) fn boxed<B>(body: B) -> HttpResponseBody
 where
     B: hyper::body::Body<Data = Bytes> + Send + 'static,
     B::Error: Into<BoxError>,
 {
-    Body(body.map_err(Into::into).boxed_unsync())
+    HttpResponseBody(body.map_err(Into::into).boxed_unsync())
 }
 
 /// Returns a whole body, if it is not longer than it may be.
 ///
 /// # Errors
 /// A body that is longer ([`http_body_util::LengthLimitError`]), or breaks off.
-pub(super) async fn whole(body: Body, limit: usize) -> Result<Bytes, BoxError> {
+pub(super) async fn whole(body: HttpResponseBody, limit: usize) -> Result<Bytes, BoxError> {
     let body = Limited::new(body, limit.saturating_add(1))
         .collect()
         .await?;
@@ -49,7 +49,7 @@ pub(super) async fn whole(body: Body, limit: usize) -> Result<Bytes, BoxError> {
 }
 
 /// Returns a header of a response, if it is text.
-pub(super) fn header(response: &Response<Body>, name: &str) -> Option<String> {
+pub(super) fn header(response: &Response<HttpResponseBody>, name: &str) -> Option<String> {
     response
         .headers()
         .get(name)?
@@ -59,7 +59,7 @@ pub(super) fn header(response: &Response<Body>, name: &str) -> Option<String> {
 }
 
 /// Returns whether a response is a stream of events.
-pub(super) fn is_stream(response: &Response<Body>) -> bool {
+pub(super) fn is_stream(response: &Response<HttpResponseBody>) -> bool {
     header(response, CONTENT_TYPE.as_str()).is_some_and(|kind| {
         kind.trim_start()
             .to_ascii_lowercase()

@@ -14,7 +14,7 @@ use tower_service::Service;
 use super::options::Http;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
-type Work<T> = Pin<Box<dyn Future<Output = Result<T, BoxError>> + Send>>;
+type ConnectFuture<T> = Pin<Box<dyn Future<Output = Result<T, BoxError>> + Send>>;
 
 #[cfg(feature = "client-tls")]
 pub(super) type Connector = hyper_rustls::HttpsConnector<Dialer>;
@@ -113,7 +113,7 @@ impl Dialer {
 impl Service<Uri> for Dialer {
     type Response = TokioIo<TcpStream>;
     type Error = BoxError;
-    type Future = Work<TokioIo<TcpStream>>;
+    type Future = ConnectFuture<TokioIo<TcpStream>>;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
         self.direct.poll_ready(context).map_err(Into::into)
@@ -142,7 +142,7 @@ fn through(
     proxy: hyper_util::client::proxy::matcher::Intercept,
     to_proxy: HttpConnector<Resolver>,
     url: Uri,
-) -> Work<TokioIo<TcpStream>> {
+) -> ConnectFuture<TokioIo<TcpStream>> {
     use hyper_util::client::legacy::connect::proxy::Tunnel;
     Box::pin(async move {
         let at = proxy.uri();
@@ -166,7 +166,7 @@ pub(super) struct Resolver(AddressRule);
 impl Service<Name> for Resolver {
     type Response = std::vec::IntoIter<SocketAddr>;
     type Error = BoxError;
-    type Future = Work<std::vec::IntoIter<SocketAddr>>;
+    type Future = ConnectFuture<std::vec::IntoIter<SocketAddr>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
         Poll::Ready(Ok(()))

@@ -6,7 +6,7 @@ use bytes::{Buf, Bytes};
 use http_body_util::BodyExt;
 use memchr::memchr2;
 
-use super::body::Body;
+use super::body::HttpResponseBody;
 
 /// Maximum length of an event id that a client can resume with; longer ones do not fit a header.
 const ID_BYTES: usize = 1 << 10;
@@ -14,32 +14,32 @@ const ID_BYTES: usize = 1 << 10;
 const FIELD_BYTES: usize = 16;
 
 /// A stream of events that is read.
-pub(super) struct Events {
-    body: Body,
+pub(super) struct EventStream {
+    body: HttpResponseBody,
     /// The bytes that came and were not looked at yet.
     chunk: Bytes,
-    parser: Parser,
+    parser: EventParser,
 }
 
-impl Events {
+impl EventStream {
     /// Returns the events of a body, of which none may have more than `limit` bytes.
-    pub(super) fn new(body: Body, limit: usize) -> Self {
+    pub(super) fn new(body: HttpResponseBody, limit: usize) -> Self {
         Self {
             body,
             chunk: Bytes::new(),
-            parser: Parser::new(limit),
+            parser: EventParser::new(limit),
         }
     }
 
     /// Returns the events that go on in another body where those of this one broke off.
-    pub(super) fn continued(self, body: Body) -> Self {
-        let Parser {
+    pub(super) fn continued(self, body: HttpResponseBody) -> Self {
+        let EventParser {
             limit,
             last_id,
             retry,
             ..
         } = self.parser;
-        let mut parser = Parser::new(limit);
+        let mut parser = EventParser::new(limit);
         (parser.last_id, parser.retry) = (last_id, retry);
         Self {
             body,
@@ -93,7 +93,7 @@ impl Events {
 }
 
 /// Server-sent events, byte by byte.
-struct Parser {
+struct EventParser {
     limit: usize,
     is_too_long: bool,
     /// Set if nothing was read yet: a byte order mark may stand there.
@@ -116,7 +116,7 @@ struct Parser {
     json: Vec<u8>,
 }
 
-impl Parser {
+impl EventParser {
     fn new(limit: usize) -> Self {
         Self {
             limit,
@@ -254,8 +254,8 @@ mod tests {
     use super::*;
 
     /// Returns the messages of a text that comes in parts of so many bytes, and what is known behind them.
-    fn read(text: &[u8], part: usize, limit: usize) -> (Vec<String>, Parser) {
-        let mut parser = Parser::new(limit);
+    fn read(text: &[u8], part: usize, limit: usize) -> (Vec<String>, EventParser) {
+        let mut parser = EventParser::new(limit);
         let mut messages = Vec::new();
         for part in text.chunks(part) {
             let mut chunk = Bytes::copy_from_slice(part);

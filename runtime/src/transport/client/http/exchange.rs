@@ -8,15 +8,15 @@ use bytes::Bytes;
 use mcp_revisions_core::{ProtocolHeader, Revision};
 use tokio::time::Instant;
 
-use super::body::{Body, header, is_stream};
-use super::events::Events;
-use super::gate::{Gate, Key};
+use super::body::{HttpResponseBody, header, is_stream};
+use super::events::EventStream;
+use super::gate::{Gate, GateKey};
 use super::only_stream::OnlyStream;
-use super::request::{Pace, Requests};
+use super::request::{HttpRequests, Pace};
 use crate::headers::{PROTOCOL_VERSION, SESSION_ID};
 use crate::methods::INITIALIZE;
 use crate::transport::client::Incoming;
-use crate::transport::queue::Sender;
+use crate::transport::queue::QueueSender;
 use crate::{MessageKind, peek};
 use mcp_revisions_sansio::client::Post;
 use mcp_revisions_sansio::transport::{is_per_request_error, may_be_http_sse, own_id};
@@ -27,11 +27,11 @@ const RESUMED: u32 = 5;
 
 /// Sends a message once the gate is open, and hands on what answers it; the key is dropped as soon as anything does.
 pub(super) async fn run(
-    requests: Arc<Requests>,
+    requests: Arc<HttpRequests>,
     only: Arc<OnlyStream>,
     post: Post,
-    tell: Sender<Incoming>,
-    (gate, key): (Gate, Option<Key>),
+    tell: QueueSender<Incoming>,
+    (gate, key): (Gate, Option<GateKey>),
 ) {
     gate.opened().await;
     let begins = peek(post.text.as_bytes())
@@ -112,7 +112,7 @@ enum ResponseBody {
     /// All of it, or why it did not arrive.
     Whole(Result<Bytes, String>),
     /// A stream of events.
-    Events(Body),
+    Events(HttpResponseBody),
 }
 
 impl ResponseBody {
@@ -140,13 +140,18 @@ const AFTER_FOREIGN: Duration = Duration::from_secs(10);
 
 /// Hands on the messages of a stream until one of them is the answer; a stream that breaks before is asked for again, if its
 /// revision has that.
-async fn stream(requests: &Requests, post: &Post, body: Body, tell: &Sender<Incoming>) {
+async fn stream(
+    requests: &HttpRequests,
+    post: &Post,
+    body: HttpResponseBody,
+    tell: &QueueSender<Incoming>,
+) {
     let Post {
         exchange, headers, ..
     } = post;
     let sent = peek(post.text.as_bytes()).ok();
     let request = sent.and_then(|it| own_id(&it.id?.to_id()?));
-    let mut events = Events::new(body, requests.limit);
+    let mut events = EventStream::new(body, requests.limit);
     let (mut resumed, mut pace) = (0, Pace::default());
     let mut until = None;
     loop {
@@ -189,7 +194,7 @@ async fn stream(requests: &Requests, post: &Post, body: Body, tell: &Sender<Inco
 }
 
 /// Returns the next message of a stream; `None` at its end, and once its time is over.
-async fn next(events: &mut Events, until: Option<Instant>) -> Option<Vec<u8>> {
+async fn next(events: &mut EventStream, until: Option<Instant>) -> Option<Vec<u8>> {
     match until {
         None => events.next().await,
         Some(until) => {

@@ -8,15 +8,15 @@ pub(super) struct Gate(Option<watch::Receiver<()>>);
 
 /// Keeps a gate shut until it is dropped.
 #[derive(Debug)]
-pub(super) struct Key {
+pub(super) struct GateKey {
     _held: watch::Sender<()>,
 }
 
 impl Gate {
     /// Returns a gate that is shut, and its key.
-    pub(super) fn shut() -> (Self, Key) {
+    pub(super) fn shut() -> (Self, GateKey) {
         let (held, waits) = watch::channel(());
-        (Self(Some(waits)), Key { _held: held })
+        (Self(Some(waits)), GateKey { _held: held })
     }
 
     /// Waits until the gate is open.

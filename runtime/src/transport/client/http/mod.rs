@@ -20,34 +20,36 @@ use std::sync::Arc;
 use tokio::task::AbortHandle;
 
 use super::incoming::{HEARD_BYTES, Incoming};
-use crate::transport::queue::{Receiver, Sender, queue};
+use crate::transport::queue::{QueueReceiver, QueueSender, queue};
 use crate::transport::spawn::spawn;
 use mcp_revisions_sansio::client::{Exchange, Post};
 
-pub use authorize::{AuthProvider, Credentials, HttpRequest, Next, Pending, Refusal, TokenId};
+pub use authorize::{
+    AuthFuture, AuthProvider, AuthRefusal, Credentials, HttpRequest, RefusalFate, TokenId,
+};
 use gate::Gate;
 use only_stream::OnlyStream;
 pub use options::Http;
-use request::Requests;
-use session::Session;
+use request::HttpRequests;
+use session::SessionStream;
 
 /// A server that is talked to.
-pub(crate) struct McpServer {
-    requests: Arc<Requests>,
-    tell: Sender<Incoming>,
-    heard: Receiver<Incoming>,
+pub(crate) struct HttpServer {
+    requests: Arc<HttpRequests>,
+    tell: QueueSender<Incoming>,
+    heard: QueueReceiver<Incoming>,
     open: HashMap<Exchange, AbortHandle>,
-    session: Option<Session>,
+    session: Option<SessionStream>,
     /// Of a server that speaks HTTP+SSE.
     only: Arc<OnlyStream>,
     gate: Gate,
 }
 
-impl McpServer {
+impl HttpServer {
     pub(super) fn new(http: Http, limit: usize) -> Self {
         let (tell, heard) = queue(HEARD_BYTES);
         Self {
-            requests: Arc::new(Requests::new(http, limit)),
+            requests: Arc::new(HttpRequests::new(http, limit)),
             tell,
             heard,
             open: HashMap::new(),
@@ -102,7 +104,7 @@ impl McpServer {
             // The stream is asked for before anything else is sent in the session.
             let (shut, key) = Gate::shut();
             let gate = std::mem::replace(&mut self.gate, shut);
-            self.session = Some(Session::open(
+            self.session = Some(SessionStream::open(
                 requests,
                 id,
                 &post.headers,

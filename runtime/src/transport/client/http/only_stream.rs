@@ -9,12 +9,12 @@ use bytes::Bytes;
 use mcp_wire::RawId;
 use tokio::task::AbortHandle;
 
-use super::events::Events;
-use super::request::{Requests, place};
+use super::events::EventStream;
+use super::request::{HttpRequests, place};
 use crate::headers::SESSION_ID;
 use crate::transport::client::Incoming;
 use crate::transport::panics::lock;
-use crate::transport::queue::Sender;
+use crate::transport::queue::QueueSender;
 use crate::transport::spawn::spawn;
 use crate::{MessageKind, peek};
 use mcp_revisions_sansio::client::{Exchange, Post};
@@ -25,26 +25,26 @@ const OPENED: Duration = Duration::from_secs(10);
 
 /// The stream of a server that speaks HTTP+SSE.
 #[derive(Default)]
-pub(super) struct OnlyStream(Mutex<State>);
+pub(super) struct OnlyStream(Mutex<StreamState>);
 
 #[derive(Default)]
-struct State {
+struct StreamState {
     /// Number of streams opened: a reader that comes late must not end the next one.
     opened: u64,
-    stage: Stage,
+    stage: StreamStage,
 }
 
 #[derive(Default)]
-enum Stage {
+enum StreamStage {
     /// The server was not found to speak HTTP+SSE.
     #[default]
     Unknown,
-    Open(Open),
+    Open(OpenStream),
     /// The stream has ended, and with it the session.
     Over,
 }
 
-struct Open {
+struct OpenStream {
     /// The address that messages are sent to.
     endpoint: Uri,
     /// The requests that the stream has yet to answer.
@@ -55,13 +55,13 @@ struct Open {
 impl OnlyStream {
     /// Returns whether the server speaks HTTP+SSE, as far as is known.
     pub(super) fn is_known(&self) -> bool {
-        !matches!(lock(&self.0).stage, Stage::Unknown)
+        !matches!(lock(&self.0).stage, StreamStage::Unknown)
     }
 
     /// Leaves the stream, if there is one, and what is known of the server: nothing more comes in answer to what was sent.
-    pub(super) async fn leave(&self, tell: &Sender<Incoming>) {
+    pub(super) async fn leave(&self, tell: &QueueSender<Incoming>) {
         let before = std::mem::take(&mut lock(&self.0).stage);
-        if let Stage::Open(open) = before {
+        if let StreamStage::Open(open) = before {
             open.reader.abort();
             ended(open.waiting, tell).await;
         }
@@ -73,12 +73,12 @@ impl OnlyStream {
     /// A server that sends its clients to another origin.
     pub(super) async fn open(
         self: &Arc<Self>,
-        requests: &Arc<Requests>,
-        tell: &Sender<Incoming>,
+        requests: &Arc<HttpRequests>,
+        tell: &QueueSender<Incoming>,
     ) -> Result<Option<String>, String> {
         let opened = async {
             let body = requests.stream(&[], None).await.ok()??;
-            let mut events = Events::new(body, requests.limit);
+            let mut events = EventStream::new(body, requests.limit);
             let first = events.next().await?;
             events.was_endpoint().then_some((events, first))
         };
@@ -97,7 +97,7 @@ impl OnlyStream {
         let mut state = lock(&self.0);
         state.opened += 1;
         let reading = read(Arc::clone(self), state.opened, events, tell.clone());
-        state.stage = Stage::Open(Open {
+        state.stage = StreamStage::Open(OpenStream {
             endpoint,
             waiting: HashMap::new(),
             reader: spawn(reading).abort_handle(),
@@ -106,7 +106,12 @@ impl OnlyStream {
     }
 
     /// Sends a message; what answers it comes in the stream.
-    pub(super) async fn post(&self, requests: &Requests, post: Post, tell: &Sender<Incoming>) {
+    pub(super) async fn post(
+        &self,
+        requests: &HttpRequests,
+        post: Post,
+        tell: &QueueSender<Incoming>,
+    ) {
         let Post {
             exchange,
             mut headers,
@@ -158,37 +163,42 @@ impl OnlyStream {
     /// Returns where to send a message, and waits for its answer from now on; `None` after the end of the stream.
     fn begin(&self, id: Option<i64>, exchange: Exchange) -> Option<Uri> {
         match &mut lock(&self.0).stage {
-            Stage::Open(open) => {
+            StreamStage::Open(open) => {
                 open.waiting.extend(id.map(|id| (id, exchange)));
                 Some(open.endpoint.clone())
             }
-            Stage::Unknown | Stage::Over => None,
+            StreamStage::Unknown | StreamStage::Over => None,
         }
     }
 
     /// Returns the answer to a request is not waited for any more: what it was sent in, if it was waited for.
     fn forget(&self, id: i64) -> Option<Exchange> {
         match &mut lock(&self.0).stage {
-            Stage::Open(open) => open.waiting.remove(&id),
-            Stage::Unknown | Stage::Over => None,
+            StreamStage::Open(open) => open.waiting.remove(&id),
+            StreamStage::Unknown | StreamStage::Over => None,
         }
     }
 
     /// Takes the stream of this number, which has ended; `None` if another one is open, or none.
-    fn end(&self, number: u64) -> Option<Open> {
+    fn end(&self, number: u64) -> Option<OpenStream> {
         let mut state = lock(&self.0);
-        if state.opened != number || !matches!(state.stage, Stage::Open(_)) {
+        if state.opened != number || !matches!(state.stage, StreamStage::Open(_)) {
             return None;
         }
-        match std::mem::replace(&mut state.stage, Stage::Over) {
-            Stage::Open(open) => Some(open),
-            Stage::Unknown | Stage::Over => None,
+        match std::mem::replace(&mut state.stage, StreamStage::Over) {
+            StreamStage::Open(open) => Some(open),
+            StreamStage::Unknown | StreamStage::Over => None,
         }
     }
 }
 
 /// Passes on the messages of the stream, until it ends or the receiver is gone.
-async fn read(stream: Arc<OnlyStream>, number: u64, mut events: Events, tell: Sender<Incoming>) {
+async fn read(
+    stream: Arc<OnlyStream>,
+    number: u64,
+    mut events: EventStream,
+    tell: QueueSender<Incoming>,
+) {
     loop {
         let next = tokio::select! {
             next = events.next() => next,
@@ -228,7 +238,7 @@ fn answers(text: &[u8]) -> Option<i64> {
     own_id(&message.id.filter(|_| is_answer)?.to_id()?)
 }
 
-async fn ended(waiting: HashMap<i64, Exchange>, tell: &Sender<Incoming>) {
+async fn ended(waiting: HashMap<i64, Exchange>, tell: &QueueSender<Incoming>) {
     for exchange in waiting.into_values() {
         tell.send(Incoming::Ended(exchange)).await;
     }

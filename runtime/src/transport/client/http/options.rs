@@ -7,13 +7,13 @@ use ::http::{Request, Response, Uri};
 use bytes::Bytes;
 use http_body_util::Full;
 
-use super::authorize::{AuthProvider, Pending};
-use super::body::{Body, boxed};
+use super::authorize::{AuthFuture, AuthProvider};
+use super::body::{HttpResponseBody, boxed};
 use crate::service::Error;
 
 /// A server in this process.
 pub(super) type InProcess =
-    dyn Fn(Request<Full<Bytes>>) -> Pending<'static, Response<Body>> + Send + Sync;
+    dyn Fn(Request<Full<Bytes>>) -> AuthFuture<'static, Response<HttpResponseBody>> + Send + Sync;
 
 /// Maximum time until a server begins an answer.
 const ANSWER_TIME: Duration = Duration::from_secs(600);
@@ -95,7 +95,7 @@ impl Http {
     {
         let called = move |request| {
             let mut service = service.clone();
-            let answer: Pending<'static, _> = Box::pin(async move {
+            let answer: AuthFuture<'static, _> = Box::pin(async move {
                 let ready = std::future::poll_fn(|context| service.poll_ready(context));
                 let Ok(()) = ready.await;
                 let Ok(response) = service.call(request).await;

@@ -12,8 +12,8 @@ use http_body_util::{Full, LengthLimitError};
 use hyper_util::client::legacy::{Client, Error};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
-use super::authorize::{HttpRequest, Next, Refusal, TokenId};
-use super::body::{Body, boxed, is_stream, whole};
+use super::authorize::{AuthRefusal, HttpRequest, RefusalFate, TokenId};
+use super::body::{HttpResponseBody, boxed, is_stream, whole};
 use super::connect::{Connector, connector};
 use super::options::Http;
 use crate::headers;
@@ -34,14 +34,14 @@ const IDLE: usize = 16;
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
 /// The shared parts of all requests to one server.
-pub(super) struct Requests {
+pub(super) struct HttpRequests {
     http: Http,
     client: Client<Connector, Full<Bytes>>,
     /// Bytes of one message.
     pub(super) limit: usize,
 }
 
-impl Requests {
+impl HttpRequests {
     pub(super) fn new(http: Http, limit: usize) -> Self {
         let client = Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
@@ -64,7 +64,7 @@ impl Requests {
         method: &Method,
         headers: &[(String, String)],
         body: &Bytes,
-    ) -> Result<Response<Body>, String> {
+    ) -> Result<Response<HttpResponseBody>, String> {
         self.send_to(self.url().clone(), method, headers, body)
             .await
     }
@@ -74,7 +74,7 @@ impl Requests {
         &self,
         headers: &[(String, String)],
         behind: Option<&str>,
-    ) -> Result<Option<Body>, String> {
+    ) -> Result<Option<HttpResponseBody>, String> {
         Ok(self.stream_or_status(headers, behind).await?.ok())
     }
 
@@ -83,7 +83,7 @@ impl Requests {
         &self,
         headers: &[(String, String)],
         behind: Option<&str>,
-    ) -> Result<Result<Body, StatusCode>, String> {
+    ) -> Result<Result<HttpResponseBody, StatusCode>, String> {
         let mut headers = without_body(headers);
         headers.push((ACCEPT.to_string(), "text/event-stream".to_owned()));
         headers.extend(behind.map(|id| (LAST_EVENT_ID.to_owned(), id.to_owned())));
@@ -106,7 +106,7 @@ impl Requests {
         method: &Method,
         headers: &[(String, String)],
         body: &Bytes,
-    ) -> Result<Response<Body>, String> {
+    ) -> Result<Response<HttpResponseBody>, String> {
         let all = self.http.headers.iter().chain(headers);
         let headers = header_map(all.map(|(name, value)| (name.as_str(), value.as_str())))?;
         let version = headers.get(headers::PROTOCOL_VERSION).cloned();
@@ -143,7 +143,7 @@ impl Requests {
                     let is_repeated = refusals > 0;
                     refusals += 1;
                     let named = version.as_ref().and_then(|value| value.to_str().ok());
-                    let refusal = Refusal {
+                    let refusal = AuthRefusal {
                         request: HttpRequest { method, url: &url },
                         protocol_version: named,
                         status: response.status(),
@@ -153,9 +153,9 @@ impl Requests {
                     };
                     match authorize.refused(refusal).await {
                         // The wait before a retry may have been long: the attempts begin again.
-                        Next::Retry => tries = 0,
-                        Next::GiveUp(None) => return plain(response),
-                        Next::GiveUp(Some(why)) => {
+                        RefusalFate::Retry => tries = 0,
+                        RefusalFate::GiveUp(None) => return plain(response),
+                        RefusalFate::GiveUp(Some(why)) => {
                             let body = self.whole(response.into_body()).await;
                             let said = body.unwrap_or_default();
                             let said = quotable(String::from_utf8_lossy(&said).trim());
@@ -182,7 +182,7 @@ impl Requests {
     }
 
     /// Returns a whole body, if it is not longer than it may be, and comes in time; else why there is none.
-    pub(super) async fn whole(&self, body: Body) -> Result<Bytes, String> {
+    pub(super) async fn whole(&self, body: HttpResponseBody) -> Result<Bytes, String> {
         let within = self.http.answer_time;
         match tokio::time::timeout(within, whole(body, self.limit)).await {
             Ok(Ok(body)) => Ok(body),
@@ -200,7 +200,7 @@ impl Requests {
         url: &Uri,
         headers: HeaderMap,
         body: &Bytes,
-    ) -> Result<Response<Body>, Error> {
+    ) -> Result<Response<HttpResponseBody>, Error> {
         let mut request = Request::new(Full::new(body.clone()));
         *request.method_mut() = method.clone();
         *request.uri_mut() = url.clone();
@@ -257,7 +257,7 @@ const IDENTITY: &str = "identity";
 ///
 /// # Errors
 /// A body in a coding that was not asked for.
-fn plain(response: Response<Body>) -> Result<Response<Body>, String> {
+fn plain(response: Response<HttpResponseBody>) -> Result<Response<HttpResponseBody>, String> {
     let coding = super::body::header(&response, CONTENT_ENCODING.as_str());
     match coding.filter(|coding| !coding.trim().eq_ignore_ascii_case(IDENTITY)) {
         None => Ok(response),
@@ -299,7 +299,7 @@ impl Pace {
     /// Returns how long to wait before the stream is asked for again that broke after it lasted so long.
     pub(super) fn pause(
         &mut self,
-        requests: &Requests,
+        requests: &HttpRequests,
         lasted: Duration,
         wanted: Option<Duration>,
     ) -> Duration {

@@ -7,11 +7,11 @@ use bytes::Bytes;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
-use super::events::Events;
-use super::gate::{Gate, Key};
-use super::request::{Pace, Requests, without_body};
+use super::events::EventStream;
+use super::gate::{Gate, GateKey};
+use super::request::{HttpRequests, Pace, without_body};
 use crate::transport::client::Incoming;
-use crate::transport::queue::Sender;
+use crate::transport::queue::QueueSender;
 use crate::transport::spawn::spawn;
 
 /// Time that the calls of a session wait for its stream: messages that the server sends meanwhile have to go somewhere.
@@ -20,22 +20,22 @@ const FIRST: std::time::Duration = std::time::Duration::from_millis(500);
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(2);
 
 /// A session that is listened to; it is left when this is dropped.
-pub(super) struct Session {
+pub(super) struct SessionStream {
     id: String,
-    requests: Arc<Requests>,
+    requests: Arc<HttpRequests>,
     headers: Vec<(String, String)>,
     stream: AbortHandle,
 }
 
-impl Session {
+impl SessionStream {
     /// Listens to the session of this id once the gate is open; the headers are those of a message in it. The key is
     /// dropped once the server has answered, or could have.
     pub(super) fn open(
-        requests: Arc<Requests>,
+        requests: Arc<HttpRequests>,
         id: &str,
         headers: &[(String, String)],
-        tell: Sender<Incoming>,
-        (gate, key): (Gate, Key),
+        tell: QueueSender<Incoming>,
+        (gate, key): (Gate, GateKey),
     ) -> Self {
         let headers = without_body(headers);
         let listening = listen(
@@ -70,18 +70,18 @@ impl Session {
     }
 }
 
-impl Drop for Session {
+impl Drop for SessionStream {
     fn drop(&mut self) {
         self.stream.abort();
     }
 }
 
 async fn listen(
-    requests: Arc<Requests>,
+    requests: Arc<HttpRequests>,
     id: String,
     headers: Vec<(String, String)>,
-    tell: Sender<Incoming>,
-    mut key: Option<Key>,
+    tell: QueueSender<Incoming>,
+    mut key: Option<GateKey>,
 ) {
     let mut last_id: Option<String> = None;
     let mut was_open = false;
@@ -112,7 +112,7 @@ async fn listen(
                 Err(_) => return,
             };
             was_open = true;
-            let mut events = Events::new(body, requests.limit);
+            let mut events = EventStream::new(body, requests.limit);
             while let Some(text) = events.next().await {
                 let message = Incoming::Message {
                     exchange: None,

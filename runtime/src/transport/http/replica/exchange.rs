@@ -8,11 +8,11 @@ use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 use tokio::task::AbortHandle;
 
-use super::frame::{self, Part, Piece};
+use super::frame::{self, BodyPiece, ResponsePart};
 use super::homes::Homes;
-use super::turns::Turns;
-use super::ways::Ways;
-use crate::backplane::{Backplane, To, Unavailable, detach};
+use super::turns::ReplicaTurns;
+use super::ways::ReplicaWindows;
+use crate::backplane::{Backplane, ReplicaTarget, Unavailable, detach};
 use crate::errors::Refusal;
 use crate::transport::panics::lock;
 
@@ -23,15 +23,15 @@ pub(in crate::transport::http) struct Replica {
     pub(in crate::transport::http) address: Arc<str>,
     pub(super) last: AtomicU64,
     /// Requests that were passed on, by their number.
-    pub(super) passed: Mutex<HashMap<u64, Passed>>,
+    pub(super) passed: Mutex<HashMap<u64, PassedRequest>>,
     /// The bytes on their way to the others.
-    pub(super) ways: Ways,
+    pub(super) ways: ReplicaWindows,
     /// The homes of the sessions whose requests were passed on.
     pub(super) homes: Mutex<Homes>,
     /// Requests that others have passed here, by who did and their number.
     pub(super) working: Mutex<HashMap<(String, u64), Working>>,
     /// The sessions that are taken over, or whose record is written.
-    pub(in crate::transport::http) turns: Turns,
+    pub(in crate::transport::http) turns: ReplicaTurns,
     /// Set if sessions may have been taken over by others while the backplane could not be reached.
     pub(super) is_doubtful: watch::Sender<bool>,
     /// Set if the backplane has lost its records, and sessions that run here are to be saved again.
@@ -42,9 +42,9 @@ pub(in crate::transport::http) struct Replica {
 }
 
 /// A request that was passed on.
-pub(super) struct Passed {
+pub(super) struct PassedRequest {
     pub(super) home: String,
-    pub(super) parts: mpsc::UnboundedSender<Part>,
+    pub(super) parts: mpsc::UnboundedSender<ResponsePart>,
     /// Set if its response is the stream of a session, which has no end of its own.
     pub(super) is_stream: bool,
 }
@@ -59,10 +59,10 @@ impl Replica {
             address,
             last: AtomicU64::new(0),
             passed: Mutex::default(),
-            ways: Ways::default(),
+            ways: ReplicaWindows::default(),
             homes: Mutex::default(),
             working: Mutex::default(),
-            turns: Turns::default(),
+            turns: ReplicaTurns::default(),
             is_doubtful: watch::Sender::new(false),
             is_emptied: AtomicBool::new(false),
             is_looked_after: AtomicBool::new(false),
@@ -106,7 +106,7 @@ impl Replica {
         let mut passed = lock(&self.passed);
         for (_, one) in passed.extract_if(|_, passed| is_gone(&passed.home)) {
             // The client may have hung up, too.
-            let _ = one.parts.send(Part::Lost(Box::new(why.clone())));
+            let _ = one.parts.send(ResponsePart::Lost(Box::new(why.clone())));
         }
         drop(passed);
         self.ways.end(is_gone);
@@ -115,14 +115,14 @@ impl Replica {
     /// Sends a frame with a piece of a body, once there is room on the way. Returns whether its receiver is there.
     pub(super) async fn send_piece(&self, to: &str, frame: Vec<u8>) -> Result<bool, Unavailable> {
         self.ways.take_room(to, frame.len()).await;
-        self.backplane.send(To::One(to), frame).await
+        self.backplane.send(ReplicaTarget::One(to), frame).await
     }
 
     /// Takes note of a frame with a piece of a body, for whose bytes its sender has room again.
     pub(super) fn arrived(&self, from: &str, bytes: usize) {
         if let Some(bytes) = self.ways.arrived(from, bytes) {
             let arrived = frame::arrived(&self.address, bytes);
-            detach(self.backplane.send(To::One(from), arrived));
+            detach(self.backplane.send(ReplicaTarget::One(from), arrived));
         }
     }
 }
@@ -142,13 +142,13 @@ pub(super) struct Working {
     /// The bytes of its response that are on their way, and have not been read.
     pub(super) unread: watch::Sender<usize>,
     /// The queue for the rest of its body, if some of it is still to come.
-    pub(super) body: Option<mpsc::UnboundedSender<Piece>>,
+    pub(super) body: Option<mpsc::UnboundedSender<BodyPiece>>,
     /// Set if it is answered: a stream of its session is not.
     pub(super) is_call: bool,
 }
 
 /// A request that was passed on, until its response has been read; its replica is notified if that does not happen.
-pub(in crate::transport::http) struct Exchange {
+pub(in crate::transport::http) struct ReplicaExchange {
     replica: Arc<Replica>,
     home: String,
     number: u64,
@@ -157,7 +157,7 @@ pub(in crate::transport::http) struct Exchange {
     is_over: bool,
 }
 
-impl Exchange {
+impl ReplicaExchange {
     pub(super) fn new(replica: Arc<Replica>, home: &str, number: u64) -> Self {
         Self {
             replica,
@@ -183,11 +183,15 @@ impl Exchange {
     }
 
     fn tell(&self, frame: Vec<u8>) {
-        detach(self.replica.backplane.send(To::One(&self.home), frame));
+        detach(
+            self.replica
+                .backplane
+                .send(ReplicaTarget::One(&self.home), frame),
+        );
     }
 }
 
-impl Drop for Exchange {
+impl Drop for ReplicaExchange {
     fn drop(&mut self) {
         lock(&self.replica.passed).remove(&self.number);
         if !self.is_over {

@@ -18,31 +18,31 @@ pub(super) struct Frame {
     pub(super) from: String,
     /// The number of the request at the replica that has its client.
     pub(super) number: u64,
-    pub(super) what: What,
+    pub(super) what: FrameContent,
 }
 
-pub(super) enum What {
+pub(super) enum FrameContent {
     /// The request, and the first piece of its body.
-    Request(Box<Parts>, Piece),
+    Request(Box<Parts>, BodyPiece),
     /// The next piece of the body of a request.
-    Body(Piece),
+    Body(BodyPiece),
     /// So many bytes of the response have been read.
     Read(usize),
     /// So many bytes of bodies have arrived, of whichever request or response.
     Arrived(usize),
     /// The client has hung up.
     HungUp,
-    Response(Part),
+    Response(ResponsePart),
 }
 
 /// A piece of the body of a request.
-pub(super) struct Piece {
+pub(super) struct BodyPiece {
     pub(super) bytes: Bytes,
     pub(super) is_last: bool,
 }
 
 /// A part of the response to a request that was passed on.
-pub(in crate::transport::http) enum Part {
+pub(in crate::transport::http) enum ResponsePart {
     NotHere,
     Head {
         status: StatusCode,
@@ -116,17 +116,17 @@ pub(super) fn hung_up(from: &str, number: u64) -> Vec<u8> {
 }
 
 /// Returns a part of the response to a request.
-pub(super) fn response(from: &str, number: u64, part: &Part) -> Vec<u8> {
+pub(super) fn response(from: &str, number: u64, part: &ResponsePart) -> Vec<u8> {
     let kind = match part {
-        Part::NotHere => "notHere",
-        Part::Head { .. } => "head",
-        Part::Data(_) => "data",
-        Part::End => "end",
-        Part::Lost(_) => "lost",
+        ResponsePart::NotHere => "notHere",
+        ResponsePart::Head { .. } => "head",
+        ResponsePart::Data(_) => "data",
+        ResponsePart::End => "end",
+        ResponsePart::Lost(_) => "lost",
     };
     let mut members = members(kind, from, number);
     match part {
-        Part::Head {
+        ResponsePart::Head {
             status,
             headers,
             body,
@@ -140,8 +140,8 @@ pub(super) fn response(from: &str, number: u64, part: &Part) -> Vec<u8> {
             members.insert("isWhole", Json::of(&body.is_some()));
             written(&members, body.as_deref().unwrap_or_default())
         }
-        Part::Data(bytes) => written(&members, bytes),
-        Part::NotHere | Part::End | Part::Lost(_) => written(&members, &[]),
+        ResponsePart::Data(bytes) => written(&members, bytes),
+        ResponsePart::NotHere | ResponsePart::End | ResponsePart::Lost(_) => written(&members, &[]),
     }
 }
 
@@ -196,28 +196,28 @@ impl Frame {
             .ok()?;
         let text = |name: &str| Some(members.get(name)?.as_str()?.into_owned());
         let piece = || {
-            Some(Piece {
+            Some(BodyPiece {
                 bytes: Bytes::copy_from_slice(body),
                 is_last: members.get("isLast")?.text() == "true",
             })
         };
         let what = match &*text("kind")? {
-            "request" => What::Request(Box::new(head_of(&members)?), piece()?),
-            "body" => What::Body(piece()?),
-            "arrived" => What::Arrived(text("bytes")?.parse().ok()?),
-            "read" => What::Read(text("bytes")?.parse().ok()?),
-            "hungUp" => What::HungUp,
-            "notHere" => What::Response(Part::NotHere),
-            "head" => What::Response(Part::Head {
+            "request" => FrameContent::Request(Box::new(head_of(&members)?), piece()?),
+            "body" => FrameContent::Body(piece()?),
+            "arrived" => FrameContent::Arrived(text("bytes")?.parse().ok()?),
+            "read" => FrameContent::Read(text("bytes")?.parse().ok()?),
+            "hungUp" => FrameContent::HungUp,
+            "notHere" => FrameContent::Response(ResponsePart::NotHere),
+            "head" => FrameContent::Response(ResponsePart::Head {
                 status: text("status")?.parse().ok()?,
                 headers: headers_in(members.get("headers")?)?,
                 body: (members.get("isWhole")?.text() == "true")
                     .then(|| Bytes::copy_from_slice(body)),
                 length: text("length").and_then(|length| length.parse().ok()),
             }),
-            "data" => What::Response(Part::Data(Bytes::copy_from_slice(body))),
-            "end" => What::Response(Part::End),
-            "lost" => What::Response(Part::Lost(errors::replica_unreachable())),
+            "data" => FrameContent::Response(ResponsePart::Data(Bytes::copy_from_slice(body))),
+            "end" => FrameContent::Response(ResponsePart::End),
+            "lost" => FrameContent::Response(ResponsePart::Lost(errors::replica_unreachable())),
             _ => return None,
         };
         Some(Self {
@@ -268,7 +268,7 @@ mod tests {
         let Some(Frame {
             from,
             number,
-            what: What::Request(head, body),
+            what: FrameContent::Request(head, body),
         }) = Frame::read(&bytes)
         else {
             panic!("no request")
@@ -286,7 +286,7 @@ mod tests {
 
     #[test]
     fn what_is_no_frame_is_none_and_nothing_panics() {
-        let end = response("0a0b0c0d", 1, &Part::End);
+        let end = response("0a0b0c0d", 1, &ResponsePart::End);
         for cut in 0..end.len() {
             assert!(Frame::read(&end[..cut]).is_none());
         }

@@ -12,11 +12,11 @@ use http_body_util::{BodyExt, Full};
 use tokio::sync::{mpsc, watch};
 
 use super::exchange::{PIECE, Replica, WINDOW, Working};
-use super::frame::{self, Part, Piece};
+use super::frame::{self, BodyPiece, ResponsePart};
 use super::unreachable;
-use crate::backplane::{To, detach};
+use crate::backplane::{ReplicaTarget, detach};
 use crate::headers;
-use crate::transport::http::inner::Inner;
+use crate::transport::http::inner::ServiceShared;
 use crate::transport::http::{Body, Received, received, text};
 use crate::transport::panics::lock;
 use crate::transport::spawn::spawn;
@@ -26,9 +26,9 @@ use crate::transport::spawn::spawn;
 pub(super) struct FromReplica;
 
 /// The body of a request whose pieces come one by one.
-struct Pieces(mpsc::UnboundedReceiver<Piece>, bool);
+struct BodyPieces(mpsc::UnboundedReceiver<BodyPiece>, bool);
 
-impl http_body::Body for Pieces {
+impl http_body::Body for BodyPieces {
     type Data = Bytes;
     type Error = std::io::Error;
 
@@ -49,7 +49,13 @@ impl http_body::Body for Pieces {
 }
 
 /// Works on a request, and sends its response back.
-pub(super) fn take(inner: &Arc<Inner>, from: String, number: u64, head: Parts, first: Piece) {
+pub(super) fn take(
+    inner: &Arc<ServiceShared>,
+    from: String,
+    number: u64,
+    head: Parts,
+    first: BodyPiece,
+) {
     let unread = watch::Sender::new(0);
     let key = (from.clone(), number);
     let is_call = head.method == Method::POST;
@@ -59,7 +65,7 @@ pub(super) fn take(inner: &Arc<Inner>, from: String, number: u64, head: Parts, f
         let (pieces, rest) = mpsc::unbounded_channel();
         // Its reader is here.
         let _ = pieces.send(first);
-        (received(Pieces(rest, false)), Some(pieces))
+        (received(BodyPieces(rest, false)), Some(pieces))
     };
     let mut working = lock(&inner.replica.working);
     let task = spawn({
@@ -88,7 +94,7 @@ pub(super) fn take(inner: &Arc<Inner>, from: String, number: u64, head: Parts, f
 }
 
 /// Takes the next piece of the body of a request.
-pub(super) fn take_piece(replica: &Replica, from: String, number: u64, piece: Piece) {
+pub(super) fn take_piece(replica: &Replica, from: String, number: u64, piece: BodyPiece) {
     if let Some(working) = lock(&replica.working).get_mut(&(from, number)) {
         let is_last = piece.is_last;
         if let Some(body) = &working.body {
@@ -117,21 +123,21 @@ pub(super) fn hung_up(replica: &Replica, from: String, number: u64) {
 pub(super) fn end_all(replica: &Replica) {
     for ((from, number), working) in std::mem::take(&mut *lock(&replica.working)) {
         working.task.abort();
-        let lost = Part::Lost(crate::errors::replica_unreachable());
+        let lost = ResponsePart::Lost(crate::errors::replica_unreachable());
         let lost = frame::response(&replica.address, number, &lost);
-        detach(replica.backplane.send(To::One(&from), lost));
+        detach(replica.backplane.send(ReplicaTarget::One(&from), lost));
     }
 }
 
 async fn respond(
-    inner: &Arc<Inner>,
+    inner: &Arc<ServiceShared>,
     from: &str,
     number: u64,
     (mut head, body): (Parts, Received),
     unread: &watch::Sender<usize>,
 ) {
     // Returns whether the reader is there.
-    let send = async |part: Part| {
+    let send = async |part: ResponsePart| {
         let frame = frame::response(&inner.replica.address, number, &part);
         match inner.replica.send_piece(from, frame).await {
             Ok(is_there) => is_there,
@@ -145,7 +151,7 @@ async fn respond(
         Some(_) if !inner.replica.is_settled().await => *Box::from(unreachable()),
         Some(session) if !inner.serves(session) => {
             // A frame that cannot be sent has lost its reader.
-            let _ = send(Part::NotHere).await;
+            let _ = send(ResponsePart::NotHere).await;
             return;
         }
         _ => {
@@ -157,7 +163,7 @@ async fn respond(
     let mut text = body.take_text();
     let whole = text.take_if(|text| text.len() <= PIECE);
     let is_whole = whole.is_some();
-    let is_there = send(Part::Head {
+    let is_there = send(ResponsePart::Head {
         status: head.status,
         headers: std::mem::take::<HeaderMap>(&mut head.headers),
         body: whole,
@@ -173,7 +179,7 @@ async fn respond(
             // It fails without a sender, which is here.
             let _ = unread.subscribe().wait_for(|unread| *unread < WINDOW).await;
             unread.send_modify(|unread| *unread += piece.len());
-            if !send(Part::Data(piece)).await {
+            if !send(ResponsePart::Data(piece)).await {
                 return false;
             }
         }
@@ -191,5 +197,5 @@ async fn respond(
             return;
         }
     }
-    let _ = send(Part::End).await;
+    let _ = send(ResponsePart::End).await;
 }

@@ -17,19 +17,19 @@ use http::{Method, Response, header};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use super::answers::{Answered, refusal};
+use super::answers::{ResponseCount, refusal};
 use super::body::Passing;
-use super::inner::Inner;
+use super::inner::ServiceShared;
 use super::{Body, text};
-use crate::backplane::{Receiver, SessionRecord, To, Unavailable, detach, may_be_noted};
+use crate::backplane::{Receiver, ReplicaTarget, SessionRecord, Unavailable, detach, may_be_noted};
 use crate::serve::is_unguessable;
-use crate::serve::{Facts, ServerDriver, outbox};
+use crate::serve::{ExchangeFacts, ServerDriver, outbox};
 use crate::transport::observe;
 use crate::transport::panics::lock;
 use crate::transport::spawn::{Boxed, boxed, spawn};
 use crate::{errors, headers};
-use exchange::{Exchange, PIECE, Passed, Replica};
-use frame::{Frame, Part, What};
+use exchange::{PIECE, PassedRequest, Replica, ReplicaExchange};
+use frame::{Frame, FrameContent, ResponsePart};
 use home::FromReplica;
 use mcp_revisions_sansio::server::Owner;
 
@@ -46,7 +46,7 @@ fn unreachable() -> Unavailable {
     Unavailable("it does not answer".to_owned())
 }
 
-impl Inner {
+impl ServiceShared {
     /// Passes a request to the replica that runs its session, and returns the response of that replica as the `Err`. Returns
     /// `Ok` if this replica runs the session, or none does. This replica takes over a session whose replica is gone.
     pub(super) async fn pass_on(
@@ -54,7 +54,7 @@ impl Inner {
         head: &Parts,
         who: &Owner,
         body: &[u8],
-    ) -> Answered<()> {
+    ) -> ResponseCount<()> {
         let replica = &self.replica;
         if !replica.backplane.is_shared() || head.extensions.get::<FromReplica>().is_some() {
             return Ok(());
@@ -98,7 +98,7 @@ impl Inner {
         ticket: u64,
         who: &Owner,
         body: &[u8],
-    ) -> Answered<()> {
+    ) -> ResponseCount<()> {
         let home = format!("{:08x}", ticket >> 32);
         let replica = &self.replica;
         if !replica.backplane.is_shared()
@@ -112,20 +112,26 @@ impl Inner {
     }
 
     /// Passes a request to a replica, which responds. Returns if none is at that address, or it does not run the session.
-    async fn pass_to(&self, home: &str, head: &Parts, who: &Owner, body: &[u8]) -> Answered<()> {
+    async fn pass_to(
+        &self,
+        home: &str,
+        head: &Parts,
+        who: &Owner,
+        body: &[u8],
+    ) -> ResponseCount<()> {
         let replica = &self.replica;
         if !replica.backplane.is_available() {
             return Err(unreachable().into());
         }
         let number = replica.last.fetch_add(1, Ordering::Relaxed) + 1;
         let (parts, mut waits) = mpsc::unbounded_channel();
-        let passed = Passed {
+        let passed = PassedRequest {
             home: home.to_owned(),
             parts,
             is_stream: head.method == Method::GET,
         };
         lock(&replica.passed).insert(number, passed);
-        let mut exchange = Exchange::new(Arc::clone(replica), home, number);
+        let mut exchange = ReplicaExchange::new(Arc::clone(replica), home, number);
         let mut pieces = body.chunks(PIECE);
         let first = (pieces.next().unwrap_or_default(), body.len() <= PIECE);
         let mut frame = frame::request(&replica.address, number, head, who, first);
@@ -154,13 +160,13 @@ impl Inner {
             frame = frame::body(&replica.address, number, piece);
         }
         let (status, headers, whole, length) = match waits.recv().await {
-            Some(Part::Head {
+            Some(ResponsePart::Head {
                 status,
                 headers,
                 body,
                 length,
             }) => (status, headers, body, length),
-            Some(Part::NotHere) => {
+            Some(ResponsePart::NotHere) => {
                 exchange.finish();
                 return Ok(());
             }
@@ -168,7 +174,7 @@ impl Inner {
             lost => {
                 exchange.finish();
                 let why = match lost {
-                    Some(Part::Lost(why)) => why,
+                    Some(ResponsePart::Lost(why)) => why,
                     _ => errors::replica_gone(),
                 };
                 return Err(match request() {
@@ -237,7 +243,7 @@ impl Inner {
         let (texts, _) = outbox(None);
         let say = |text: &str| {
             let looked = self.server.look_in_session(text.as_bytes());
-            driver.take(None, looked, &texts, Facts::default());
+            driver.take(None, looked, &texts, ExchangeFacts::default());
         };
         let messages = record.messages.clone();
         let mut messages = messages.iter();
@@ -263,7 +269,7 @@ impl Inner {
         session: &str,
         record: &SessionRecord,
         of: Option<&str>,
-    ) -> Answered<()> {
+    ) -> ResponseCount<()> {
         let keep = self.keeps_records();
         let saved = self.replica.backplane.save(session, record, of, keep);
         if saved.await? {
@@ -278,7 +284,7 @@ impl Inner {
         &self,
         driver: &ServerDriver,
         message: &mcp_wire::Peeked<'_>,
-    ) -> Answered<()> {
+    ) -> ResponseCount<()> {
         // Calls wait for no record of another session, and those of per-request clients for no backplane.
         if !may_be_noted(message) || !self.replica.backplane.is_shared() {
             return Ok(());
@@ -338,7 +344,11 @@ impl Inner {
             }
         }
         for home in homes {
-            if let Ok(false) = replica.backplane.send(To::One(&home), Vec::new()).await {
+            if let Ok(false) = replica
+                .backplane
+                .send(ReplicaTarget::One(&home), Vec::new())
+                .await
+            {
                 replica.lost(&errors::replica_gone(), |one| one == home);
             }
         }
@@ -438,7 +448,7 @@ impl Inner {
     }
 }
 
-impl Receiver for Inner {
+impl Receiver for ServiceShared {
     fn receive(&self, message: &[u8]) {
         let replica = &self.replica;
         if self.handler.takes(message) {
@@ -448,21 +458,21 @@ impl Receiver for Inner {
             return;
         };
         let part = match what {
-            What::Request(head, first) => {
+            FrameContent::Request(head, first) => {
                 replica.arrived(&from, message.len());
                 if let Some(inner) = self.me.upgrade() {
                     home::take(&inner, from, number, *head, first);
                 }
                 return;
             }
-            What::Body(piece) => {
+            FrameContent::Body(piece) => {
                 replica.arrived(&from, message.len());
                 return home::take_piece(replica, from, number, piece);
             }
-            What::Arrived(bytes) => return replica.ways.free(&from, bytes),
-            What::Read(bytes) => return home::read(replica, from, number, bytes),
-            What::HungUp => return home::hung_up(replica, from, number),
-            What::Response(part) => {
+            FrameContent::Arrived(bytes) => return replica.ways.free(&from, bytes),
+            FrameContent::Read(bytes) => return home::read(replica, from, number, bytes),
+            FrameContent::HungUp => return home::hung_up(replica, from, number),
+            FrameContent::Response(part) => {
                 replica.arrived(&from, message.len());
                 part
             }
@@ -470,10 +480,10 @@ impl Receiver for Inner {
         if let Some(passed) = lock(&replica.passed).get(&number) {
             // The client may have hung up, too.
             let _ = passed.parts.send(part);
-        } else if matches!(part, Part::Head { .. } | Part::Data(_)) {
+        } else if matches!(part, ResponsePart::Head { .. } | ResponsePart::Data(_)) {
             // It was given up, and that was not heard.
             let hung_up = frame::hung_up(&replica.address, number);
-            detach(replica.backplane.send(To::One(&from), hung_up));
+            detach(replica.backplane.send(ReplicaTarget::One(&from), hung_up));
         }
     }
 

@@ -9,21 +9,23 @@ use crate::transport::panics::lock;
 
 /// The sessions that have a turn or wait for one.
 #[derive(Default)]
-pub(in crate::transport::http) struct Turns(Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>);
+pub(in crate::transport::http) struct ReplicaTurns(
+    Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>,
+);
 
 /// The turn of a session, until it is dropped.
-pub(in crate::transport::http) struct Turn<'t> {
-    turns: &'t Turns,
+pub(in crate::transport::http) struct ReplicaTurn<'t> {
+    turns: &'t ReplicaTurns,
     session: &'t str,
     guard: Option<OwnedMutexGuard<()>>,
 }
 
-impl Turns {
+impl ReplicaTurns {
     /// Waits for the turn of a session.
-    pub(in crate::transport::http) async fn of<'t>(&'t self, session: &'t str) -> Turn<'t> {
+    pub(in crate::transport::http) async fn of<'t>(&'t self, session: &'t str) -> ReplicaTurn<'t> {
         let turn = Arc::clone(lock(&self.0).entry(session.to_owned()).or_default());
         // A caller that stops waiting gives its place back, too.
-        let mut place = Turn {
+        let mut place = ReplicaTurn {
             turns: self,
             session,
             guard: None,
@@ -33,7 +35,7 @@ impl Turns {
     }
 }
 
-impl Drop for Turn<'_> {
+impl Drop for ReplicaTurn<'_> {
     fn drop(&mut self) {
         let mut turns = lock(&self.turns.0);
         drop(self.guard.take());
@@ -50,7 +52,7 @@ mod tests {
 
     #[tokio::test]
     async fn sessions_do_not_wait_for_each_other_and_none_is_kept() {
-        let turns = Turns::default();
+        let turns = ReplicaTurns::default();
         let one = turns.of("one").await;
         let other = turns.of("other").await;
         let waits = turns.of("one");

@@ -23,12 +23,12 @@ const SENDERS: usize = 1_024;
 
 /// The bytes that are on their way to other replicas, and those that have arrived from them, by their address.
 #[derive(Default)]
-pub(super) struct Ways {
+pub(super) struct ReplicaWindows {
     sent: Mutex<HashMap<String, watch::Sender<usize>>>,
     arrived: Mutex<HashMap<String, usize>>,
 }
 
-impl Ways {
+impl ReplicaWindows {
     /// Takes room for so many bytes, once there is some.
     pub(super) async fn take_room(&self, to: &str, bytes: usize) {
         let way = lock(&self.sent).entry(to.to_owned()).or_default().clone();
@@ -72,7 +72,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_replica_that_does_not_read_is_sent_no_more_than_its_way_holds() {
-        let ways = Ways::default();
+        let ways = ReplicaWindows::default();
         for _ in 0..16 {
             ways.take_room("0a0b0c0d", WAY / 16).await;
         }

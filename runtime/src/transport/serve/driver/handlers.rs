@@ -9,11 +9,11 @@ use super::ServerDriver;
 use super::streams::Manner;
 #[cfg(feature = "router")]
 use crate::Limits;
-use crate::transport::serve::Facts;
+use crate::transport::serve::ExchangeFacts;
 use crate::transport::serve::connection::PeerConnection;
 use crate::transport::serve::outbox::Outbox;
 use mcp_revisions_sansio::server::{Owner, Server};
-use mcp_revisions_sansio::{Answered, Caller, Fate, OutgoingRequest, Said, To, Token};
+use mcp_revisions_sansio::{Answered, Caller, Fate, OutgoingRequest, SendOutcome, To, Token};
 
 impl ServerDriver {
     /// Returns the outbox of messages about a request.
@@ -40,7 +40,7 @@ impl ServerDriver {
 
     pub(in crate::transport) fn notify(&self, to: To, method: &str, params: Option<&Json>) -> Fate {
         let mut state = self.state();
-        let Said { fate, .. } = state.connection.notify(to, method, params, self.now());
+        let SendOutcome { fate, .. } = state.connection.notify(to, method, params, self.now());
         // About a call it is told in turn.
         let manner = match to {
             To::Request(_) => Manner::InTurn,
@@ -52,7 +52,7 @@ impl ServerDriver {
 
     pub(in crate::transport) fn ask(
         &self,
-        about: Option<(Token, &Facts)>,
+        about: Option<(Token, &ExchangeFacts)>,
         method: &str,
         params: Option<&Json>,
     ) -> Result<(Token, oneshot::Receiver<Answered>), Fate> {

@@ -6,7 +6,7 @@ use mcp_revisions_core::ProtocolRule;
 use mcp_wire::{ErrorObject, peek};
 
 use super::ServerDriver;
-use super::streams::{Kept, Manner};
+use super::streams::{Manner, StoredSession};
 use crate::backplane::{EventId, KeptEvent, SessionRecord};
 use crate::methods;
 use crate::transport::serve::connection::PeerConnection;
@@ -39,7 +39,7 @@ impl ServerDriver {
     }
 
     /// Keeps the events of the session that was opened, so that its client can read them again, here or elsewhere.
-    pub(crate) fn keep_with(&self, kept: Kept) {
+    pub(crate) fn keep_with(&self, kept: StoredSession) {
         let mut state = self.state();
         let revision = state.connection.session_revision();
         state.streams.keep_with(kept, revision);

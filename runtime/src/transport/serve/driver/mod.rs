@@ -17,15 +17,15 @@ use std::time::{Duration, Instant};
 use mcp_wire::{ErrorObject, Json};
 use tokio::sync::OnceCell;
 
-pub(crate) use streams::Kept;
+pub(crate) use streams::StoredSession;
 use streams::{Manner, Sent, Streams};
-use work::{RunningCall, Work};
+use work::{ConnectionWork, RunningCall};
 
 use super::connection::PeerConnection;
 use super::outbox::Outbox;
-use super::{AnyHandler, Cancellation, Facts, Peer, Replicas, Session};
+use super::{AnyHandler, Cancellation, ExchangeFacts, Peer, Replicas, Session};
 use crate::Headers;
-use crate::backplane::To;
+use crate::backplane::ReplicaTarget;
 use crate::layer::Layers;
 use crate::transport::panics::{caught, lock};
 use crate::transport::spawn::spawn;
@@ -66,7 +66,9 @@ impl ByTicket {
         }
         // A message that says nothing, to itself: it goes the way that theirs go.
         let find = || async {
-            let arrives = backplane.send(To::One(address), Vec::new()).await;
+            let arrives = backplane
+                .send(ReplicaTarget::One(address), Vec::new())
+                .await;
             arrives.is_ok_and(|arrives| arrives).then_some(()).ok_or(())
         };
         let _ = self.found.get_or_try_init(find).await;
@@ -80,7 +82,7 @@ pub(crate) struct ServerDriver {
     /// The register in which the retry of a suspended call finds this driver; `None` over stdio, where all requests come to one.
     by_ticket: Option<Arc<ByTicket>>,
     me: Weak<Self>,
-    state: Mutex<State>,
+    state: Mutex<DriverState>,
     /// Set once it was closed: nothing more is sent on it.
     is_over: AtomicBool,
     /// The client, as far as the transport can tell.
@@ -89,11 +91,11 @@ pub(crate) struct ServerDriver {
     connection: OnceLock<PeerConnection>,
 }
 
-struct State {
+struct DriverState {
     connection: Connection<Server>,
     streams: Streams,
     /// The tasks at work; most of the time there are none.
-    work: Option<Box<Work>>,
+    work: Option<Box<ConnectionWork>>,
     /// Set if the peer will not send anything any more.
     is_silent: bool,
     /// Set if the session ends once its calls are answered.
@@ -103,7 +105,7 @@ struct State {
 }
 
 /// The outcome of a text that came in.
-pub(crate) struct Taken {
+pub(crate) struct TextOutcome {
     /// Set if it opened a session: over HTTP the moment to mint its id.
     pub(crate) opens_session: bool,
     /// The exchange.
@@ -120,7 +122,7 @@ impl ServerDriver {
         start: Instant,
         by_ticket: Option<Arc<ByTicket>>,
     ) -> Arc<Self> {
-        let state = State {
+        let state = DriverState {
             connection: Connection::new(server),
             streams: Streams::default(),
             work: None,
@@ -156,14 +158,14 @@ impl ServerDriver {
         headers: Option<&Headers<'_>>,
         looked: Looked<'_>,
         outbox: &Outbox,
-        facts: Facts,
-    ) -> Taken {
+        facts: ExchangeFacts,
+    ) -> TextOutcome {
         let mut state = self.state();
         let exchange = state.connection.take(headers, looked, self.now());
         state.streams.begin(exchange, outbox.clone(), facts);
         let opens_session = self.perform(state, Manner::InTurn);
         let state = self.state();
-        Taken {
+        TextOutcome {
             opens_session,
             exchange,
             listens: state.connection.has_streams(),
@@ -171,7 +173,7 @@ impl ServerDriver {
     }
 
     /// Does what the connection wants done; whether a session was opened.
-    fn perform(&self, mut guard: MutexGuard<'_, State>, manner: Manner) -> bool {
+    fn perform(&self, mut guard: MutexGuard<'_, DriverState>, manner: Manner) -> bool {
         let mut opens_session = false;
         let state = &mut *guard;
         while let Some(output) = state.connection.poll() {
@@ -234,7 +236,7 @@ impl ServerDriver {
     }
 
     /// Sees to it that what waits for its reader is sent on once that has made room.
-    fn flush(&self, state: &mut State) {
+    fn flush(&self, state: &mut DriverState) {
         let Some(outbox) = state
             .streams
             .blocked()
@@ -257,7 +259,7 @@ impl ServerDriver {
         });
     }
 
-    fn handle_event(&self, state: &mut State, event: Event) {
+    fn handle_event(&self, state: &mut DriverState, event: Event) {
         match event {
             Event::Request(IncomingRequest {
                 token, exchange, ..
@@ -301,7 +303,7 @@ impl ServerDriver {
     }
 
     /// Lets the handler work on a call.
-    fn start(&self, state: &mut State, token: Token, exchange: Exchange, request: Event) {
+    fn start(&self, state: &mut DriverState, token: Token, exchange: Exchange, request: Event) {
         let Some(driver) = self.me.upgrade() else {
             return;
         };
@@ -382,7 +384,11 @@ impl ServerDriver {
 
     /// Returns why no further call is suspended: too many are, each with a connection of its own, of all clients or of its
     /// owner, or they take up too much. Else the call and what it takes up count against that from now on.
-    fn refuses_to_suspend(&self, state: &State, facts: Option<&Facts>) -> Option<ErrorObject> {
+    fn refuses_to_suspend(
+        &self,
+        state: &DriverState,
+        facts: Option<&ExchangeFacts>,
+    ) -> Option<ErrorObject> {
         if self.by_ticket.is_none() || state.connection.session_revision().is_some() {
             return None;
         }
@@ -395,7 +401,7 @@ impl ServerDriver {
     }
 
     /// Sees to it that the connection is woken when it wants to be.
-    fn arm(&self, state: &mut State) {
+    fn arm(&self, state: &mut DriverState) {
         let wake = state.connection.wake_at();
         let alarm = state.work.as_ref().and_then(|work| work.alarm.as_ref());
         if wake == alarm.map(|(at, _)| *at) {
@@ -435,12 +441,12 @@ impl ServerDriver {
         self.start.elapsed()
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, DriverState> {
         lock(&self.state)
     }
 }
 
-impl State {
+impl DriverState {
     /// Sees to it that another replica can end the stream of this exchange, if this one is gone before it does.
     fn leave_will(&mut self, exchange: Exchange) {
         if self.streams.lacks_will(exchange) {
@@ -449,7 +455,7 @@ impl State {
         }
     }
 
-    fn work(&mut self) -> &mut Work {
+    fn work(&mut self) -> &mut ConnectionWork {
         self.work.get_or_insert_default()
     }
 

@@ -9,10 +9,10 @@ use mcp_wire::envelope::write;
 
 use crate::backplane::{Backplane, KeptEvent, SessionRecord, detach};
 use crate::errors;
-use crate::transport::serve::Facts;
+use crate::transport::serve::ExchangeFacts;
 use crate::transport::serve::budget::Share;
 use crate::transport::serve::event::EventId;
-use crate::transport::serve::outbox::{Item, Outbox, cost};
+use crate::transport::serve::outbox::{Outbox, OutboxItem, cost};
 use mcp_revisions_sansio::Exchange;
 use mcp_revisions_sansio::server::Outgoing;
 use mcp_revisions_sansio::transport::Numbered;
@@ -26,25 +26,25 @@ const BACKLOG_BYTES: usize = 256 << 10;
 #[derive(Default)]
 pub(super) struct Streams {
     /// The response of each open exchange, and the facts of its sender.
-    open: Numbered<Exchange, Open>,
+    open: Numbered<Exchange, OpenResponse>,
     /// The stream of texts that belong to no exchange.
     at_large: Option<Outbox>,
     /// Set if that is the only stream: texts of an exchange go there, too.
     is_only: bool,
     /// Those that wait for a reader.
-    backlog: VecDeque<Item>,
+    backlog: VecDeque<OutboxItem>,
     backlog_bytes: usize,
     /// Number of events of no exchange.
     at_large_events: u64,
     /// The stored part of the session outside of it, once one is open.
-    kept: Option<Kept>,
+    kept: Option<StoredSession>,
     /// Set if its revision has streams that are closed in the middle, and begin with an event that holds nothing.
     polls: bool,
 }
 
-struct Open {
+struct OpenResponse {
     outbox: Outbox,
-    facts: Facts,
+    facts: ExchangeFacts,
     /// Number of events of it that were sent.
     events: u64,
     /// Set if its client was asked to reconnect, so that its answer is an event too.
@@ -54,7 +54,7 @@ struct Open {
 }
 
 /// The stored part of a session outside of it, and its store.
-pub(crate) struct Kept {
+pub(crate) struct StoredSession {
     pub(crate) session: Arc<str>,
     pub(crate) backplane: Arc<dyn Backplane>,
     /// The share of messages that wait for a reader of its stream.
@@ -65,7 +65,7 @@ pub(crate) struct Kept {
     pub(crate) resumes: bool,
 }
 
-impl Kept {
+impl StoredSession {
     fn append(&self, event: KeptEvent) {
         (self.backplane).append(&self.session, self.share.owner(), event);
     }
@@ -89,8 +89,8 @@ pub(super) enum Sent {
 
 impl Streams {
     /// A text came in: what belongs to it goes there.
-    pub(super) fn begin(&mut self, exchange: Exchange, outbox: Outbox, facts: Facts) {
-        let open = Open {
+    pub(super) fn begin(&mut self, exchange: Exchange, outbox: Outbox, facts: ExchangeFacts) {
+        let open = OpenResponse {
             outbox,
             facts,
             events: 0,
@@ -106,7 +106,7 @@ impl Streams {
     }
 
     /// Returns what is known of who began an exchange.
-    pub(super) fn facts(&self, exchange: Exchange) -> Facts {
+    pub(super) fn facts(&self, exchange: Exchange) -> ExchangeFacts {
         let open = self.open.get(&exchange);
         open.map(|open| open.facts.clone()).unwrap_or_default()
     }
@@ -192,7 +192,7 @@ impl Streams {
         if manner == Manner::Unbidden && !text.last && open.outbox.is_full() {
             // On an only stream it waits like a text that belongs to no exchange.
             if self.is_only {
-                self.set_aside(Item::new(text, None));
+                self.set_aside(OutboxItem::new(text, None));
                 return Sent::Done;
             }
             return Sent::Overflows(exchange);
@@ -206,7 +206,7 @@ impl Streams {
             self.open.remove(&exchange);
         }
         let id = place.and_then(|place| self.keep(exchange, place, &text));
-        let item = Item::new(text, id);
+        let item = OutboxItem::new(text, id);
         if item.text.last {
             outbox.push_last(item);
         } else if outbox.push(item).is_err() {
@@ -223,16 +223,16 @@ impl Streams {
             manner == Manner::InTurn || (self.backlog.is_empty() && !outbox.is_full())
         };
         match outbox.filter(has_room) {
-            Some(outbox) if text.last => outbox.push_last(Item::new(text, id)),
+            Some(outbox) if text.last => outbox.push_last(OutboxItem::new(text, id)),
             // An event that is kept can be had again.
-            Some(outbox) => drop(outbox.push(Item::new(text, id))),
+            Some(outbox) => drop(outbox.push(OutboxItem::new(text, id))),
             // The answer to a POST that is gone is for nobody; the rest waits for the session's stream.
             None if text.last => {}
-            None => self.set_aside(Item::new(text, id)),
+            None => self.set_aside(OutboxItem::new(text, id)),
         }
     }
 
-    fn set_aside(&mut self, mut item: Item) {
+    fn set_aside(&mut self, mut item: OutboxItem) {
         if let Some(kept) = &self.kept {
             // The oldest of its own session go first; if others of its owner fill the share, this one is not kept.
             item.unread = loop {
@@ -286,7 +286,7 @@ impl Streams {
     }
 
     /// Keeps the messages of a session from now on, so that its client can have them again, from this replica or another.
-    pub(super) fn keep_with(&mut self, mut kept: Kept, revision: Option<Revision>) {
+    pub(super) fn keep_with(&mut self, mut kept: StoredSession, revision: Option<Revision>) {
         kept.resumes &= revision.is_some_and(|it| it.has_header(ProtocolHeader::LastEventId));
         let polls = revision.is_some_and(|it| it.has_rule(ProtocolRule::PollingStreams));
         self.polls = kept.resumes && polls;
@@ -294,7 +294,7 @@ impl Streams {
     }
 
     /// Returns what is kept of the session outside of it.
-    pub(super) fn kept(&mut self) -> Option<&mut Kept> {
+    pub(super) fn kept(&mut self) -> Option<&mut StoredSession> {
         self.kept.as_mut()
     }
 
@@ -376,7 +376,7 @@ impl Streams {
                 status: 200,
                 body: text,
             };
-            let item = Item::new(text, Some(id));
+            let item = OutboxItem::new(text, Some(id));
             if last {
                 outbox.push_last(item);
             } else if outbox.push(item).is_err() {

@@ -8,11 +8,11 @@ use super::ServerDriver;
 use super::streams::Manner;
 use crate::errors::Refusal;
 use mcp_revisions_sansio::Token;
-use mcp_revisions_sansio::tasks::server::Starting;
+use mcp_revisions_sansio::tasks::server::StartingTask;
 
 impl ServerDriver {
     /// Returns the task that a call may become.
-    pub(in crate::transport) fn starting(&self, call: Token) -> Option<Starting> {
+    pub(in crate::transport) fn starting(&self, call: Token) -> Option<StartingTask> {
         self.state().connection.starting(call)
     }
 

@@ -13,7 +13,7 @@ use mcp_revisions_sansio::{Answered, Event, Token};
 
 /// The work on a connection.
 #[derive(Default)]
-pub(super) struct Work {
+pub(super) struct ConnectionWork {
     pub(super) tasks: Numbered<Token, RunningCall>,
     pub(super) asked: Numbered<Token, oneshot::Sender<Answered>>,
     /// When the connection is woken next, and what does it.
@@ -33,7 +33,7 @@ pub(super) struct RunningCall {
     pub(super) cancellation: Arc<OnceLock<Cancellation>>,
 }
 
-impl Work {
+impl ConnectionWork {
     pub(super) fn has_news(&self) -> bool {
         !self.news.is_empty()
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::backplane::{To, detach};
+use crate::backplane::{ReplicaTarget, detach};
 use crate::transport::serve::Replicas;
 
 /// The first byte of a message about a task: the address of its sender and the id follow.
@@ -18,7 +18,7 @@ impl Replicas {
             let mut message = vec![MARK];
             message.extend_from_slice(self.address.as_bytes());
             message.extend_from_slice(task.as_bytes());
-            detach(self.backplane.send(To::All, message));
+            detach(self.backplane.send(ReplicaTarget::All, message));
         }
     }
 
@@ -43,7 +43,7 @@ impl Replicas {
 
     /// Returns whether the backplane has no replica at an address.
     async fn misses(&self, address: &str) -> bool {
-        let sent = self.backplane.send(To::One(address), Vec::new());
+        let sent = self.backplane.send(ReplicaTarget::One(address), Vec::new());
         sent.await == Ok(false)
     }
 }

@@ -14,19 +14,19 @@ use crate::transport::serve::Peer;
 use crate::transport::spawn::boxed;
 use mcp_revisions_sansio::CustomRequest;
 use mcp_revisions_sansio::tasks::server::{
-    Count, Task, TaskAnswer, TaskQuestion, notified, now_ms,
+    Task, TaskAnswer, TaskCount, TaskQuestion, notified, now_ms,
 };
 use mcp_revisions_sansio::tasks::{Form, RELATED_TASK, TASKS_UPDATE, TaskStatus};
 
 /// The answer to a request about tasks.
-type Answer = Result<Json, Box<Refusal>>;
+type TaskResponse = Result<Json, Box<Refusal>>;
 
 /// Tasks of one page of a list.
 const PAGE: usize = 100;
 
 impl Tasks {
     /// Answers a request about tasks, in the words of its client.
-    pub(crate) async fn serve(self: Arc<Self>, call: CustomRequest, peer: Peer) -> Answer {
+    pub(crate) async fn serve(self: Arc<Self>, call: CustomRequest, peer: Peer) -> TaskResponse {
         let owner = owner_of(&peer, call.peer);
         if call.method == methods::TASKS_LIST {
             return self.list(owner, &call.params).await;
@@ -45,14 +45,14 @@ impl Tasks {
         }
     }
 
-    async fn list(&self, owner: Option<String>, params: &Json) -> Answer {
+    async fn list(&self, owner: Option<String>, params: &Json) -> TaskResponse {
         let invalid = || errors::invalid_params("`cursor` is none of this list");
         let cursor = params.get("cursor").map(|cursor| cursor.read::<String>());
         let cursor = cursor.transpose().map_err(|_| invalid())?;
         let after = match &cursor {
             Some(cursor) => {
                 let (created, id) = cursor.split_once('-').ok_or_else(invalid)?;
-                Some((Count(created.parse().map_err(|_| invalid())?), id))
+                Some((TaskCount(created.parse().map_err(|_| invalid())?), id))
             }
             None => None,
         };
@@ -79,7 +79,7 @@ impl Tasks {
         Ok(Json::of(&result))
     }
 
-    async fn cancel(&self, task: &Task, form: Form) -> Answer {
+    async fn cancel(&self, task: &Task, form: Form) -> TaskResponse {
         let cancelled = self.change(&task.id, |task| {
             if task.status.is_terminal() {
                 return None;
@@ -107,7 +107,7 @@ impl Tasks {
     }
 
     /// Waits for the outcome of a task; its client is asked meanwhile what the handler wants to know.
-    async fn result(self: &Arc<Self>, id: &str, call: &CustomRequest, peer: &Peer) -> Answer {
+    async fn result(self: &Arc<Self>, id: &str, call: &CustomRequest, peer: &Peer) -> TaskResponse {
         let related = Json::of(&Map::from_iter([(TASK_ID, Json::of(id))]));
         let interval = self.options.poll_interval;
         let mut asks = JoinSet::new();
@@ -133,7 +133,7 @@ impl Tasks {
         }
     }
 
-    async fn update(&self, task: &Task, call: &CustomRequest) -> Answer {
+    async fn update(&self, task: &Task, call: &CustomRequest) -> TaskResponse {
         let responses = call.params.get("inputResponses");
         let responses = responses.and_then(|it| it.read::<Map<Json>>().ok());
         let missing = || errors::invalid_params("`inputResponses` is required: an object");

@@ -78,7 +78,7 @@ impl Running {
             errors::internal(&why).error
         };
         asked.await?.ok_or_else(too_many)?;
-        let mut withdrawn = Withdrawn {
+        let mut withdrawn = WithdrawnQuestion {
             tasks: Weak::clone(&self.tasks),
             task: self.id.clone(),
             key: Some(key.clone()),
@@ -179,13 +179,13 @@ impl Running {
 }
 
 /// Takes back a question whose answer is not waited for any more.
-struct Withdrawn {
+struct WithdrawnQuestion {
     tasks: Weak<Tasks>,
     task: String,
     key: Option<String>,
 }
 
-impl Drop for Withdrawn {
+impl Drop for WithdrawnQuestion {
     fn drop(&mut self) {
         let (Some(key), Some(tasks)) = (self.key.take(), self.tasks.upgrade()) else {
             return;

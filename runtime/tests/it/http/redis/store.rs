@@ -3,8 +3,10 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use mcp_revisions::backplane::{Backplane, EventId, KeptEvent, Receiver, Redis, To};
-use mcp_revisions::sansio::server::{Count, MemoryTasks, Owner, Task, TaskStatus, TaskStoreError};
+use mcp_revisions::backplane::{Backplane, EventId, KeptEvent, Receiver, Redis, ReplicaTarget};
+use mcp_revisions::sansio::server::{
+    MemoryTasks, Owner, Task, TaskCount, TaskStatus, TaskStoreError,
+};
 
 use super::Server;
 
@@ -15,13 +17,13 @@ fn task(id: u64, owner: &str, created_ms: i64) -> Task {
         owner: Some(owner.to_owned()),
         share: owner.to_owned(),
         home: None,
-        version: Count(0),
+        version: TaskCount(0),
         status: TaskStatus::Working,
         message: None,
-        created_ms: Count(created_ms),
-        updated_ms: Count(created_ms),
-        ttl_ms: Count(60_000),
-        poll_interval_ms: Count(1_000),
+        created_ms: TaskCount(created_ms),
+        updated_ms: TaskCount(created_ms),
+        ttl_ms: TaskCount(60_000),
+        poll_interval_ms: TaskCount(1_000),
         method: "tools/call".to_owned(),
         questions: Vec::new(),
         answers: Vec::new(),
@@ -58,7 +60,7 @@ fn tasks_are_kept_in_redis_as_they_are_in_memory() {
             let of = |id: u64| task(id, ["a", "b"][id as usize % 2], now + id as i64 % 4);
             let (id, after) = (random.u64(..12), of(random.u64(..12)));
             let mut one = of(id);
-            one.version = Count(random.i64(..3));
+            one.version = TaskCount(random.i64(..3));
             one.message = Some("\u{e9}".repeat(random.usize(..40)));
             let owner = ["a", "b"][random.usize(..2)];
             let after = random
@@ -93,13 +95,13 @@ fn a_share_of_the_tasks_in_redis_has_an_end_and_what_expires_leaves_room() {
             store.insert(large(id, "a")).await.unwrap();
         }
         let mut soon = large(3, "a");
-        (soon.message, soon.ttl_ms) = (Some("x".repeat(3 << 20)), Count(1_000));
+        (soon.message, soon.ttl_ms) = (Some("x".repeat(3 << 20)), TaskCount(1_000));
         store.insert(soon.clone()).await.unwrap();
         assert_eq!(store.insert(large(4, "a")).await, Err(TaskStoreError::Full));
         store.insert(large(5, "b")).await.unwrap();
         // One that grows finds no room either, and one that shrinks does.
         let grown = Task {
-            version: Count(1),
+            version: TaskCount(1),
             message: Some("x".repeat(6 << 20)),
             ..large(0, "a")
         };
@@ -134,7 +136,9 @@ fn a_receiver_that_is_gone_is_soon_known_to_be_gone() {
         let deaf: Arc<dyn Receiver> = Arc::new(Deaf);
         let address = redis.join(Arc::downgrade(&deaf));
         let is_there = async || {
-            let sent = redis.send(To::One(&address), b"x".to_vec()).await;
+            let sent = redis
+                .send(ReplicaTarget::One(&address), b"x".to_vec())
+                .await;
             sent.unwrap()
         };
         let begun = Instant::now();

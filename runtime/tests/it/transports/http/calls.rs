@@ -9,7 +9,8 @@ use http_body_util::Full;
 use mcp_revisions::latest::{self as mcp, ClientHandlers};
 use mcp_revisions::mcp_wire::{Json, JsonObject};
 use mcp_revisions::service::client::{
-    AuthProvider, ClientContext, Credentials, Http, HttpRequest, Next, Pending, Refusal,
+    AuthFuture, AuthProvider, AuthRefusal, ClientContext, Credentials, Http, HttpRequest,
+    RefusalFate,
 };
 use mcp_revisions::service::{Error, RequestContext, Router, Server};
 use mcp_revisions::{Latest, Revision, http};
@@ -147,7 +148,7 @@ impl AuthProvider for Tokens {
     fn credentials<'a>(
         &'a self,
         request: &'a HttpRequest<'a>,
-    ) -> Pending<'a, Result<Credentials, String>> {
+    ) -> AuthFuture<'a, Result<Credentials, String>> {
         assert_eq!(request.url.path(), "/mcp");
         let known = self.challenges.lock().unwrap().len();
         let credentials = match known {
@@ -157,11 +158,11 @@ impl AuthProvider for Tokens {
         Box::pin(std::future::ready(Ok(credentials)))
     }
 
-    fn refused<'a>(&'a self, refusal: Refusal<'a>) -> Pending<'a, Next> {
+    fn refused<'a>(&'a self, refusal: AuthRefusal<'a>) -> AuthFuture<'a, RefusalFate> {
         let challenges: Vec<&str> = refusal.challenges().collect();
         let seen = format!("{} {}", refusal.status.as_u16(), challenges.join(" | "));
         self.challenges.lock().unwrap().push(seen);
-        Box::pin(std::future::ready(Next::Retry))
+        Box::pin(std::future::ready(RefusalFate::Retry))
     }
 }
 
@@ -205,12 +206,12 @@ impl AuthProvider for Closed {
     fn credentials<'a>(
         &'a self,
         _: &'a HttpRequest<'a>,
-    ) -> Pending<'a, Result<Credentials, String>> {
+    ) -> AuthFuture<'a, Result<Credentials, String>> {
         Box::pin(std::future::ready(Ok(Credentials::default())))
     }
 
-    fn refused<'a>(&'a self, _: Refusal<'a>) -> Pending<'a, Next> {
-        let why = Next::GiveUp(Some("sign in at the moon".to_owned()));
+    fn refused<'a>(&'a self, _: AuthRefusal<'a>) -> AuthFuture<'a, RefusalFate> {
+        let why = RefusalFate::GiveUp(Some("sign in at the moon".to_owned()));
         Box::pin(std::future::ready(why))
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::Session;
+use super::ComparedSession;
 
 /// Members that only some revisions have, and what they stand for where they are absent. They are no losses.
 const ENVELOPE: [(&str, Option<&str>); 6] = [
@@ -18,7 +18,11 @@ const ENVELOPE: [(&str, Option<&str>); 6] = [
 const INTRODUCTION: [&str; 2] = ["capabilities", "instructions"];
 
 /// Returns a line for each difference that no loss names.
-pub(super) fn faults(direct: &[Value], bridged: &Session, is_same_revision: bool) -> Vec<String> {
+pub(super) fn faults(
+    direct: &[Value],
+    bridged: &ComparedSession,
+    is_same_revision: bool,
+) -> Vec<String> {
     let mut faults = Vec::new();
     for step in direct {
         let name = &step["step"];
@@ -160,7 +164,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::faults;
-    use crate::interop::bridge::compare::Session;
+    use crate::interop::bridge::compare::ComparedSession;
 
     fn steps(result: &Value) -> Vec<Value> {
         vec![json!({ "step": "tool", "method": "tools/call", "before": [], "result": result })]
@@ -169,7 +173,7 @@ mod tests {
     #[test]
     fn only_a_difference_that_no_loss_names_is_a_fault() {
         let direct = steps(&json!({ "content": [], "structuredContent": { "a": 1 } }));
-        let bridged = |pointer: &str| Session {
+        let bridged = |pointer: &str| ComparedSession {
             steps: steps(&json!({ "content": [], "resultType": "complete" })),
             losses: vec![json!({ "method": "tools/call", "pointer": pointer })],
         };

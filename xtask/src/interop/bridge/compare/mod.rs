@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::Programs;
 use super::servers::free_port;
 use crate::interop::run::told;
-use crate::process::Running;
+use crate::process::RunningProcess;
 use crate::tally::Tally;
 use crate::workspace::root;
 use servers::PopularServer;
@@ -24,7 +24,7 @@ use servers::PopularServer;
 const CLIENTS: [&str; 3] = ["2025-06-18", "2025-11-25", "2026-07-28"];
 
 /// The steps of one session, and the lines of the loss log that belong to it.
-struct Session {
+struct ComparedSession {
     steps: Vec<Value>,
     losses: Vec<Value>,
 }
@@ -133,7 +133,7 @@ fn bridged(
     channel: &str,
     revision: &str,
     upstream: Option<&str>,
-) -> anyhow::Result<Session> {
+) -> anyhow::Result<ComparedSession> {
     let log = programs.folder.join("compared.losses.jsonl");
     let _ = fs::remove_file(&log);
     let mut options = vec!["bridge", "--loss-log"]
@@ -164,7 +164,7 @@ fn bridged(
                 None
             }
         };
-        let (_bridge, url) = Running::listening(&mut bridge, None)?;
+        let (_bridge, url) = RunningProcess::listening(&mut bridge, None)?;
         let steps = client(server, programs, revision, "http", &[url])?;
         drop(listening);
         steps
@@ -173,7 +173,7 @@ fn bridged(
     let losses = lines
         .lines()
         .filter_map(|line| serde_json::from_str(line).ok());
-    Ok(Session {
+    Ok(ComparedSession {
         steps,
         losses: losses.collect(),
     })

@@ -8,11 +8,11 @@ use anyhow::Context;
 use serde_json::{Value, json};
 
 use crate::interop::peers::{copy, pypi};
-use crate::process::{Running, npm_install, output};
+use crate::process::{RunningProcess, npm_install, output};
 use crate::workspace::root;
 
 /// A server before it is installed.
-pub(super) struct Source {
+pub(super) struct ServerSource {
     pub(super) name: &'static str,
     /// Its package, and the name of its registry.
     package: Package,
@@ -25,23 +25,23 @@ enum Package {
     Npm(&'static str),
 }
 
-pub(super) const ALL: [Source; 4] = [
-    Source {
+pub(super) const ALL: [ServerSource; 4] = [
+    ServerSource {
         name: "FastMCP",
         package: Package::PyPi("fastmcp"),
         late: 0,
     },
-    Source {
+    ServerSource {
         name: "FastMCP, 8 s late",
         package: Package::PyPi("fastmcp"),
         late: 8,
     },
-    Source {
+    ServerSource {
         name: "mcp-server-git",
         package: Package::PyPi("mcp-server-git"),
         late: 0,
     },
-    Source {
+    ServerSource {
         name: "server-filesystem",
         package: Package::Npm("@modelcontextprotocol/server-filesystem"),
         late: 0,
@@ -72,16 +72,16 @@ impl PopularServer {
     }
 
     /// Starts it over HTTP.
-    pub(super) fn listen(&self, port: u16) -> anyhow::Result<(Running, String)> {
+    pub(super) fn listen(&self, port: u16) -> anyhow::Result<(RunningProcess, String)> {
         let (program, arguments) = self.http.split_first().context("no program")?;
         let mut command = Command::new(program);
         command.args(arguments).arg(port.to_string());
-        Running::listening(&mut command, Some(port))
+        RunningProcess::listening(&mut command, Some(port))
     }
 }
 
 /// Installs a server, and lays out what it serves.
-pub(super) fn install(source: &Source, folder: &Path) -> anyhow::Result<PopularServer> {
+pub(super) fn install(source: &ServerSource, folder: &Path) -> anyhow::Result<PopularServer> {
     eprintln!("{}: installing", source.name);
     output(Command::new("python3").arg("--version"))?;
     let folder = folder.join("compared");

@@ -12,7 +12,7 @@ use hyper::body::Incoming;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use mcp_revisions_auth::{
-    Answer, Cause, Entropy, Flow, Kept, Method, Request as FlowRequest, Settings, Step,
+    Cause, Entropy, Flow, FlowMethod, FlowRequest, FlowResponse, FlowStep, Settings, StoredSignIn,
     is_allowed_address, is_loopback_url,
 };
 
@@ -46,7 +46,7 @@ pub(super) struct CallbackPlace {
 }
 
 /// The parts that a flow is run with.
-pub(super) struct Driver {
+pub(super) struct FlowDriver {
     client: Client<Connector, Full<Bytes>>,
     pub(super) browser: Browser,
     pub(super) callback: CallbackPlace,
@@ -54,7 +54,7 @@ pub(super) struct Driver {
     pub(super) person_time: Duration,
 }
 
-impl Driver {
+impl FlowDriver {
     pub(super) fn new(http: &Http, browser: Browser, allows_private: bool) -> Self {
         let is_local = is_loopback_url(&http.url.to_string());
         let rule: AddressRule = match (is_local, allows_private) {
@@ -71,16 +71,17 @@ impl Driver {
         }
     }
 
-    /// Runs a flow to its end. `opened` is called with the page that a person has to look at, and `log` with each request.
+    /// Runs a flow to its end. `opened` is called with the page that a person has to look at, which its error keeps closed, and
+    /// `log` with each request.
     pub(super) async fn run(
         &self,
         settings: Settings,
-        kept: Option<Kept>,
+        kept: Option<StoredSignIn>,
         cause: Cause,
         store: &dyn TokenStore,
-        opened: impl Fn(&str) + Send,
-        log: impl Fn(&FlowRequest, &Result<Answer, String>) + Send,
-    ) -> Result<Kept, String> {
+        opened: impl Fn(&str) -> Result<(), String> + Send,
+        log: impl Fn(&FlowRequest, &Result<FlowResponse, String>) + Send,
+    ) -> Result<StoredSignIn, String> {
         let mut random = [0; 96];
         getrandom::fill(&mut random).map_err(|error| format!("no random numbers: {error}"))?;
         let server = settings.server.clone();
@@ -90,12 +91,12 @@ impl Driver {
         let mut state = String::new();
         let done = loop {
             match flow.step(now()) {
-                Step::Send(request) => {
+                FlowStep::Send(request) => {
                     let answer = self.send(&request).await;
                     log(&request, &answer);
                     flow.answered(answer);
                 }
-                Step::Listen(known) => {
+                FlowStep::Listen(known) => {
                     let CallbackPlace { port, is_localhost } = self.callback;
                     let host = if is_localhost {
                         "localhost"
@@ -110,18 +111,21 @@ impl Driver {
                         Err(why) => flow.answered(Err(why)),
                     }
                 }
-                Step::Keep(kept) => {
+                FlowStep::Keep(kept) => {
                     if let Some(pending) = &kept.pending {
                         state = pending.state.expose().to_owned();
                     }
                     store.save(&kept)?;
                     flow.kept();
                 }
-                Step::Open(page) => {
+                FlowStep::Open(page) => {
                     let Some(callback) = callback.take() else {
                         break Err("nothing listens for the browser".to_owned());
                     };
-                    opened(&page);
+                    if let Err(why) = opened(&page) {
+                        flow.answered(Err(why));
+                        continue;
+                    }
                     (self.browser)(&page);
                     let returned = callback.returned(state.clone());
                     match tokio::time::timeout(self.person_time, returned).await {
@@ -138,8 +142,8 @@ impl Driver {
                         }
                     }
                 }
-                Step::Done(kept) => break store.save(&kept).map(|()| *kept),
-                Step::Failed(error) => break Err(error.to_string()),
+                FlowStep::Done(kept) => break store.save(&kept).map(|()| *kept),
+                FlowStep::Failed(error) => break Err(error.to_string()),
             }
         };
         if let Some(browser) = browser {
@@ -148,7 +152,7 @@ impl Driver {
         done
     }
 
-    async fn send(&self, request: &FlowRequest) -> Result<Answer, String> {
+    async fn send(&self, request: &FlowRequest) -> Result<FlowResponse, String> {
         let sent = tokio::time::timeout(REQUEST_TIME, self.follow(request)).await;
         sent.unwrap_or_else(|_| {
             Err(format!(
@@ -159,7 +163,7 @@ impl Driver {
     }
 
     /// Sends a request; redirects of documents are followed within the origin.
-    async fn follow(&self, request: &FlowRequest) -> Result<Answer, String> {
+    async fn follow(&self, request: &FlowRequest) -> Result<FlowResponse, String> {
         let mut url: Uri = request
             .url
             .parse()
@@ -167,7 +171,7 @@ impl Driver {
         for _ in 0..=REDIRECTS {
             let response = self.once(request, &url).await?;
             let status = response.status();
-            if request.method == Method::Get && status.is_redirection() {
+            if request.method == FlowMethod::Get && status.is_redirection() {
                 let to = response
                     .headers()
                     .get(LOCATION)
@@ -184,7 +188,7 @@ impl Driver {
                 .collect()
                 .await;
             let body = body.map_err(|error| format!("the response breaks off: {error}"))?;
-            return Ok(Answer {
+            return Ok(FlowResponse {
                 status: status.as_u16(),
                 dpop_nonce,
                 body: body.to_bytes().to_vec(),
@@ -197,8 +201,8 @@ impl Driver {
         let body = request.body.clone().unwrap_or_default();
         let mut sent = Request::new(Full::new(Bytes::from(body)));
         *sent.method_mut() = match request.method {
-            Method::Get => HttpMethod::GET,
-            Method::Post => HttpMethod::POST,
+            FlowMethod::Get => HttpMethod::GET,
+            FlowMethod::Post => HttpMethod::POST,
         };
         *sent.uri_mut() = url.clone();
         for (name, value) in &request.headers {

@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use mcp_revisions_auth::Kept;
+use mcp_revisions_auth::StoredSignIn;
 
 use super::store::{StoreGuard, TokenStore};
 
@@ -19,7 +19,7 @@ pub struct FileStore {
 }
 
 /// A file of a store, and what it keeps, or why it cannot be read.
-pub type KeptFile = (PathBuf, Result<Kept, String>);
+pub type KeptFile = (PathBuf, Result<StoredSignIn, String>);
 
 impl FileStore {
     /// Opens the store of a server. `key` are the texts that tell sign-ins apart, such as the URL, the client's id and a
@@ -86,11 +86,11 @@ impl FileStore {
 }
 
 impl TokenStore for FileStore {
-    fn load(&self) -> Result<Option<Kept>, String> {
+    fn load(&self) -> Result<Option<StoredSignIn>, String> {
         read(&self.path())
     }
 
-    fn save(&self, kept: &Kept) -> Result<(), String> {
+    fn save(&self, kept: &StoredSignIn) -> Result<(), String> {
         let path = self.path();
         // Each process writes a file of its own; the last one to rename it wins.
         let new = self
@@ -136,7 +136,7 @@ impl Drop for FileGuard {
 }
 
 /// Reads a file that only its owner may read.
-fn read(path: &Path) -> Result<Option<Kept>, String> {
+fn read(path: &Path) -> Result<Option<StoredSignIn>, String> {
     let wrong = |why: String| format!("{}: {why}", path.display());
     let file = match std::fs::symlink_metadata(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -149,7 +149,7 @@ fn read(path: &Path) -> Result<Option<Kept>, String> {
     let mut text = String::new();
     let read = file.take(FILE_BYTES).read_to_string(&mut text);
     read.map_err(|error| wrong(error.to_string()))?;
-    Kept::from_json(&text)
+    StoredSignIn::from_json(&text)
         .map(Some)
         .map_err(|why| wrong(format!("{why}; remove it")))
 }

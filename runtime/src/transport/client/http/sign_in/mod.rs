@@ -11,15 +11,18 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use mcp_revisions_auth::{
-    Answer, Cause, Challenge, DpopKey, Kept, Proof, Refused, Request, Settings,
+    Cause, Challenge, DpopKey, FlowRequest, FlowResponse, Proof, RefusedRequest, Settings,
+    StoredSignIn,
 };
 use tokio::sync::watch;
 
-use super::authorize::{AuthProvider, Credentials, HttpRequest, Next, Pending, Refusal, TokenId};
+use super::authorize::{
+    AuthFuture, AuthProvider, AuthRefusal, Credentials, HttpRequest, RefusalFate, TokenId,
+};
 use super::options::Http;
 use crate::transport::panics::lock;
 use crate::transport::spawn::spawn;
-use drive::{Browser, Driver, now};
+use drive::{Browser, FlowDriver, now};
 pub use file::{FileStore, KeptFile};
 pub use store::{MemoryStore, StoreGuard, TokenStore};
 
@@ -36,30 +39,30 @@ const FRESH: Duration = Duration::from_secs(10);
 /// A person signs in with a browser that comes back to a listener on loopback; grants of the settings that have no person need
 /// no browser.
 #[derive(Clone)]
-pub struct OAuth(Arc<Inner>);
+pub struct OAuth(Arc<SignInShared>);
 
-struct Inner {
+struct SignInShared {
     settings: Settings,
-    driver: Driver,
+    driver: FlowDriver,
     store: Arc<dyn TokenStore>,
     wait: Duration,
-    log: Option<Log>,
-    state: Mutex<State>,
+    log: Option<SignInLog>,
+    state: Mutex<SignInState>,
 }
 
 /// Sees each request of a sign-in.
-type Log = Arc<dyn Fn(&Request, &Result<Answer, String>) + Send + Sync>;
+type SignInLog = Arc<dyn Fn(&FlowRequest, &Result<FlowResponse, String>) + Send + Sync>;
 /// The result of a flow, once it has one.
-type Outcome = Option<Result<(), String>>;
+type FlowOutcome = Option<Result<(), String>>;
 
 #[derive(Default)]
-struct State {
+struct SignInState {
     is_loaded: bool,
-    kept: Option<Kept>,
+    kept: Option<StoredSignIn>,
     /// The number of the current token.
     token: u64,
     /// The flow that runs.
-    flow: Option<watch::Receiver<Outcome>>,
+    flow: Option<watch::Receiver<FlowOutcome>>,
     /// The page that a person has to look at.
     page: Option<String>,
     /// When the last flow ended well.
@@ -72,10 +75,10 @@ struct State {
 /// Makes an [`OAuth`].
 pub struct OAuthBuilder {
     settings: Settings,
-    driver: Driver,
+    driver: FlowDriver,
     store: Arc<dyn TokenStore>,
     wait: Duration,
-    log: Option<Log>,
+    log: Option<SignInLog>,
 }
 
 impl OAuthBuilder {
@@ -119,7 +122,7 @@ impl OAuthBuilder {
     #[must_use]
     pub fn on_request(
         mut self,
-        log: impl Fn(&Request, &Result<Answer, String>) + Send + Sync + 'static,
+        log: impl Fn(&FlowRequest, &Result<FlowResponse, String>) + Send + Sync + 'static,
     ) -> Self {
         self.log = Some(Arc::new(log));
         self
@@ -128,7 +131,7 @@ impl OAuthBuilder {
     /// Returns the provider.
     #[must_use]
     pub fn build(self) -> OAuth {
-        OAuth(Arc::new(Inner {
+        OAuth(Arc::new(SignInShared {
             settings: self.settings,
             driver: self.driver,
             store: self.store,
@@ -153,7 +156,7 @@ impl OAuth {
     ) -> OAuthBuilder {
         let browser: Browser = Arc::new(browser);
         OAuthBuilder {
-            driver: Driver::new(http, browser, allows_private),
+            driver: FlowDriver::new(http, browser, allows_private),
             settings,
             store: Arc::new(MemoryStore::default()),
             wait: WAIT,
@@ -163,7 +166,7 @@ impl OAuth {
 
     /// Returns what is kept of the sign-in.
     #[must_use]
-    pub fn kept(&self) -> Option<Kept> {
+    pub fn kept(&self) -> Option<StoredSignIn> {
         let mut state = lock(&self.0.state);
         // Without a token, a server says what it wants.
         let _ = self.0.load(&mut state);
@@ -174,7 +177,7 @@ impl OAuth {
     ///
     /// # Errors
     /// Returns why the sign-in failed.
-    pub async fn sign_in(&self, refused: Option<Refused>) -> Result<(), String> {
+    pub async fn sign_in(&self, refused: Option<RefusedRequest>) -> Result<(), String> {
         let cause = refused.map_or(Cause::Login, Cause::Refused);
         let mut flow = self.begin(cause);
         let done = flow.wait_for(Option::is_some).await;
@@ -189,25 +192,27 @@ impl OAuth {
     ///
     /// # Errors
     /// Returns the rule that failed.
-    pub async fn check(&self, refusal: Refusal<'_>) -> Result<Kept, String> {
-        let cause = Cause::Check(Refused {
+    pub async fn check(&self, refusal: AuthRefusal<'_>) -> Result<StoredSignIn, String> {
+        let cause = Cause::Check(RefusedRequest {
             status: 401,
             challenges: Challenge::read(refusal.challenges()),
             protocol_version: refusal.protocol_version.map(str::to_owned),
             is_fresh: false,
         });
-        let log = |request: &Request, answer: &Result<Answer, String>| {
+        let log = |request: &FlowRequest, answer: &Result<FlowResponse, String>| {
             if let Some(log) = &self.0.log {
                 log(request, answer);
             }
         };
         let (settings, store) = (self.0.settings.clone(), MemoryStore::default());
         let driver = &self.0.driver;
-        driver.run(settings, None, cause, &store, |_| {}, log).await
+        driver
+            .run(settings, None, cause, &store, |_| Ok(()), log)
+            .await
     }
 
     /// Begins a flow, or joins the one that runs.
-    fn begin(&self, cause: Cause) -> watch::Receiver<Outcome> {
+    fn begin(&self, cause: Cause) -> watch::Receiver<FlowOutcome> {
         let mut state = lock(&self.0.state);
         if let Some(flow) = &state.flow {
             return flow.clone();
@@ -238,9 +243,9 @@ impl OAuth {
     }
 }
 
-impl Inner {
+impl SignInShared {
     /// Reads the store, once.
-    fn load(&self, state: &mut State) -> Result<(), String> {
+    fn load(&self, state: &mut SignInState) -> Result<(), String> {
         if !state.is_loaded {
             state.kept = self.store.load()?;
             state.is_loaded = true;
@@ -249,11 +254,15 @@ impl Inner {
     }
 
     /// Runs a flow under the lock of the store, unless another process has brought a new token meanwhile.
-    async fn run(&self, cause: Cause, before: Option<Kept>) -> Result<Kept, String> {
+    async fn run(
+        &self,
+        cause: Cause,
+        before: Option<StoredSignIn>,
+    ) -> Result<StoredSignIn, String> {
         let old = before.as_ref().and_then(|kept| kept.tokens.as_ref());
         let old = old.map(|tokens| tokens.access.clone());
         let is_login = cause == Cause::Login;
-        let is_new = |kept: &Kept| {
+        let is_new = |kept: &StoredSignIn| {
             let tokens = kept.tokens.as_ref();
             !is_login && tokens.is_some_and(|tokens| Some(&tokens.access) != old.as_ref())
         };
@@ -262,10 +271,15 @@ impl Inner {
         if let Some(kept) = kept.clone().filter(|kept| is_new(kept)) {
             return Ok(kept);
         }
+        // A person is not shown page after page; a refresh opens none.
         let opened = |page: &str| {
+            if !is_login {
+                self.count()?;
+            }
             lock(&self.state).page = Some(page.to_owned());
+            Ok(())
         };
-        let log = |request: &Request, answer: &Result<Answer, String>| {
+        let log = |request: &FlowRequest, answer: &Result<FlowResponse, String>| {
             if let Some(log) = &self.log {
                 log(request, answer);
             }
@@ -335,13 +349,13 @@ impl Inner {
 }
 
 /// The answer to a refusal.
-enum Answered {
-    Next(Next),
+enum RefusalAnswer {
+    Next(RefusalFate),
     Flow(Cause),
 }
 
 impl OAuth {
-    fn answer(&self, refusal: &Refusal<'_>) -> Answered {
+    fn answer(&self, refusal: &AuthRefusal<'_>) -> RefusalAnswer {
         let challenges = Challenge::read(refusal.challenges());
         let challenge = Challenge::choose(&challenges);
         let error = challenge.and_then(|it| it.get("error"));
@@ -355,19 +369,19 @@ impl OAuth {
             && state.nonce.as_deref() != Some(nonce)
         {
             state.nonce = Some(nonce.to_owned());
-            return Answered::Next(Next::Retry);
+            return RefusalAnswer::Next(RefusalFate::Retry);
         }
         if refusal
             .token
             .is_some_and(|token| token != TokenId(state.token))
         {
-            return Answered::Next(Next::Retry);
+            return RefusalAnswer::Next(RefusalFate::Retry);
         }
         let status = refusal.status.as_u16();
         if status == 403 && error != Some("insufficient_scope") {
-            return Answered::Next(Next::GiveUp(None));
+            return RefusalAnswer::Next(RefusalFate::GiveUp(None));
         }
-        Answered::Flow(Cause::Refused(Refused {
+        RefusalAnswer::Flow(Cause::Refused(RefusedRequest {
             status,
             challenges,
             protocol_version: refusal.protocol_version.map(str::to_owned),
@@ -398,7 +412,7 @@ impl AuthProvider for OAuth {
     fn credentials<'a>(
         &'a self,
         request: &'a HttpRequest<'a>,
-    ) -> Pending<'a, Result<Credentials, String>> {
+    ) -> AuthFuture<'a, Result<Credentials, String>> {
         Box::pin(async move {
             let is_due = {
                 let mut state = lock(&self.0.state);
@@ -414,22 +428,27 @@ impl AuthProvider for OAuth {
         })
     }
 
-    fn refused<'a>(&'a self, refusal: Refusal<'a>) -> Pending<'a, Next> {
+    fn refused<'a>(&'a self, refusal: AuthRefusal<'a>) -> AuthFuture<'a, RefusalFate> {
         let answered = self.answer(&refusal);
         Box::pin(async move {
             let cause = match answered {
-                Answered::Next(next) => return next,
-                Answered::Flow(cause) => cause,
+                RefusalAnswer::Next(next) => return next,
+                RefusalAnswer::Flow(cause) => cause,
             };
             let is_first = lock(&self.0.state).flow.is_none();
-            let counted = if is_first { self.0.count() } else { Ok(()) };
+            let has_person = self.0.settings.grant.has_person();
+            let counted = if is_first && !has_person {
+                self.0.count()
+            } else {
+                Ok(())
+            };
             let done = match counted {
                 Ok(()) => self.wait(cause).await,
                 Err(why) => Err(why),
             };
             match done {
-                Ok(()) => Next::Retry,
-                Err(why) => Next::GiveUp(Some(format!(
+                Ok(()) => RefusalFate::Retry,
+                Err(why) => RefusalFate::GiveUp(Some(format!(
                     "{} wants a sign-in: {why}",
                     self.0.settings.server
                 ))),

@@ -2,9 +2,9 @@
 
 use std::sync::Mutex;
 
-use mcp_revisions_auth::Kept;
+use mcp_revisions_auth::StoredSignIn;
 
-use super::super::authorize::Pending;
+use super::super::authorize::AuthFuture;
 use crate::transport::panics::lock;
 
 /// Holds the lock of a store until it is dropped.
@@ -16,13 +16,13 @@ pub trait TokenStore: Send + Sync + 'static {
     ///
     /// # Errors
     /// Returns why it cannot be read.
-    fn load(&self) -> Result<Option<Kept>, String>;
+    fn load(&self) -> Result<Option<StoredSignIn>, String>;
 
     /// Stores it.
     ///
     /// # Errors
     /// Returns why it cannot be written.
-    fn save(&self, kept: &Kept) -> Result<(), String>;
+    fn save(&self, kept: &StoredSignIn) -> Result<(), String>;
 
     /// Returns a guard for a sign-in or a refresh, or `None` while another one has it.
     ///
@@ -33,14 +33,14 @@ pub trait TokenStore: Send + Sync + 'static {
 
 /// A store in memory, of one process.
 #[derive(Debug, Default)]
-pub struct MemoryStore(Mutex<Option<Kept>>);
+pub struct MemoryStore(Mutex<Option<StoredSignIn>>);
 
 impl TokenStore for MemoryStore {
-    fn load(&self) -> Result<Option<Kept>, String> {
+    fn load(&self) -> Result<Option<StoredSignIn>, String> {
         Ok(lock(&self.0).clone())
     }
 
-    fn save(&self, kept: &Kept) -> Result<(), String> {
+    fn save(&self, kept: &StoredSignIn) -> Result<(), String> {
         *lock(&self.0) = Some(kept.clone());
         Ok(())
     }
@@ -54,8 +54,8 @@ impl TokenStore for MemoryStore {
 /// Waits for the guard of a store; `None` if `is_new` finds that another process has brought what is wanted.
 pub(super) fn guard<'a>(
     store: &'a dyn TokenStore,
-    is_new: impl Fn(&Kept) -> bool + Send + 'a,
-) -> Pending<'a, Result<Option<StoreGuard>, String>> {
+    is_new: impl Fn(&StoredSignIn) -> bool + Send + 'a,
+) -> AuthFuture<'a, Result<Option<StoreGuard>, String>> {
     Box::pin(async move {
         loop {
             if let Some(guard) = store.try_lock()? {
