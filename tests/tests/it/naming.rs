@@ -34,7 +34,10 @@ fn offences(sources: &[(String, String)]) -> BTreeMap<&'static str, Vec<String>>
             let place = format!("{file}:{}: {}", at + 1, line.trim());
             if let Some(hit) = TYPE.captures(line) {
                 let name = hit.get(1).or(hit.get(2)).unwrap().as_str();
-                types.entry(name.to_owned()).or_default().push(place.clone());
+                types
+                    .entry(name.to_owned())
+                    .or_default()
+                    .push(place.clone());
             }
             if OPENING.is_match(line) {
                 all.entry("openings").or_default().push(place.clone());
@@ -47,9 +50,9 @@ fn offences(sources: &[(String, String)]) -> BTreeMap<&'static str, Vec<String>>
             }
         }
     }
-    let repeated = types.into_iter().filter(|(name, places)| {
-        places.len() > 1 && !SHARED_NAMES.contains(&name.as_str())
-    });
+    let repeated = types
+        .into_iter()
+        .filter(|(name, places)| places.len() > 1 && !SHARED_NAMES.contains(&name.as_str()));
     let repeated = repeated.map(|(name, places)| format!("{name}: {}", places.join(", ")));
     all.insert("type-names", repeated.collect());
     all
@@ -58,7 +61,9 @@ fn offences(sources: &[(String, String)]) -> BTreeMap<&'static str, Vec<String>>
 #[test]
 fn no_count_of_unclear_names_and_openings_rises() {
     let is_by_hand = |(file, _): &(String, String)| {
-        !["generated/", "tests/"].iter().any(|folder| file.starts_with(folder))
+        !["generated/", "tests/"]
+            .iter()
+            .any(|folder| file.starts_with(folder))
             && !file.contains("/examples/")
     };
     let all: Vec<(String, String)> = sources(&root()).into_iter().filter(is_by_hand).collect();
@@ -83,9 +88,17 @@ fn each_offence_is_counted_where_it_stands() {
     let source = "/// What it is.\npub struct Open;\n// Where it goes.\nfn f() {\n    match is {\n        true => 1,\n        false => 2,\n    };\n    let all = all.iter();\n    let one = other.iter();\n}\n";
     let sources = ["a.rs", "b.rs"].map(|file| (file.to_owned(), source.to_owned()));
     let found = offences(&sources);
-    let counts: Vec<(&str, usize)> = found.iter().map(|(name, places)| (*name, places.len())).collect();
+    let counts: Vec<(&str, usize)> = found
+        .iter()
+        .map(|(name, places)| (*name, places.len()))
+        .collect();
     assert_eq!(
         counts,
-        [("boolean-arms", 4), ("openings", 4), ("shadows", 2), ("type-names", 1)]
+        [
+            ("boolean-arms", 4),
+            ("openings", 4),
+            ("shadows", 2),
+            ("type-names", 1)
+        ]
     );
 }
