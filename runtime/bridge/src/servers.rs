@@ -5,6 +5,11 @@
 //! themselves, so that a server cannot tell one client from another that says the same; those of one owner share one, unless
 //! clients are isolated: then each connection of a client has a server.
 
+#![allow(
+    clippy::mutable_key_type,
+    reason = "sessions and connections are told apart by their address, which does not change"
+)]
+
 use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -27,7 +27,7 @@ impl Layers {
         let params = std::mem::take(&mut call.params);
         let message =
             LayerMessage::new(Direction::ClientToServer, true, call.method.clone(), params)
-                .from_peer(Some(call.peer), Some(Arc::clone(&call.caller)))
+                .with_sender(Some(call.peer), Some(Arc::clone(&call.caller)))
                 .of_client(Some(peer.clone()), peer.session());
         let peer = peer.with_layers(self);
         self.run(message, move |params| {
@@ -57,7 +57,7 @@ impl Layers {
         let params = std::mem::take(&mut notice.params);
         let method = notice.method.clone();
         let message = LayerMessage::new(Direction::ClientToServer, false, method, params)
-            .from_peer(Some(notice.peer), None)
+            .with_sender(Some(notice.peer), None)
             .of_client(None, session.clone());
         let session = session.with_layers(self);
         self.pass_soon(message, move |params| {

@@ -88,7 +88,7 @@ impl LayerMessage {
     }
 
     /// Sets the revision of the peer, and the identity of the sender.
-    pub(crate) fn from_peer(
+    pub(crate) fn with_sender(
         mut self,
         revision: Option<Revision>,
         caller: Option<Arc<Caller>>,

@@ -117,7 +117,7 @@ fn all_faults(data: &toml::Table) -> Vec<Fault> {
     faults
 }
 
-pub fn data() -> toml::Table {
+pub(crate) fn data() -> toml::Table {
     let file = root().join("tests/words.toml");
     std::fs::read_to_string(file).unwrap().parse().unwrap()
 }
@@ -244,7 +244,7 @@ fn is_attribute(line: &str) -> bool {
 }
 
 /// The sources whose docs and errors people read, by path from the root.
-pub fn sources(root: &Path) -> Vec<(String, String)> {
+pub(crate) fn sources(root: &Path) -> Vec<(String, String)> {
     let mut sources = Vec::new();
     let mut folders: Vec<_> = ["codegen", "generated", "runtime", "tests/programs", "xtask"]
         .map(|folder| root.join(folder))

@@ -73,7 +73,7 @@ impl<App: Spoken, H> Handlers<App, H> {
         }
         let (method, params) = (call.method.clone(), std::mem::take(&mut call.params));
         let message = LayerMessage::new(SERVER, true, method, params)
-            .from_peer(Some(call.peer), Some(Arc::clone(&call.caller)));
+            .with_sender(Some(call.peer), Some(Arc::clone(&call.caller)));
         self.how.layers.run(message, move |params| {
             call.params = params;
             last(call)

@@ -23,7 +23,7 @@ impl<App: Spoken> Client<App> {
     ) -> LayerMessage {
         let spoken = self.handle.server().map(|facts| facts.revision);
         let (direction, params) = (Direction::ClientToServer, params.unwrap_or_default());
-        LayerMessage::new(direction, is_request, method, params).from_peer(spoken, None)
+        LayerMessage::new(direction, is_request, method, params).with_sender(spoken, None)
     }
 
     /// Sends a request through the layers. An error that is not of the server stays what it is if the layers return it.
