@@ -1,7 +1,7 @@
 //! The changes between two states of the protocol, by wire path.
 //!
-//! [`compare`] takes two [`Side`]s and gives back rows: what happened, where on the wire, who breaks,
-//! and a text that shows it. [`Settings`] then applies what `spec/diff.toml` decides, and [`marked`]
+//! [`compare`] takes two [`ComparedSide`]s and gives back rows: what happened, where on the wire, who breaks,
+//! and a text that shows it. [`DiffSettings`] then applies what `spec/diff.toml` decides, and [`marked`]
 //! tells which rows are there because of an erratum. Rendering is `crate::render`'s business.
 
 mod baseline;

@@ -2,7 +2,7 @@
 //! and plans of conversions come out.
 //!
 //! A pure library without syn or typify: no clock, no network, no environment.
-//! It reads the disk in [`spec::Spec::read`] and writes it in [`spec::Directory::write`] and [`files::FileSet::write`], nowhere else.
+//! It reads the disk in [`spec::Spec::read`] and writes it in [`spec::SpecDirectory::write`] and [`files::FileSet::write`], nowhere else.
 
 pub mod analyze;
 #[cfg(feature = "command")]

@@ -26,7 +26,7 @@ pub struct Proof<'a> {
 }
 
 impl DpopKey {
-    /// Reads a key that is [kept](crate::Kept::dpop_key).
+    /// Reads a key that is [kept](crate::StoredSignIn::dpop_key).
     ///
     /// # Errors
     /// Returns an error if the text is not such a key.

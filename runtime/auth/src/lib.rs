@@ -1,8 +1,8 @@
 //! Sign-in of a client to an MCP server by OAuth, in every revision, without sockets and without a clock.
 //!
-//! A [`Flow`] is one sign-in, one step-up or one refresh. It returns the [`Step`] to do next, and takes what came of it:
+//! A [`Flow`] is one sign-in, one step-up or one refresh. It returns the [`FlowStep`] to do next, and takes what came of it:
 //! the response to a request, or the query with which the browser came back. Its caller sends requests, opens pages and keeps
-//! what is [`Kept`]. What the revision of the server is cannot be known before the sign-in, so a flow follows the latest rules
+//! what is [`StoredSignIn`]. What the revision of the server is cannot be known before the sign-in, so a flow follows the latest rules
 //! and falls back to those of 2025-03-26 only on evidence
 //! ([authorization](https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization)).
 

@@ -16,7 +16,7 @@ pub struct Summary {
     pub rows: usize,
     /// By level, worst first, levels without rows left out.
     pub levels: Vec<KindCount>,
-    /// By kind, in the order of [`Kind::ALL`].
+    /// By kind, in the order of [`ChangeKind::ALL`].
     pub kinds: Vec<KindCount>,
     /// Number of wire paths reached.
     pub wire_paths: usize,

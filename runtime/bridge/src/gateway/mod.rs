@@ -155,7 +155,7 @@ impl Gateway {
         }
     }
 
-    /// Returns what stands before the names of the tools of a server, and in its path in a [`Directory`](crate::Directory): its
+    /// Returns what stands before the names of the tools of a server, and in its path in a [`ServerDirectory`](crate::ServerDirectory): its
     /// name in letters, digits, `-` and `_`, at most 32 of them; `None` if nothing of the name can be used.
     #[must_use]
     pub fn prefix(name: &str) -> Option<String> {

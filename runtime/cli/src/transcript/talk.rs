@@ -379,7 +379,7 @@ impl Talk {
         Some((&open.method, at.saturating_sub(open.at?)))
     }
 
-    /// Forgets what was counted, found and answered, so that traffic may go by for ever; see [`Requests::forget`].
+    /// Forgets what was counted, found and answered, so that traffic may go by for ever; see [`OpenRequests::forget`].
     pub(crate) fn forget(&mut self, before: usize) {
         self.requests.forget(before);
         self.findings = TranscriptFindings::default();

@@ -152,7 +152,7 @@ impl Options {
         self
     }
 
-    /// Sets how long [`serve`] waits for a client that reads nothing of its answer before it closes the connection;
+    /// Sets how long [`serve`](super::serve) waits for a client that reads nothing of its answer before it closes the connection;
     /// 30 seconds by default.
     #[must_use]
     pub fn with_write_time(mut self, time: Duration) -> Self {
@@ -164,7 +164,7 @@ impl Options {
     /// client may take up a quarter of it, and one message of
     /// [`Limits::max_message_bytes`](crate::Limits::max_message_bytes) in any case.
     ///
-    /// A client is a [`Principal`], else a [`PeerAddress`]. Requests that wait for their client's input do not count: they
+    /// A client is a [`Principal`](super::Principal), else a [`PeerAddress`](super::PeerAddress). Requests that wait for their client's input do not count: they
     /// may take up a quarter as much, all together, with the same shares.
     #[must_use]
     pub fn with_body_bytes(mut self, bytes: usize) -> Self {
@@ -180,7 +180,7 @@ impl Options {
         self
     }
 
-    /// Sets how many connections [`serve`] keeps open from one address; a quarter of all by default. Raise it where a
+    /// Sets how many connections [`serve`](super::serve) keeps open from one address; a quarter of all by default. Raise it where a
     /// proxy has one address for all its clients. Where an address has as many, its longest idle connection makes room, one
     /// without a call; a stream that waits for changes is no call. Without one, the new connection gets status 503.
     #[must_use]
@@ -189,7 +189,7 @@ impl Options {
         self
     }
 
-    /// Sets how many connections [`serve`] keeps open at a time; 10,000 by default. Where all are taken, the address that has
+    /// Sets how many connections [`serve`](super::serve) keeps open at a time; 10,000 by default. Where all are taken, the address that has
     /// most idle ones loses the longest idle one; without one, the new connection waits.
     #[must_use]
     pub fn with_connections(mut self, connections: usize) -> Self {
@@ -210,7 +210,7 @@ impl Options {
     ///
     /// All replicas need the same handlers and options, and the same
     /// [key](crate::sansio::Server::with_request_state_key). Requests of a session are handled by the replica that runs it; of the
-    /// extensions that a layer has inserted, only [`Principal`] and [`PeerAddress`] go there with them.
+    /// extensions that a layer has inserted, only [`Principal`](super::Principal) and [`PeerAddress`](super::PeerAddress) go there with them.
     #[must_use]
     pub fn with_backplane(mut self, backplane: impl Backplane) -> Self {
         self.backplane = Some(Arc::new(backplane));
@@ -268,7 +268,7 @@ impl Options {
         self
     }
 
-    /// Sets how long [`serve_until`] and [`serve_layered`] take calls after their stop signal, while the
+    /// Sets how long [`serve_until`](super::serve_until) and [`serve_layered`](super::serve_layered) take calls after their stop signal, while the
     /// [readiness](Self::with_readiness) says 503; no time by default. Set it to what the balancer needs to notice: the interval
     /// of its checks times the number of failures that it waits for, and a second.
     #[must_use]
@@ -334,7 +334,7 @@ impl Options {
     /// Switches the check of parameter headers off, which tools name by `x-mcp-header`. The tools of a `Router` are known; other handlers,
     /// and a router with `dynamic_tools`, are sent a `tools/list` of the server's own before the first such call of each
     /// caller, with its headers, all pages, and again after 60 seconds. The call waits for it, for 10 seconds at most.
-    /// [`Counters`] leave it out. Switch the check off if that costs too much and no proxy on the way decides by these
+    /// [`Counters`](super::Counters) leave it out. Switch the check off if that costs too much and no proxy on the way decides by these
     /// headers.
     #[must_use]
     pub fn without_param_check(mut self) -> Self {
