@@ -7,7 +7,7 @@ use bytes::Bytes;
 use http::Request;
 use http_body_util::{BodyExt, Full};
 use mcp_revisions::backplane::{
-    Backplane, EventId, KeptEvent, Memory, Receiver, Reply, SessionRecord, To,
+    Backplane, EventId, KeptEvent, Memory, Receiver, ReplicaTarget, Reply, SessionRecord,
 };
 use mcp_revisions::http::{Options, Service};
 use mcp_revisions::sansio::server::Owner;
@@ -90,7 +90,7 @@ impl Backplane for Tapped {
         self.memory.leave(address)
     }
 
-    fn send(&self, to: To<'_>, message: Vec<u8>) -> Reply<bool> {
+    fn send(&self, to: ReplicaTarget<'_>, message: Vec<u8>) -> Reply<bool> {
         locked(&self.sent).push(message.clone());
         self.memory.send(to, message)
     }

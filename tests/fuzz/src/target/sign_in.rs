@@ -1,6 +1,8 @@
 //! The sign-in: challenges, and flows against servers that answer anything. No request leaves without TLS, since the server has TLS.
 
-use mcp_revisions_auth::{Answer, Cause, Challenge, Entropy, Flow, Kept, Refused, Settings, Step};
+use mcp_revisions_auth::{
+    Cause, Challenge, Entropy, Flow, FlowResponse, FlowStep, RefusedRequest, Settings, StoredSignIn,
+};
 
 use super::{Signature, Target, digest, kind_of};
 
@@ -73,7 +75,7 @@ fn run_flow(input: &[u8]) -> Result<Signature, String> {
     let text = String::from_utf8_lossy(input);
     let mut lines = text.split('\n');
     let challenges = Challenge::read([lines.next().unwrap_or_default()]);
-    let refused = Refused {
+    let refused = RefusedRequest {
         status: 401,
         challenges,
         protocol_version: None,
@@ -93,7 +95,7 @@ fn run_flow(input: &[u8]) -> Result<Signature, String> {
     };
     for _ in 0..200 {
         match flow.step(1_790_000_000) {
-            Step::Send(request) => {
+            FlowStep::Send(request) => {
                 if !request.url.starts_with("https://") {
                     return Err(format!("sends a request to {}", request.url));
                 }
@@ -105,7 +107,7 @@ fn run_flow(input: &[u8]) -> Result<Signature, String> {
                 }
                 behaviour.push_str(&format!("{:?}", request.purpose));
                 flow.answered(match line() {
-                    Some((status, body)) => Ok(Answer {
+                    Some((status, body)) => Ok(FlowResponse {
                         status: status.parse().unwrap_or(200),
                         dpop_nonce: None,
                         body: body.as_bytes().to_vec(),
@@ -113,8 +115,8 @@ fn run_flow(input: &[u8]) -> Result<Signature, String> {
                     None => Err("no route".to_owned()),
                 });
             }
-            Step::Listen(_) => flow.listening("http://127.0.0.1:50000/callback"),
-            Step::Open(page) => {
+            FlowStep::Listen(_) => flow.listening("http://127.0.0.1:50000/callback"),
+            FlowStep::Open(page) => {
                 let state = page
                     .split_once("&state=")
                     .map_or("", |(_, rest)| rest.split('&').next().unwrap_or(""));
@@ -122,15 +124,15 @@ fn run_flow(input: &[u8]) -> Result<Signature, String> {
                 flow.returned(query.replace("{state}", state));
                 behaviour.push_str("Open");
             }
-            Step::Keep(kept) => {
+            FlowStep::Keep(kept) => {
                 keeps(&kept)?;
                 flow.kept();
             }
-            Step::Done(kept) => {
+            FlowStep::Done(kept) => {
                 keeps(&kept)?;
                 return Ok(digest((behaviour + "Done").as_bytes()));
             }
-            Step::Failed(error) => {
+            FlowStep::Failed(error) => {
                 let shown = error.to_string();
                 if shown.chars().any(char::is_control) {
                     return Err(format!("an error with control characters: {shown:?}"));
@@ -143,9 +145,9 @@ fn run_flow(input: &[u8]) -> Result<Signature, String> {
 }
 
 /// What is kept is read back as it was.
-fn keeps(kept: &Kept) -> Result<(), String> {
+fn keeps(kept: &StoredSignIn) -> Result<(), String> {
     let text = kept.to_json();
-    match Kept::from_json(&text) {
+    match StoredSignIn::from_json(&text) {
         Ok(again) if again == *kept => Ok(()),
         Ok(_) => Err("what is kept is read back as something else".to_owned()),
         Err(error) => Err(format!("what is kept cannot be read: {error}")),
