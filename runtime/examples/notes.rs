@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use mcp_revisions::http::{self, Options};
 use mcp_revisions::latest::{self as mcp, CallClient};
-use mcp_revisions::service::router::{ChangeNotices, State};
+use mcp_revisions::service::router::{Changes, State};
 use mcp_revisions::service::{Error, Json, LogLevel, RequestContext, Router};
 use mcp_revisions::{Latest, args};
 use schemars::JsonSchema;
@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Default)]
 struct Shelf {
     notes: Mutex<BTreeMap<String, String>>,
-    changes: ChangeNotices,
+    changes: Changes,
 }
 
 impl Shelf {

@@ -36,7 +36,7 @@ pub(super) fn item(model: &Model, def: &TypeDef, union: &Union, docs: &TypeDocs)
     }
 }
 
-/// Returns the name of a variant's accessor; messages, which are told apart by their method, have none.
+/// Returns the name of a variant's accessor; messages have none, since their method tells which one it is.
 fn accessor(union: &Union, variant: &Variant) -> Option<Ident> {
     let is_read = !union.open && union.variants.len() > 1;
     let name = snake_case(&variant.name);

@@ -59,7 +59,6 @@ fn initialize_with_params_that_are_none_is_refused_and_opens_nothing() {
         json!({}),
         json!({"protocolVersion": 5, "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}),
         json!({"protocolVersion": "2025-11-25", "capabilities": {}}),
-        json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c"}}),
     ];
     for params in cases {
         let text = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})
@@ -70,6 +69,21 @@ fn initialize_with_params_that_are_none_is_refused_and_opens_nothing() {
         assert_eq!(body(&reply)["error"]["code"], -32602, "{params}");
         assert_eq!(channel.session_revision(), None);
     }
+}
+
+#[test]
+fn a_client_that_leaves_out_its_version_gets_its_session() {
+    let server = server(Revision::V2025_11_25);
+    let mut channel = Channel::new();
+    let params =
+        json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c"}});
+    let text =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}).to_string();
+    let received = server.receive(&mut channel, None, text.as_bytes(), NOW);
+    let reply = received.reply.unwrap();
+    assert!(reply.opens_session);
+    assert_eq!(body(&reply)["result"]["protocolVersion"], "2025-11-25");
+    assert_eq!(channel.session_revision(), Some(Revision::V2025_11_25));
 }
 
 #[test]

@@ -30,7 +30,7 @@
 //! connection.receive(None, br#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"what?"}}"#, now);
 //! let Some(Output::Send(probe)) = connection.poll() else { panic!("nothing to send") };
 //! assert!(probe.text.contains(r#""method":"server/discover""#));
-//! # Ok::<(), mcp_revisions_sansio::client::Refused>(())
+//! # Ok::<(), mcp_revisions_sansio::client::RequestRefusal>(())
 //! ```
 
 mod answer;

@@ -9,7 +9,7 @@ use super::{CallOptions, Client};
 use crate::layer::LayerMessage;
 use crate::service::Error;
 
-/// Returns params as they are sent: none where the application gave none and no layer has added any.
+/// Returns params as they are sent. Returns `None` if the application gave none and no layer has added any.
 fn sent(params: Json, has_params: bool) -> Option<Json> {
     (has_params || params.text() != "{}").then_some(params)
 }

@@ -26,7 +26,7 @@ const KEPT: usize = 256;
 /// # drop(router);
 /// ```
 #[derive(Debug, Clone)]
-pub struct ChangeNotices {
+pub struct Changes {
     sender: broadcast::Sender<ChangeNotice>,
     others: Option<Arc<OtherReplicas>>,
 }
@@ -39,13 +39,13 @@ struct ChangeNotice {
     uri: Option<String>,
 }
 
-impl Default for ChangeNotices {
+impl Default for Changes {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl ChangeNotices {
+impl Changes {
     /// Creates the changes of a server without subscribers.
     #[must_use]
     pub fn new() -> Self {
@@ -205,7 +205,7 @@ impl std::fmt::Debug for OtherReplicas {
 impl Router {
     /// Sends notifications of these changes to subscribed clients: of lists, and of resources.
     #[must_use]
-    pub fn with_changes(mut self, changes: &ChangeNotices) -> Self {
+    pub fn with_changes(mut self, changes: &Changes) -> Self {
         self.changes = Some(changes.clone());
         self
     }

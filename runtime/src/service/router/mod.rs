@@ -30,7 +30,7 @@ use mcp_revisions_core::errors::shortened;
 use mcp_revisions_core::{Latest, latest as mcp, methods};
 use mcp_wire::args::Version;
 
-pub use changes::ChangeNotices;
+pub use changes::Changes;
 pub use handler::{Handler, NoArguments, OnlyContext, WithState};
 pub use result::{Described, IntoContents, IntoPromptResult, IntoToolResult, IntoValues, Json};
 pub(in crate::service) use state::States;
@@ -63,7 +63,7 @@ pub struct Router {
     states: Arc<States>,
     /// The functions that take a state, and its type.
     wanted_states: Vec<(String, StateType)>,
-    changes: Option<ChangeNotices>,
+    changes: Option<Changes>,
     layers: Layers,
     extensions: mcp_wire::Map<mcp_wire::JsonObject>,
     problems: Vec<String>,

@@ -21,7 +21,7 @@ fn outgoing(is_request: bool, method: &str, params: Option<&Json>) -> LayerMessa
     )
 }
 
-/// Returns params as they are sent: none where the application gave none and no layer has added any.
+/// Returns params as they are sent. Returns `None` if the application gave none and no layer has added any.
 fn sent(params: &Json, has_params: bool) -> Option<&Json> {
     (has_params || params.text() != "{}").then_some(params)
 }

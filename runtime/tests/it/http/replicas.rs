@@ -15,7 +15,7 @@ use mcp_revisions::http::{Body, Options, Principal, Service};
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
 use mcp_revisions::sansio::server::{IncomingRequest, Owner, TaskStore};
 use mcp_revisions::serve::Peer;
-use mcp_revisions::service::router::ChangeNotices;
+use mcp_revisions::service::router::Changes;
 use mcp_revisions::service::{Error, McpServer, RequestContext, Router};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
@@ -108,10 +108,10 @@ async fn a_call_that_one_has_parked_is_refused_clearly_by_one_that_shares_nothin
 }
 
 /// Services that share a backplane, as many as are asked for.
-fn sharing(count: usize, changes: &mut Vec<ChangeNotices>) -> Vec<Service> {
+fn sharing(count: usize, changes: &mut Vec<Changes>) -> Vec<Service> {
     let backplane = Memory::new();
     let each = |_| {
-        let own = ChangeNotices::new().shared_by(backplane.clone());
+        let own = Changes::new().shared_by(backplane.clone());
         changes.push(own.clone());
         let options = Options::new().with_backplane(backplane.clone());
         replica(&own).into_http_service(options)
@@ -120,7 +120,7 @@ fn sharing(count: usize, changes: &mut Vec<ChangeNotices>) -> Vec<Service> {
 }
 
 /// Tools that a client can notice all of: one asks, one tells its progress and waits, one logs.
-pub(crate) fn replica(changes: &ChangeNotices) -> McpServer<Latest> {
+pub(crate) fn replica(changes: &Changes) -> McpServer<Latest> {
     let waits = |cx: RequestContext<Latest>| async move {
         cx.progress(1, 2).await;
         tokio::time::sleep(Duration::from_secs(600)).await;
@@ -567,7 +567,7 @@ async fn a_session_that_was_opened_before_there_were_other_replicas_goes_on_once
     let served = || {
         let options = Options::new().with_backplane(backplane.clone());
         let options = options.with_idle_timeout(Duration::from_secs(80));
-        replica(&ChangeNotices::new()).into_http_service(options)
+        replica(&Changes::new()).into_http_service(options)
     };
     let first = served();
     let session = open(&first, "2025-11-25").await;
@@ -654,9 +654,9 @@ impl Backplane for Cut {
 async fn an_answer_that_cannot_be_sent_to_its_client_becomes_an_error_once_the_backplane_is_back() {
     let cut = Cut::default();
     let options = Options::new().with_backplane(cut.clone());
-    let home = replica(&ChangeNotices::new()).into_http_service(options);
+    let home = replica(&Changes::new()).into_http_service(options);
     let options = Options::new().with_backplane(cut.memory.clone());
-    let other = replica(&ChangeNotices::new()).into_http_service(options);
+    let other = replica(&Changes::new()).into_http_service(options);
     let session = open(&home, "2025-11-25").await;
     cut.is_away.store(true, Ordering::SeqCst);
     let call = in_session(&session, &call("add", json!({})));
@@ -677,9 +677,9 @@ async fn an_answer_that_cannot_be_sent_to_its_client_becomes_an_error_once_the_b
 async fn a_replica_that_waits_for_no_other_does_not_ask_whether_it_is_there() {
     let cut = Cut::default();
     let options = Options::new().with_backplane(cut.memory.clone());
-    let home = replica(&ChangeNotices::new()).into_http_service(options);
+    let home = replica(&Changes::new()).into_http_service(options);
     let options = Options::new().with_backplane(cut.clone());
-    let other = replica(&ChangeNotices::new()).into_http_service(options);
+    let other = replica(&Changes::new()).into_http_service(options);
     let session = open(&home, "2025-11-25").await;
     let params = json!({"name": "waits", "arguments": {}, "_meta": {"progressToken": "p"}});
     let waiting = in_session(&session, &request(7, "tools/call", params));

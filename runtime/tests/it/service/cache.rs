@@ -9,7 +9,7 @@ use mcp_revisions::latest::{self as mcp, ServerHandlers};
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::mcp_wire::service::Caller;
 use mcp_revisions::service::client::ClientBuilder;
-use mcp_revisions::service::router::ChangeNotices;
+use mcp_revisions::service::router::Changes;
 use mcp_revisions::service::{Client, Error, RequestContext, Router, Server};
 use mcp_revisions::{Latest, Revision};
 use serde_json::json;
@@ -123,7 +123,7 @@ async fn a_result_that_the_cache_has_no_room_for_is_asked_for_again() {
 
 #[tokio::test]
 async fn a_change_that_a_client_listens_for_ends_the_results_that_it_is_about() {
-    let changes = ChangeNotices::new();
+    let changes = Changes::new();
     let told = changes.clone();
     let listed = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&listed);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use mcp_revisions::http::Options;
 use mcp_revisions::service::Router;
-use mcp_revisions::service::router::ChangeNotices;
+use mcp_revisions::service::router::Changes;
 use mcp_revisions::{Lifecycle, Limits, Revision};
 use serde_json::{Value, json};
 use tokio::io::duplex;
@@ -31,7 +31,7 @@ async fn limited(revision: Revision, router: Router, limits: Limits) -> Peer {
     Peer::connect(revision, near).await
 }
 
-fn router(changes: &ChangeNotices) -> Router {
+fn router(changes: &Changes) -> Router {
     let router = Router::new().with_changes(changes);
     router
         .tool("a", "", || async { "a" })
@@ -56,7 +56,7 @@ async fn listens(peer: &mut Peer, revision: Revision) -> Option<Value> {
 #[tokio::test]
 async fn a_client_hears_what_it_listens_to_and_nothing_else() {
     for revision in revisions() {
-        let changes = ChangeNotices::new();
+        let changes = Changes::new();
         let mut peer = peer(revision, router(&changes)).await;
         // What the server does not have is not promised.
         let granted = json!({"toolsListChanged": true, "resourceSubscriptions": ["example://a"]});
@@ -78,7 +78,7 @@ async fn a_client_hears_what_it_listens_to_and_nothing_else() {
 #[tokio::test]
 async fn a_client_that_missed_something_hears_that_all_may_have_changed() {
     let revision = Revision::LATEST;
-    let changes = ChangeNotices::new();
+    let changes = Changes::new();
     let mut peer = peer(revision, router(&changes)).await;
     listens(&mut peer, revision).await;
     // More than is kept, while nobody else runs on this thread.
@@ -97,7 +97,7 @@ async fn a_client_listens_to_as_many_resources_as_the_server_lets_it() {
         ..Limits::default()
     };
     for revision in revisions() {
-        let mut peer = limited(revision, router(&ChangeNotices::new()), limits).await;
+        let mut peer = limited(revision, router(&Changes::new()), limits).await;
         let refused = match revision.lifecycle() {
             Lifecycle::Handshake => {
                 let watched = |uri| ("resources/subscribe", json!({"uri": uri}));
@@ -143,7 +143,7 @@ async fn a_router_without_changes_promises_none() {
 #[tokio::test]
 async fn a_server_with_tasks_takes_up_subscriptions_and_tells_of_each_change_once() {
     for revision in revisions().filter(|it| it.lifecycle() == Lifecycle::Handshake) {
-        let changes = ChangeNotices::new();
+        let changes = Changes::new();
         let router = router(&changes).tool("task", "", || async { "done" });
         let mut peer = peer(revision, router.as_task()).await;
         for uri in ["example://a", "example://b"] {
@@ -168,7 +168,7 @@ async fn a_server_with_tasks_takes_up_subscriptions_and_tells_of_each_change_onc
 
 #[tokio::test]
 async fn a_subscription_outside_of_a_session_is_refused_as_a_method_that_is_not_there() {
-    let server = router(&ChangeNotices::new()).build("example", "1").unwrap();
+    let server = router(&Changes::new()).build("example", "1").unwrap();
     let options = Options::new().without_sessions();
     let service = server.into_http_service(options);
     for method in ["resources/subscribe", "resources/unsubscribe"] {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use mcp_revisions::http::{self, Options};
 use mcp_revisions::latest as mcp;
 use mcp_revisions::service::client::{Change, ChangeStream};
-use mcp_revisions::service::router::ChangeNotices;
+use mcp_revisions::service::router::Changes;
 use mcp_revisions::service::{Client, McpServer, Router, Server};
 use mcp_revisions::{Latest, Revision, RevisionSet};
 use tokio::io::{duplex, split};
@@ -17,7 +17,7 @@ use crate::service::peer::revisions;
 
 const NEWS: &str = "file:///news";
 
-fn server(only: Revision, changes: &ChangeNotices) -> McpServer<Latest> {
+fn server(only: Revision, changes: &Changes) -> McpServer<Latest> {
     let info = mcp::Implementation::new("example", mcp_revisions::args::Version("1"));
     let server = Server::new(&info).with_revisions(RevisionSet::from_iter([only]));
     let router = Router::new()
@@ -44,7 +44,7 @@ async fn next(stream: &mut ChangeStream) -> Option<Change> {
 }
 
 /// Changes the news until it is heard: nothing says when a stream of a handshake revision is there.
-async fn hears_news(stream: &mut ChangeStream, changes: &ChangeNotices) {
+async fn hears_news(stream: &mut ChangeStream, changes: &Changes) {
     let heard = async {
         loop {
             changes.resource(NEWS);
@@ -60,7 +60,7 @@ async fn hears_news(stream: &mut ChangeStream, changes: &ChangeNotices) {
 #[tokio::test]
 async fn changes_of_a_server_of_any_revision_are_one_stream() {
     for revision in revisions() {
-        let changes = ChangeNotices::new();
+        let changes = Changes::new();
         let running = server(revision, &changes);
         let (near, far) = duplex(1 << 16);
         crate::support::spawn(async move {
@@ -88,12 +88,12 @@ async fn changes_of_a_server_of_any_revision_are_one_stream() {
 struct Running {
     stop: oneshot::Sender<()>,
     served: JoinHandle<()>,
-    changes: ChangeNotices,
+    changes: Changes,
 }
 
 impl Running {
     async fn start(only: Revision, port: u16) -> (Self, u16) {
-        let changes = ChangeNotices::new();
+        let changes = Changes::new();
         let service = server(only, &changes).into_http_service(Options::default());
         let listener = http::bind(("127.0.0.1", port)).await.unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -169,7 +169,7 @@ async fn a_server_that_has_no_changes_refuses_to_be_listened_to() {
 #[tokio::test]
 async fn a_server_in_axum_that_closes_its_service_stops_though_clients_listen() {
     for revision in [Revision::V2025_11_25, Revision::LATEST] {
-        let changes = ChangeNotices::new();
+        let changes = Changes::new();
         let service = server(revision, &changes).into_http_service(Options::default());
         let app = axum::Router::new().route_service("/mcp", service.clone());
         let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0))

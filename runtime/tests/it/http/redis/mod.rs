@@ -17,7 +17,7 @@ use http::{Method, Request, Response, StatusCode};
 use http_body_util::Full;
 use mcp_revisions::backplane::Redis;
 use mcp_revisions::http::{Body, Options, Service};
-use mcp_revisions::service::router::ChangeNotices;
+use mcp_revisions::service::router::Changes;
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 use tower::ServiceExt;
@@ -125,7 +125,7 @@ impl Server {
         self.replica_of(|changes, options| replica(changes).into_http_service(options))
     }
 
-    fn replica_of(&self, service: impl FnOnce(&ChangeNotices, Options) -> Service) -> Replica {
+    fn replica_of(&self, service: impl FnOnce(&Changes, Options) -> Service) -> Replica {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
@@ -134,7 +134,7 @@ impl Server {
         let url = self.url();
         let (service, changes) = runtime.block_on(async {
             let redis = Redis::connect(url.as_str()).await.unwrap();
-            let changes = ChangeNotices::new().shared_by(redis.clone());
+            let changes = Changes::new().shared_by(redis.clone());
             let options = Options::new().with_backplane(redis);
             let options = options.with_health("/healthz").with_readiness("/readyz");
             (service(&changes, options), changes)
@@ -157,7 +157,7 @@ impl Drop for Server {
 struct Replica {
     runtime: Option<Runtime>,
     service: Service,
-    changes: ChangeNotices,
+    changes: Changes,
 }
 
 impl Replica {

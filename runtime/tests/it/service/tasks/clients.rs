@@ -6,7 +6,7 @@ use mcp_revisions::http::Options;
 use mcp_revisions::latest::{self as mcp, CallServer};
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::sansio::server::TaskStatus;
-use mcp_revisions::service::router::ChangeNotices;
+use mcp_revisions::service::router::Changes;
 use mcp_revisions::service::{Client, Error, Router};
 use mcp_revisions::{Lifecycle, Limits, Revision, args};
 use serde_json::{Value, json};
@@ -173,7 +173,7 @@ async fn a_stream_follows_as_many_tasks_as_it_may_and_no_more() {
 #[tokio::test]
 async fn a_stream_tells_of_tasks_beside_what_its_handler_tells() {
     let world = World::default();
-    let changes = ChangeNotices::new();
+    let changes = Changes::new();
     let router = Router::new().with_changes(&changes);
     let router = router.tool("task", "Runs as a task.", || async { "done" });
     let server = router.as_task().build("example", "1").unwrap();

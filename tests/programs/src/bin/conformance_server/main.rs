@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use mcp_revisions::backplane::Memory;
 use mcp_revisions::http::{self, Options};
-use mcp_revisions::service::router::ChangeNotices;
+use mcp_revisions::service::router::Changes;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -24,10 +24,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let mut services = Vec::new();
     for _ in 0..number(1).unwrap_or(1) {
         // haproxy asks there which replicas are ready.
-        let (changes, options) = (
-            ChangeNotices::new(),
-            Options::new().with_readiness("/readyz"),
-        );
+        let (changes, options) = (Changes::new(), Options::new().with_readiness("/readyz"));
         let (changes, options) = match arguments.get(2) {
             #[cfg(feature = "redis")]
             Some(url) => {

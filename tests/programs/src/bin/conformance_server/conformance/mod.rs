@@ -10,11 +10,11 @@ mod tools;
 use mcp_revisions::Latest;
 use mcp_revisions::args::MimeType;
 use mcp_revisions::latest as mcp;
-use mcp_revisions::service::router::ChangeNotices;
+use mcp_revisions::service::router::Changes;
 use mcp_revisions::service::{McpServer, Router, ServeError};
 
 /// The server, for every revision.
-pub(crate) fn server(changes: &ChangeNotices) -> Result<McpServer<Latest>, ServeError> {
+pub(crate) fn server(changes: &Changes) -> Result<McpServer<Latest>, ServeError> {
     let router = Router::new().with_changes(changes);
     let router = tools::register(router, changes);
     let router = questions::register(router);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use mcp_revisions::args::MimeType;
 use mcp_revisions::mcp_wire::JsonObject;
 use mcp_revisions::sansio::server::LogLevel;
-use mcp_revisions::service::router::ChangeNotices;
+use mcp_revisions::service::router::Changes;
 use mcp_revisions::service::{RequestContext, Router};
 use mcp_revisions::{Latest, latest as mcp};
 use tokio::time::sleep;
@@ -16,9 +16,9 @@ use super::{WHAT, embedded, image};
 /// How long there is between two things that a tool says.
 const PAUSE: Duration = Duration::from_millis(50);
 
-pub(super) fn register(router: Router, changes: &ChangeNotices) -> Router {
+pub(super) fn register(router: Router, changes: &Changes) -> Router {
     let simple = || async { "This is a simple text response for testing." };
-    let changed = |change: fn(&ChangeNotices)| {
+    let changed = |change: fn(&Changes)| {
         let changes = changes.clone();
         move || {
             change(&changes);
@@ -56,15 +56,11 @@ pub(super) fn register(router: Router, changes: &ChangeNotices) -> Router {
         .tool("test_logging_tool", WHAT, logs)
         .tool("test_tool_with_progress", WHAT, progresses)
         .tool("test_reconnection", WHAT, sends_away)
-        .tool(
-            "test_trigger_tool_change",
-            WHAT,
-            changed(ChangeNotices::tools),
-        )
+        .tool("test_trigger_tool_change", WHAT, changed(Changes::tools))
         .tool(
             "test_trigger_prompt_change",
             WHAT,
-            changed(ChangeNotices::prompts),
+            changed(Changes::prompts),
         )
         .tool(
             "test_trigger_resource_change",
