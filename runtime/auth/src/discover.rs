@@ -118,8 +118,9 @@ impl DocumentReader<'_> {
     ) -> Result<Option<ResourceMetadata>, AuthError> {
         let mut places = Vec::new();
         if let Some(named) = named {
-            check("resource_metadata of the challenge", named, server)?;
-            places.push(named.to_owned());
+            // The request goes to the URL as it was read: its text may have spaces or line breaks, which reading drops.
+            let named = check("resource_metadata of the challenge", named, server)?;
+            places.push(named.to_string());
         }
         places.extend(resource_places(server));
         places.dedup();
