@@ -26,7 +26,7 @@ const MAX_SPELLED: usize = 20_000;
 /// A shape before or after a change.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct View {
-    /// The presence of a member: required or not; absent for a value that is no member.
+    /// Set if a schema requires the member; `None` for a value that is not a member.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub required: Option<bool>,
     /// In one line, by the names of the schema: `Annotations`, `string | number`.

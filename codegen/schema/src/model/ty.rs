@@ -134,7 +134,7 @@ pub struct ModelMethod {
     pub result: Option<Ty>,
     /// Set if the result may ask for input first.
     pub input_required: bool,
-    /// The result once no input is required; absent where that is no one type.
+    /// The type of the result once the server requires no input; `None` if there are several types.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub complete: Option<Ty>,
     /// The member of the params that says what the request is about.

@@ -48,7 +48,7 @@ impl BriefItem {
 /// Maximum number of items in a line.
 const MAX_ITEMS: usize = 5;
 
-/// Maximum number of names in an item that is no message.
+/// Maximum number of names in an item about definitions, which are not messages.
 const MAX_NAMES: usize = 6;
 
 /// The place of a line among the others, and what its items have in common.

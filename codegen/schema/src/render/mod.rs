@@ -43,7 +43,7 @@ pub fn rules_met(diff: &Diff, change: &themes::ThemeChange<'_>) -> Vec<(String, 
         steps.entry(step).or_default().extend(rules);
     }
     let told = steps.into_iter().map(|(step, rules)| {
-        // Beside a rule that acts, the lack of rules for the rest goes without saying.
+        // The text names a rule that acts; it does not add that the other places need no rule.
         let others = rules.len() > 1;
         let told = rules.into_iter().filter(|rule| !others || *rule != PROVEN);
         (step.to_owned(), told.cloned().collect())

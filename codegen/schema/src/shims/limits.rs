@@ -288,7 +288,7 @@ fn each_is(graph: &Graph, each: Node) -> String {
 /// Returns a limit that is tighter than the one before, in words.
 fn limit(name: &str, before: Option<&Value>, now: &Value) -> Option<String> {
     let bare = name.trim_start_matches("[]");
-    // A default is no limit.
+    // The keyword `default` does not limit the values of a member.
     if bare == "default" {
         return None;
     }

@@ -207,7 +207,7 @@ fn settle(
     if !rows.is_empty() {
         return Settle::of(pair.file(), rows.join("\n"));
     }
-    // The value of an absent member goes without saying on the way back.
+    // The default of one direction implies the value of an absent member in the other one.
     let default = (rule.get(&StepDirection::Up).copied())
         .and_then(|action| action.strip_prefix("{ default = "))
         .filter(|_| rule.get(&StepDirection::Down).copied() == Some("\"drop\""));

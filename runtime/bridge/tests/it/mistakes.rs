@@ -264,7 +264,7 @@ async fn capabilities_that_are_true_or_an_empty_array_stay_declared() {
     }
 }
 
-/// Nothing of a server is made up where nobody needs it, and what it says stays.
+/// The bridge makes up a name or a version of a server only for clients that require one, and keeps those that the server gives.
 #[tokio::test]
 async fn a_server_is_introduced_by_its_own_name_or_by_none_where_none_is_needed() {
     let name = json!({ "name": "odd", "version": 7 });

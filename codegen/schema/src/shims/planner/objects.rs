@@ -155,7 +155,7 @@ impl<'m> Planner<'m> {
             Rest::Typed(ty) => Some(ty),
             Rest::Closed => None,
         });
-        // A value that the source cannot hold is no loss, and neither is one that the target takes as any JSON.
+        // The conversion loses nothing if the source cannot hold such a value, or if the target takes it as any JSON.
         if a.is_none() || b == Some(&Ty::Json) {
             return plan;
         }
