@@ -8,6 +8,8 @@ use mcp_wire::{ErrorObject, Json};
 use tokio::sync::Semaphore;
 
 use super::LayerMessage;
+#[cfg(any(feature = "server-http", feature = "server-stdio"))]
+use crate::transport::observe;
 use crate::transport::panics::caught;
 use crate::transport::spawn::{Boxed, boxed, spawn_if_possible};
 
@@ -143,6 +145,8 @@ impl Layers {
         last: impl FnOnce(Json) -> T + Send + 'static,
     ) -> Option<T> {
         let bytes = message.params.text().len().saturating_add(EACH);
+        #[cfg(any(feature = "server-http", feature = "server-stdio"))]
+        let method = message.method.clone();
         let mut passed = self.pass(message);
         match passed
             .as_mut()
@@ -152,7 +156,11 @@ impl Layers {
             Poll::Pending => {
                 let room = Arc::clone(&self.0.as_ref()?.room);
                 let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
-                let permit = room.try_acquire_many_owned(bytes).ok()?;
+                let Ok(permit) = room.try_acquire_many_owned(bytes) else {
+                    #[cfg(any(feature = "server-http", feature = "server-stdio"))]
+                    observe::notification_dropped(&method);
+                    return None;
+                };
                 spawn_if_possible(async move {
                     let _permit = permit;
                     if let Some(params) = passed.await {

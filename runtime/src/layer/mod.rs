@@ -30,7 +30,7 @@
 mod handler;
 mod layers;
 
-use std::borrow::Cow;
+use std::borrow::{Borrow, Cow};
 use std::fmt;
 use std::sync::Arc;
 
@@ -48,6 +48,11 @@ pub use handler::LayeredHandler;
 /// For the crates that serve with this one.
 #[doc(hidden)]
 pub use layers::Layers;
+
+/// Returns params as they are sent. Returns `None` if the application gave none and no layer has added any.
+pub(crate) fn params_to_send<P: Borrow<Json>>(params: P, has_params: bool) -> Option<P> {
+    (has_params || params.borrow().text() != "{}").then_some(params)
+}
 
 /// A message on its way through a layer: a request or a notification, to the handlers or to the peer.
 pub struct LayerMessage {

@@ -6,13 +6,8 @@ use mcp_revisions_core::Spoken;
 use mcp_wire::{Direction, ErrorObject, Json};
 
 use super::{CallOptions, Client};
-use crate::layer::LayerMessage;
+use crate::layer::{LayerMessage, params_to_send};
 use crate::service::Error;
-
-/// Returns params as they are sent. Returns `None` if the application gave none and no layer has added any.
-fn sent(params: Json, has_params: bool) -> Option<Json> {
-    (has_params || params.text() != "{}").then_some(params)
-}
 
 impl<App: Spoken> Client<App> {
     fn message(
@@ -38,7 +33,9 @@ impl<App: Spoken> Client<App> {
         let failed: Arc<Mutex<Option<(ErrorObject, Error)>>> = Arc::default();
         let noted = Arc::clone(&failed);
         let answer = self.how.layers.run(message, move |params| async move {
-            let answer = client.send(method, sent(params, has_params)).await;
+            let answer = client
+                .send(method, params_to_send(params, has_params))
+                .await;
             answer.map_err(|error| {
                 let error = match error {
                     Error::Rpc(error) => return error,
@@ -71,7 +68,7 @@ impl<App: Spoken> Client<App> {
         let has_params = params.is_some();
         let message = self.message(false, method, params);
         let passed = self.how.layers.pass(message).await?;
-        Some(sent(passed, has_params))
+        Some(params_to_send(passed, has_params))
     }
 }
 

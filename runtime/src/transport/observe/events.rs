@@ -17,6 +17,14 @@ pub(super) fn refused(status: u16, why: &str) {
     }
 }
 
+#[cfg(any(feature = "server-http", feature = "server-stdio"))]
+pub(super) fn notification_dropped(method: &str) {
+    tracing::warn!(
+        method,
+        "a notification was dropped: too many wait in layers"
+    );
+}
+
 #[cfg(feature = "server-http")]
 pub(super) fn session_taken_over(session: &str) {
     tracing::info!(session, "a session goes on here: its replica is gone");

@@ -26,6 +26,12 @@ pub(crate) fn refused(status: u16, why: &str) {
     events::refused(status, why);
 }
 
+/// Reports that a notification was dropped, because too many wait in layers.
+#[cfg(any(feature = "server-http", feature = "server-stdio"))]
+pub(crate) fn notification_dropped(method: &str) {
+    events::notification_dropped(method);
+}
+
 /// Reports that a session goes on here whose replica is gone.
 #[cfg(feature = "server-http")]
 pub(crate) fn session_taken_over(session: &str) {

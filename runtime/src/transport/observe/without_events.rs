@@ -8,3 +8,6 @@ pub(super) fn session_taken_over(_: &str) {}
 
 #[cfg(feature = "redis")]
 pub(super) fn backplane(_: bool, _: &str) {}
+
+#[cfg(any(feature = "server-http", feature = "server-stdio"))]
+pub(super) fn notification_dropped(_: &str) {}

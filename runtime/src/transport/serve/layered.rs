@@ -4,7 +4,7 @@ use mcp_revisions_sansio::Fate;
 use mcp_wire::{Direction, ErrorObject, Json};
 
 use super::{Peer, Session};
-use crate::layer::{LayerMessage, Layers};
+use crate::layer::{LayerMessage, Layers, params_to_send};
 use crate::transport::spawn::Boxed;
 
 /// The rule of a notification that a layer has not forwarded, or holds.
@@ -19,11 +19,6 @@ fn outgoing(is_request: bool, method: &str, params: Option<&Json>) -> LayerMessa
         method.to_owned(),
         params,
     )
-}
-
-/// Returns params as they are sent. Returns `None` if the application gave none and no layer has added any.
-fn sent(params: &Json, has_params: bool) -> Option<&Json> {
-    (has_params || params.text() != "{}").then_some(params)
 }
 
 impl Peer {
@@ -49,7 +44,8 @@ impl Peer {
             return NOT_FORWARDED;
         };
         let peer = self.without_layers();
-        peer.notified(method, sent(&passed, params.is_some())).await
+        peer.notified(method, params_to_send(&passed, params.is_some()))
+            .await
     }
 
     #[cfg(feature = "tracing")]
@@ -62,7 +58,7 @@ impl Peer {
         let (peer, has_params) = (self.without_layers(), params.is_some());
         let method = method.to_owned();
         let passed = self.layers.pass_soon(message, move |params| {
-            peer.try_notify(&method, sent(&params, has_params))
+            peer.try_notify(&method, params_to_send(&params, has_params))
         });
         passed.unwrap_or(Some(NOT_FORWARDED))
     }
@@ -76,7 +72,8 @@ impl Peer {
         let (peer, has_params) = (self.without_layers(), params.is_some());
         let method = method.to_owned();
         self.layers.run(message, move |params| async move {
-            peer.asked(&method, sent(&params, has_params)).await
+            peer.asked(&method, params_to_send(&params, has_params))
+                .await
         })
     }
 }
@@ -101,7 +98,7 @@ impl Session {
         let (session, has_params) = (self.without_layers(), params.is_some());
         let method = method.to_owned();
         let passed = self.layers.pass_soon(message, move |params| {
-            session.notify(&method, sent(&params, has_params))
+            session.notify(&method, params_to_send(&params, has_params))
         });
         passed.unwrap_or(NOT_FORWARDED)
     }
@@ -115,7 +112,9 @@ impl Session {
         let (session, has_params) = (self.without_layers(), params.is_some());
         let method = method.to_owned();
         self.layers.run(message, move |params| async move {
-            session.asked(&method, sent(&params, has_params)).await
+            session
+                .asked(&method, params_to_send(&params, has_params))
+                .await
         })
     }
 }

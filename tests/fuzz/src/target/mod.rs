@@ -76,10 +76,9 @@ fn kind_of(text: &str) -> Signature {
 
 /// Returns an error unless a text that this project wrote is JSON.
 fn expect_json(text: &str, writer: &str) -> Result<(), String> {
-    match mcp_tests::text::parse(text) {
+    // Half of a surrogate pair passes: a peer may send one, and it goes on as it came.
+    match serde_json::from_str::<&serde_json::value::RawValue>(text) {
         Ok(_) => Ok(()),
-        Err(at) => Err(format!(
-            "{writer} wrote what is not JSON at byte {at}: {text}"
-        )),
+        Err(error) => Err(format!("{writer} wrote what is not JSON, {error}: {text}")),
     }
 }
