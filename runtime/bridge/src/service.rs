@@ -271,7 +271,7 @@ impl SharedBridge {
     }
 
     async fn handle(&self, request: Request<Received>) -> Response<Body> {
-        let (head, body) = request.into_parts();
+        let (mut head, body) = request.into_parts();
         if let Some(metrics) = self.settings.http.metrics(&head, || self.counters()) {
             return metrics;
         }
@@ -281,7 +281,14 @@ impl SharedBridge {
         if self.is_closed.load(Ordering::Acquire) {
             return answered(self.any(), Request::from_parts(head, body)).await;
         }
-        match self.settings.http.wanted(&head) {
+        let wanted = self.settings.http.wanted(&head);
+        // Nobody without a token starts a server.
+        if wanted != Wanted::Nothing
+            && let Err(refused) = self.settings.http.authorize(&mut head).await
+        {
+            return *refused;
+        }
+        match wanted {
             Wanted::Message if !is_too_long(&head) => self.first(head, body).await,
             // A client over HTTP+SSE names itself in the session that it opens.
             Wanted::Session => {

@@ -194,6 +194,25 @@ impl<App> RequestContext<App> {
         self.facts.peer.as_ref()
     }
 
+    /// Checks whether the access token of the call has these scopes, by the guard of the service
+    /// (`http::Options::with_guard`). Over stdio there are no tokens, and every scope is there.
+    ///
+    /// Return the error before anything was sent: the response then has status 403 and names the scopes, and the client signs in
+    /// again for them. Later the error is part of the stream, and clients do not follow it.
+    ///
+    /// # Errors
+    /// Returns an error if the token lacks one of the scopes, or if the service has no guard.
+    pub fn require_scopes<S: AsRef<str>>(
+        &self,
+        scopes: impl IntoIterator<Item = S>,
+    ) -> Result<(), Error> {
+        let mut scopes = scopes.into_iter().peekable();
+        match &self.facts.peer {
+            Some(peer) if scopes.peek().is_some() => Ok(peer.require_scopes(scopes)?),
+            _ => Ok(()),
+        }
+    }
+
     /// Returns how the client cancelled the call, with its reason; `None` if it did not, and in the handler of a notification.
     /// The future of the handler is dropped right after it was cancelled: a guard in it can ask.
     #[must_use]

@@ -173,6 +173,8 @@ fn a_server_in_axum_serves_those_who_have_a_token_and_knows_who_they_are() {
     };
     let (_server, address) = listening(Command::new(server).arg("0"));
     assert_eq!(posted(&address, "tools/call", "whoami", "").0, 401);
+    let alan = "Authorization: Bearer token-of-alan\r\n";
+    assert_eq!(posted(&address, "tools/call", "sign", alan).0, 403);
     for (token, text) in [("ada", "You are ada."), ("alan", "You are alan.")] {
         let token = format!("Authorization: Bearer token-of-{token}\r\n");
         let (status, answer) = posted(&address, "tools/call", "whoami", &token);

@@ -72,6 +72,8 @@ pub struct Router {
 struct Tool {
     tool: mcp::Tool,
     task: Option<AsTask>,
+    /// The scopes that the token of a call needs.
+    scopes: Vec<String>,
     run: tool::Run,
 }
 
@@ -328,6 +330,7 @@ impl mcp::ServerHandlers<RequestContext<Latest>> for Router {
         let cx = cx.with_states(&self.states);
         match (self.tools.get(&params.name), &self.dynamic_tools) {
             (Some(tool), _) => {
+                cx.require_scopes(&tool.scopes)?;
                 if tool.task.is_some_and(AsTask::is_at_once) {
                     cx.start_task().await?;
                 }

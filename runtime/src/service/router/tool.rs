@@ -10,6 +10,8 @@ use super::handler::{BoxedHandler, RouterFuture};
 use super::result::fails;
 use super::{Handler, IntoToolResult, Router, Tool};
 use crate::errors::abridged;
+#[cfg(doc)]
+use crate::service::RequestContext;
 
 /// The function of a tool, from the arguments of the request to its answer.
 pub(super) type Run = BoxedHandler<Option<JsonObject>, mcp::CallToolOutcome>;
@@ -84,14 +86,43 @@ impl Router {
         self
     }
 
+    /// Sets the scopes that calls need of the tool that was added last, as
+    /// [`require_scopes`](RequestContext::require_scopes) in its function would: without one of them the response has
+    /// status 403, and the client signs in again for them. Over stdio, calls need none.
+    ///
+    /// ```
+    /// # use mcp_revisions::service::Router;
+    /// let router = Router::new()
+    ///     .tool("now", "Tells the time.", || async { "noon" })
+    ///     .with_scopes(["time:read"]);
+    /// # let _ = router;
+    /// ```
+    #[must_use]
+    pub fn with_scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
+        match self.tools.all.last_mut() {
+            Some(last) => last.scopes = scopes.into_iter().map(Into::into).collect(),
+            None => {
+                let problem = "`with_scopes` comes before any tool: add the tool first".to_owned();
+                self.problems.push(problem);
+            }
+        }
+        self
+    }
+
     /// Registers a tool and its function.
     fn register(mut self, tool: mcp::Tool, run: Run) -> Self {
         let name = tool.name.clone();
         if let Err(problem) = takes_an_object(&tool.input_schema) {
             self.problems.push(format!("the tool `{name}` {problem}"));
         }
-        let task = None;
-        let free = self.tools.add(&name, Tool { tool, task, run });
+        let (task, scopes) = (None, Vec::new());
+        let added = Tool {
+            tool,
+            task,
+            scopes,
+            run,
+        };
+        let free = self.tools.add(&name, added);
         self.taken(free, "tools", &name);
         self
     }

@@ -93,7 +93,7 @@ fn quoted(text: &[u8]) -> String {
 }
 
 /// Returns whether an origin is one of this machine.
-fn is_loopback(origin: &str) -> bool {
+pub(super) fn is_loopback(origin: &str) -> bool {
     let lower = origin.to_ascii_lowercase();
     let Some(host) = lower
         .strip_prefix("http://")

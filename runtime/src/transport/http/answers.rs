@@ -13,12 +13,14 @@ use super::Body;
 use super::body::Events;
 use crate::backplane::Unavailable;
 use crate::errors::Refusal;
-use crate::headers;
 use crate::serve::Permit;
 use crate::transport::observe;
 
 /// The header by which a server asks that its events are passed on as they come.
 const UNBUFFERED: HeaderName = HeaderName::from_static("x-accel-buffering");
+
+/// The headers of responses that a page may read: the session, and the challenge of a guard.
+const READABLE: &str = "Mcp-Session-Id, WWW-Authenticate";
 
 /// The response to a request; or a step on the way to it, unless a response is given in its place.
 pub(super) type ResponseCount<T = Response<Body>> = Result<T, Box<Response<Body>>>;
@@ -104,7 +106,7 @@ pub(super) fn exposed(origin: HeaderValue, mut response: Response<Body>) -> Resp
     headers.insert(VARY, HeaderValue::from_static("Origin"));
     headers.insert(
         ACCESS_CONTROL_EXPOSE_HEADERS,
-        HeaderValue::from_static(headers::SESSION_ID),
+        HeaderValue::from_static(READABLE),
     );
     response
 }

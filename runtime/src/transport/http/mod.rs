@@ -24,8 +24,8 @@
 //!
 //! # Access control
 //! A request whose `Origin` or `Host` is not allowed gets status 403: it may come from a web page that uses DNS rebinding.
-//! Loopback names are allowed, and those of [`Options::allow_origin`] and [`Options::allow_host`]. There is no
-//! authentication: put a layer with it before the service.
+//! Loopback names are allowed, and those of [`Options::allow_origin`] and [`Options::allow_host`]. Everybody may send requests
+//! that pass: set a [`ResourceGuard`] that checks access tokens, or put a layer with authentication before the service.
 //!
 //! # Limits
 //! Requests, suspended requests, unread responses, connections and kept events have a budget each, and each client a share
@@ -37,6 +37,7 @@ mod answers;
 mod body;
 mod connections;
 mod counters;
+mod guard;
 mod http_sse;
 mod inner;
 mod intake;
@@ -59,6 +60,7 @@ use ::http::HeaderMap;
 pub use crate::serve::PeerConnection;
 pub use body::Body;
 pub use counters::Counters;
+pub use guard::{InvalidResource, ProtectedResource, ResourceGuard, TokenClaims, TokenRefusal};
 #[doc(hidden)]
 pub use intake::{Received, received};
 pub use listener::{Drain, bind, serve, serve_layered, serve_service, serve_until};

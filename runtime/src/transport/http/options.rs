@@ -7,6 +7,7 @@ use mcp_revisions_sansio::params::Learned;
 #[cfg(feature = "router")]
 use mcp_wire::Json;
 
+use super::guard::ResourceGuard;
 use super::metrics::Metrics;
 use crate::backplane::Backplane;
 
@@ -49,6 +50,7 @@ pub struct Options {
     /// The only path that is served, beside those of health and of HTTP+SSE.
     pub(super) path: Option<String>,
     pub(super) params: ParamCheck,
+    pub(super) guard: Option<Arc<ResourceGuard>>,
 }
 
 /// The source of the parameters of tools that headers of a call repeat.
@@ -104,6 +106,7 @@ impl Default for Options {
             http_sse: None,
             path: None,
             params: ParamCheck::ByList,
+            guard: None,
         }
     }
 }
@@ -210,7 +213,8 @@ impl Options {
     ///
     /// All replicas need the same handlers and options, and the same
     /// [key](crate::sansio::Server::with_request_state_key). Requests of a session are handled by the replica that runs it; of the
-    /// extensions that a layer has inserted, only [`Principal`](super::Principal) and [`PeerAddress`](super::PeerAddress) go there with them.
+    /// extensions that a layer has inserted, only [`Principal`](super::Principal), [`PeerAddress`](super::PeerAddress) and
+    /// [`TokenClaims`](super::TokenClaims) go there with them.
     #[must_use]
     pub fn with_backplane(mut self, backplane: impl Backplane) -> Self {
         self.backplane = Some(Arc::new(backplane));
@@ -339,6 +343,15 @@ impl Options {
     #[must_use]
     pub fn without_param_check(mut self) -> Self {
         self.params = ParamCheck::Off;
+        self
+    }
+
+    /// Requires an access token of requests, as the guard says, and serves the metadata by which clients find out where to
+    /// sign in. Those of [`with_health`](Self::with_health), [`with_readiness`](Self::with_readiness) and
+    /// [`with_metrics`](Self::with_metrics) need none. There is no guard without this.
+    #[must_use]
+    pub fn with_guard(mut self, guard: ResourceGuard) -> Self {
+        self.guard = Some(Arc::new(guard));
         self
     }
 

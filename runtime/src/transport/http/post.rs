@@ -24,11 +24,12 @@ use mcp_revisions_sansio::server::{Looked, Owner};
 impl ServiceShared {
     pub(super) async fn post(
         self: &Arc<Self>,
-        head: Parts,
+        mut head: Parts,
         who: Owner,
         in_stream: Option<Arc<ServerDriver>>,
         (bytes, permit): (Vec<u8>, Permit),
     ) -> ResponseCount {
+        let scopes = self.options.add_scopes(&mut head);
         let parts = Arc::new(head);
         let pairs = (parts.headers.iter())
             .map(|(name, value)| (name.as_str(), value.to_str().unwrap_or(headers::UNREADABLE)));
@@ -40,6 +41,9 @@ impl ServiceShared {
             None => self.server.look(Some(&told), &bytes),
         };
         let id = (looked.message()).and_then(|message| message.id.and_then(RawId::to_id));
+        let is_batch = looked
+            .message()
+            .is_some_and(|it| it.kind == MessageKind::Batch);
         let has_session = parts.headers.contains_key(headers::SESSION_ID);
         if !has_session && !looked.message().is_some_and(belongs_to_open_call) {
             self.takes_calls()?;
@@ -94,6 +98,10 @@ impl ServiceShared {
         let mut response = worked_on((queue, last_word), guard, id, prime, &self.options).await;
         if let Some(Ok(id)) = session.map(|id| HeaderValue::from_str(&id)) {
             response.headers_mut().insert(headers::SESSION_ID, id);
+        }
+        // The other results of a batch would be lost.
+        if let Some(scopes) = scopes.filter(|_| !is_batch) {
+            scopes.step_up(&mut response);
         }
         Ok(response)
     }

@@ -164,7 +164,7 @@ impl ServiceShared {
         boxed(async move { Ok(self.handle(head, body).await) })
     }
 
-    async fn handle(self: Arc<Self>, head: Parts, body: Received) -> Response<Body> {
+    async fn handle(self: Arc<Self>, mut head: Parts, body: Received) -> Response<Body> {
         if self.options.health.as_deref() == Some(head.uri.path()) {
             return self.health(&head.method, Ok(()));
         }
@@ -174,11 +174,17 @@ impl ServiceShared {
         if let Some(metrics) = self.options.metrics(&head, || self.counters()) {
             return metrics;
         }
+        if let Some(document) = self.options.guard_document(&head) {
+            return document;
+        }
         if let Err(why) = self.options.admits(&head) {
             return refused(StatusCode::FORBIDDEN, &why);
         }
         if !self.options.serves_path(head.uri.path()) {
             return refused(StatusCode::NOT_FOUND, "no such path: check that of the URL");
+        }
+        if let Err(refused) = self.options.authorize(&mut head).await {
+            return *refused;
         }
         let Some(reader) = self.options.reader(&head.headers) else {
             return self.admitted(head, body).await;

@@ -16,6 +16,8 @@ mod tasks;
 #[cfg(not(feature = "ext-tasks"))]
 #[path = "without_tasks.rs"]
 mod tasks;
+#[cfg(not(feature = "server-http"))]
+mod without_scopes;
 
 use std::future::Future;
 use std::hash::{Hash, Hasher};

@@ -3,6 +3,7 @@
 pub(crate) mod attacks;
 mod budgets;
 mod counters;
+mod guard;
 mod http_sse;
 mod listener;
 #[cfg(unix)]

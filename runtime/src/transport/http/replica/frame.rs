@@ -5,7 +5,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, Uri, header};
 use mcp_wire::{Json, Map};
 
-use super::super::{PeerAddress, Principal};
+use super::super::{PeerAddress, Principal, TokenClaims};
 use crate::errors::{self, Refusal};
 use mcp_revisions_sansio::server::Owner;
 
@@ -85,6 +85,9 @@ pub(super) fn request(
             members.insert("address", Json::of(address.to_string().as_str()));
         }
         Owner::Unknown => {}
+    }
+    if let Some(claims) = head.extensions.get::<TokenClaims>() {
+        members.insert("claims", claims.claims().as_json().clone());
     }
     written(&members, body)
 }
@@ -237,6 +240,9 @@ fn head_of(members: &Map<Json>) -> Option<Parts> {
     head.headers = headers_in(members.get("headers")?)?;
     if let Some(principal) = text("principal") {
         head.extensions.insert(Principal(principal));
+    }
+    if let Some(claims) = members.get("claims").and_then(|claims| claims.read().ok()) {
+        head.extensions.insert(TokenClaims::new(claims));
     }
     if let Some(address) = text("address").and_then(|address| address.parse().ok()) {
         head.extensions.insert(PeerAddress(address));
