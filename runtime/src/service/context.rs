@@ -206,9 +206,9 @@ impl<App> RequestContext<App> {
         &self,
         scopes: impl IntoIterator<Item = S>,
     ) -> Result<(), Error> {
-        let mut scopes = scopes.into_iter().peekable();
+        let mut needed = scopes.into_iter().peekable();
         match &self.facts.peer {
-            Some(peer) if scopes.peek().is_some() => Ok(peer.require_scopes(scopes)?),
+            Some(peer) if needed.peek().is_some() => Ok(peer.require_scopes(needed)?),
             _ => Ok(()),
         }
     }
