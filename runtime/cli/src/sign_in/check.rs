@@ -32,7 +32,7 @@ impl AuthProvider for Inspector {
 
     fn refused<'a>(&'a self, refusal: AuthRefusal<'a>) -> AuthFuture<'a, RefusalFate> {
         Box::pin(async move {
-            let checked = RefusalFate::GiveUp(Some("checked".to_owned()));
+            let checked = RefusalFate::give_up("checked");
             let is_checked = |outcome: &Mutex<Option<_>>| {
                 outcome
                     .lock()
@@ -59,8 +59,8 @@ impl AuthProvider for Inspector {
 pub(super) fn run(arguments: &Login) -> anyhow::Result<SubcommandOutcome> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
-        .build();
-    let runtime = runtime.context("cannot start")?;
+        .build()
+        .context("cannot start")?;
     let lines = Arc::new(Mutex::new(String::new()));
     let outcome = Arc::new(Mutex::new(None));
     let done = runtime.block_on(async {

@@ -79,8 +79,8 @@ struct SignInStatus {
 pub(crate) fn login(arguments: &Login) -> anyhow::Result<SubcommandOutcome> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
-        .build();
-    let runtime = runtime.context("cannot start")?;
+        .build()
+        .context("cannot start")?;
     let done = runtime.block_on(async {
         let (url, sign_in) = (&arguments.url, &arguments.sign_in);
         let http = sign_in.http(url)?;
