@@ -56,7 +56,7 @@ impl Connection<Client> {
         let about = self.about(method, Some(&params), exchange);
         let token = self.new_token();
         let caller = self.caller(revision);
-        if self.is_other(method) {
+        if self.is_other(method, revision) {
             self.state.calls.insert(token, Called::Other { id });
             let call = IncomingRequest::without_message(
                 token,
@@ -239,7 +239,7 @@ impl Connection<Client> {
         }
         let params = params.unwrap_or_else(no_params);
         let is_of_call = method == NOTIFICATIONS_TASKS && self.told_of_task(&params, now);
-        if self.is_other(method) {
+        if self.is_other(method, revision) {
             return self.tell(Event::CustomNotification(CustomNotification {
                 method: method.to_owned(),
                 params,
