@@ -191,11 +191,11 @@ pub fn compare(old: &ComparedSide, new: &ComparedSide) -> Diff {
     // Changes inside a value that moved are rows as well.
     let roots = moved::roots(&moves, &mut comparer);
     cut |= rows.add(&comparer, &roots, [old, new]);
-    let mut rows = rows.list;
-    moved::merge(&mut rows, &moves, &pairs, &comparer);
-    rows.extend(moved::renamed(&pairs, &comparer));
-    respelled::mark(&mut rows);
-    rows::order(&mut rows, old, new);
+    let mut list = rows.list;
+    moved::merge(&mut list, &moves, &pairs, &comparer);
+    list.extend(moved::renamed(&pairs, &comparer));
+    respelled::mark(&mut list);
+    rows::order(&mut list, old, new);
     let mut notes: Vec<String> = old.notes.iter().chain(&new.notes).cloned().collect();
     notes.dedup();
     notes.extend(extension::meta_notes(old, new));
@@ -204,18 +204,18 @@ pub fn compare(old: &ComparedSide, new: &ComparedSide) -> Diff {
             "there are more wire paths than are followed: rows name only some of theirs".to_owned(),
         );
     }
-    notes.extend(unreached::note([old, new], &pairs, &comparer, &rows));
+    notes.extend(unreached::note([old, new], &pairs, &comparer, &list));
     let mut uncompared: Vec<String> = old.unlisted.iter().chain(&new.unlisted).cloned().collect();
     uncompared.extend(methods::uncompared(&pairs));
-    let gone = rows
+    let gone = list
         .iter()
-        .filter(|row| row.kind == ChangeKind::MethodRemoved);
-    let gone = gone.flat_map(|row| row.paths.iter().map(|path| &path.method));
+        .filter(|row| row.kind == ChangeKind::MethodRemoved)
+        .flat_map(|row| row.paths.iter().map(|path| &path.method));
     let extensions = extracted(&new.cores, &gone.collect());
     Diff {
         old: old.label.clone(),
         new: new.label.clone(),
-        rows,
+        rows: list,
         notes,
         uncompared,
         extensions,

@@ -10,7 +10,7 @@ use super::methods;
 use crate::emit::{COMMAND, CrateFiles, Once, Set, header_of, lines, rendered};
 use mcp_revisions_schema::names;
 use mcp_revisions_schema::naming::pascal_case;
-use mcp_revisions_schema::rules::{MistakeRow, MistakeTreatment};
+use mcp_revisions_schema::rules::{MistakeTreatment, ModelMistake};
 use mcp_revisions_schema::spec::{Extension, Revision, RevisionStage};
 use mcp_revisions_schema::{Error, Models, RevisionModel};
 
@@ -35,14 +35,17 @@ pub(crate) fn crate_files(
     };
     let chain = models.chain();
     let revisions: Vec<Value> = all.map(|of| row(of, models, &chain, features)).collect();
-    let converted = converted(models, &chain, used, once).into_iter();
-    let converted = converted.map(|(places, types)| {
-        let rows = places.iter().filter_map(|at| revisions.get(*at).cloned());
-        let rows: Vec<Value> = rows.collect();
-        let types: Vec<&str> = types.into_iter().collect();
-        context! { revisions => rows, types => lines(&types) }
-    });
-    let converted: Vec<Value> = converted.collect();
+    let converted: Vec<Value> = converted(models, &chain, used, once)
+        .into_iter()
+        .map(|(places, types)| {
+            let rows: Vec<Value> = places
+                .iter()
+                .filter_map(|at| revisions.get(*at).cloned())
+                .collect();
+            let names: Vec<&str> = types.into_iter().collect();
+            context! { revisions => rows, types => lines(&names) }
+        })
+        .collect();
     let all: Vec<&Extension> = models.extensions.iter().map(|of| of.extension).collect();
     let extensions = all.iter().map(|of| extension(of, &all, features));
     let states = all.chunk_by(|a, b| a.folder == b.folder);
@@ -147,7 +150,7 @@ fn row(
 }
 
 /// Returns a row of the table of mistakes, in Rust.
-fn mistake(row: &MistakeRow) -> String {
+fn mistake(row: &ModelMistake) -> String {
     let of: Vec<&str> = row.of.iter().map(String::as_str).collect();
     let fate = match &row.fate {
         MistakeTreatment::Value(value) => format!("Value({value:?})"),
@@ -178,15 +181,24 @@ fn extension(of: &Extension, all: &[&Extension], features: &[Feature]) -> Value 
         .copied()
         .find(|one| is_released(one) && one.revision == of.revision);
     // The features of which any brings something that its messages are converted from or to; `None` if it is there anyway.
-    let core = same.iter().find_map(|one| one.core.as_ref());
-    let core = core.map(|core| feature(&core.revision, features));
-    let others = same.iter().filter(|one| one.state != of.state);
-    let others = others.map(|one| names::extension(&one.name));
+    let core = same
+        .iter()
+        .find_map(|one| one.core.as_ref())
+        .map(|core| feature(&core.revision, features));
+    let others = same
+        .iter()
+        .filter(|one| one.state != of.state)
+        .map(|one| names::extension(&one.name));
     let others = match &core {
         Some(None) => None,
         core => {
-            let all = core.clone().flatten().into_iter().chain(others);
-            let all: Vec<String> = all.map(|name| format!("feature = \"{name}\"")).collect();
+            let all: Vec<String> = core
+                .clone()
+                .flatten()
+                .into_iter()
+                .chain(others)
+                .map(|name| format!("feature = \"{name}\""))
+                .collect();
             Some(match &all[..] {
                 [] => String::new(),
                 [one] => one.clone(),

@@ -93,7 +93,7 @@ impl ConvertedMessages {
     /// Returns the text of the converted messages: one message, one per line, or one array.
     #[must_use]
     pub fn text(&self) -> String {
-        let texts = self
+        let texts: Vec<&str> = self
             .messages
             .iter()
             .filter_map(|(_, outcome)| match outcome {
@@ -101,8 +101,8 @@ impl ConvertedMessages {
                     Some(json.text())
                 }
                 _ => None,
-            });
-        let texts: Vec<&str> = texts.collect();
+            })
+            .collect();
         if self.is_batch && !texts.is_empty() {
             format!("[{}]", texts.join(","))
         } else {
@@ -222,11 +222,12 @@ fn convert_one(
             reads_as_error(route, route.from, &Json::of(&members)).map_err(Failure::Invalid)?;
             let error = message.error.map_or("{}", Raw::text);
             let error = mcp_wire::from_str(error).map_err(Failure::Invalid)?;
-            let outcome = route.convert_error(method, error, cx.within("error"));
-            let outcome = outcome.map(|error| {
-                members.insert("error", Json::of(&error));
-                Json::of(&members)
-            });
+            let outcome = route
+                .convert_error(method, error, cx.within("error"))
+                .map(|error| {
+                    members.insert("error", Json::of(&error));
+                    Json::of(&members)
+                });
             return Ok(with_id(route, outcome));
         }
     };

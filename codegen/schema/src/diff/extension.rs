@@ -39,8 +39,12 @@ pub(super) fn cores(spec: &Spec) -> Vec<Extracted> {
 /// Returns what of that is gone, of all methods that are.
 pub(super) fn extracted(cores: &[Extracted], gone: &SortedSet<&String>) -> Vec<Extracted> {
     let of = |core: &Extracted| {
-        let gone = gone.iter().filter(|method| core.methods.contains(method));
-        let methods: Vec<String> = gone.copied().cloned().collect();
+        let methods: Vec<String> = gone
+            .iter()
+            .filter(|method| core.methods.contains(method))
+            .copied()
+            .cloned()
+            .collect();
         (!methods.is_empty()).then(|| Extracted {
             methods,
             ..core.clone()
@@ -69,18 +73,21 @@ pub(super) fn meta_notes(old: &ComparedSide, new: &ComparedSide) -> Vec<String> 
         return Vec::new();
     };
     let told = |own: &[MetaEntry], other: &[MetaEntry], label: &str| -> Vec<String> {
-        let own = own.iter().filter(|entry| !other.contains(entry));
-        own.map(
-            |MetaEntry {
-                 definition,
-                 name,
-                 of,
-             }| {
-                let of = of.join(", ");
-                format!("only in {label}, `_meta` of {of} may hold `{name}`, a {definition}")
-            },
-        )
-        .collect()
+        own.iter()
+            .filter(|entry| !other.contains(entry))
+            .map(
+                |MetaEntry {
+                     definition,
+                     name,
+                     of,
+                 }| {
+                    let listed = of.join(", ");
+                    format!(
+                        "only in {label}, `_meta` of {listed} may hold `{name}`, a {definition}"
+                    )
+                },
+            )
+            .collect()
     };
     let lost = told(&before, &after, &old.label);
     [lost, told(&after, &before, &new.label)].concat()
@@ -155,8 +162,9 @@ pub(super) fn with_lists(mut schema: Value, spec: &Spec) -> (Value, Vec<String>)
             listed.entry(role.union).or_default().push(reference);
         }
     }
-    let unions = listed.into_iter();
-    let unions = unions.map(|(union, all)| (union.to_owned(), json!({ "anyOf": all })));
+    let unions = listed
+        .into_iter()
+        .map(|(union, all)| (union.to_owned(), json!({ "anyOf": all })));
     if let Some(Value::Object(definitions)) = schema.get_mut("$defs") {
         definitions.extend(unions);
     }

@@ -157,8 +157,11 @@ impl DiffRow {
 
     /// Gives the row its id; `facet` is what tells it from other changes at the same path.
     pub(crate) fn sign(&mut self, facet: &str) {
-        let path = self.paths.first().map(ToString::to_string);
-        let path = path.unwrap_or_default();
+        let path = self
+            .paths
+            .first()
+            .map(ToString::to_string)
+            .unwrap_or_default();
         let text = format!("{}\n{path}\n{facet}", self.kind.id());
         self.fingerprint = sha256(text.as_bytes()).chars().take(12).collect();
     }

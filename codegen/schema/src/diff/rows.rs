@@ -255,8 +255,10 @@ fn facet(row: &DiffRow) -> String {
             format!("{subject}\n{}\n{}", brief(&row.before), brief(&row.after))
         }
         ChangeKind::DefinitionRenamed => {
-            let names = row.places.iter();
-            let names = names.map(|place| format!("{} {}", place.old, place.new));
+            let names = row
+                .places
+                .iter()
+                .map(|place| format!("{} {}", place.old, place.new));
             show::joined(names, "\n")
         }
         _ => subject,

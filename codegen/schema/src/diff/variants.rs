@@ -294,8 +294,9 @@ impl<'g> Choices<'g> {
         }
         // A constant of its own tells it apart even if the others have none.
         let own_tag = own.tags.iter().find(|(name, values)| {
-            let mut rivals = rivals.iter();
-            rivals.all(|rival| rival.is_apart(name, values) != Some(false))
+            rivals
+                .iter()
+                .all(|rival| rival.is_apart(name, values) != Some(false))
         });
         if let (None, Some((name, value))) = (&tag_text, own_tag) {
             return format!("{name}={}", plain(value));

@@ -85,7 +85,9 @@ fn command(severity: &str, place: Option<(&str, usize)>, title: &str, message: &
             .replace('\n', "%0A")
     };
     let property = |text: &str| data(text).replace(':', "%3A").replace(',', "%2C");
-    let place = place.map(|(file, line)| format!("file={},line={line},", property(file)));
-    let (place, title) = (place.unwrap_or_default(), property(title));
-    format!("::{severity} {place}title={title}::{}\n", data(message))
+    let location = place.map_or_else(String::new, |(file, line)| {
+        format!("file={},line={line},", property(file))
+    });
+    let title = property(title);
+    format!("::{severity} {location}title={title}::{}\n", data(message))
 }

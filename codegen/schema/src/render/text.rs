@@ -80,8 +80,10 @@ pub fn headline(diff: &Diff, summary: &Summary) -> String {
         };
         return format!("{old} -> {new}{raw}: {what}{known}{hidden}");
     }
-    let levels = summary.levels.iter();
-    let levels = levels.map(|count| format!("{} {}", count.rows, count.id));
+    let levels = summary
+        .levels
+        .iter()
+        .map(|count| format!("{} {}", count.rows, count.id));
     format!(
         "{old} -> {new}{raw}: {} on {}: {}{hidden}",
         counted(summary.rows, "change"),
@@ -292,8 +294,10 @@ impl TextReport {
         }
         let from = self.some_of(change.from().map(ToString::to_string).collect(), false);
         paths.extend(from.into_iter().map(|path| format!("from {path}")));
-        let first = paths.first().or(row.subject.as_ref());
-        let first = first.map_or("", String::as_str);
+        let first = paths
+            .first()
+            .or(row.subject.as_ref())
+            .map_or("", String::as_str);
         self.line(&format!("  {level}{kind} {}", one_line(first)));
         for path in paths.iter().skip(1) {
             self.line(&format!("{:40}{path}", ""));

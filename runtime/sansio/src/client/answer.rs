@@ -233,8 +233,10 @@ impl Connection<Client> {
                 }
             }
             None => waits.or_else(|| {
-                let is_stale = said.as_ref().and_then(own_id);
-                let is_stale = is_stale.is_some_and(|id| (1..=self.state.next_id).contains(&id));
+                let is_stale = said
+                    .as_ref()
+                    .and_then(own_id)
+                    .is_some_and(|id| (1..=self.state.next_id).contains(&id));
                 let id = self.only_request().filter(|_| !is_stale)?;
                 self.is_only_for(id, message).then(|| foreign(id)).flatten()
             }),
@@ -301,8 +303,9 @@ impl Connection<Client> {
         if revision.lifecycle() == Lifecycle::PerRequest {
             let told = result.get("resultType");
             let is_absent = told.is_none();
-            let kind = told.filter(|kind| !kind.is_null());
-            let kind = kind.map(|kind| kind.read::<String>());
+            let kind = told
+                .filter(|kind| !kind.is_null())
+                .map(|kind| kind.read::<String>());
             match kind.as_ref().map(|kind| kind.as_deref()) {
                 Some(Ok("complete")) => {}
                 Some(Ok(RESULT_TYPE)) if self.hands_on_task(&request, revision) => {}

@@ -140,11 +140,11 @@ impl Connection<Client> {
             _ => params,
         };
         let given = params.is_some();
-        let params = params.unwrap_or_else(no_params);
+        let object = params.unwrap_or_else(no_params);
         let (params, losses) =
             self.role
                 .translator
-                .params(TextDirection::Out, method, &params, to)?;
+                .params(TextDirection::Out, method, &object, to)?;
         let keep = given || params.text() != "{}";
         Ok((keep.then_some(params), losses))
     }
@@ -467,12 +467,12 @@ fn unclaimed(params: Option<Json>, to: Revision) -> Option<Json> {
         meta::CLIENT_INFO,
         meta::LOG_LEVEL,
     ];
-    let params = params?;
-    let is_said = claims.iter().any(|claim| may_name(&params, claim));
-    if !is_said || params.get("_meta").is_none() {
-        return Some(params);
+    let object = params?;
+    let is_said = claims.iter().any(|claim| may_name(&object, claim));
+    if !is_said || object.get("_meta").is_none() {
+        return Some(object);
     }
-    Some(meta::edit(&params, |meta| {
+    Some(meta::edit(&object, |meta| {
         for claim in claims {
             meta.remove(claim);
         }

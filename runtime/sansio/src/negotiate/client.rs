@@ -348,12 +348,13 @@ impl Connection<Client> {
                 "at /result/protocolVersion of the answer to `initialize`: expected a string, found {found}"
             )));
         };
-        let version = version.into_owned();
+        let protocol_version = version.into_owned();
         let known = self.role.options.revisions.iter().find(|revision| {
-            revision.lifecycle() == Lifecycle::Handshake && revision.protocol_version() == version
+            revision.lifecycle() == Lifecycle::Handshake
+                && revision.protocol_version() == protocol_version
         });
         let Some(revision) = known else {
-            let failure = Failure::NoCommonRevision(vec![version.clone()]);
+            let failure = Failure::NoCommonRevision(vec![protocol_version.clone()]);
             return self.handshake_failed(None, Vec::new(), failure, now);
         };
         self.overtake();

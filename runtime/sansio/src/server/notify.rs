@@ -42,8 +42,7 @@ impl Connection<Server> {
         let said = self.notify_one(to, method, params);
         if has_streams {
             let empty = no_params();
-            let params = params.unwrap_or(&empty);
-            self.tell_streams(method, params);
+            self.tell_streams(method, params.unwrap_or(&empty));
         }
         said
     }

@@ -90,7 +90,7 @@ impl Connection<Server> {
         if is_retry || (asks_back && !self.role.is_per_request) {
             pending.subject = message.params.map(Raw::to_json);
         }
-        let carried = match (wanted, issued) {
+        let translation = match (wanted, issued) {
             (WantedMethod::Known(_, name), Some(Issued::Own(own, _)))
                 if self.role.is_per_request =>
             {
@@ -111,7 +111,7 @@ impl Connection<Server> {
             }
         };
         // A client that asks for a task gets one: nothing of that is lost.
-        let carried = carried.map(|(params, mut losses)| {
+        let carried = translation.map(|(params, mut losses)| {
             losses.retain(|loss| pending.task.is_none() || !loss.is_at(&["task"]));
             (params, losses)
         });
@@ -235,8 +235,7 @@ impl Connection<Server> {
 
 /// Returns the params of a request that is made again, with the application's own state as it was before it was signed.
 fn with_own_state(params: &Json, own: &str) -> Result<Json, Stopped> {
-    let members = params.read::<Map<Json>>();
-    let mut members = members.map_err(|error| {
+    let mut members = params.read::<Map<Json>>().map_err(|error| {
         let told = format!("the client's params are not valid: {error}");
         Stopped::Invalid(Box::new(MessageMistake::saying(told, error)))
     })?;

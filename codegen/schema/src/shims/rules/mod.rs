@@ -248,14 +248,17 @@ impl PairRules {
 
     /// Returns what conversions are handed of the rules, by id.
     pub(super) fn facts(&self) -> Vec<RuleFacts> {
-        let facts = self.rows.told().map(|row| RuleFacts {
-            id: row.id.to_owned(),
-            loss: row.rule.and_then(|rule| rule.loss),
-            lesser: row.rule.and_then(|rule| rule.lesser),
-            trivial: row.rule.and_then(|rule| rule.trivial.clone()),
-            reason: row.reason.to_owned(),
-        });
-        let mut facts: Vec<RuleFacts> = facts.collect();
+        let mut facts: Vec<RuleFacts> = self
+            .rows
+            .told()
+            .map(|row| RuleFacts {
+                id: row.id.to_owned(),
+                loss: row.rule.and_then(|rule| rule.loss),
+                lesser: row.rule.and_then(|rule| rule.lesser),
+                trivial: row.rule.and_then(|rule| rule.trivial.clone()),
+                reason: row.reason.to_owned(),
+            })
+            .collect();
         facts.sort_by(|a, b| a.id.cmp(&b.id));
         facts
     }

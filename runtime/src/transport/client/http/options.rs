@@ -94,11 +94,11 @@ impl Http {
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let called = move |request| {
-            let mut service = service.clone();
+            let mut own = service.clone();
             let answer: AuthFuture<'static, _> = Box::pin(async move {
-                let ready = std::future::poll_fn(|context| service.poll_ready(context));
+                let ready = std::future::poll_fn(|context| own.poll_ready(context));
                 let Ok(()) = ready.await;
-                let Ok(response) = service.call(request).await;
+                let Ok(response) = own.call(request).await;
                 response.map(boxed)
             });
             answer
@@ -162,8 +162,9 @@ impl Http {
     #[cfg(feature = "client-tls")]
     pub fn with_ca_file(mut self, path: &std::path::Path) -> Result<Self, Error> {
         let read = std::fs::read(path).map_err(|error| error.to_string());
-        let found = read.and_then(|pem| super::connect::certificates(&pem));
-        let found = found.map_err(|why| Error::Transport(format!("{}: {why}", path.display())))?;
+        let found = read
+            .and_then(|pem| super::connect::certificates(&pem))
+            .map_err(|why| Error::Transport(format!("{}: {why}", path.display())))?;
         self.certificates.extend(found);
         Ok(self)
     }

@@ -277,8 +277,11 @@ pub(super) fn without_body(headers: &[(String, String)]) -> Vec<(String, String)
         let is = |other: &HeaderName| name.eq_ignore_ascii_case(other.as_str());
         is(&CONTENT_TYPE) || is(&ACCEPT)
     };
-    let headers = headers.iter().filter(|(name, _)| !is_of_body(name));
-    headers.cloned().collect()
+    headers
+        .iter()
+        .filter(|(name, _)| !is_of_body(name))
+        .cloned()
+        .collect()
 }
 
 /// The pace at which a broken stream is asked for again: as its server wants it, unless that is time and again at once.
@@ -416,11 +419,11 @@ fn elsewhere(from: &Uri, headers: &HeaderMap) -> Option<Uri> {
 
 /// Returns where a reference leads to from a URL, unless that is of another origin.
 pub(super) fn place(from: &Uri, reference: &str) -> Option<Uri> {
-    let reference = reference.split('#').next().unwrap_or_default();
-    let before_path = reference.split(['/', '?']).next().unwrap_or_default();
-    let whole = match reference.strip_prefix("//") {
+    let target = reference.split('#').next().unwrap_or_default();
+    let before_path = target.split(['/', '?']).next().unwrap_or_default();
+    let whole = match target.strip_prefix("//") {
         Some(rest) => Some(format!("{}://{rest}", from.scheme_str()?)),
-        None => before_path.contains(':').then(|| reference.to_owned()),
+        None => before_path.contains(':').then(|| target.to_owned()),
     };
     let path = match whole {
         Some(whole) => {
@@ -430,7 +433,7 @@ pub(super) fn place(from: &Uri, reference: &str) -> Option<Uri> {
             }
             to.path_and_query()?.clone()
         }
-        None if reference.starts_with('/') => reference.parse().ok()?,
+        None if target.starts_with('/') => target.parse().ok()?,
         None => {
             let path = from.path();
             let base = if before_path.is_empty() {
@@ -440,7 +443,7 @@ pub(super) fn place(from: &Uri, reference: &str) -> Option<Uri> {
                 path.rsplit_once('/').map_or("", |(folder, _)| folder)
             };
             let slash = if before_path.is_empty() { "" } else { "/" };
-            format!("{base}{slash}{reference}").parse().ok()?
+            format!("{base}{slash}{target}").parse().ok()?
         }
     };
     let mut parts = from.clone().into_parts();
