@@ -7,7 +7,7 @@ pub use crate::input_required::server::allowed;
 pub use crate::input_required::server::seal::canonical;
 pub use crate::input_required::too_many_questions;
 pub use crate::json::declares;
-pub use crate::mistakes::quotable;
+pub use crate::quote::quotable;
 #[cfg(feature = "client")]
 pub use crate::negotiate::lifecycle::is_per_request_error;
 #[cfg(feature = "client")]

@@ -14,7 +14,7 @@ use crate::ask::{outcome, own_id, read_error, spelled_id};
 use crate::client::requests::TaskStage;
 use crate::errors::UNSUPPORTED_PROTOCOL_VERSION;
 use crate::lost::Stopped;
-use crate::mistakes::shown;
+use crate::quote::shown;
 use crate::negotiate::lifecycle::{Evidence, choose, supported};
 use crate::tasks::{Form, RESULT_TYPE, plain_tools};
 use crate::translate::TextDirection;
