@@ -7,8 +7,8 @@ use mcp_revisions::sansio::client::Profile;
 use mcp_revisions::sansio::server::{Caller, Server};
 use mcp_revisions::sansio::{Connection, Event, Output};
 use mcp_revisions::{Limits, RevisionSet, errors, read_line};
-use mcp_wire::envelope::write;
 use mcp_revisions_core::Revision;
+use mcp_wire::envelope::write;
 use mcp_wire::{Json, MessageKind, one_line, peek};
 use serde_json::json;
 use tokio::io::{

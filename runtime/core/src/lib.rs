@@ -67,8 +67,7 @@ pub use errors::Refusal;
 pub use headers::Headers;
 pub use introductions::{Introductions, ProfileError};
 pub use message::{
-    ConvertedMessages, MessageContext, check_answered, convert_message,
-    convert_messages,
+    ConvertedMessages, MessageContext, check_answered, convert_message, convert_messages,
 };
 pub use negotiate::{
     NegotiatedMessage, Negotiation, is_handshake, negotiate, negotiate_element,

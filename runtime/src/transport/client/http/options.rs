@@ -213,9 +213,7 @@ impl std::fmt::Debug for Http {
 /// # Errors
 /// Returns why there are none.
 #[cfg(feature = "client-tls")]
-fn certificates(
-    pem: &[u8],
-) -> Result<Vec<rustls::pki_types::CertificateDer<'static>>, String> {
+fn certificates(pem: &[u8]) -> Result<Vec<rustls::pki_types::CertificateDer<'static>>, String> {
     use rustls::pki_types::pem::PemObject as _;
     let all: Result<Vec<_>, _> = rustls::pki_types::CertificateDer::pem_slice_iter(pem).collect();
     match all {
