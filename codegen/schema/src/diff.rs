@@ -25,6 +25,7 @@ mod path;
 mod patterns;
 mod remarks;
 mod respelled;
+mod roots;
 mod row;
 mod rows;
 mod sample;
@@ -59,11 +60,11 @@ pub use path::{ExchangePart, WirePath, WirePlace, direction_id};
 pub(crate) use path::{PathSegment, Trail, bare};
 pub use patterns::texts as pattern_texts;
 pub(crate) use row::refuses_more;
-pub use row::{DiffRow, MetRule, Prose};
+pub use row::{DiffRow, MetRule, Prose, Witness};
 use rows::DiffRows;
 pub use settings::{DiffSettings, IgnoredChange};
 pub use show::View;
-pub(crate) use show::{joined, line};
+pub(crate) use show::line;
 pub use side::{ComparedSide, SideSources};
 pub use site::DiffLocation;
 pub(crate) use site::{DifferenceDetail, SchemaDifference, place};
@@ -72,7 +73,6 @@ pub(crate) use variants::{ChoiceMarks, pair};
 pub use verdict::{
     ChangeLevel, ComparedEnd, CrateChange, DirectionVerdict, Meaning, RefusingTransport, Verdicts,
 };
-pub use witness::Witness;
 
 use crate::Error;
 
@@ -182,7 +182,7 @@ fn settled(
 pub fn compare(old: &ComparedSide, new: &ComparedSide) -> Diff {
     let mut comparer = Comparer::new(&old.graph, &new.graph);
     let pairs = methods::pair(old, new);
-    let roots = walk::roots(&pairs, &mut comparer);
+    let roots = roots::roots(&pairs, &mut comparer);
     let mut rows = DiffRows::default();
     let mut cut = rows.add(&comparer, &roots, [old, new]);
     rows.list.extend(methods::rows(&pairs));
@@ -198,7 +198,7 @@ pub fn compare(old: &ComparedSide, new: &ComparedSide) -> Diff {
     rows::order(&mut list, old, new);
     let mut notes: Vec<String> = old.notes.iter().chain(&new.notes).cloned().collect();
     notes.dedup();
-    notes.extend(extension::meta_notes(old, new));
+    notes.extend(facts::meta_notes(old, new));
     if cut {
         notes.push(
             "there are more wire paths than are followed: rows name only some of theirs".to_owned(),

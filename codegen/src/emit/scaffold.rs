@@ -195,7 +195,7 @@ pub(super) fn shared_modules(set: &Set<'_>, areas: &SortedSet<String>) -> TokenS
         #![doc = #about]
         #(mod #modules;)*
         mod wire;
-        #(pub use #areas::*;)*
+        #(pub use #modules::*;)*
     }
 }
 

@@ -180,32 +180,6 @@ fn extension(of: &Extension, all: &[&Extension], features: &[Feature]) -> Value 
     let last = last
         .copied()
         .find(|one| is_released(one) && one.revision == of.revision);
-    // The features of which any brings something that its messages are converted from or to; `None` if it is there anyway.
-    let core = same
-        .iter()
-        .find_map(|one| one.core.as_ref())
-        .map(|core| feature(&core.revision, features));
-    let others = same
-        .iter()
-        .filter(|one| one.state != of.state)
-        .map(|one| names::extension(&one.name));
-    let others = match &core {
-        Some(None) => None,
-        core => {
-            let all: Vec<String> = core
-                .clone()
-                .flatten()
-                .into_iter()
-                .chain(others)
-                .map(|name| format!("feature = \"{name}\""))
-                .collect();
-            Some(match &all[..] {
-                [] => String::new(),
-                [one] => one.clone(),
-                all => format!("any({})", all.join(", ")),
-            })
-        }
-    };
     context! {
         library => package.replace('-', "_"),
         package,
@@ -219,8 +193,31 @@ fn extension(of: &Extension, all: &[&Extension], features: &[Feature]) -> Value 
         feature => names::extension(&of.name),
         revision => names::variant(&of.revision),
         constant => names::constant(&names::extension(&of.folder)),
-        others,
+        others => others(of, &same, features),
     }
+}
+
+/// Returns the condition under which there is something that the messages of a state are converted from or to: a core that had
+/// its feature, or another of these states. `None` if that is there anyway, and an empty text if it never is.
+fn others(of: &Extension, states: &[&Extension], features: &[Feature]) -> Option<String> {
+    let core = match states.iter().find_map(|one| one.core.as_ref()) {
+        Some(core) => Some(feature(&core.revision, features)?),
+        None => None,
+    };
+    let others = states
+        .iter()
+        .filter(|one| one.state != of.state)
+        .map(|one| names::extension(&one.name));
+    let all: Vec<String> = core
+        .into_iter()
+        .chain(others)
+        .map(|name| format!("feature = \"{name}\""))
+        .collect();
+    Some(match &all[..] {
+        [] => String::new(),
+        [one] => one.clone(),
+        all => format!("any({})", all.join(", ")),
+    })
 }
 
 /// Returns what the messages of an extension are converted from and to, by its states; `None` if there is nothing.
@@ -232,7 +229,13 @@ fn conversions(states: &[&Extension], features: &[Feature]) -> Option<Value> {
     }
     let rows = states.iter().map(|of| {
         let library = names::extension_package(&of.name).replace('-', "_");
-        context! { name => of.name.as_str(), feature => names::extension(&of.name), library }
+        // The table of all is used by a state beside which there is something else.
+        let feature = names::extension(&of.name);
+        let used = match others(of, states, features) {
+            Some(others) => format!("all(feature = \"{feature}\", {others})"),
+            None => format!("feature = \"{feature}\""),
+        };
+        context! { name => of.name.as_str(), feature, library, used }
     });
     Some(context! {
         name => first.folder.as_str(),

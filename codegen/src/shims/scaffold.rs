@@ -17,9 +17,11 @@ use mcp_revisions_schema::shims::OneOrMany;
 use mcp_revisions_schema::shims::pair::MethodSender;
 use mcp_revisions_schema::shims::pair::{RevisionPair, StepDirection};
 use mcp_revisions_schema::shims::plan::{
-    Apart, Arm, Conversion, ConversionBody, MethodPlan, PairEnd, PairPlan, RuleFacts,
+    Apart, Arm, Conversion, ConversionBody, MethodPlan, PairEnd, PairPlan,
 };
-use mcp_revisions_schema::shims::rules::{Action, ErrorRule, ErrorRuleFate, MethodAction};
+use mcp_revisions_schema::shims::rules::{
+    Action, ErrorRule, ErrorRuleFate, MethodAction, RuleFacts,
+};
 use mcp_revisions_schema::spec::Extension;
 use mcp_revisions_schema::{Error, RevisionModel};
 

@@ -18,20 +18,17 @@ use http::{Request, Response, StatusCode};
 use http_body_util::{BodyExt as _, Full, Limited};
 use mcp_revisions::headers;
 use mcp_revisions::http::{self as transport, Body, Drain, Received, Wanted, received};
-use mcp_revisions::sansio::client::Profile;
-use mcp_revisions::sansio::server::{Caller, IncomingRequest, Server};
+use mcp_revisions::sansio::server::{Caller, IncomingRequest};
 use mcp_revisions::serve::Peer;
 use mcp_revisions::{Boxed, Limits, RevisionSet, boxed, until};
 use mcp_revisions_core::{Lifecycle, Revision};
-use mcp_wire::Json;
-use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::sync::{OnceCell, Semaphore};
 use tokio::task::{AbortHandle, JoinSet};
 use tracing::warn;
 
 use crate::ending::LAST_ANSWERS;
-use crate::greeting::refusal;
+use crate::greeting::{nameless, refusal};
 use crate::identity::{anyone_of, first_said};
 use crate::link::ServerLink;
 use crate::servers::Servers;
@@ -246,18 +243,6 @@ pub(crate) fn unstarted(served: RevisionSet, options: transport::Options) -> tra
         Err(mcp_revisions::errors::internal(why).error)
     };
     transport::Service::with_options(nameless(served), refused, options)
-}
-
-/// Returns the server that a client meets until the upstream server has started: it offers nothing, and has a name of ours.
-pub(crate) fn nameless(served: RevisionSet) -> Server {
-    let info = Json::from(json!({ "name": "unstarted", "version": "0" }));
-    let profile = Profile::new(&info, &Json::from(json!({})));
-    #[expect(
-        clippy::expect_used,
-        reason = "the texts are ours, and are of the latest revision"
-    )]
-    let server = Server::new(Revision::LATEST, profile).expect("a profile of ours");
-    server.serving(served)
 }
 
 impl SharedBridge {

@@ -5,7 +5,8 @@ use mcp_revisions_tables::{
 };
 use mcp_wire::{Error, ErrorObject, Extra, Json, JsonArray, MethodKind};
 
-use crate::message::{MessageContext, MessageError, called, name_at, sender};
+use crate::diagnostic::MessageError;
+use crate::message::{MessageContext, called, name_at, sender};
 use crate::route::{Protocol, Route};
 
 /// Returns whether a text is an object without an envelope.

@@ -61,14 +61,13 @@ mod route;
 mod rows;
 
 pub use definition::{check_definition, convert_bare, is_bare, whole_message};
-pub use diagnostic::Diagnostic;
+pub use diagnostic::{Diagnostic, MessageError};
 pub use envelope::{ReadMessages, read_messages};
 pub use errors::Refusal;
 pub use headers::Headers;
 pub use introductions::{Introductions, ProfileError};
 pub use message::{
-    ConvertedMessages, MessageContext, MessageError, check_answered, convert_message,
-    convert_messages,
+    ConvertedMessages, MessageContext, check_answered, convert_message, convert_messages,
 };
 pub use negotiate::{
     NegotiatedMessage, Negotiation, is_handshake, negotiate, negotiate_element,

@@ -9,7 +9,7 @@ use mcp_wire::{
     Decode, Encode, Error, ErrorObject, Integer, Json, Map, Peeked, Raw, Request, RequestId,
 };
 
-use super::mistakes::shown;
+use super::quote::shown;
 use mcp_revisions_core::Profile;
 use mcp_revisions_core::methods;
 

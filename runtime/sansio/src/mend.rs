@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use mcp_wire::envelope::write;
 use mcp_wire::{JsonArray, JsonObject, MessageKind, Reader, RequestId, peek};
 
-use super::mistakes::quotable;
+use super::quote::quotable;
 
 /// Maximum number of places of a text at which a message is looked for.
 const PLACES: usize = 16;

@@ -4,7 +4,8 @@ use mcp_wire::{Members, Peeked, Reader, RequestId, Unreadable, peek};
 
 use crate::Ignored;
 use crate::ask::own_id;
-use crate::mistakes::{batch, quotable};
+use crate::mistakes::batch;
+use crate::quote::quotable;
 
 /// Number of bytes at the beginning of a text that are quoted.
 const BEGINNING: usize = 400;

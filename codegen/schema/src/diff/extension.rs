@@ -5,7 +5,6 @@ use crate::sorted::{SortedMap, SortedSet};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::side::ComparedSide;
 use crate::model::Direction;
 use crate::pointer::escaped;
 use crate::spec::extensions::MetaEntry;
@@ -64,33 +63,6 @@ pub(crate) struct ExtractedFeature {
     pub(super) results: Vec<(Direction, String, String)>,
     /// The entries of `_meta` in types of the revision.
     pub(super) meta: Vec<MetaEntry>,
-}
-
-/// Tells what `_meta` of types of the revision holds on one side only: no message of the extension reaches it.
-pub(super) fn meta_notes(old: &ComparedSide, new: &ComparedSide) -> Vec<String> {
-    let entries = |side: &ComparedSide| side.feature.as_ref().map(|feature| feature.meta.clone());
-    let (Some(before), Some(after)) = (entries(old), entries(new)) else {
-        return Vec::new();
-    };
-    let told = |own: &[MetaEntry], other: &[MetaEntry], label: &str| -> Vec<String> {
-        own.iter()
-            .filter(|entry| !other.contains(entry))
-            .map(
-                |MetaEntry {
-                     definition,
-                     name,
-                     of,
-                 }| {
-                    let listed = of.join(", ");
-                    format!(
-                        "only in {label}, `_meta` of {listed} may hold `{name}`, a {definition}"
-                    )
-                },
-            )
-            .collect()
-    };
-    let lost = told(&before, &after, &old.label);
-    [lost, told(&after, &before, &new.label)].concat()
 }
 
 impl ExtractedFeature {

@@ -9,14 +9,15 @@ use super::extension::ExtractedFeature;
 use super::graph::{GraphMember, NodeId};
 use super::kind::ChangeKind;
 use super::path::{ExchangePart, PathSegment, Trail, WirePath};
-use super::row::DiffRow;
+use super::row::{DiffRow, Witness};
 use super::sample::minimal;
 use super::show::{View, opened};
 use super::side::ComparedSide;
 use super::verdict::{ComparedEnd, DirectionVerdict, Verdicts};
-use super::witness::{Witness, tells};
+use super::witness::tells;
 use crate::model::Direction;
 use crate::spec::errors::{CodeRange, ErrorCode, ErrorRules, Header, ProtocolRule, RuleKind};
+use crate::spec::extensions::MetaEntry;
 
 /// An error whose code the schema carries.
 #[derive(Debug, Clone)]
@@ -372,4 +373,31 @@ fn anywhere(mut row: DiffRow, part: ExchangePart, name: &str, page: &str) -> Dif
     row.subject = Some(name.to_owned());
     row.page = Some(page.to_owned());
     row
+}
+
+/// Tells what `_meta` of types of the revision holds on one side only: no message of the extension reaches it.
+pub(super) fn meta_notes(old: &ComparedSide, new: &ComparedSide) -> Vec<String> {
+    let entries = |side: &ComparedSide| side.feature.as_ref().map(|feature| feature.meta.clone());
+    let (Some(before), Some(after)) = (entries(old), entries(new)) else {
+        return Vec::new();
+    };
+    let told = |own: &[MetaEntry], other: &[MetaEntry], label: &str| -> Vec<String> {
+        own.iter()
+            .filter(|entry| !other.contains(entry))
+            .map(
+                |MetaEntry {
+                     definition,
+                     name,
+                     of,
+                 }| {
+                    let listed = of.join(", ");
+                    format!(
+                        "only in {label}, `_meta` of {listed} may hold `{name}`, a {definition}"
+                    )
+                },
+            )
+            .collect()
+    };
+    let lost = told(&before, &after, &old.label);
+    [lost, told(&after, &before, &new.label)].concat()
 }

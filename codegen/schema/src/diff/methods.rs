@@ -8,13 +8,12 @@ use super::judge::valid;
 use super::kind::ChangeKind;
 use super::messages::{Message, channel};
 use super::path::{ExchangePart, WirePath};
-use super::row::DiffRow;
+use super::row::{DiffRow, Witness};
 use super::sample::minimal;
 use super::show::{View, opened};
 use super::side::ComparedSide;
 use super::site::DiffLocation;
 use super::verdict::ComparedEnd;
-use super::witness::Witness;
 use crate::model::MethodKind;
 use crate::spec::roles;
 

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::show::joined;
 use crate::sorted::SortedSet;
+use crate::words::joined;
 
 /// Maximum number of references in one note.
 const MAX_NAMED: usize = 3;

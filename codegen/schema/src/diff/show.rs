@@ -1,6 +1,6 @@
 //! A shape as people read it, in the notation of the specification's own schema.ts.
 
-use std::borrow::Borrow;
+use crate::words::joined;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -171,11 +171,6 @@ fn both(graph: &Graph, id: NodeId, names: bool, levels: usize) -> String {
     } else {
         joined(lines, " & ")
     }
-}
-
-/// Some words in a row, with the same between them.
-pub(crate) fn joined<W: Borrow<str>>(words: impl IntoIterator<Item = W>, between: &str) -> String {
-    words.into_iter().collect::<Vec<_>>().join(between)
 }
 
 /// Returns a shape with all that is in it, without the names of definitions; what lies too deep, or within itself, is left out.

@@ -12,7 +12,6 @@ use super::graph::Graph;
 use super::lines::SourceLines;
 use super::messages::{self, Message};
 use super::remarks;
-use super::show::joined;
 use super::variants::share;
 use crate::Error;
 use crate::schema::Schema;
@@ -20,6 +19,7 @@ use crate::spec::errors::ErrorRules;
 use crate::spec::extensions::{self, extension_of};
 use crate::spec::methods::{MethodRules, messages as methods_of};
 use crate::spec::{Erratum, Extension, Revision, Spec, canonical, errata, json, sha256};
+use crate::words::joined;
 
 /// A state of the protocol, ready to be compared.
 #[derive(Debug, Default)]

@@ -5,9 +5,9 @@ use super::facts;
 use super::graph::{Graph, NodeId, NodeShape};
 use super::methods::Pairs;
 use super::row::DiffRow;
-use super::show::joined;
 use super::side::ComparedSide;
 use crate::sorted::SortedSet;
+use crate::words::joined;
 
 /// Maximum number of definitions in the note.
 const MAX_NAMED: usize = 5;

@@ -7,8 +7,8 @@ use crate::sorted::{SortedMap, SortedSet};
 use serde_json::Value;
 
 use super::graph::{Graph, NodeId, NodeShape};
-use super::show::joined;
 use crate::model::{Model, Presence, Shape as Typed, Ty};
+use crate::words::joined;
 
 /// Returns the choices of a node: those of a union, else the node itself.
 pub(crate) fn choices(graph: &Graph, id: NodeId) -> Vec<NodeId> {

@@ -9,9 +9,9 @@ use super::places::{holder, name, within};
 use super::themes::{ThemeChange, changes};
 use crate::diff::{
     ChangeKind, ChangeLevel, Diff, DiffRow, ExchangePart, Extracted, View, WirePath, bare, channel,
-    joined,
 };
 use crate::model::{Direction, MethodKind};
+use crate::words::joined;
 
 /// A line of the summary.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -5,10 +5,11 @@ use std::fmt::Write;
 
 use crate::sorted::SortedMap;
 
-use super::text::{counted, headline};
+use super::text::headline;
 use super::themes::ThemeChange;
 use super::{change_line, one_line};
 use crate::diff::{ChangeLevel, Diff, DiffRow};
+use crate::words::counted;
 
 /// Maximum number of annotations of a severity in a workflow, without the one that counts the others.
 const MAX_SHOWN: usize = 9;

@@ -15,10 +15,10 @@ use mcp_wire::steers;
 
 use crate::diff::{
     ChangeKind, Diff, DiffRow, DirectionVerdict, Meaning, MetRule, Prose, RefusingTransport, View,
-    joined,
 };
 use crate::shims::{MethodSender, PROVEN};
 use crate::sorted::{SortedMap, SortedSet};
+use crate::words::joined;
 
 /// Returns `rejected`, `rejected over HTTP`, `ignored`, `misinterpreted` or `ok`.
 #[must_use]

@@ -6,7 +6,8 @@ use std::fmt::Write;
 use super::brief::brief;
 use super::themes::{ThemeChange, themes};
 use super::{one_line, prose_groups, rules_words, verdict_word};
-use crate::diff::{ChangeKind, ChangeLevel, Diff, DiffRow, Prose, Summary, joined};
+use crate::diff::{ChangeKind, ChangeLevel, Diff, DiffRow, Prose, Summary};
+use crate::words::{counted, joined};
 
 /// The layout of a text.
 #[derive(Debug, Clone, Copy, Default)]
@@ -90,11 +91,6 @@ pub fn headline(diff: &Diff, summary: &Summary) -> String {
         counted(summary.wire_paths, "wire path"),
         joined(levels, ", ")
     )
-}
-
-/// Returns a number of things, in words.
-pub(super) fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Returns the second line: what it comes to, on both axes.

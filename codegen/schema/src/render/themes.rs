@@ -3,7 +3,8 @@
 use crate::sorted::{SortedMap, SortedSet};
 use std::cmp::Reverse;
 
-use crate::diff::{ChangeKind, Diff, DiffRow, ExchangePart, WirePath, joined};
+use crate::diff::{ChangeKind, Diff, DiffRow, ExchangePart, WirePath};
+use crate::words::joined;
 
 use super::change_line;
 use crate::model::Direction;

@@ -11,7 +11,7 @@ use super::{Called, Client, PendingRequest, RequestPurpose};
 use crate::ask::own_id;
 use crate::json::object;
 use crate::lost::Stopped;
-use crate::mistakes::quotable;
+use crate::quote::quotable;
 use crate::tasks::NOTIFICATIONS_TASKS;
 use crate::translate::{TextDirection, no_params};
 use crate::{

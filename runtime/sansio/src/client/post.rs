@@ -8,10 +8,10 @@ use mcp_wire::{Peeked, peek};
 use super::answer::{Element, MOST_SENDS};
 use super::{Client, PendingRequest, RequestPurpose};
 use crate::mend::MendedText;
-use crate::mistakes::quotable;
 use crate::negotiate::lifecycle::{Evidence, ProbeOutcome, judge};
 use crate::negotiate::stage::NegotiationStage;
 use crate::negotiate::statuses::is_session_lost;
+use crate::quote::quotable;
 use crate::unread::{unreadable as unreadable_text, why};
 use crate::{Answer, Connection, Exchange, Failure, Ignored};
 

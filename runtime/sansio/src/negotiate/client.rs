@@ -12,7 +12,7 @@ use crate::ask::outcome;
 use crate::client::requests::{RequestPurpose, Waiting};
 use crate::client::{Channel, Client};
 use crate::json::object;
-use crate::mistakes::quotable;
+use crate::quote::quotable;
 use crate::translate::no_params;
 use crate::{Answer, Connection, Event, Failure, Output, ServerFacts};
 

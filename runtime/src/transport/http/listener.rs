@@ -23,6 +23,7 @@ use super::connections::{ConnectionRoom, Connections};
 use super::socket::{Socket, hung_up};
 use super::{Options, PeerAddress, PeerConnection, Service};
 use crate::serve::Budget;
+use crate::transport::BoxError;
 use crate::transport::spawn::{Boxed, boxed, until};
 use crate::{headers, methods};
 use mcp_revisions_sansio::server::Owner;
@@ -200,8 +201,6 @@ const LINGER: Duration = Duration::from_millis(250);
 
 /// Maximum time to send the errors of calls that are not done.
 const LAST_WORD: Duration = Duration::from_secs(2);
-
-type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 async fn serve_each<S, B>(
     listener: TcpListener,

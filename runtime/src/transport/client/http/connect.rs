@@ -12,8 +12,8 @@ use tokio::net::TcpStream;
 use tower_service::Service;
 
 use super::options::Http;
+use crate::transport::BoxError;
 
-type BoxError = Box<dyn std::error::Error + Send + Sync>;
 type ConnectFuture<T> = Pin<Box<dyn Future<Output = Result<T, BoxError>> + Send>>;
 
 #[cfg(feature = "client-tls")]
@@ -54,23 +54,6 @@ fn with_roots(certificates: &[rustls::pki_types::CertificateDer<'static>]) -> ru
     rustls::ClientConfig::builder()
         .with_root_certificates(roots)
         .with_no_client_auth()
-}
-
-/// Reads certificates in PEM.
-///
-/// # Errors
-/// Returns why there are none.
-#[cfg(feature = "client-tls")]
-pub(super) fn certificates(
-    pem: &[u8],
-) -> Result<Vec<rustls::pki_types::CertificateDer<'static>>, String> {
-    use rustls::pki_types::pem::PemObject as _;
-    let all: Result<Vec<_>, _> = rustls::pki_types::CertificateDer::pem_slice_iter(pem).collect();
-    match all {
-        Ok(all) if !all.is_empty() => Ok(all),
-        Ok(_) => Err("it has no certificate: expected PEM (`BEGIN CERTIFICATE`)".to_owned()),
-        Err(error) => Err(format!("it is not valid PEM: {error}")),
-    }
 }
 
 /// Opens connections, to the server itself or through the proxy that the environment names.
