@@ -89,6 +89,8 @@ pub enum FlowPurpose {
     Registration,
     /// A token.
     Token,
+    /// The claims of a token.
+    Introspection,
 }
 
 /// A request. `Debug` shows neither headers nor body, which may have secrets.

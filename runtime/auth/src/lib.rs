@@ -18,6 +18,7 @@ mod error;
 mod flow;
 mod form;
 mod grant;
+mod introspect;
 mod kept;
 mod register;
 mod secret;
@@ -33,6 +34,7 @@ pub use flow::{
     Cause, Entropy, Flow, FlowMethod, FlowPurpose, FlowRequest, FlowResponse, FlowStep,
     RefusedRequest,
 };
+pub use introspect::IntrospectionEndpoint;
 pub use kept::{PendingSignIn, Registration, StoredSignIn, Tokens};
 pub use secret::Secret;
 pub use settings::{Algorithm, Grant, PrivateKey, ResourceParameter, Settings};

@@ -54,6 +54,7 @@ pub(crate) async fn client(
             && it.issuer == server.issuer
             && (it.expires_at == 0 || it.expires_at > desk.now())
             && redirect.is_none_or(|redirect| it.redirect_uris.iter().any(|one| one == redirect))
+            && has_scopes(it, scope)
     };
     if let Some(before) = before.filter(is_usable) {
         return Ok(before.clone());
@@ -68,6 +69,13 @@ pub(crate) async fn client(
     register(desk, settings, server, endpoint, redirect, scope)
         .await?
         .map_err(none)
+}
+
+/// Returns whether a registration names each requested scope: an authorization server may refuse the others.
+fn has_scopes(registration: &Registration, requested: Option<&str>) -> bool {
+    let registered = registration.scope.as_deref().unwrap_or_default();
+    let mut requested = requested.unwrap_or_default().split_whitespace();
+    requested.all(|scope| registered.split_whitespace().any(|one| one == scope))
 }
 
 async fn register(
@@ -140,6 +148,7 @@ async fn register(
         client_secret,
         auth_method,
         redirect_uris,
+        scope: scope.map(str::to_owned),
         expires_at: ends.and_then(serde_json::Value::as_u64).unwrap_or_default(),
         is_dynamic: true,
     }))

@@ -1,6 +1,6 @@
 //! From a revision, its documents and its challenge to the list of requests.
 
-use mcp_revisions_auth::{Cause, Settings};
+use mcp_revisions_auth::{Cause, Settings, StoredSignIn};
 
 use super::{ISSUER, MCP, World, refused, unauthorized};
 
@@ -249,4 +249,27 @@ fn a_step_up_requests_the_union_of_scopes_and_ends_when_there_is_nothing_to_add(
     let done = world.run(Settings::new(MCP), Some(kept), refused(403, same));
     assert!(done.requests.is_empty());
     assert!(done.outcome.unwrap_err().contains("requested already"));
+}
+
+#[test]
+fn a_client_is_registered_again_for_scopes_that_its_registration_lacks() {
+    let world = World::latest();
+    let kept = world.sign_in("Bearer scope=\"a b\"").outcome.unwrap();
+    let more = "Bearer error=\"insufficient_scope\", scope=\"c\"";
+    let done = world.run(Settings::new(MCP), Some(kept), refused(403, more));
+    assert_eq!(done.requests, [RESOURCE, SERVER, REGISTER, TOKEN]);
+    let registration = &done.bodies[2];
+    assert!(
+        registration.contains(r#""scope":"a b c""#),
+        "{registration}"
+    );
+    // The registration is kept with its scopes: signing in for fewer of them needs no other one.
+    let mut kept = StoredSignIn::from_json(&done.outcome.unwrap().to_json()).unwrap();
+    kept.tokens = None;
+    let done = world.run(
+        Settings::new(MCP),
+        Some(kept),
+        unauthorized("Bearer scope=\"c a\""),
+    );
+    assert_eq!(done.requests, [RESOURCE, SERVER, TOKEN]);
 }

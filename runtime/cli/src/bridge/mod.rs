@@ -1,6 +1,7 @@
 //! `mcp-rev bridge`: the command line of `mcp-bridge`.
 
 mod config;
+mod guard;
 mod json_log;
 mod listen;
 mod log;
@@ -28,6 +29,7 @@ use crate::sign_in::{SignInArguments, SignInMode};
 use crate::stderr;
 use crate::{OUTPUT_FAILED, SubcommandOutcome};
 use config::{Definition, ServerDefinition};
+use guard::GuardArguments;
 use listen::Listen;
 use loss_log::LossLog;
 use record::TrafficRecord;
@@ -167,6 +169,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "PATH", value_parser = path)]
     metrics: Option<String>,
     #[command(flatten)]
+    guard: GuardArguments,
+    #[command(flatten)]
     sign_in: SignInArguments,
     /// URL of a streamable HTTP or HTTP+SSE server
     #[arg(conflicts_with = "command", value_parser = url)]
@@ -288,6 +292,7 @@ impl Arguments {
             ("--http-sse", self.http_sse.is_some()),
             ("--backplane", self.backplane.is_some()),
             ("--metrics", self.metrics.is_some()),
+            ("--guard", self.guard.guard.is_some()),
         ]
         .into_iter()
         .filter(|(_, is_given)| *is_given);

@@ -57,6 +57,8 @@ pub use crate::transport::client::{
 };
 pub use listen::{Change, ChangeStream};
 pub use lists::ResultText;
+#[cfg(feature = "client-http")]
+pub use mcp_revisions_sansio::client::NeededSignIn;
 pub use options::ClientBuilder;
 pub use updates::{Log, Progress, Update, Updates};
 

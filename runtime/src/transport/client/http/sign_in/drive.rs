@@ -152,7 +152,7 @@ impl FlowDriver {
         done
     }
 
-    async fn send(&self, request: &FlowRequest) -> Result<FlowResponse, String> {
+    pub(super) async fn send(&self, request: &FlowRequest) -> Result<FlowResponse, String> {
         let sent = tokio::time::timeout(REQUEST_TIME, self.follow(request)).await;
         sent.unwrap_or_else(|_| {
             Err(format!(
@@ -206,12 +206,12 @@ impl FlowDriver {
         };
         *sent.uri_mut() = url.clone();
         for (name, value) in &request.headers {
-            let value = HeaderValue::from_str(value).map_err(|_| {
+            let parsed: ::http::HeaderName =
+                name.parse().map_err(|_| "a header name".to_owned())?;
+            let written = HeaderValue::from_str(value).map_err(|_| {
                 format!("the header {name} has a character that no header can hold")
             })?;
-            let header: ::http::HeaderName =
-                name.parse().map_err(|_| "a header name".to_owned())?;
-            sent.headers_mut().insert(header, value);
+            sent.headers_mut().insert(parsed, written);
         }
         let identity = HeaderValue::from_static("identity");
         sent.headers_mut().insert(ACCEPT_ENCODING, identity);
