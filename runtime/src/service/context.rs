@@ -402,8 +402,10 @@ impl<App: Spoken> RequestContext<App> {
     {
         let form = super::schema::form::<T>().map_err(Error::Internal)?;
         let params = serde_json::json!({"message": message, "requestedSchema": form});
-        let answer = (self.request(methods::ELICITATION_CREATE, Some(Json::from(params)))).await?;
-        let answer: mcp_wire::Map<Json> = answer.read()?;
+        let answer: mcp_wire::Map<Json> = (self
+            .request(methods::ELICITATION_CREATE, Some(Json::from(params))))
+        .await?
+        .read()?;
         let action = answer.get("action").and_then(Json::as_str);
         match action.as_deref() {
             Some("accept") => {

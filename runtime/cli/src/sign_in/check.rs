@@ -42,8 +42,7 @@ impl AuthProvider for Inspector {
             if is_checked(&self.outcome) {
                 return checked;
             }
-            let found = self.oauth.check(refusal).await;
-            let found = found.map(|kept| {
+            let found = self.oauth.check(refusal).await.map(|kept| {
                 let resource = kept
                     .resource
                     .unwrap_or_else(|| "none, as in 2025-03-26".to_owned());
@@ -76,8 +75,9 @@ pub(super) fn run(arguments: &Login) -> anyhow::Result<SubcommandOutcome> {
             oauth,
             outcome: Arc::clone(&outcome),
         };
-        let client = Client::builder(&mcp_revisions::program!()).with_start_time(CHECK_TIME);
-        let client = client.http(http.with_authorization(inspector));
+        let client = Client::builder(&mcp_revisions::program!())
+            .with_start_time(CHECK_TIME)
+            .http(http.with_authorization(inspector));
         Ok::<_, anyhow::Error>(client.within(CHECK_TIME).list_tools(None).await)
     });
     runtime.shutdown_background();

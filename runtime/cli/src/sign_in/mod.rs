@@ -85,8 +85,9 @@ pub(crate) fn login(arguments: &Login) -> anyhow::Result<SubcommandOutcome> {
         let (url, sign_in) = (&arguments.url, &arguments.sign_in);
         let http = sign_in.http(url)?;
         let oauth = sign_in.provider(&http, url, Some(LOGIN_TIME))?;
-        let client = Client::builder(&mcp_revisions::program!()).with_start_time(LOGIN_TIME);
-        let client = client.http(http.with_authorization(oauth.clone()));
+        let client = Client::builder(&mcp_revisions::program!())
+            .with_start_time(LOGIN_TIME)
+            .http(http.with_authorization(oauth.clone()));
         // The server says what it wants when it refuses a request.
         let listed = client.within(LOGIN_TIME).list_tools(None).await;
         let has_token = || oauth.kept().is_some_and(|kept| kept.tokens.is_some());

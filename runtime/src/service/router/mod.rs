@@ -179,7 +179,7 @@ impl Router {
     ///
     /// # Errors
     /// As [`build`](Self::build).
-    pub fn build_with(self, server: Server<Latest>) -> Result<McpServer<Latest>, ServeError> {
+    pub fn build_with(self, builder: Server<Latest>) -> Result<McpServer<Latest>, ServeError> {
         let problems = self.check();
         if !problems.is_empty() {
             return Err(ServeError::Router(problems.join("\n")));
@@ -192,8 +192,10 @@ impl Router {
             mcp_wire::Json::of(&mcp::ListToolsResult::new(tools.collect()))
         });
         let layers = self.layers.clone();
-        let server = server.or_capabilities(&capabilities).build(self)?;
-        let server = server.with_layers(&layers);
+        let server = builder
+            .or_capabilities(&capabilities)
+            .build(self)?
+            .with_layers(&layers);
         #[cfg(feature = "server-http")]
         let server = match known {
             Some(page) => server.with_known_tools(&page),
@@ -325,9 +327,9 @@ impl mcp::ServerHandlers<RequestContext<Latest>> for Router {
     async fn call_tool(
         &self,
         params: mcp::CallToolRequestParams,
-        cx: RequestContext<Latest>,
+        context: RequestContext<Latest>,
     ) -> Result<mcp::CallToolOutcome, Error> {
-        let cx = cx.with_states(&self.states);
+        let cx = context.with_states(&self.states);
         match (self.tools.get(&params.name), &self.dynamic_tools) {
             (Some(tool), _) => {
                 cx.require_scopes(&tool.scopes)?;
@@ -387,10 +389,10 @@ impl mcp::ServerHandlers<RequestContext<Latest>> for Router {
     async fn read_resource(
         &self,
         params: mcp::ReadResourceRequestParams,
-        cx: RequestContext<Latest>,
+        context: RequestContext<Latest>,
     ) -> Result<mcp::ReadResourceOutcome, Error> {
         let uri = params.uri;
-        let cx = cx.with_states(&self.states);
+        let cx = context.with_states(&self.states);
         if let Some(found) = self.resources.get(&uri) {
             let mime_type = found.resource.mime_type.clone();
             return (found.read)(templates::RequestedUri::whole(uri, mime_type), cx).await;
@@ -418,9 +420,9 @@ impl mcp::ServerHandlers<RequestContext<Latest>> for Router {
     async fn get_prompt(
         &self,
         params: mcp::GetPromptRequestParams,
-        cx: RequestContext<Latest>,
+        context: RequestContext<Latest>,
     ) -> Result<mcp::GetPromptOutcome, Error> {
-        let cx = cx.with_states(&self.states);
+        let cx = context.with_states(&self.states);
         match self.prompts.get(&params.name) {
             Some(prompt) => (prompt.fill)(params.arguments.unwrap_or_default(), cx).await,
             None => {

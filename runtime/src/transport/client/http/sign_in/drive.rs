@@ -208,8 +208,8 @@ impl FlowDriver {
             let dpop_nonce = nonce.and_then(|it| it.to_str().ok()).map(str::to_owned);
             let body = Limited::new(response.into_body(), DOCUMENT_BYTES)
                 .collect()
-                .await;
-            let body = body.map_err(|error| format!("the response breaks off: {error}"))?;
+                .await
+                .map_err(|error| format!("the response breaks off: {error}"))?;
             return Ok(FlowResponse {
                 status: status.as_u16(),
                 dpop_nonce,
