@@ -195,8 +195,9 @@ fn balanced(suite: &Suite, only: Option<&str>) -> anyhow::Result<Option<Scores>>
     let Some(redis) = RedisServer::start(&suite.folder) else {
         return Ok(None);
     };
-    let servers = (0..3).map(|_| start(1, Some(&redis)));
-    let servers: Vec<(RunningProcess, String)> = servers.collect::<anyhow::Result<_>>()?;
+    let servers: Vec<(RunningProcess, String)> = (0..3)
+        .map(|_| start(1, Some(&redis)))
+        .collect::<anyhow::Result<_>>()?;
     let urls: Vec<String> = servers.iter().map(|(_, url)| url.clone()).collect();
     let balancer = Balancer::start(&urls)?;
     let scores = balancer.map(|balancer| scored(suite, &balancer.url, only));

@@ -90,9 +90,9 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<CommandOutcome> {
                     };
                     let _ = write!(table.text, " {cell} |");
                     if let judge::Cell::Failed(step, why) = cell {
-                        let mode = mode.name;
+                        let mode_name = mode.name;
                         table.fail(format!(
-                            "{name} {mode}, {channel}, {revision}: {step}: {why}"
+                            "{name} {mode_name}, {channel}, {revision}: {step}: {why}"
                         ));
                     }
                 }

@@ -121,10 +121,10 @@ pub(super) fn about_area(area: &str) -> String {
 }
 
 pub(super) fn wire_modules(areas: &SortedSet<String>) -> TokenStream {
-    let areas = areas.iter().map(|area| ident(area));
+    let modules = areas.iter().map(|area| ident(area));
     quote! {
         #![doc = " Reading and writing, in files by area."]
-        #(mod #areas;)*
+        #(mod #modules;)*
     }
 }
 
@@ -147,18 +147,19 @@ pub(super) fn files(
                 meta,
                 ..
             } = extension;
-            let meta = meta.iter().map(|(ty, name, of)| {
-                let of: Vec<String> = of.iter().map(|of| format!("`{of}`")).collect();
-                let is_alias = matches!(model.shape(ty), Some(Shape::Alias(_)));
-                let constant = snake_case(ty).to_uppercase();
-                context! { ty, name, of => of.join(", "), is_alias, constant }
-            });
-            let meta: Vec<Value> = meta.collect();
-            let reused = reused.iter().map(|one| {
+            let meta_rows: Vec<Value> = meta
+                .iter()
+                .map(|(ty, name, of)| {
+                    let quoted: Vec<String> = of.iter().map(|of| format!("`{of}`")).collect();
+                    let is_alias = matches!(model.shape(ty), Some(Shape::Alias(_)));
+                    let constant = snake_case(ty).to_uppercase();
+                    context! { ty, name, of => quoted.join(", "), is_alias, constant }
+                })
+                .collect();
+            let reused_rows: Vec<Value> = reused.iter().map(|one| {
                 let types: Vec<String> = one.types.iter().map(|name| format!("{name},")).collect();
                 context! { package => one.package.as_str(), library => one.package.replace('-', "_"), types => lines(&types) }
-            });
-            let reused: Vec<Value> = reused.collect();
+            }).collect();
             let types: Vec<String> = shared.iter().map(|name| format!("{name},")).collect();
             // It need not repeat anything.
             let types = if types.is_empty() {
@@ -169,7 +170,7 @@ pub(super) fn files(
             context! {
                 shared => None::<&str>,
                 types,
-                identifier, written_from, settings, results, reused, meta, example => false,
+                identifier, written_from, settings, results, reused => reused_rows, meta => meta_rows, example => false,
                 sides => [pascal_case(&roles.client), pascal_case(&roles.server)],
             }
         }
@@ -185,9 +186,13 @@ pub(super) fn files(
             }
         }
     };
-    let areas: Value = areas.iter().map(String::as_str).collect();
+    let area_names: Value = areas.iter().map(String::as_str).collect();
     let counts = counts(model, facts, shared);
-    render(TYPES, facts, context! { areas, counts, ..more })
+    render(
+        TYPES,
+        facts,
+        context! { areas => area_names, counts, ..more },
+    )
 }
 
 /// Returns the root of a module of shared types.
@@ -196,12 +201,12 @@ pub(super) fn shared_modules(set: &Set<'_>, areas: &SortedSet<String>) -> TokenS
         " Types that {} have exactly alike.",
         set.revisions.join(", ")
     );
-    let areas: Vec<_> = areas.iter().map(|area| ident(area)).collect();
+    let modules: Vec<_> = areas.iter().map(|area| ident(area)).collect();
     quote! {
         #![doc = #about]
-        #(mod #areas;)*
+        #(mod #modules;)*
         mod wire;
-        #(pub use #areas::*;)*
+        #(pub use #modules::*;)*
     }
 }
 
@@ -220,7 +225,7 @@ pub(super) fn shared(once: &Once, header: &str) -> Result<CrateFiles, Error> {
         .filter(|id| !once.of(id).is_empty())
         .map(|id| {
             let modules: SortedSet<String> = once.of(id).into_values().collect();
-            let modules: Value = modules.into_iter().collect();
+            let modules = Value::from_iter(modules);
             context! { id, module => names::module(id), feature => names::feature(id), modules }
         })
         .collect();

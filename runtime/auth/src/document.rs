@@ -117,8 +117,8 @@ impl ServerMetadata {
 pub(crate) fn oauth_error(answer: &FlowResponse) -> (String, String) {
     let body = object(answer).unwrap_or_default();
     let code = text(&body, "error").map(|code| harmless(&code));
-    let description = text(&body, "error_description");
-    let description = description.map_or_else(String::new, |it| format!(": {}", harmless(&it)));
+    let description = text(&body, "error_description")
+        .map_or_else(String::new, |it| format!(": {}", harmless(&it)));
     (
         code.unwrap_or_else(|| format!("HTTP status {}", answer.status)),
         description,

@@ -44,12 +44,12 @@ pub(crate) async fn run(
     let challenge = Challenge::choose(&refused.challenges);
     let steps_up = refused.status == 403;
     let wanted = challenge.and_then(|it| it.get("scope")).map(scopes_of);
-    let before = kept.tokens.as_ref().and_then(|it| it.requested.clone());
-    let before = before.as_deref().map(scopes_of).unwrap_or_default();
+    let requested = kept.tokens.as_ref().and_then(|it| it.requested.clone());
+    let before = requested.as_deref().map(scopes_of).unwrap_or_default();
     if steps_up {
-        let wanted = wanted.clone().unwrap_or_default();
-        if wanted.iter().all(|scope| before.contains(scope)) {
-            let scope = harmless(&wanted.join(" "));
+        let scopes = wanted.clone().unwrap_or_default();
+        if scopes.iter().all(|scope| before.contains(scope)) {
+            let scope = harmless(&scopes.join(" "));
             return Err(AuthError::Scope { scope });
         }
     }
@@ -140,8 +140,9 @@ pub(crate) async fn run(
                 auth_method: Some("client_secret_post".to_owned()),
                 ..Registration::default()
             };
-            let assertion = sign_in.exchange(&kept, &token_endpoint, &provider, &id_token);
-            let assertion = assertion.await?;
+            let assertion = sign_in
+                .exchange(&kept, &token_endpoint, &provider, &id_token)
+                .await?;
             sign_in.assert(&mut kept, &assertion).await?
         }
     };

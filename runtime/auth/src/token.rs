@@ -158,8 +158,9 @@ fn read(answer: &FlowResponse, url: &str, now: u64) -> Result<Tokens, AuthError>
     let is_sendable = |token: &String| {
         !token.is_empty() && token.bytes().all(|byte| (0x21..=0x7e).contains(&byte))
     };
-    let access = text(&body, "access_token").filter(is_sendable);
-    let access = access.ok_or_else(|| wrong("expected `access_token` without spaces"))?;
+    let access = text(&body, "access_token")
+        .filter(is_sendable)
+        .ok_or_else(|| wrong("expected `access_token` without spaces"))?;
     let kind = text(&body, "token_type").unwrap_or_default();
     let is_dpop = kind.eq_ignore_ascii_case("dpop");
     // An exchanged assertion is not a token to send: its type says so.

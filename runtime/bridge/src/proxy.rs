@@ -101,14 +101,18 @@ impl Proxy {
     ) -> Result<(Answered, Revision), ErrorObject> {
         let (method, began) = (asked.method.clone(), Instant::now());
         let (caller, session) = (Arc::clone(&asked.caller), asked.peer.session());
-        let answered = self.settings.ending.unless_over(async {
-            let server = self.servers.of(&caller, &session).await?;
-            let operation = ClientOperation::begin(&asked.method, self.settings.name.as_deref());
-            let answered = server.ask(ask, asked).await?;
-            operation.end(&answered.answer, Some(server.spoken()));
-            Ok::<_, ErrorObject>((answered, server.spoken()))
-        });
-        let answered = answered.await?;
+        let answered = self
+            .settings
+            .ending
+            .unless_over(async {
+                let server = self.servers.of(&caller, &session).await?;
+                let operation =
+                    ClientOperation::begin(&asked.method, self.settings.name.as_deref());
+                let answered = server.ask(ask, asked).await?;
+                operation.end(&answered.answer, Some(server.spoken()));
+                Ok::<_, ErrorObject>((answered, server.spoken()))
+            })
+            .await?;
         let took = began.elapsed();
         if answered.is_ok() {
             debug!(method, ?took, "answered");
@@ -332,10 +336,14 @@ fn reason(answered: &Result<(Answered, Revision), ErrorObject>) -> String {
 
 /// Returns what may ask back or not: a method, and the tool or prompt that it names.
 fn kind(method: &str, params: &Json) -> String {
-    let name = JsonObject::try_from(params.clone()).ok();
-    let name = name.and_then(|params| params.get("name")?.read::<String>().ok());
+    let members = JsonObject::try_from(params.clone()).ok();
     // One that is very long is no tool; it is told from others by its beginning.
-    let name: String = name.unwrap_or_default().chars().take(NAME).collect();
+    let name: String = members
+        .and_then(|members| members.get("name")?.read::<String>().ok())
+        .unwrap_or_default()
+        .chars()
+        .take(NAME)
+        .collect();
     format!("{method} {name}")
 }
 
@@ -358,9 +366,9 @@ fn request(method: &str, params: Json, progress_token: Option<&Json>) -> Outgoin
 fn repeated(peer: &Peer) -> Vec<(String, String)> {
     let pairs = peer.headers().into_iter().flatten();
     let params = pairs.filter_map(|(name, value)| {
-        let name = name.as_str().strip_prefix(PARAM)?;
+        let param = name.as_str().strip_prefix(PARAM)?;
         let value = headers::decoded(value.to_str().ok()?)?;
-        Some((name.to_owned(), value.into_owned()))
+        Some((param.to_owned(), value.into_owned()))
     });
     params.collect()
 }

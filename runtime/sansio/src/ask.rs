@@ -9,7 +9,7 @@ use mcp_wire::{
     Decode, Encode, Error, ErrorObject, Integer, Json, Map, Peeked, Raw, Request, RequestId,
 };
 
-use super::mistakes::shown;
+use super::quote::shown;
 use mcp_revisions_core::Profile;
 use mcp_revisions_core::methods;
 
@@ -372,8 +372,8 @@ pub(crate) fn read_error(error: Raw<'_>) -> (ErrorObject, Option<String>) {
     match mcp_wire::from_str(error.text()) {
         Ok(error) => (error, None),
         Err(why) => {
-            let why = why.to_string();
-            let why = why.strip_prefix("at ").unwrap_or(&why);
+            let printed = why.to_string();
+            let why = printed.strip_prefix("at ").unwrap_or(&printed);
             (
                 meant_error(error.to_json()),
                 Some(format!("at /error, {why}")),

@@ -368,8 +368,11 @@ pub struct ServerFacts {
 
 /// Returns the params of the notification that a request is not waited for any more.
 pub(super) fn cancelled(id: &RequestId, reason: Option<&str>) -> Json {
-    let reason = reason.map(|reason| ("reason", Json::of(reason)));
-    object([("requestId", Json::of(id))].into_iter().chain(reason))
+    object(
+        [("requestId", Json::of(id))]
+            .into_iter()
+            .chain(reason.map(|reason| ("reason", Json::of(reason)))),
+    )
 }
 
 /// The outcome of sending.

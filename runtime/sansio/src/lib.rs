@@ -34,6 +34,7 @@ mod needs;
 pub(crate) mod negotiate;
 pub(crate) mod numbered;
 pub mod params;
+mod quote;
 #[cfg(feature = "server")]
 pub mod server;
 #[cfg(feature = "server")]

@@ -6,10 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use mcp_wire::{RequestId, printable};
-
 use super::events::{Event, Ignored, MendedMessage};
-use mcp_revisions_core::errors::shortened;
+use super::quote::{quotable, shown};
 
 /// Number of mistakes of one kind that are all reported; of later ones only every one whose number is a power of two.
 const ALL_REPORTED: u64 = 5;
@@ -141,19 +139,6 @@ pub(super) fn batch(length: usize) -> String {
              expected one message"
         ),
     }
-}
-
-/// Returns an id as its JSON text, of bounded length.
-pub(super) fn shown(id: &RequestId) -> String {
-    match id {
-        RequestId::String(text) => format!("{:?}", quotable(text)),
-        RequestId::Integer(number) => quotable(&number.to_string()),
-    }
-}
-
-/// Returns the beginning of a text of a peer, without characters that change how a terminal shows it.
-pub fn quotable(text: &str) -> String {
-    printable(&shortened(text))
 }
 
 type MistakeCallback = dyn Fn(&PeerMistake<'_>) + Send + Sync;

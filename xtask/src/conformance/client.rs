@@ -149,8 +149,9 @@ fn one(
     if !output.status.success() && score.failed.is_empty() {
         let said = String::from_utf8_lossy(&output.stderr);
         let mut lines = said.lines().map(str::trim);
-        let why = lines.rfind(|line| line.contains("Warning:") || line.starts_with("Error"));
-        let why = why.unwrap_or("it warns, or the client ended with an error");
+        let why = lines
+            .rfind(|line| line.contains("Warning:") || line.starts_with("Error"))
+            .unwrap_or("it warns, or the client ended with an error");
         score.failed.push(why.to_owned());
     }
     Ok(score)

@@ -100,20 +100,24 @@ fn patch(errata: &[Erratum], key: Key) -> Vec<Value> {
 /// Returns a schema whose references are spelled as those of the file.
 fn with_references(value: &Value, respelled: &impl Fn(&str) -> String) -> Value {
     match value {
-        Value::Object(members) => {
-            let members = members.iter().map(|(name, value)| {
-                let value = match (name.as_str(), value) {
-                    ("$ref", Value::String(target)) => Value::from(respelled(target)),
-                    (_, value) => with_references(value, respelled),
-                };
-                (name.clone(), value)
-            });
-            Value::Object(members.collect())
-        }
-        Value::Array(items) => {
-            let items = items.iter().map(|item| with_references(item, respelled));
-            Value::Array(items.collect())
-        }
+        Value::Object(members) => Value::Object(
+            members
+                .iter()
+                .map(|(name, value)| {
+                    let value = match (name.as_str(), value) {
+                        ("$ref", Value::String(target)) => Value::from(respelled(target)),
+                        (_, value) => with_references(value, respelled),
+                    };
+                    (name.clone(), value)
+                })
+                .collect(),
+        ),
+        Value::Array(items) => Value::Array(
+            items
+                .iter()
+                .map(|item| with_references(item, respelled))
+                .collect(),
+        ),
         value => value.clone(),
     }
 }

@@ -5,7 +5,6 @@ use crate::sorted::{SortedMap, SortedSet};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::side::ComparedSide;
 use crate::model::Direction;
 use crate::pointer::escaped;
 use crate::spec::extensions::MetaEntry;
@@ -39,8 +38,12 @@ pub(super) fn cores(spec: &Spec) -> Vec<Extracted> {
 /// Returns what of that is gone, of all methods that are.
 pub(super) fn extracted(cores: &[Extracted], gone: &SortedSet<&String>) -> Vec<Extracted> {
     let of = |core: &Extracted| {
-        let gone = gone.iter().filter(|method| core.methods.contains(method));
-        let methods: Vec<String> = gone.copied().cloned().collect();
+        let methods: Vec<String> = gone
+            .iter()
+            .filter(|method| core.methods.contains(method))
+            .copied()
+            .cloned()
+            .collect();
         (!methods.is_empty()).then(|| Extracted {
             methods,
             ..core.clone()
@@ -60,30 +63,6 @@ pub(crate) struct ExtractedFeature {
     pub(super) results: Vec<(Direction, String, String)>,
     /// The entries of `_meta` in types of the revision.
     pub(super) meta: Vec<MetaEntry>,
-}
-
-/// Tells what `_meta` of types of the revision holds on one side only: no message of the extension reaches it.
-pub(super) fn meta_notes(old: &ComparedSide, new: &ComparedSide) -> Vec<String> {
-    let entries = |side: &ComparedSide| side.feature.as_ref().map(|feature| feature.meta.clone());
-    let (Some(before), Some(after)) = (entries(old), entries(new)) else {
-        return Vec::new();
-    };
-    let told = |own: &[MetaEntry], other: &[MetaEntry], label: &str| -> Vec<String> {
-        let own = own.iter().filter(|entry| !other.contains(entry));
-        own.map(
-            |MetaEntry {
-                 definition,
-                 name,
-                 of,
-             }| {
-                let of = of.join(", ");
-                format!("only in {label}, `_meta` of {of} may hold `{name}`, a {definition}")
-            },
-        )
-        .collect()
-    };
-    let lost = told(&before, &after, &old.label);
-    [lost, told(&after, &before, &new.label)].concat()
 }
 
 impl ExtractedFeature {
@@ -155,8 +134,9 @@ pub(super) fn with_lists(mut schema: Value, spec: &Spec) -> (Value, Vec<String>)
             listed.entry(role.union).or_default().push(reference);
         }
     }
-    let unions = listed.into_iter();
-    let unions = unions.map(|(union, all)| (union.to_owned(), json!({ "anyOf": all })));
+    let unions = listed
+        .into_iter()
+        .map(|(union, all)| (union.to_owned(), json!({ "anyOf": all })));
     if let Some(Value::Object(definitions)) = schema.get_mut("$defs") {
         definitions.extend(unions);
     }

@@ -78,8 +78,8 @@ impl ServerLink {
         app: Revision,
         caller: &Caller,
     ) -> Result<Self, Error> {
-        let options = negotiate::options(settings, caller, RevisionSet::none().with(app));
-        let options = options.with_verdict(Verdict(app));
+        let options = negotiate::options(settings, caller, RevisionSet::none().with(app))
+            .with_verdict(Verdict(app));
         let (link, _) = Self::connect(settings, BridgeSettings::client(app, options)).await?;
         Ok(link.serving(app, caller))
     }

@@ -38,8 +38,11 @@ pub(super) async fn connect(
     client: Client,
     listeners: Listeners,
 ) -> Result<(Handle<BridgedRequest>, ServerFacts), Error> {
-    let transport = settings.upstream.connect().await;
-    let transport = transport.map_err(|why| settings.unusable(&why))?;
+    let transport = settings
+        .upstream
+        .connect()
+        .await
+        .map_err(|why| settings.unusable(&why))?;
     let proxied = Proxied::new(listeners, Arc::clone(settings));
     let handle = drive(client, transport, proxied);
     match handle.connect().await {
@@ -54,18 +57,18 @@ pub(super) async fn connect(
 /// Describes, for people, why the server cannot be used.
 fn cause(unconnected: &NotConnected) -> String {
     let NotConnected { why, last, failure } = unconnected;
-    let last = last.as_ref();
+    let incoming = last.as_ref();
     match failure.as_deref() {
         // The mistake in its answer says more than the answer.
         Some(Failure::InvalidResult(_)) => why.clone(),
-        Some(_) => last.and_then(seen).unwrap_or_else(|| why.clone()),
-        None => match last {
+        Some(_) => incoming.and_then(seen).unwrap_or_else(|| why.clone()),
+        None => match incoming {
             Some(Incoming::Message { text, .. }) => {
                 let text = String::from_utf8_lossy(text);
                 let excerpt: String = printable(text.trim()).chars().take(EXCERPT).collect();
                 format!("{why}; the last line that it wrote: {excerpt}")
             }
-            last => last.and_then(seen).unwrap_or_else(|| why.clone()),
+            incoming => incoming.and_then(seen).unwrap_or_else(|| why.clone()),
         },
     }
 }
@@ -89,18 +92,18 @@ fn speaks(text: &[u8]) -> Option<String> {
     let seen = peek(text).ok()?;
     let Some(error) = seen.error else {
         let result: Value = serde_json::from_str(seen.result?.text()).ok()?;
-        let spoken = named(&result["supportedVersions"]);
-        let spoken = spoken.or_else(|| named(&result["protocolVersion"]))?;
+        let spoken =
+            named(&result["supportedVersions"]).or_else(|| named(&result["protocolVersion"]))?;
         return Some(format!(
             "it speaks {spoken}, and none of that is wanted: choose another revision for the server"
         ));
     };
     let error: Value = serde_json::from_str(error.text()).ok()?;
     let (code, message) = (&error["code"], error["message"].as_str()?);
-    let message: String = message.chars().take(EXCERPT).collect();
-    let spoken = named(&error["data"]["supported"]);
-    let spoken = spoken.map_or(String::new(), |spoken| format!("; it speaks {spoken}"));
-    Some(format!("it refused with error {code}: {message:?}{spoken}"))
+    let excerpt: String = message.chars().take(EXCERPT).collect();
+    let spoken = named(&error["data"]["supported"])
+        .map_or(String::new(), |spoken| format!("; it speaks {spoken}"));
+    Some(format!("it refused with error {code}: {excerpt:?}{spoken}"))
 }
 
 /// Revisions as a server names them: one, or a list.
@@ -109,8 +112,8 @@ fn named(spoken: &Value) -> Option<String> {
         Value::Array(names) => names.iter().filter_map(Value::as_str).collect(),
         one => one.as_str().into_iter().collect(),
     };
-    let names = names.join(", ");
-    let excerpt: String = printable(&names).chars().take(EXCERPT).collect();
+    let joined = names.join(", ");
+    let excerpt: String = printable(&joined).chars().take(EXCERPT).collect();
     (!excerpt.is_empty()).then_some(excerpt)
 }
 

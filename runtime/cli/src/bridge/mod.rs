@@ -274,7 +274,7 @@ impl From<SeverityArgument> for LossKind {
 impl Arguments {
     /// Returns an option that was given, and means nothing without an HTTP listener.
     fn of_a_listener(&self) -> Option<&'static str> {
-        let given = [
+        let mut given = [
             ("--isolate", self.isolate),
             ("--max-servers", self.max_servers.is_some()),
             (
@@ -288,8 +288,9 @@ impl Arguments {
             ("--http-sse", self.http_sse.is_some()),
             ("--backplane", self.backplane.is_some()),
             ("--metrics", self.metrics.is_some()),
-        ];
-        let mut given = given.into_iter().filter(|(_, is_given)| *is_given);
+        ]
+        .into_iter()
+        .filter(|(_, is_given)| *is_given);
         given.next().map(|(option, _)| option)
     }
 }
@@ -358,11 +359,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<SubcommandOutcome> {
     }
     log::begin(arguments.log, arguments.log_format).map_err(anyhow::Error::msg)?;
     // A client over stdio is one conversation: handing its messages from thread to thread costs more than it gains.
-    let mut runtime = match arguments.listen {
+    let mut builder = match arguments.listen {
         Listen::Stdio => tokio::runtime::Builder::new_current_thread(),
         Listen::Http(..) => tokio::runtime::Builder::new_multi_thread(),
     };
-    let runtime = runtime.enable_all().build().context("cannot start")?;
+    let runtime = builder.enable_all().build().context("cannot start")?;
     stderr::begin();
     let done = runtime.block_on(async {
         let files = BridgeFiles::open(arguments)?;

@@ -79,14 +79,15 @@ struct SignInStatus {
 pub(crate) fn login(arguments: &Login) -> anyhow::Result<SubcommandOutcome> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
-        .build();
-    let runtime = runtime.context("cannot start")?;
+        .build()
+        .context("cannot start")?;
     let done = runtime.block_on(async {
         let (url, sign_in) = (&arguments.url, &arguments.sign_in);
         let http = sign_in.http(url)?;
         let oauth = sign_in.provider(&http, url, Some(LOGIN_TIME))?;
-        let client = Client::builder(&mcp_revisions::program!()).with_start_time(LOGIN_TIME);
-        let client = client.http(http.with_authorization(oauth.clone()));
+        let client = Client::builder(&mcp_revisions::program!())
+            .with_start_time(LOGIN_TIME)
+            .http(http.with_authorization(oauth.clone()));
         // The server says what it wants when it refuses a request.
         let listed = client.within(LOGIN_TIME).list_tools(None).await;
         let has_token = || oauth.kept().is_some_and(|kept| kept.tokens.is_some());

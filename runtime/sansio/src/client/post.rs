@@ -8,10 +8,10 @@ use mcp_wire::{Peeked, peek};
 use super::answer::{Element, MOST_SENDS};
 use super::{Client, PendingRequest, RequestPurpose};
 use crate::mend::MendedText;
-use crate::mistakes::quotable;
 use crate::negotiate::lifecycle::{Evidence, ProbeOutcome, judge};
 use crate::negotiate::stage::NegotiationStage;
 use crate::negotiate::statuses::is_session_lost;
+use crate::quote::quotable;
 use crate::unread::{unreadable as unreadable_text, why};
 use crate::{Answer, Connection, Exchange, Failure, Ignored};
 
@@ -62,8 +62,8 @@ impl Connection<Client> {
             }
         }
         let is_foreign = |message: &Element<'_>| {
-            let message = message.as_ref().ok();
-            message.is_some_and(|message| self.foreign_to(Some(exchange), message).is_some())
+            let is_of_other = |message| self.foreign_to(Some(exchange), message).is_some();
+            message.as_ref().is_ok_and(is_of_other)
         };
         // The response with the right id counts, wherever it stands.
         messages.sort_by_cached_key(is_foreign);

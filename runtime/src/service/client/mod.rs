@@ -282,8 +282,9 @@ impl<App: Spoken> Client<App> {
         let (tell, updates) = updates::channel();
         let told = tell.clone();
         // An update is dropped if the reader of the updates is slow, or gone.
-        let client = self.on_progress(move |it| _ = told.try_push(Update::Progress(it)));
-        let client = client.on_log(move |it| _ = tell.try_push(Update::Log(it)));
+        let client = self
+            .on_progress(move |it| _ = told.try_push(Update::Progress(it)))
+            .on_log(move |it| _ = tell.try_push(Update::Log(it)));
         (client, updates)
     }
 
@@ -354,8 +355,8 @@ impl<App: Spoken> Client<App> {
     /// Sends a request, unless a result is kept that answers it.
     async fn send(&self, method: &'static str, params: Option<Json>) -> Result<Json, Error> {
         let Some((cache, key)) = self.how.cache.as_ref().and_then(|cache| {
-            let params = params.clone().unwrap_or_default();
-            Some((cache, CacheKey::of(App::REVISION, method, &params)?))
+            let object = params.clone().unwrap_or_default();
+            Some((cache, CacheKey::of(App::REVISION, method, &object)?))
         }) else {
             return self.exchange(method, params).await;
         };

@@ -188,7 +188,7 @@ impl Router {
     ///
     /// # Errors
     /// As [`build`](Self::build).
-    pub fn build_with(mut self, server: Server<Latest>) -> Result<McpServer<Latest>, ServeError> {
+    pub fn build_with(mut self, builder: Server<Latest>) -> Result<McpServer<Latest>, ServeError> {
         let problems = self.check();
         if !problems.is_empty() {
             return Err(ServeError::Router(problems.join("\n")));
@@ -202,8 +202,10 @@ impl Router {
         });
         let layers = self.layers.clone();
         let (methods, page_size) = (std::mem::take(&mut self.methods), self.page_size);
-        let server = server.or_capabilities(&capabilities).build(self)?;
-        let layered = server.with_layers(&layers);
+        let layered = builder
+            .or_capabilities(&capabilities)
+            .build(self)?
+            .with_layers(&layers);
         let server = methods
             .into_iter()
             .fold(layered, |server, (method, handler)| {
@@ -340,9 +342,9 @@ impl mcp::ServerHandlers<RequestContext<Latest>> for Router {
     async fn call_tool(
         &self,
         params: mcp::CallToolRequestParams,
-        cx: RequestContext<Latest>,
+        context: RequestContext<Latest>,
     ) -> Result<mcp::CallToolOutcome, Error> {
-        let cx = cx.with_states(&self.states);
+        let cx = context.with_states(&self.states);
         match (self.tools.get(&params.name), &self.dynamic_tools) {
             (Some(tool), _) => {
                 cx.require_scopes(&tool.scopes)?;
@@ -402,10 +404,10 @@ impl mcp::ServerHandlers<RequestContext<Latest>> for Router {
     async fn read_resource(
         &self,
         params: mcp::ReadResourceRequestParams,
-        cx: RequestContext<Latest>,
+        context: RequestContext<Latest>,
     ) -> Result<mcp::ReadResourceOutcome, Error> {
         let uri = params.uri;
-        let cx = cx.with_states(&self.states);
+        let cx = context.with_states(&self.states);
         if let Some(found) = self.resources.get(&uri) {
             let mime_type = found.resource.mime_type.clone();
             return (found.read)(templates::RequestedUri::whole(uri, mime_type), cx).await;
@@ -433,9 +435,9 @@ impl mcp::ServerHandlers<RequestContext<Latest>> for Router {
     async fn get_prompt(
         &self,
         params: mcp::GetPromptRequestParams,
-        cx: RequestContext<Latest>,
+        context: RequestContext<Latest>,
     ) -> Result<mcp::GetPromptOutcome, Error> {
-        let cx = cx.with_states(&self.states);
+        let cx = context.with_states(&self.states);
         match self.prompts.get(&params.name) {
             Some(prompt) => (prompt.fill)(params.arguments.unwrap_or_default(), cx).await,
             None => {

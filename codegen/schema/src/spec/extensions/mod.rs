@@ -183,8 +183,9 @@ impl Extension {
         let errata = errata::read(&errata_file, Some(&rows.order()))?;
         let states = rows.state.iter();
         Error::all(states.map(|state| {
-            let base = revisions.iter();
-            let mut base = base.filter(|one| one.id == *state.revision.get_ref());
+            let mut base = revisions
+                .iter()
+                .filter(|one| one.id == *state.revision.get_ref());
             let Some(base) = base.next_back() else {
                 return Err(Error::defect("extension", "the list of states was checked"));
             };
@@ -363,8 +364,13 @@ impl Extension {
 /// Returns the names of the folders of extensions.
 pub(super) fn names(directory: &SpecDirectory) -> SortedSet<String> {
     let inner = |path: &String| {
-        let path = path.strip_prefix(FOLDER)?.strip_prefix('/')?;
-        Some(path.split_once('/')?.0.to_owned())
+        Some(
+            path.strip_prefix(FOLDER)?
+                .strip_prefix('/')?
+                .split_once('/')?
+                .0
+                .to_owned(),
+        )
     };
     directory.files.keys().filter_map(inner).collect()
 }

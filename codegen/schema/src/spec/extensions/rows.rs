@@ -101,8 +101,8 @@ const REQUEST: &str = "request";
 /// Returns what a range of a row says of a state: whether it holds there, and whether it begins there.
 fn held(order: &Order, since: Option<&str>, until: Option<&str>, id: &str) -> (bool, bool) {
     let first = order.first().unwrap_or_default();
-    let since = since.unwrap_or(first);
-    (order.holds(since, until, id), since == id)
+    let begin = since.unwrap_or(first);
+    (order.holds(begin, until, id), begin == id)
 }
 
 impl ExtensionRows {
@@ -241,8 +241,13 @@ impl ExtensionRows {
         let mut errors = Vec::new();
         // `{}` in a problem is what the row says there.
         let mut fault = |at: &Spanned<String>, rule: &str, problem: &str, help: &str| {
-            let problem = problem.replace("{}", at.get_ref()) + &of_state;
-            errors.push(facts.error(at.span().start, rule, problem, "", help));
+            errors.push(facts.error(
+                at.span().start,
+                rule,
+                problem.replace("{}", at.get_ref()) + &of_state,
+                "",
+                help,
+            ));
         };
         let is_undefined = |name: &&Spanned<String>| definition(schema, name.get_ref()).is_none();
         if let Some(settings) = self.settings.as_ref().filter(is_undefined)
@@ -295,8 +300,11 @@ impl ExtensionRows {
                 }
             }
         }
-        let theirs = revisions.iter().flat_map(|one| messages(&one.schema));
-        let theirs: SortedSet<&str> = theirs.map(|(method, _)| method).collect();
+        let theirs: SortedSet<&str> = revisions
+            .iter()
+            .flat_map(|one| messages(&one.schema))
+            .map(|(method, _)| method)
+            .collect();
         for row in &self.result {
             let (holds, begins) = held(&order, row.since.as_deref(), row.until.as_deref(), id);
             if !holds || is_draft && !begins {
@@ -321,8 +329,13 @@ impl ExtensionRows {
         let order = self.order();
         let mut errors = Vec::new();
         let mut fault = |at: &Spanned<String>, rule: &str, problem: &str, help: &str| {
-            let problem = problem.replace("{}", at.get_ref());
-            errors.push(facts.error(at.span().start, rule, problem, "", help));
+            errors.push(facts.error(
+                at.span().start,
+                rule,
+                problem.replace("{}", at.get_ref()),
+                "",
+                help,
+            ));
         };
         if !super::is_identifier(self.identifier.get_ref()) {
             let problem = "`{}` is not the identifier of an extension";
@@ -357,8 +370,8 @@ impl ExtensionRows {
         let ranges = of_methods.chain(of_results).chain(of_meta).chain(of_statements);
         for (name, since, until) in ranges {
             let first = order.first().unwrap_or_default();
-            let since = since.as_deref().unwrap_or(first);
-            if let Err(problem) = order.range(since, until.as_deref()) {
+            let begin = since.as_deref().unwrap_or(first);
+            if let Err(problem) = order.range(begin, until.as_deref()) {
                 let rule = format!("`{}`", name.get_ref());
                 fault(name, &rule, &problem, "the id of a state of the extension");
             }

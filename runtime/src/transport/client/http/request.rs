@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use ::http::header::{
-    ACCEPT, ACCEPT_ENCODING, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HOST,
-    LOCATION, RETRY_AFTER, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
+    ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HOST, LOCATION, RETRY_AFTER,
 };
 use ::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri};
 use bytes::Bytes;
@@ -15,13 +14,11 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use super::authorize::{AuthRefusal, HttpRequest, RefusalFate, TokenId};
 use super::body::{HttpResponseBody, boxed, is_stream, whole};
 use super::connect::{Connector, connector};
+use super::header::{LAST_EVENT_ID, header};
 use super::options::Http;
 use crate::headers;
-use mcp_revisions_sansio::params;
 use mcp_revisions_sansio::transport::quotable;
 
-/// The header that names the event to go on after.
-const LAST_EVENT_ID: &str = "Last-Event-ID";
 /// Maximum number of times that a refused request is sent again: for a token, for a scope, for a nonce.
 const REFUSALS: usize = 3;
 /// Maximum number of redirects of a request.
@@ -277,8 +274,11 @@ pub(super) fn without_body(headers: &[(String, String)]) -> Vec<(String, String)
         let is = |other: &HeaderName| name.eq_ignore_ascii_case(other.as_str());
         is(&CONTENT_TYPE) || is(&ACCEPT)
     };
-    let headers = headers.iter().filter(|(name, _)| !is_of_body(name));
-    headers.cloned().collect()
+    headers
+        .iter()
+        .filter(|(name, _)| !is_of_body(name))
+        .cloned()
+        .collect()
 }
 
 /// The pace at which a broken stream is asked for again: as its server wants it, unless that is time and again at once.
@@ -357,52 +357,6 @@ fn set(headers: &mut HeaderMap, name: &str, value: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), String> {
-    let parsed: HeaderName =
-        (name.parse()).map_err(|_| format!("{name:?} is not a valid header name"))?;
-    let value = HeaderValue::from_str(value).map_err(|_| {
-        format!(
-            "the value of header `{parsed}` holds a line break or another character that no header can hold"
-        )
-    })?;
-    Ok((parsed, value))
-}
-
-/// Checks a header that is to be sent with each request, besides those of the protocol.
-pub(super) fn check_header(name: &str, value: &str) -> Result<(), String> {
-    let (name, _) = header(name, value)?;
-    let own = [
-        ACCEPT.as_str(),
-        ACCEPT_ENCODING.as_str(),
-        CONTENT_LENGTH.as_str(),
-        CONTENT_TYPE.as_str(),
-        CONNECTION.as_str(),
-        HOST.as_str(),
-        TE.as_str(),
-        TRAILER.as_str(),
-        TRANSFER_ENCODING.as_str(),
-        UPGRADE.as_str(),
-        LAST_EVENT_ID,
-        headers::METHOD,
-        headers::NAME,
-        headers::PROTOCOL_VERSION,
-        headers::SESSION_ID,
-    ];
-    let is_own = own
-        .iter()
-        .any(|own| own.eq_ignore_ascii_case(name.as_str()))
-        || name
-            .as_str()
-            .starts_with(&params::PREFIX.to_ascii_lowercase());
-    if is_own {
-        Err(format!(
-            "the transport sets header `{name}` itself: leave it out"
-        ))
-    } else {
-        Ok(())
-    }
-}
-
 /// `Retry-After`, where it counts seconds.
 fn seconds(headers: &HeaderMap) -> Option<Duration> {
     let value = headers.get(RETRY_AFTER)?.to_str().ok()?;
@@ -416,11 +370,11 @@ fn elsewhere(from: &Uri, headers: &HeaderMap) -> Option<Uri> {
 
 /// Returns where a reference leads to from a URL, unless that is of another origin.
 pub(super) fn place(from: &Uri, reference: &str) -> Option<Uri> {
-    let reference = reference.split('#').next().unwrap_or_default();
-    let before_path = reference.split(['/', '?']).next().unwrap_or_default();
-    let whole = match reference.strip_prefix("//") {
+    let target = reference.split('#').next().unwrap_or_default();
+    let before_path = target.split(['/', '?']).next().unwrap_or_default();
+    let whole = match target.strip_prefix("//") {
         Some(rest) => Some(format!("{}://{rest}", from.scheme_str()?)),
-        None => before_path.contains(':').then(|| reference.to_owned()),
+        None => before_path.contains(':').then(|| target.to_owned()),
     };
     let path = match whole {
         Some(whole) => {
@@ -430,7 +384,7 @@ pub(super) fn place(from: &Uri, reference: &str) -> Option<Uri> {
             }
             to.path_and_query()?.clone()
         }
-        None if reference.starts_with('/') => reference.parse().ok()?,
+        None if target.starts_with('/') => target.parse().ok()?,
         None => {
             let path = from.path();
             let base = if before_path.is_empty() {
@@ -440,7 +394,7 @@ pub(super) fn place(from: &Uri, reference: &str) -> Option<Uri> {
                 path.rsplit_once('/').map_or("", |(folder, _)| folder)
             };
             let slash = if before_path.is_empty() { "" } else { "/" };
-            format!("{base}{slash}{reference}").parse().ok()?
+            format!("{base}{slash}{target}").parse().ok()?
         }
     };
     let mut parts = from.clone().into_parts();

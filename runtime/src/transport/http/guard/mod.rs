@@ -241,13 +241,13 @@ fn token(head: &Parts) -> Result<String, Option<&'static str>> {
         .ok()
         .and_then(|value| value.split_once(' '))
         .ok_or(None)?;
-    let token = token.trim();
+    let trimmed = token.trim();
     let is_letter = |byte: u8| byte.is_ascii_graphic() && byte != b',' && byte != b'"';
-    if !scheme.eq_ignore_ascii_case("bearer") || token.is_empty() {
+    if !scheme.eq_ignore_ascii_case("bearer") || trimmed.is_empty() {
         return Err(None);
     }
-    if token.bytes().all(is_letter) {
-        Ok(token.to_owned())
+    if trimmed.bytes().all(is_letter) {
+        Ok(trimmed.to_owned())
     } else {
         Err(Some("the access token has letters that no token has"))
     }

@@ -110,8 +110,11 @@ impl ProtectedResource {
     /// `offline_access` is not listed: the specification keeps it out of these metadata.
     #[must_use]
     pub fn with_scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
-        let scopes = scopes.into_iter().map(Into::into);
-        self.scopes = scopes.filter(|scope| scope != OFFLINE_ACCESS).collect();
+        self.scopes = scopes
+            .into_iter()
+            .map(Into::into)
+            .filter(|scope| scope != OFFLINE_ACCESS)
+            .collect();
         self
     }
 
@@ -171,8 +174,8 @@ impl ProtectedResource {
     pub(super) fn is_audience(&self, audiences: &[String]) -> bool {
         let own = std::iter::once(&self.url).chain(&self.audiences);
         let bare = |url: &'_ String| url.strip_suffix('/').unwrap_or(url).to_owned();
-        let mut own = own.map(bare);
-        own.any(|own| audiences.iter().any(|audience| bare(audience) == own))
+        let mut names = own.map(bare);
+        names.any(|own| audiences.iter().any(|audience| bare(audience) == own))
     }
 
     /// Returns the issuer of a token: the one that it names, if it is an authorization server of this resource, or the only one

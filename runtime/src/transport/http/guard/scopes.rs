@@ -103,8 +103,8 @@ impl Peer {
         if self.headers().is_none() {
             return Ok(());
         }
-        let scopes: Vec<S> = scopes.into_iter().collect();
-        let scopes: Vec<&str> = scopes.iter().map(AsRef::as_ref).collect();
+        let all: Vec<S> = scopes.into_iter().collect();
+        let scopes: Vec<&str> = all.iter().map(AsRef::as_ref).collect();
         let Some(granted) = self.extension::<RequestScopes>() else {
             let why = "this call needs scopes, and the server has no guard that checks tokens: set one by `Options::with_guard`";
             return Err(crate::errors::internal(why).error);

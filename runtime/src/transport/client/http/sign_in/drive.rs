@@ -186,8 +186,8 @@ impl FlowDriver {
             let dpop_nonce = nonce.and_then(|it| it.to_str().ok()).map(str::to_owned);
             let body = Limited::new(response.into_body(), DOCUMENT_BYTES)
                 .collect()
-                .await;
-            let body = body.map_err(|error| format!("the response breaks off: {error}"))?;
+                .await
+                .map_err(|error| format!("the response breaks off: {error}"))?;
             return Ok(FlowResponse {
                 status: status.as_u16(),
                 dpop_nonce,
@@ -206,12 +206,12 @@ impl FlowDriver {
         };
         *sent.uri_mut() = url.clone();
         for (name, value) in &request.headers {
-            let value = HeaderValue::from_str(value);
-            let value = value.map_err(|_| {
+            let value = HeaderValue::from_str(value).map_err(|_| {
                 format!("the header {name} has a character that no header can hold")
             })?;
-            let name: ::http::HeaderName = name.parse().map_err(|_| "a header name".to_owned())?;
-            sent.headers_mut().insert(name, value);
+            let header: ::http::HeaderName =
+                name.parse().map_err(|_| "a header name".to_owned())?;
+            sent.headers_mut().insert(header, value);
         }
         let identity = HeaderValue::from_static("identity");
         sent.headers_mut().insert(ACCEPT_ENCODING, identity);

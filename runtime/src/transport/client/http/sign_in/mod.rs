@@ -259,8 +259,10 @@ impl SignInShared {
         cause: Cause,
         before: Option<StoredSignIn>,
     ) -> Result<StoredSignIn, String> {
-        let old = before.as_ref().and_then(|kept| kept.tokens.as_ref());
-        let old = old.map(|tokens| tokens.access.clone());
+        let old = before
+            .as_ref()
+            .and_then(|kept| kept.tokens.as_ref())
+            .map(|tokens| tokens.access.clone());
         let is_login = cause == Cause::Login;
         let is_new = |kept: &StoredSignIn| {
             let tokens = kept.tokens.as_ref();
@@ -323,13 +325,13 @@ impl SignInShared {
                 let key = DpopKey::read(key).map_err(|error| error.to_string())?;
                 let mut id = [0_u8; 16];
                 getrandom::fill(&mut id).map_err(|error| error.to_string())?;
-                let id: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
+                let hex: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
                 let proof = Proof {
                     method: request.method.as_str(),
                     url: &request.url.to_string(),
                     token: Some(&tokens.access),
                     nonce: state.nonce.as_deref(),
-                    id: &id,
+                    id: &hex,
                     now: now(),
                 };
                 let proof = key.prove(&proof).map_err(|error| error.to_string())?;
