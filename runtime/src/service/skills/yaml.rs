@@ -227,6 +227,8 @@ fn number(text: &str) -> Option<Number> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test says what it found and stops")]
+
     use super::read;
     use serde_json::json;
 
