@@ -31,7 +31,7 @@ pub use challenge::Challenge;
 pub use dpop::{DpopKey, Proof};
 pub use error::AuthError;
 pub use flow::{
-    Cause, Entropy, Flow, FlowMethod, FlowPurpose, FlowRequest, FlowResponse, FlowStep,
+    Cause, DevicePage, Entropy, Flow, FlowMethod, FlowPurpose, FlowRequest, FlowResponse, FlowStep,
     RefusedRequest,
 };
 pub use introspect::IntrospectionEndpoint;

@@ -5,6 +5,7 @@ use serde_json::json;
 use crate::address::is_same_issuer;
 use crate::document::{ServerMetadata, oauth_error, object, text, texts};
 use crate::flow::{Desk, FlowMethod, FlowPurpose, FlowRequest};
+use crate::grant::DEVICE_CODE;
 use crate::{AuthError, Registration, Secret, Settings, StoredSignIn};
 
 /// Returns the client to use with an issuer, in the order of the specification. `redirect` is where the browser comes back to;
@@ -63,7 +64,8 @@ pub(crate) async fn client(
         issuer: server.issuer.clone(),
         why,
     };
-    let (Some(endpoint), Some(redirect)) = (&server.registration_endpoint, redirect) else {
+    let has_person = settings.grant.has_person();
+    let Some(endpoint) = server.registration_endpoint.as_ref().filter(|_| has_person) else {
         return Err(none(String::new()));
     };
     register(desk, settings, server, endpoint, redirect, scope)
@@ -83,7 +85,7 @@ async fn register(
     settings: &Settings,
     server: &ServerMetadata,
     endpoint: &str,
-    redirect: &str,
+    redirect: Option<&str>,
     scope: Option<&str>,
 ) -> Result<Result<Registration, String>, AuthError> {
     let supports = |method: &str| {
@@ -98,12 +100,16 @@ async fn register(
             .find(|it| supports(it))
             .unwrap_or("none"),
     };
+    let (grant_type, response_types) = match redirect {
+        Some(_) => ("authorization_code", &["code"][..]),
+        None => (DEVICE_CODE, &[][..]),
+    };
     let mut body = json!({
         "client_name": settings.client_name,
-        "redirect_uris": [redirect],
+        "redirect_uris": redirect.as_slice(),
         "application_type": "native",
-        "grant_types": ["authorization_code", "refresh_token"],
-        "response_types": ["code"],
+        "grant_types": [grant_type, "refresh_token"],
+        "response_types": response_types,
         "token_endpoint_auth_method": method,
     });
     if let Some(scope) = scope {
@@ -139,7 +145,7 @@ async fn register(
         Some(method.to_owned())
     });
     let mut redirect_uris = texts(&body, "redirect_uris").unwrap_or_default();
-    redirect_uris.push(redirect.to_owned());
+    redirect_uris.extend(redirect.map(str::to_owned));
     redirect_uris.dedup();
     let ends = body.get("client_secret_expires_at");
     Ok(Ok(Registration {

@@ -36,7 +36,7 @@ struct AuthPrograms {
 }
 
 /// The addresses of the two servers.
-struct Addresses {
+struct AuthAddresses {
     issuer_port: u16,
     issuer: String,
     server_port: u16,
@@ -50,7 +50,7 @@ pub(super) fn run(revisions: &[&str]) -> anyhow::Result<CommandOutcome> {
         Ok(programs) => programs,
         Err(why) => return Ok(CommandOutcome::passed(format!("skipped: {why:#}\n"))),
     };
-    let addresses = Addresses::free()?;
+    let addresses = AuthAddresses::free()?;
     let mut lines = Vec::new();
     let done = sign_in(&programs, &addresses, revisions, &mut lines);
     let mut text: String = lines.iter().map(|line| format!("- {line}\n")).collect();
@@ -68,7 +68,7 @@ pub(super) fn run(revisions: &[&str]) -> anyhow::Result<CommandOutcome> {
 /// Signs in, calls tools in each revision, steps up, signs out, and looks for secrets in all outputs.
 fn sign_in(
     programs: &AuthPrograms,
-    addresses: &Addresses,
+    addresses: &AuthAddresses,
     revisions: &[&str],
     lines: &mut Vec<String>,
 ) -> anyhow::Result<()> {
@@ -79,7 +79,7 @@ fn sign_in(
     let _provider = programs.start(&mut provider, "provider", addresses.issuer_port)?;
 
     let guarded = programs.guard(addresses, &["read"])?;
-    let said = programs.login(addresses, "code")?;
+    let said = programs.login(addresses, "code", &[])?;
     lines.push(format!("signed in with an authorization code: {said}"));
     let first = client_of(&said)?;
     for revision in revisions {
@@ -115,19 +115,22 @@ fn sign_in(
 
     drop(guarded);
     let guarded = programs.guard(addresses, &["read", "write"])?;
-    let said = programs.login(addresses, "step-up")?;
+    let said = programs.login(addresses, "step-up", &[])?;
     ensure!(said.contains("scope read write"), "no step-up: {said}");
     ensure!(
         client_of(&said)? != first,
         "the client was not registered again: {said}"
     );
     lines.push(format!("stepped up, with another registration: {said}"));
-    let secrets = programs.secrets()?;
-    ensure!(!secrets.is_empty(), "the store has no token");
-
+    let mut secrets = programs.secrets()?;
     let mut logout = programs.mcp_rev(&["logout"]);
     let said = output(logout.arg(&addresses.server))?;
-    lines.push(said.trim().to_owned());
+    ensure!(!said.contains("not revoked"), "logout: {said}");
+    lines.push(format!("{}, and the tokens are revoked", said.trim()));
+
+    let said = programs.login(addresses, "device", &["--auth", "device"])?;
+    lines.push(format!("signed in with a device code: {said}"));
+    secrets.extend(programs.secrets()?);
     drop(guarded);
     let files = programs.search(&secrets)?;
     lines.push(format!("no secret in {files} files of logs and records"));
@@ -137,7 +140,7 @@ fn sign_in(
 impl AuthPrograms {
     fn build() -> anyhow::Result<Self> {
         output(Command::new("node").arg("--version")).context("there is no node")?;
-        let built = Built::of("--package mcp-revisions --examples --all-features")?;
+        let built = Built::of("--package mcp-revisions --examples")?;
         let mcp_rev = Built::of("--package mcp-rev --bin mcp-rev")?;
         let folder = built.folder("stdio_server")?.join("auth");
         eprintln!("installing {PROVIDER}");
@@ -188,7 +191,7 @@ impl AuthPrograms {
     }
 
     /// Starts a bridge that wants tokens with these scopes.
-    fn guard(&self, addresses: &Addresses, scopes: &[&str]) -> anyhow::Result<RunningProcess> {
+    fn guard(&self, addresses: &AuthAddresses, scopes: &[&str]) -> anyhow::Result<RunningProcess> {
         let mut bridge = Command::new(&self.mcp_rev);
         let listen = format!("http://127.0.0.1:{}/mcp", addresses.server_port);
         bridge.args(["bridge", "--log", "trace", "--listen", &listen]);
@@ -216,9 +219,14 @@ impl AuthPrograms {
     }
 
     /// Signs in by `mcp-rev login`, whose page the script goes through; returns what it prints.
-    fn login(&self, addresses: &Addresses, name: &str) -> anyhow::Result<String> {
+    fn login(
+        &self,
+        addresses: &AuthAddresses,
+        name: &str,
+        more: &[&str],
+    ) -> anyhow::Result<String> {
         let mut login = self.mcp_rev(&["login"]);
-        login.args(["--no-browser", &addresses.server]);
+        login.args(["--no-browser", &addresses.server]).args(more);
         login
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -294,7 +302,7 @@ fn is_of_provider(name: &std::ffi::OsStr) -> bool {
     Path::new(name).to_string_lossy().starts_with("provider")
 }
 
-impl Addresses {
+impl AuthAddresses {
     /// Finds two ports that are free.
     fn free() -> anyhow::Result<Self> {
         let listeners = [

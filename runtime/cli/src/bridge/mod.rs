@@ -310,6 +310,10 @@ impl Arguments {
             (SignInMode::Off, _) => Ok(false),
             (_, _) if has_token => Ok(false),
             (SignInMode::Auto, Listen::Http(..)) => Ok(false),
+            (SignInMode::Device, Listen::Http(..)) => {
+                let why = "--auth device is the sign-in of one person: sign in for the clients of a listener with --auth shared";
+                Err(Failed::place(anyhow::Error::msg(why)))
+            }
             (SignInMode::Shared, Listen::Http(address, _)) if !address.ip().is_loopback() => {
                 let why = "--auth shared is one sign-in for all clients: listen on a loopback address, such as 127.0.0.1";
                 Err(Failed::place(anyhow::Error::msg(why)))

@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use mcp_revisions_auth::{
-    Cause, Challenge, DpopKey, FlowRequest, FlowResponse, Proof, RefusedRequest, Settings,
-    StoredSignIn,
+    Cause, Challenge, DevicePage, DpopKey, FlowRequest, FlowResponse, Proof, RefusedRequest,
+    Settings, StoredSignIn,
 };
 use mcp_revisions_sansio::client::NeededSignIn;
 use tokio::sync::watch;
@@ -123,6 +123,14 @@ impl OAuthBuilder {
         self
     }
 
+    /// Sets the function that shows a person the page and the code of a sign-in by device code; by default the browser opens the
+    /// page.
+    #[must_use]
+    pub fn on_device_code(mut self, show: impl Fn(&DevicePage) + Send + Sync + 'static) -> Self {
+        self.driver.screen = Some(Arc::new(show));
+        self
+    }
+
     /// Sets a hook that sees each request of a sign-in, and its response. Their `Debug` shows no secret.
     #[must_use]
     pub fn on_request(
@@ -190,6 +198,33 @@ impl OAuth {
             Some(done) => done,
             None => Err("the sign-in ended early".to_owned()),
         }
+    }
+
+    /// Revokes the tokens at their authorization server, and forgets them in any case. The registration of the client stays.
+    ///
+    /// # Errors
+    /// Returns an error if the tokens were not revoked, with the reason, or if the store cannot be written.
+    pub async fn sign_out(&self) -> Result<(), String> {
+        let guard = store::guard(&*self.0.store, |_| false).await?;
+        let Some(mut kept) = self.0.store.load()? else {
+            return Ok(());
+        };
+        let log = |request: &FlowRequest, answer: &Result<FlowResponse, String>| {
+            if let Some(log) = &self.0.log {
+                log(request, answer);
+            }
+        };
+        let (settings, scratch) = (self.0.settings.clone(), MemoryStore::default());
+        let before = Some(kept.clone());
+        let driver = &self.0.driver;
+        let revoked = driver
+            .run(settings, before, Cause::Revoke, &scratch, |_| Ok(()), log)
+            .await;
+        (kept.tokens, kept.pending, kept.dpop_key) = (None, None, None);
+        self.0.store.save(&kept)?;
+        lock(&self.0.state).kept = Some(kept);
+        drop(guard);
+        revoked.map(drop)
     }
 
     /// Finds out what a sign-in after this refusal would find, without signing in or keeping anything. The hook of
