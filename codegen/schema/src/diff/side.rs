@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::extension::{Extracted, ExtractedFeature, cores, with_lists};
+use super::extension::{Extracted, ExtractedFeature, cores, features, with_lists};
 use super::graph::Graph;
 use super::lines::SourceLines;
 use super::messages::{self, Message};
@@ -46,6 +46,8 @@ pub struct ComparedSide {
     pub(crate) facts: Option<ErrorRules>,
     /// The methods that left the core for extensions.
     pub(crate) cores: Vec<Extracted>,
+    /// The methods that extensions add to the side, or to a revision before it.
+    pub(crate) features: Vec<Extracted>,
     /// The methods of an extension, if the side is one.
     pub(crate) feature: Option<ExtractedFeature>,
 }
@@ -230,6 +232,8 @@ impl<'s> SideSources<'s> {
         text: &str,
         mends: impl Fn(&Erratum) -> bool,
     ) -> Result<ComparedSide, Error> {
+        let upstream = json::parse(name, text)?;
+        let mut remarks = remarks::on_versions(name, &upstream, |path| text_of(path).ok());
         let digest = sha256(text.as_bytes());
         let mut revisions = self.spec.revisions.iter();
         if let Some(revision) = revisions.find(|known| known.sha256 == digest) {
@@ -237,12 +241,11 @@ impl<'s> SideSources<'s> {
             let mut side = self.of_revision(revision, raw)?;
             side.label = name.to_owned();
             side.lines = Some(SourceLines::of(name, text));
+            side.notes.extend(remarks);
             side.notes
                 .push(format!("{name} is the upstream file of {}", revision.id));
             return Ok(side);
         }
-        let upstream = json::parse(name, text)?;
-        let mut remarks = remarks::on_versions(name, &upstream, |path| text_of(path).ok());
         remarks.extend(remarks::on_references(name, &upstream));
         let mut schema = canonical::of_text_with_dangling(name, text)?;
         let of = extension_of(&schema, self.spec);
@@ -319,6 +322,7 @@ impl<'s> SideSources<'s> {
             label: label.to_owned(),
             schema,
             cores: cores(self.spec),
+            features: features(self.spec, rules_of),
             graph,
             messages,
             ..ComparedSide::default()

@@ -14,6 +14,7 @@ mod layers;
 mod mistakes;
 mod outside;
 mod sign_in;
+mod skills;
 mod start;
 mod tasks;
 
