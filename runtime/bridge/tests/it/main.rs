@@ -13,6 +13,7 @@ mod gateway;
 mod layers;
 mod mistakes;
 mod outside;
+mod sign_in;
 mod skills;
 mod start;
 mod tasks;

@@ -59,6 +59,8 @@ pub use crate::transport::client::{
 };
 pub use listen::{Change, ChangeStream};
 pub use lists::ResultText;
+#[cfg(feature = "client-http")]
+pub use mcp_revisions_sansio::client::NeededSignIn;
 pub use options::ClientBuilder;
 #[cfg(feature = "skills")]
 pub use skills::{LoadedSkill, SkillError};

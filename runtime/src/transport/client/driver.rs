@@ -529,6 +529,10 @@ impl<C: Send + 'static> Driver<C> {
             Incoming::Ended(exchange) => connection.ended(exchange, now),
             #[cfg(feature = "client-http")]
             Incoming::Failed { exchange, why } => connection.failed(exchange, why, now),
+            #[cfg(feature = "client-http")]
+            Incoming::Unauthorized { exchange, needed } => {
+                connection.unauthorized(exchange, needed, now);
+            }
             Incoming::Misframed(why) => connection.misframed(why),
             #[cfg(feature = "client-http")]
             Incoming::SessionLost(id) => connection.session_lost(&id, now),
