@@ -66,10 +66,10 @@ fn table(table: &Macro) -> String {
             Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace => {
                 let count = head.clone().into_iter().count() - 1;
                 let name = line(head.into_iter().take(count).collect());
-                let inner = lines(group.stream())
+                let inner: String = lines(group.stream())
                     .into_iter()
-                    .map(|one| format!("        {}\n", line(one)));
-                let inner: String = inner.collect();
+                    .map(|one| format!("        {}\n", line(one)))
+                    .collect();
                 if inner.is_empty() {
                     text.push_str(&format!("    {name} {{}}\n"))
                 } else {

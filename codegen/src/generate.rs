@@ -113,8 +113,10 @@ pub fn generate(spec: &Spec) -> Result<Generated, Error> {
     }
     Error::check(problems)?;
     // Each once: a re-export was made of the same model.
-    let decisions = crates.iter().flat_map(|one| one.decisions.iter().cloned());
-    let decisions: SortedSet<Decision> = decisions.collect();
+    let decisions: SortedSet<Decision> = crates
+        .iter()
+        .flat_map(|one| one.decisions.iter().cloned())
+        .collect();
     Ok(Generated {
         files: file_set(&crates)?,
         sections: sections(&models),

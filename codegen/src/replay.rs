@@ -74,8 +74,8 @@ impl Replay {
         let draft = read
             .revisions
             .iter()
-            .find(|of| of.status == RevisionStage::Draft);
-        let draft = draft.map(|draft| draft.id.clone());
+            .find(|of| of.status == RevisionStage::Draft)
+            .map(|draft| draft.id.clone());
         Ok(Self {
             spec,
             draft: draft.unwrap_or_else(|| "draft".to_owned()),
@@ -142,8 +142,7 @@ impl Replay {
         } = made?;
         let open = generated.decisions.clone();
         let asked: SortedSet<Asked> = open.iter().map(asked).collect();
-        let new = asked.iter().filter(|one| !self.open.contains(*one));
-        let new = new.count();
+        let new = asked.iter().filter(|one| !self.open.contains(*one)).count();
         self.open = asked;
         Ok(Step {
             rows: before.and_then(|before| levels(&spec, &before, (name, text))),

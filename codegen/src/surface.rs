@@ -43,8 +43,10 @@ pub fn check(
     stands: &SortedMap<String, CrateFiles>,
     made: &Generated,
 ) -> Result<(), Error> {
-    let files = made.crates.iter();
-    let files = files.map(|one| (one.package.clone(), one.files.clone()));
+    let files = made
+        .crates
+        .iter()
+        .map(|one| (one.package.clone(), one.files.clone()));
     let made: SortedMap<String, CrateFiles> = files.collect();
     let mut changes = Vec::new();
     for id in released(spec) {
@@ -97,15 +99,19 @@ pub fn check(
 
 /// Returns the ids of released revisions.
 fn released(spec: &Spec) -> impl Iterator<Item = &str> {
-    let released = spec.revisions.iter();
-    let released = released.filter(|of| of.status == RevisionStage::Released);
+    let released = spec
+        .revisions
+        .iter()
+        .filter(|of| of.status == RevisionStage::Released);
     released.map(|of| of.id.as_str())
 }
 
 /// Returns the packages of released states of extensions.
 fn released_extensions(spec: &Spec) -> impl Iterator<Item = String> {
-    let released = spec.extensions.iter();
-    let released = released.filter(|of| of.status() == RevisionStage::Released);
+    let released = spec
+        .extensions
+        .iter()
+        .filter(|of| of.status() == RevisionStage::Released);
     released.map(|of| extension_package(&of.name))
 }
 
@@ -246,8 +252,10 @@ fn add_item(surface: &mut Surface, item: &syn::Item) {
         syn::Item::Struct(of) if is_public(&of.vis) => {
             let name = of.ident.to_string();
             for (at, field) in of.fields.iter().enumerate() {
-                let field_name = field.ident.as_ref();
-                let field_name = field_name.map_or_else(|| at.to_string(), ToString::to_string);
+                let field_name = field
+                    .ident
+                    .as_ref()
+                    .map_or_else(|| at.to_string(), ToString::to_string);
                 surface.insert(format!("{name}.{field_name}"), plain(&field.ty));
             }
             let generics = plain(&of.generics);
@@ -314,12 +322,12 @@ fn plain(tokens: &impl ToTokens) -> String {
 }
 
 fn write_plain(text: &mut String, tokens: TokenStream) {
-    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let trees: Vec<TokenTree> = tokens.into_iter().collect();
     let mut at = 0;
-    while let Some(token) = tokens.get(at) {
-        let is_punct = |place: usize, wanted: char| matches!(tokens.get(place), Some(TokenTree::Punct(punct)) if punct.as_char() == wanted);
+    while let Some(token) = trees.get(at) {
+        let is_punct = |place: usize, wanted: char| matches!(trees.get(place), Some(TokenTree::Punct(punct)) if punct.as_char() == wanted);
         let is_attribute = is_punct(at, '#')
-            && matches!(tokens.get(at + 1), Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Bracket);
+            && matches!(trees.get(at + 1), Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Bracket);
         let is_module = matches!(token, TokenTree::Ident(ident) if ident.to_string().starts_with(char::is_lowercase))
             && is_punct(at + 1, ':')
             && is_punct(at + 2, ':');

@@ -19,8 +19,8 @@ fn main() -> io::Result<()> {
     files.sort();
     let mut list = "&[\n".to_owned();
     for (name, path) in &files {
-        let path = path.canonicalize()?;
-        let _ = writeln!(list, "    ({name:?}, include_str!({path:?})),");
+        let absolute = path.canonicalize()?;
+        let _ = writeln!(list, "    ({name:?}, include_str!({absolute:?})),");
     }
     list.push_str("]\n");
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());

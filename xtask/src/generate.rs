@@ -58,11 +58,13 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<CommandOutcome> {
     let mut generated = generate::generate(&spec)?;
     if !arguments.check && !arguments.change_released {
         let root = root()?;
-        let stands = surface::packages(&spec).into_iter().filter_map(|package| {
-            let folder = root.join(generate::GENERATED).join(&package);
-            folder.is_dir().then(|| Ok((package, sources(&folder)?)))
-        });
-        let stands = stands.collect::<Result<SortedMap<_, _>, mcp_revisions_schema::Error>>()?;
+        let stands = surface::packages(&spec)
+            .into_iter()
+            .filter_map(|package| {
+                let folder = root.join(generate::GENERATED).join(&package);
+                folder.is_dir().then(|| Ok((package, sources(&folder)?)))
+            })
+            .collect::<Result<SortedMap<_, _>, mcp_revisions_schema::Error>>()?;
         surface::check(&spec, &stands, &generated)?;
     }
     if !arguments.revision.is_empty() {
@@ -93,8 +95,10 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<CommandOutcome> {
     let rows = crates.iter().map(|one| {
         let folder = format!("{}/{}/", generate::GENERATED, one.package);
         let of_crate = |paths: &[String]| {
-            let paths = paths.iter();
-            paths.filter(|path| path.starts_with(&folder)).count()
+            paths
+                .iter()
+                .filter(|path| path.starts_with(&folder))
+                .count()
         };
         let new = of_crate(&written.written);
         let counts = [new, one.files.len() - new, of_crate(&written.deleted)];
@@ -161,20 +165,20 @@ fn alone(
     let text = String::from_utf8(text)
         .ok()
         .with_context(|| format!("{} is not UTF-8", schema.display()))?;
-    let name = name.map_or_else(|| folder_name(out), Ok)?;
-    let wire = wire.map_or_else(|| relative(out, &root()?.join("runtime/wire")), Ok)?;
+    let package = name.map_or_else(|| folder_name(out), Ok)?;
+    let source = wire.map_or_else(|| relative(out, &root()?.join("runtime/wire")), Ok)?;
     let is_version =
-        wire.starts_with(|first: char| first.is_ascii_digit() || "=^~<>*".contains(first));
+        source.starts_with(|first: char| first.is_ascii_digit() || "=^~<>*".contains(first));
     let one = generate::alone(
         spec,
         &Alone {
             text: &text,
             file: &schema.display().to_string(),
-            package: &name,
+            package: &package,
             wire: if is_version {
-                WireSource::Version(&wire)
+                WireSource::Version(&source)
             } else {
-                WireSource::Path(&wire)
+                WireSource::Path(&source)
             },
             sha256: &sha256,
         },
@@ -227,8 +231,10 @@ fn relative(from: &Path, to: &Path) -> anyhow::Result<String> {
 
 fn folder_name(out: &Path) -> anyhow::Result<String> {
     let path = std::path::absolute(out)?;
-    let name = path.file_name().and_then(|name| name.to_str());
-    let name = name.map(str::to_owned);
+    let name = path
+        .file_name()
+        .and_then(|name| name.to_str())
+        .map(str::to_owned);
     name.with_context(|| format!("{} has no name: give one with --name", out.display()))
 }
 

@@ -47,8 +47,9 @@ pub(crate) fn npm_install(package: &str, folder: &Path) -> anyhow::Result<(PathB
     let mut npm = Command::new("npm");
     npm.args(["install", "--no-audit", "--no-fund", package]);
     output(npm.current_dir(folder))?;
-    let named = package.rsplit_once('@');
-    let named = named.filter(|(name, _)| !name.is_empty());
+    let named = package
+        .rsplit_once('@')
+        .filter(|(name, _)| !name.is_empty());
     let name = named.map_or(package, |(name, _)| name);
     let installed = folder.join("node_modules").join(name);
     let manifest = fs::read_to_string(installed.join("package.json"))?;
@@ -90,8 +91,9 @@ impl Built {
         let program = self.program(name)?;
         let mut folders = program.ancestors();
         let debug = folders.find(|folder| folder.ends_with("debug"));
-        let target = debug.and_then(Path::parent);
-        let target = target.with_context(|| format!("{name} is not below a target folder"))?;
+        let target = debug
+            .and_then(Path::parent)
+            .with_context(|| format!("{name} is not below a target folder"))?;
         Ok(target.join("interop"))
     }
 }
@@ -111,23 +113,23 @@ impl RunningProcess {
         port: Option<u16>,
     ) -> anyhow::Result<(Self, String)> {
         let program = command.get_program().to_string_lossy().into_owned();
-        let started = Self::start(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
-        let mut started = started.with_context(|| format!("`{program}` cannot be started"))?;
-        let (told, lines) = std::sync::mpsc::channel();
+        let mut started = Self::start(command.stdout(Stdio::piped()).stderr(Stdio::piped()))
+            .with_context(|| format!("`{program}` cannot be started"))?;
+        let (sender, lines) = std::sync::mpsc::channel();
         let outputs: [Option<Box<dyn Read + Send>>; 2] = [
             started.0.stdout.take().map(|it| Box::new(it) as _),
             started.0.stderr.take().map(|it| Box::new(it) as _),
         ];
         for output in outputs.into_iter().flatten() {
-            let told = told.clone();
+            let own = sender.clone();
             // Read to the end, so that nobody waits for room.
             std::thread::spawn(move || {
                 for line in BufReader::new(output).lines().map_while(Result::ok) {
-                    let _ = told.send(line);
+                    let _ = own.send(line);
                 }
             });
         }
-        drop(told);
+        drop(sender);
         let deadline = Instant::now() + PATIENCE;
         let mut last = String::new();
         while Instant::now() < deadline {

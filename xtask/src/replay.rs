@@ -57,11 +57,12 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<CommandOutcome> {
                 std::fs::read_to_string(path).map_err(|cause| Error::io("read", path, cause))?;
             Ok((name.clone(), text))
         };
-        let some: Vec<(String, String)> = some.iter().map(read).collect::<Result<_, Error>>()?;
-        let made = side_by_side(&replay, &some);
-        for ((name, text), (made, ms)) in some.iter().zip(made) {
-            let step = replay.follow(name, text, made);
-            let step = step.and_then(|step| compiled(step, workshop.as_ref()));
+        let texts: Vec<(String, String)> = some.iter().map(read).collect::<Result<_, Error>>()?;
+        let made = side_by_side(&replay, &texts);
+        for ((name, text), (made, ms)) in texts.iter().zip(made) {
+            let step = replay
+                .follow(name, text, made)
+                .and_then(|step| compiled(step, workshop.as_ref()));
             tell(&history.line(name, step, ms));
         }
     }
@@ -114,10 +115,13 @@ fn dated(dir: &Path) -> anyhow::Result<Vec<(String, PathBuf)>> {
     let mut found = Vec::new();
     let entries = std::fs::read_dir(dir).map_err(|cause| Error::io("read", dir, cause))?;
     for entry in entries {
-        let entry = entry.with_context(|| format!("cannot list {}", dir.display()))?;
-        let path = entry.path();
-        let name = path.file_name().and_then(|name| name.to_str());
-        let name = name.unwrap_or_default();
+        let path = entry
+            .with_context(|| format!("cannot list {}", dir.display()))?
+            .path();
+        let name = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .unwrap_or_default();
         if let Some(stem) = name.strip_suffix(".json").filter(|stem| is_dated(stem)) {
             found.push((stem.to_owned(), path.clone()));
         }
@@ -185,8 +189,8 @@ impl History {
                     Refused::Unanswered(error) => ("refused", &mut self.refused, first(&error)),
                 };
                 *count += 1;
-                let problem = problem.trim_end().replace('\n', "\n    ");
-                return format!("{name:24}  {word}: {problem}");
+                let indented = problem.trim_end().replace('\n', "\n    ");
+                return format!("{name:24}  {word}: {indented}");
             }
         };
         self.through += 1;
@@ -235,14 +239,16 @@ impl History {
         for (question, places) in kinds {
             let mut often: Vec<_> = places.iter().collect();
             often.sort_by_key(|(_, times)| std::cmp::Reverse(*times));
-            let often = often.iter().take(3);
-            let often = often.map(|(place, times)| format!("{place} ({times})"));
+            let most = often
+                .iter()
+                .take(3)
+                .map(|(place, times)| format!("{place} ({times})"));
             let _ = writeln!(
                 text,
                 "  {:>5} x {question}, at {} places: {}",
                 places.values().sum::<usize>(),
                 places.len(),
-                often.collect::<Vec<_>>().join(", ")
+                most.collect::<Vec<_>>().join(", ")
             );
         }
         text

@@ -53,14 +53,17 @@ pub(crate) fn columns<const N: usize>(rows: &[[String; N]], right: bool) -> Stri
     }
     let mut text = String::new();
     for row in rows {
-        let cells = row.iter().zip(widths).enumerate();
-        let cells = cells.map(|(at, (cell, width))| {
-            if right && at > 0 {
-                format!("{cell:>width$}")
-            } else {
-                format!("{cell:width$}")
-            }
-        });
+        let cells = row
+            .iter()
+            .zip(widths)
+            .enumerate()
+            .map(|(at, (cell, width))| {
+                if right && at > 0 {
+                    format!("{cell:>width$}")
+                } else {
+                    format!("{cell:width$}")
+                }
+            });
         text.push_str(cells.collect::<Vec<_>>().join("  ").trim_end());
         text.push('\n');
     }

@@ -13,8 +13,10 @@ pub(crate) fn root() -> Result<PathBuf, Error> {
     let own = here.ancestors().find(|folder| is_root(folder));
     // `cargo run` says which package it runs, wherever that is.
     let package = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
-    let of_cargo = package.as_deref().and_then(Path::parent);
-    let of_cargo = of_cargo.filter(|folder| is_root(folder));
+    let of_cargo = package
+        .as_deref()
+        .and_then(Path::parent)
+        .filter(|folder| is_root(folder));
     match (own, of_cargo) {
         (Some(own), Some(other)) if !is_same(own, other) => Err(Error::usage(
             format!(
@@ -43,8 +45,9 @@ pub(crate) fn root() -> Result<PathBuf, Error> {
 pub(crate) fn spec_dir() -> Result<PathBuf, Error> {
     let dir = root()?.join("spec");
     let here = std::env::current_dir().ok();
-    let relative = here.and_then(|here| dir.strip_prefix(here).map(Path::to_owned).ok());
-    let relative = relative.filter(|relative| !relative.as_os_str().is_empty());
+    let relative = here
+        .and_then(|here| dir.strip_prefix(here).map(Path::to_owned).ok())
+        .filter(|relative| !relative.as_os_str().is_empty());
     Ok(relative.unwrap_or(dir))
 }
 

@@ -90,8 +90,11 @@ impl Decision {
             },
         };
         let Settle { file, stub } = &self.settle;
-        let lines = stub.trim_end().lines().map(|line| format!("\n  {line}"));
-        let lines: String = lines.collect();
+        let lines: String = stub
+            .trim_end()
+            .lines()
+            .map(|line| format!("\n  {line}"))
+            .collect();
         told.note("taken", taken)
             .help(format!("to settle it, add to spec/{file}:{lines}"))
     }

@@ -26,6 +26,7 @@ mod path;
 mod patterns;
 mod remarks;
 mod respelled;
+mod roots;
 mod row;
 mod rows;
 mod sample;
@@ -60,11 +61,11 @@ pub use path::{ExchangePart, WirePath, WirePlace, direction_id};
 pub(crate) use path::{PathSegment, Trail, bare};
 pub use patterns::texts as pattern_texts;
 pub(crate) use row::refuses_more;
-pub use row::{DiffRow, MetRule, Prose};
+pub use row::{DiffRow, MetRule, Prose, Witness};
 use rows::DiffRows;
 pub use settings::{DiffSettings, IgnoredChange};
 pub use show::View;
-pub(crate) use show::{joined, line};
+pub(crate) use show::line;
 pub use side::{ComparedSide, SideSources};
 pub use site::DiffLocation;
 pub(crate) use site::{DifferenceDetail, SchemaDifference, place};
@@ -73,7 +74,6 @@ pub(crate) use variants::{ChoiceMarks, pair};
 pub use verdict::{
     ChangeLevel, ComparedEnd, CrateChange, DirectionVerdict, Meaning, RefusingTransport, Verdicts,
 };
-pub use witness::Witness;
 
 use crate::Error;
 
@@ -186,7 +186,7 @@ fn settled(
 pub fn compare(old: &ComparedSide, new: &ComparedSide) -> Diff {
     let mut comparer = Comparer::new(&old.graph, &new.graph);
     let pairs = methods::pair(old, new);
-    let roots = walk::roots(&pairs, &mut comparer);
+    let roots = roots::roots(&pairs, &mut comparer);
     let mut rows = DiffRows::default();
     let mut cut = rows.add(&comparer, &roots, [old, new]);
     rows.list.extend(methods::rows(&pairs));
@@ -195,24 +195,24 @@ pub fn compare(old: &ComparedSide, new: &ComparedSide) -> Diff {
     // Changes inside a value that moved are rows as well.
     let roots = moved::roots(&moves, &mut comparer);
     cut |= rows.add(&comparer, &roots, [old, new]);
-    let mut rows = rows.list;
-    moved::merge(&mut rows, &moves, &pairs, &comparer);
-    rows.extend(moved::renamed(&pairs, &comparer));
-    respelled::mark(&mut rows);
-    rows::order(&mut rows, old, new);
+    let mut list = rows.list;
+    moved::merge(&mut list, &moves, &pairs, &comparer);
+    list.extend(moved::renamed(&pairs, &comparer));
+    respelled::mark(&mut list);
+    rows::order(&mut list, old, new);
     let mut notes: Vec<String> = old.notes.iter().chain(&new.notes).cloned().collect();
     notes.dedup();
-    notes.extend(extension::meta_notes(old, new));
+    notes.extend(facts::meta_notes(old, new));
     if cut {
         notes.push(
             "there are more wire paths than are followed: rows name only some of theirs".to_owned(),
         );
     }
-    notes.extend(unreached::note([old, new], &pairs, &comparer, &rows));
+    notes.extend(unreached::note([old, new], &pairs, &comparer, &list));
     let mut uncompared: Vec<String> = old.unlisted.iter().chain(&new.unlisted).cloned().collect();
     uncompared.extend(methods::uncompared(&pairs));
     let methods_of = |kind: ChangeKind| -> SortedSet<&String> {
-        let rows = rows.iter().filter(|row| row.kind == kind);
+        let rows = list.iter().filter(|row| row.kind == kind);
         rows.flat_map(|row| row.paths.iter().map(|path| &path.method))
             .collect()
     };
@@ -224,7 +224,7 @@ pub fn compare(old: &ComparedSide, new: &ComparedSide) -> Diff {
     Diff {
         old: old.label.clone(),
         new: new.label.clone(),
-        rows,
+        rows: list,
         notes,
         uncompared,
         extensions,

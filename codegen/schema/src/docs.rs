@@ -135,16 +135,16 @@ impl Docs {
         let mut all = Vec::new();
         for (name, section) in &self.0.rules {
             let own = [(String::new(), &section.doc, &section.members)];
-            let since = section.since.iter();
-            let since = since.map(|(since, lines)| {
+            let since = section.since.iter().map(|(since, lines)| {
                 let since = format!(" since {}", since.get_ref());
                 (since, &lines.doc, &lines.members)
             });
             for (since, doc, members) in own.into_iter().chain(since) {
-                let doc = doc.iter().map(|line| (line, name.clone()));
-                let members = members.iter();
-                let members = members.map(|(wire, line)| (line, format!("{name}.{wire}")));
-                for (line, of) in doc.chain(members) {
+                let doc_lines = doc.iter().map(|line| (line, name.clone()));
+                let member_lines = members
+                    .iter()
+                    .map(|(wire, line)| (line, format!("{name}.{wire}")));
+                for (line, of) in doc_lines.chain(member_lines) {
                     all.push((line.span().start, format!("doc line of `{of}`{since}")));
                 }
             }

@@ -102,9 +102,9 @@ impl SpecDiagnostic {
     /// Adds a note; an empty one is not printed.
     #[must_use]
     pub(crate) fn note(mut self, label: &'static str, text: impl Into<Box<str>>) -> Self {
-        let text = text.into();
-        if !text.is_empty() {
-            self.notes.push((label, text));
+        let note = text.into();
+        if !note.is_empty() {
+            self.notes.push((label, note));
         }
         self
     }
@@ -242,18 +242,18 @@ impl Error {
         name: &str,
         known: impl Iterator<Item = &'k str>,
     ) -> Self {
-        let known: Vec<&str> = known.collect();
-        let help = format!("one of {}", known.join(", "));
+        let names: Vec<&str> = known.collect();
+        let help = format!("one of {}", names.join(", "));
         Self::usage(format!("no {kind} `{name}`"), help)
     }
 
     /// Returns the error of a request for a revision that does not exist.
     pub fn unknown_revision<'k>(id: &str, known: impl Iterator<Item = &'k str>) -> Self {
-        let known: Vec<&str> = known.collect();
-        let known = if known.is_empty() {
+        let names: Vec<&str> = known.collect();
+        let known = if names.is_empty() {
             "none".to_owned()
         } else {
-            known.join(", ")
+            names.join(", ")
         };
         Self::request(format!("no revision `{id}`"), "known", known)
     }

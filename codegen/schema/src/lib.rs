@@ -27,6 +27,7 @@ pub mod schema;
 pub mod shims;
 pub mod sorted;
 pub mod spec;
+mod words;
 
 pub use decision::Decision;
 pub use error::{Error, FaultKind, FileLocation, SpecDiagnostic};

@@ -14,7 +14,7 @@ use crate::docs::{Docs, TypeDocs};
 use crate::draft::{draft, missing_definition};
 use crate::model::{BuiltModel, Model};
 use crate::open::Undocumented;
-use crate::rules::{MistakeRow, Rules};
+use crate::rules::{ModelMistake, Rules};
 use crate::schema::Schema;
 use crate::shims::changes::ProseChanges;
 use crate::spec::errors::ErrorRules;
@@ -62,7 +62,7 @@ pub struct Models<'s> {
     /// Changes of the prose between adjacent revisions.
     pub changes: ProseChanges,
     /// The values that stand for mistakes of peers.
-    pub mistakes: Vec<MistakeRow>,
+    pub mistakes: Vec<ModelMistake>,
 }
 
 impl Model {
@@ -173,8 +173,10 @@ impl<'s> Models<'s> {
             (spec.extensions.iter()).map(|of| ExtensionModel::build(of, rules, &methods, &areas));
         let extensions = Error::apart(extensions, &mut errors);
         Error::check(errors)?;
-        let all = revisions.iter().map(|of| &of.model);
-        let all = all.chain(extensions.iter().map(|of| &of.model));
+        let all = revisions
+            .iter()
+            .map(|of| &of.model)
+            .chain(extensions.iter().map(|of| &of.model));
         let mistakes = rules.mistakes(&all.collect::<Vec<_>>());
         let models = Self {
             revisions,
@@ -203,8 +205,11 @@ impl<'s> Models<'s> {
     #[must_use]
     pub fn refused(&self) -> Vec<Error> {
         let is_firm = |of: &&RevisionModel<'_>| of.revision.status != RevisionStage::Draft;
-        let firm = self.revisions.iter().filter(is_firm);
-        let firm = firm.flat_map(|of| &of.decisions);
+        let firm = self
+            .revisions
+            .iter()
+            .filter(is_firm)
+            .flat_map(|of| &of.decisions);
         let is_firm = |of: &&ExtensionModel<'_>| of.extension.status() != RevisionStage::Draft;
         let extensions = self.extensions.iter().filter(is_firm);
         let all = firm.chain(extensions.flat_map(|of| &of.decisions));

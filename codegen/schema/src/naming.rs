@@ -50,17 +50,17 @@ pub fn is_identifier(name: &str) -> bool {
 
 /// Returns whether Rust takes a text as the path of a type without generic arguments: `mcp_wire::Json`, `crate::Uri`.
 pub(crate) fn is_path(text: &str) -> bool {
-    let text = text.strip_prefix("::").unwrap_or(text);
+    let relative = text.strip_prefix("::").unwrap_or(text);
     let segment = |name: &str| is_identifier(name) || matches!(name, "crate" | "self" | "super");
-    text.split("::").all(segment)
+    relative.split("::").all(segment)
 }
 
 /// Returns the id of a rule about a place: words of small letters and digits.
 pub(crate) fn rule_id(place: &str) -> String {
-    let id = snake_case(&place.replace(['.', '|', ' ', '/', '*'], "_")).replace('_', "-");
+    let dashed = snake_case(&place.replace(['.', '|', ' ', '/', '*'], "_")).replace('_', "-");
     let plain =
         |letter: &char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || *letter == '-';
-    let id: String = id.chars().filter(plain).collect();
+    let id: String = dashed.chars().filter(plain).collect();
     if id.starts_with(|first: char| first.is_ascii_lowercase()) {
         id
     } else {

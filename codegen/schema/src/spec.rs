@@ -119,8 +119,11 @@ impl Spec {
             let of_revision = rows.iter().any(|row| folder == Some(row.id()));
             name.ends_with(".toml") && *name != REVISIONS && !of_revision
         };
-        let files = directory.files.keys().filter(is_shared);
-        let files = files.map(|name| (name.clone(), directory.file(name)));
+        let files = directory
+            .files
+            .keys()
+            .filter(is_shared)
+            .map(|name| (name.clone(), directory.file(name)));
         Ok(Self {
             rules: RuleTexts {
                 root: directory.root.clone(),

@@ -33,11 +33,11 @@ pub(super) fn imports(
         }
     }
     let wire = (!wire.is_empty()).then(|| quote!(use mcp_wire::{#(#wire),*};));
-    let types = types.into_iter().map(|(home, types)| {
-        let home: TokenStream = home.parse().unwrap_or_default();
-        quote!(use #home::{#(#types),*};)
+    let uses = types.into_iter().map(|(home, types)| {
+        let path: TokenStream = home.parse().unwrap_or_default();
+        quote!(use #path::{#(#types),*};)
     });
-    quote!(#wire #(#types)*)
+    quote!(#wire #(#uses)*)
 }
 
 /// The names at the start of paths; those inside macros too.

@@ -33,8 +33,11 @@ impl Messages {
             let name = method_name(model, &method.message, &mut methods);
             let (name, wire, need) = (ident(&name), &method.name, need(params));
             let params = rust_type(&params.ty);
-            let result = method.result.as_ref().map(rust_type);
-            let result = result.map(|result| quote!(=> #result));
+            let result = method
+                .result
+                .as_ref()
+                .map(rust_type)
+                .map(|result| quote!(=> #result));
             let generic = ident(generic);
             let declared = quote!(mcp_wire::method! { #name #wire #need #params #result });
             let target = quote!(#generic<#name>);
@@ -112,8 +115,9 @@ fn response(model: &Model, method: &ModelMethod) -> Option<String> {
 fn method_name(model: &Model, message: &str, used: &mut SortedSet<String>) -> String {
     let stem = ["Request", "Notification"]
         .iter()
-        .find_map(|end| message.strip_suffix(end));
-    let stem = stem.filter(|stem| !stem.is_empty()).unwrap_or(message);
+        .find_map(|end| message.strip_suffix(end))
+        .filter(|stem| !stem.is_empty())
+        .unwrap_or(message);
     let is_free = |name: &String| {
         model.get(name).is_none()
             && !TAKEN.contains(&name.as_str())

@@ -47,17 +47,22 @@ pub(super) fn ties(model: &Model, messages: &Messages) -> SortedMap<String, Toke
 
 /// Returns the static tables: methods and types, of the messages and types that are `listed`.
 pub(super) fn tables(model: &Model, listed: impl Fn(&str) -> bool) -> TokenStream {
-    let methods = model.methods.iter();
-    let methods = methods.filter(|method| listed(&method.message));
+    let methods = model
+        .methods
+        .iter()
+        .filter(|method| listed(&method.message));
     let rows = methods.map(|method| row(model, method));
-    let types = model.types.values().filter(|def| listed(&def.name));
-    let types = types.map(|def| {
-        let (ty, name) = (ident(&def.name), &def.doc_key);
-        match &def.definition {
-            Some(_) => quote!(#ty #name of;),
-            None => quote!(#ty #name inline;),
-        }
-    });
+    let types = model
+        .types
+        .values()
+        .filter(|def| listed(&def.name))
+        .map(|def| {
+            let (ty, name) = (ident(&def.name), &def.doc_key);
+            match &def.definition {
+                Some(_) => quote!(#ty #name of;),
+                None => quote!(#ty #name inline;),
+            }
+        });
     quote! {
         mcp_wire::methods! { #(#rows)* }
         mcp_wire::types! { #(#types)* }
@@ -83,11 +88,15 @@ fn row(model: &Model, method: &ModelMethod) -> TokenStream {
     let kind = ident(&format!("{kind:?}"));
     let message = schema_name(model, message);
     // A field that would say nothing is left out.
-    let params = params.as_ref().map(|ty| type_name(model, ty));
-    let params = params.map(|params| quote!(, params: Some(#params)));
+    let with_params = params
+        .as_ref()
+        .map(|ty| type_name(model, ty))
+        .map(|params| quote!(, params: Some(#params)));
     let required = params_required.then(|| quote!(, params_required: true));
-    let result = result.as_ref().map(|ty| type_name(model, ty));
-    let result = result.map(|result| quote!(, result: Some(#result)));
+    let with_result = result
+        .as_ref()
+        .map(|ty| type_name(model, ty))
+        .map(|result| quote!(, result: Some(#result)));
     let asks = input_required.then(|| quote!(, input_required: true));
     let named_by = (named_by.as_ref()).map(|member| quote!(, named_by: Some(#member)));
     let capability = (capability.as_ref()).map(|name| quote!(, capability: Some(#name)));
@@ -103,7 +112,7 @@ fn row(model: &Model, method: &ModelMethod) -> TokenStream {
     let parts = (!capability_parts.is_empty()).then(|| quote!(, capability_parts: &[#(#parts),*]));
     quote! {
         #name #direction #kind {
-            message: #message #params #required #result #asks #named_by #capability #parts
+            message: #message #with_params #required #with_result #asks #named_by #capability #parts
         };
     }
 }

@@ -72,9 +72,8 @@ pub fn crate_files(
     files.add("methods.rs", None, about, methods::tables(model, listed))?;
     let body = services::services(model, docs, facts);
     files.add("services.rs", None, scaffold::ABOUT_SERVICES, body)?;
-    let mut files = files.files;
-    files.extend(scaffold::files(facts, model, &areas, shared)?);
-    Ok(files)
+    (files.files).extend(scaffold::files(facts, model, &areas, shared)?);
+    Ok(files.files)
 }
 
 /// Emits the crate of all types that several revisions share; `latest` gives what was emitted for a revision.
@@ -163,19 +162,22 @@ impl<'p> Sources<'p> {
             let (file, about) = (format!("{area}.rs"), scaffold::about_area(area));
             self.add(&file, Some(area), &about, quote!(#(#items)*))?;
             let wire = pieces.iter().map(|(_, piece)| &piece.wire);
-            let bridged = pieces.iter().filter(|(_, piece)| !piece.wire.is_empty());
-            let bridged: Vec<_> = bridged.map(|(name, _)| ty::ident(name)).collect();
+            let bridged: Vec<_> = pieces
+                .iter()
+                .filter(|(_, piece)| !piece.wire.is_empty())
+                .map(|(name, _)| ty::ident(name))
+                .collect();
             let bridge =
                 (!bridged.is_empty()).then(|| quote!(mcp_wire::serde_bridge!(#(#bridged),*);));
             let about = format!(" Reading and writing the types of `{area}`.");
             let body = quote!(#(#wire)* #bridge);
             self.add(&format!("wire/{area}.rs"), None, &about, body)?;
         }
-        let areas: SortedSet<String> = areas.keys().map(|area| (*area).to_owned()).collect();
+        let area_names: SortedSet<String> = areas.keys().map(|area| (*area).to_owned()).collect();
         let path = format!("src/{}wire/mod.rs", self.below);
-        let text = format::rust(scaffold::wire_modules(&areas), &path)?;
+        let text = format::rust(scaffold::wire_modules(&area_names), &path)?;
         self.files.insert(path, format!("{}{text}", self.header));
-        Ok(areas)
+        Ok(area_names)
     }
 }
 

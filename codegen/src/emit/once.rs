@@ -38,8 +38,9 @@ impl Once {
         let mut names: SortedMap<(&str, &str), SortedSet<&str>> = SortedMap::new();
         for (name, piece) in revisions.iter().flat_map(|(.., pieces)| *pieces) {
             let parts = || piece.names.iter().map(String::as_str);
-            let same = names.entry((name, &piece.text));
-            let same = same.or_insert_with(|| parts().collect());
+            let same = names
+                .entry((name, &piece.text))
+                .or_insert_with(|| parts().collect());
             same.retain(|part| piece.names.contains(*part) || WIRE.contains(part));
             same.extend(parts().filter(|part| WIRE.contains(part)));
         }
@@ -131,14 +132,14 @@ impl Once {
             }
         }
         let name = |at: usize| module(&self.ids[at]);
-        let runs = runs.into_iter().map(|[first, last]| {
+        let names = runs.into_iter().map(|[first, last]| {
             if first == last {
                 name(first)
             } else {
                 format!("{}_to_{}", name(first), name(last))
             }
         });
-        runs.collect::<Vec<_>>().join("_and_")
+        names.collect::<Vec<_>>().join("_and_")
     }
 }
 

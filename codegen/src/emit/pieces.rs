@@ -76,8 +76,8 @@ pub fn pieces(model: &Model, docs: &TypeDocs) -> Result<Pieces, Error> {
 fn collect(tokens: TokenStream, model: &Model, names: &mut SortedSet<String>) {
     for token in tokens {
         match token {
-            TokenTree::Ident(name) => {
-                let name = name.to_string();
+            TokenTree::Ident(ident) => {
+                let name = ident.to_string();
                 if model.get(&name).is_some() {
                     names.insert(name);
                 }

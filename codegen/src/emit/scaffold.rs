@@ -52,6 +52,8 @@ pub struct ExtensionFacts {
     pub name: String,
     /// The identifier by which peers declare it.
     pub identifier: String,
+    /// The repository and the commit of the page that its schema was written from, where upstream has no schema.
+    pub written_from: Option<String>,
     /// The sides between which its messages go.
     pub roles: Roles,
     /// The types that it has from the crates of older states.
@@ -91,7 +93,15 @@ pub(super) const ABOUT_SERVICES: &str =
 
 /// Returns the first lines of every file.
 pub(super) fn header(facts: &CrateFacts) -> String {
-    let source = format!("{}, upstream sha256 {}", facts.source, facts.sha256);
+    let written_from = facts
+        .extension
+        .as_ref()
+        .and_then(|of| of.written_from.as_ref());
+    let source = match (written_from, &*facts.sha256) {
+        (Some(page), _) => format!("{}, which is ours, after {page}", facts.source),
+        (None, "") => facts.source.clone(),
+        (None, sha256) => format!("{}, upstream sha256 {sha256}", facts.source),
+    };
     header_of(&facts.command, &source)
 }
 
@@ -111,10 +121,10 @@ pub(super) fn about_area(area: &str) -> String {
 }
 
 pub(super) fn wire_modules(areas: &SortedSet<String>) -> TokenStream {
-    let areas = areas.iter().map(|area| ident(area));
+    let modules = areas.iter().map(|area| ident(area));
     quote! {
         #![doc = " Reading and writing, in files by area."]
-        #(mod #areas;)*
+        #(mod #modules;)*
     }
 }
 
@@ -129,6 +139,7 @@ pub(super) fn files(
         Some(extension) => {
             let ExtensionFacts {
                 identifier,
+                written_from,
                 settings,
                 results,
                 roles,
@@ -136,18 +147,19 @@ pub(super) fn files(
                 meta,
                 ..
             } = extension;
-            let meta = meta.iter().map(|(ty, name, of)| {
-                let of: Vec<String> = of.iter().map(|of| format!("`{of}`")).collect();
-                let is_alias = matches!(model.shape(ty), Some(Shape::Alias(_)));
-                let constant = snake_case(ty).to_uppercase();
-                context! { ty, name, of => of.join(", "), is_alias, constant }
-            });
-            let meta: Vec<Value> = meta.collect();
-            let reused = reused.iter().map(|one| {
+            let meta_rows: Vec<Value> = meta
+                .iter()
+                .map(|(ty, name, of)| {
+                    let quoted: Vec<String> = of.iter().map(|of| format!("`{of}`")).collect();
+                    let is_alias = matches!(model.shape(ty), Some(Shape::Alias(_)));
+                    let constant = snake_case(ty).to_uppercase();
+                    context! { ty, name, of => quoted.join(", "), is_alias, constant }
+                })
+                .collect();
+            let reused_rows: Vec<Value> = reused.iter().map(|one| {
                 let types: Vec<String> = one.types.iter().map(|name| format!("{name},")).collect();
                 context! { package => one.package.as_str(), library => one.package.replace('-', "_"), types => lines(&types) }
-            });
-            let reused: Vec<Value> = reused.collect();
+            }).collect();
             let types: Vec<String> = shared.iter().map(|name| format!("{name},")).collect();
             // It need not repeat anything.
             let types = if types.is_empty() {
@@ -158,7 +170,7 @@ pub(super) fn files(
             context! {
                 shared => None::<&str>,
                 types,
-                identifier, settings, results, reused, meta, example => false,
+                identifier, written_from, settings, results, reused => reused_rows, meta => meta_rows, example => false,
                 sides => [pascal_case(&roles.client), pascal_case(&roles.server)],
             }
         }
@@ -174,9 +186,13 @@ pub(super) fn files(
             }
         }
     };
-    let areas: Value = areas.iter().map(String::as_str).collect();
+    let area_names: Value = areas.iter().map(String::as_str).collect();
     let counts = counts(model, facts, shared);
-    render(TYPES, facts, context! { areas, counts, ..more })
+    render(
+        TYPES,
+        facts,
+        context! { areas => area_names, counts, ..more },
+    )
 }
 
 /// Returns the root of a module of shared types.
@@ -185,12 +201,12 @@ pub(super) fn shared_modules(set: &Set<'_>, areas: &SortedSet<String>) -> TokenS
         " Types that {} have exactly alike.",
         set.revisions.join(", ")
     );
-    let areas: Vec<_> = areas.iter().map(|area| ident(area)).collect();
+    let modules: Vec<_> = areas.iter().map(|area| ident(area)).collect();
     quote! {
         #![doc = #about]
-        #(mod #areas;)*
+        #(mod #modules;)*
         mod wire;
-        #(pub use #areas::*;)*
+        #(pub use #modules::*;)*
     }
 }
 
@@ -209,7 +225,7 @@ pub(super) fn shared(once: &Once, header: &str) -> Result<CrateFiles, Error> {
         .filter(|id| !once.of(id).is_empty())
         .map(|id| {
             let modules: SortedSet<String> = once.of(id).into_values().collect();
-            let modules: Value = modules.into_iter().collect();
+            let modules = Value::from_iter(modules);
             context! { id, module => names::module(id), feature => names::feature(id), modules }
         })
         .collect();

@@ -62,8 +62,11 @@ pub(super) fn services(model: &Model, docs: &TypeDocs, facts: &CrateFacts) -> To
     let mut body = quote!(
         use mcp_wire::service;
     );
-    let roles = facts.extension.as_ref().map(|of| of.roles.clone());
-    let roles = roles.unwrap_or_default();
+    let roles = facts
+        .extension
+        .as_ref()
+        .map(|of| of.roles.clone())
+        .unwrap_or_default();
     for side in Direction::ALL.map(|direction| ServiceSide::of(direction, &roles)) {
         let functions = functions(model, docs, facts, &side);
         body.extend(handlers(&side, &functions));

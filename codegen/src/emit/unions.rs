@@ -91,7 +91,7 @@ pub(super) fn wire(def: &TypeDef, union: &Union) -> TokenStream {
         _ => Some(emitter.plan(&union.plan, union.open)),
     };
     let word = decide.as_ref().map(|_| quote!(decide));
-    let decide = decide.map(|decide| {
+    let implementation = decide.map(|decide| {
         quote! {
             impl #name {
                 fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
@@ -102,7 +102,7 @@ pub(super) fn wire(def: &TypeDef, union: &Union) -> TokenStream {
         }
     });
     quote! {
-        #decide
+        #implementation
         mcp_wire::variants! { #name { blank #blank #word; #(#lines)* #unknown } }
     }
 }
@@ -129,19 +129,22 @@ impl PlanEmitter<'_> {
                 other,
                 absent,
             } => {
-                let other = other.as_deref().map(|plan| self.plan(plan, false));
-                let other = other.or_else(|| {
-                    let unknown = ident(Union::UNKNOWN);
-                    open.then(|| quote!(*self = Self::#unknown(Decode::blank())))
-                });
-                let absent = absent.as_deref().map(|plan| self.plan(plan, false));
-                self.tag(member, cases, other, absent)
+                let other_branch =
+                    other
+                        .as_deref()
+                        .map(|plan| self.plan(plan, false))
+                        .or_else(|| {
+                            let unknown = ident(Union::UNKNOWN);
+                            open.then(|| quote!(*self = Self::#unknown(Decode::blank())))
+                        });
+                let absent_branch = absent.as_deref().map(|plan| self.plan(plan, false));
+                self.tag(member, cases, other_branch, absent_branch)
             }
             UnionPlan::First(cases) => self.first(cases),
-            UnionPlan::Present { cases, otherwise } => {
-                let otherwise = otherwise.as_deref().map(|plan| self.plan(plan, false));
-                self.present(cases, otherwise)
-            }
+            UnionPlan::Present { cases, otherwise } => self.present(
+                cases,
+                otherwise.as_deref().map(|plan| self.plan(plan, false)),
+            ),
             UnionPlan::Element { plan, empty } => self.element(plan, *empty),
         }
     }
@@ -220,7 +223,7 @@ impl PlanEmitter<'_> {
             None => quote!(Tag::new),
         };
         let table = quote!(static TAG: Tag = #new(#type_name, #member, &[#(#values),*]););
-        let absent = absent.unwrap_or_else(|| quote!(return Err(reader.missing_tag(&TAG))));
+        let absent_branch = absent.unwrap_or_else(|| quote!(return Err(reader.missing_tag(&TAG))));
         let arms = self.numbered(cases).map(|(index, then)| match other {
             Some(_) => quote!(TagFound::Known(#index) => { #then }),
             None => quote!(Some(#index) => { #then }),
@@ -231,12 +234,12 @@ impl PlanEmitter<'_> {
                 match reader.tag_or_other(&TAG)? {
                     #(#arms)*
                     TagFound::Other => { #other }
-                    TagFound::Absent => { #absent }
+                    TagFound::Absent => { #absent_branch }
                 }
             },
             None => quote! {
                 #table
-                match reader.tag(&TAG)? { #(#arms)* None => { #absent } }
+                match reader.tag(&TAG)? { #(#arms)* None => { #absent_branch } }
             },
         }
     }
@@ -268,7 +271,7 @@ impl PlanEmitter<'_> {
 
     fn present(&self, cases: &[Case], otherwise: Option<TokenStream>) -> TokenStream {
         let table = self.paths(cases);
-        let otherwise = otherwise.unwrap_or_else(|| quote!(return Err(reader.undecided(&PATHS))));
+        let fallback = otherwise.unwrap_or_else(|| quote!(return Err(reader.undecided(&PATHS))));
         // Rows that lead to the same variant share a branch.
         let mut rows: Vec<(Vec<usize>, &UnionPlan)> = Vec::new();
         for (index, case) in cases.iter().enumerate() {
@@ -288,7 +291,7 @@ impl PlanEmitter<'_> {
         quote! {
             #table
             let present = reader.present(&PATHS)?;
-            #(#branches)* { #otherwise }
+            #(#branches)* { #fallback }
         }
     }
 

@@ -49,8 +49,10 @@ impl WireSource<'_> {
     fn of_generated(self, package: &str) -> String {
         match self {
             Self::Path(path) => {
-                let checkout = path.trim_end_matches('/').strip_suffix("runtime/wire");
-                let checkout = checkout.map_or_else(|| format!("{path}/../../"), str::to_owned);
+                let checkout = path
+                    .trim_end_matches('/')
+                    .strip_suffix("runtime/wire")
+                    .map_or_else(|| format!("{path}/../../"), str::to_owned);
                 WireSource::Path(&format!("{checkout}{GENERATED}/{package}")).dependency()
             }
             version @ Self::Version(_) => version.dependency(),

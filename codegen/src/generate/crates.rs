@@ -112,8 +112,8 @@ fn extension_crate(
     let (id, wire) = (base.revision.id.as_str(), base.revision.wire.as_str());
     let once =
         Once::find_for_extension(&[(id, wire, base_pieces), (&extension.name, wire, pieces)]);
-    let shared = once.of(&extension.name);
-    let shared: SortedSet<&str> = shared.keys().copied().collect();
+    let homes = once.of(&extension.name);
+    let shared: SortedSet<&str> = homes.keys().copied().collect();
     // A draft moves: what it has in common with a release is not fixed.
     let is_firm = |one: &Extension| one.status() == RevisionStage::Released;
     let firm = older.iter().filter(|(other, _)| {
@@ -138,10 +138,10 @@ fn extension_crate(
             });
         }
     }
-    let mut model = model.clone();
-    (model.methods).retain(|method| !shared.contains(method.message.as_str()));
+    let mut own_model = model.clone();
+    (own_model.methods).retain(|method| !shared.contains(method.message.as_str()));
     let rust = |definition: &String| {
-        let def = model.definition(definition);
+        let def = own_model.definition(definition);
         def.map_or_else(|| definition.clone(), |def| def.name.clone())
     };
     let results = extension.results.iter();
@@ -152,6 +152,7 @@ fn extension_crate(
         extension: Some(ExtensionFacts {
             name: extension.name.clone(),
             identifier: extension.identifier.clone(),
+            written_from: extension.written_from.clone(),
             roles: extension.roles.clone(),
             reused,
             meta: (extension.meta.iter())
@@ -166,10 +167,10 @@ fn extension_crate(
     };
     adapt(&mut facts);
     Ok(Crate {
-        files: crate_files(&model, pieces, &shared, &docs, &facts)?,
+        files: crate_files(&own_model, pieces, &shared, &docs, &facts)?,
         package: facts.package,
-        types: model.types.len() - shared.len(),
-        methods: model.methods.len(),
+        types: own_model.types.len() - shared.len(),
+        methods: own_model.methods.len(),
         decisions: decisions.clone(),
         ..Crate::default()
     })
@@ -199,13 +200,14 @@ fn one_crate(
     } = of;
     let facts = facts_of(revision, &models.stated);
     // A draft that says what a released revision says is that revision.
-    let twin = models.twin(of);
-    let twin = twin.map(|twin| facts_of(twin.revision, &models.stated));
+    let twin = models
+        .twin(of)
+        .map(|twin| facts_of(twin.revision, &models.stated));
     let files = match &twin {
         Some(twin) => reexport_files(&facts, twin)?,
         None => {
-            let shared = once.of(&revision.id);
-            let shared = shared.keys().copied().collect();
+            let homes = once.of(&revision.id);
+            let shared = homes.keys().copied().collect();
             crate_files(model, pieces, &shared, &docs_of(models, revision), &facts)?
         }
     };
@@ -272,11 +274,14 @@ pub fn sections(models: &Models<'_>) -> Vec<Section> {
         text,
     };
     // Who needs an extension of the runtime asks for it.
-    let asked_for = features.iter().cloned().map(|feature| Feature {
-        outermost: feature.outermost && !feature.extension,
-        ..feature
-    });
-    let asked_for: Vec<Feature> = asked_for.collect();
+    let asked_for: Vec<Feature> = features
+        .iter()
+        .cloned()
+        .map(|feature| Feature {
+            outermost: feature.outermost && !feature.extension,
+            ..feature
+        })
+        .collect();
     let forwarded = |to: &[&str]| {
         rows(&asked_for, |feature| {
             let each = to.iter().map(|to| format!("{to}/{}", feature.name));
@@ -353,8 +358,8 @@ fn is_converted(extension: &Extension, models: &Models<'_>) -> bool {
 /// Returns the revisions that are converted, and those that are one of them under another name, in order.
 fn links<'m>(models: &'m Models<'_>) -> Vec<Link<'m>> {
     let chain = models.chain();
-    let handlers = Revision::of_handlers(chain.iter().map(|of| of.revision));
-    let handlers = handlers.map(|of| of.id.as_str());
+    let handlers =
+        Revision::of_handlers(chain.iter().map(|of| of.revision)).map(|of| of.id.as_str());
     let part = |of: &&RevisionModel<'_>| of.revision.status != RevisionStage::Candidate;
     let links = models.revisions.iter().filter(part).map(|of| Link {
         id: &of.revision.id,

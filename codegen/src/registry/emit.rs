@@ -10,7 +10,7 @@ use super::methods;
 use crate::emit::{COMMAND, CrateFiles, Once, Set, header_of, lines, rendered};
 use mcp_revisions_schema::names;
 use mcp_revisions_schema::naming::pascal_case;
-use mcp_revisions_schema::rules::{MistakeRow, MistakeTreatment};
+use mcp_revisions_schema::rules::{MistakeTreatment, ModelMistake};
 use mcp_revisions_schema::spec::{Extension, Revision, RevisionStage};
 use mcp_revisions_schema::{Error, Models, RevisionModel};
 
@@ -35,14 +35,17 @@ pub(crate) fn crate_files(
     };
     let chain = models.chain();
     let revisions: Vec<Value> = all.map(|of| row(of, models, &chain, features)).collect();
-    let converted = converted(models, &chain, used, once).into_iter();
-    let converted = converted.map(|(places, types)| {
-        let rows = places.iter().filter_map(|at| revisions.get(*at).cloned());
-        let rows: Vec<Value> = rows.collect();
-        let types: Vec<&str> = types.into_iter().collect();
-        context! { revisions => rows, types => lines(&types) }
-    });
-    let converted: Vec<Value> = converted.collect();
+    let converted: Vec<Value> = converted(models, &chain, used, once)
+        .into_iter()
+        .map(|(places, types)| {
+            let rows: Vec<Value> = places
+                .iter()
+                .filter_map(|at| revisions.get(*at).cloned())
+                .collect();
+            let names: Vec<&str> = types.into_iter().collect();
+            context! { revisions => rows, types => lines(&names) }
+        })
+        .collect();
     let all: Vec<&Extension> = models.extensions.iter().map(|of| of.extension).collect();
     let extensions = all.iter().map(|of| extension(of, &all, features));
     let states = all.chunk_by(|a, b| a.folder == b.folder);
@@ -147,7 +150,7 @@ fn row(
 }
 
 /// Returns a row of the table of mistakes, in Rust.
-fn mistake(row: &MistakeRow) -> String {
+fn mistake(row: &ModelMistake) -> String {
     let of: Vec<&str> = row.of.iter().map(String::as_str).collect();
     let fate = match &row.fate {
         MistakeTreatment::Value(value) => format!("Value({value:?})"),
@@ -177,23 +180,6 @@ fn extension(of: &Extension, all: &[&Extension], features: &[Feature]) -> Value 
     let last = last
         .copied()
         .find(|one| is_released(one) && one.revision == of.revision);
-    // The features of which any brings something that its messages are converted from or to; `None` if it is there anyway.
-    let core = same.iter().find_map(|one| one.core.as_ref());
-    let core = core.map(|core| feature(&core.revision, features));
-    let others = same.iter().filter(|one| one.state != of.state);
-    let others = others.map(|one| names::extension(&one.name));
-    let others = match &core {
-        Some(None) => None,
-        core => {
-            let all = core.clone().flatten().into_iter().chain(others);
-            let all: Vec<String> = all.map(|name| format!("feature = \"{name}\"")).collect();
-            Some(match &all[..] {
-                [] => String::new(),
-                [one] => one.clone(),
-                all => format!("any({})", all.join(", ")),
-            })
-        }
-    };
     context! {
         library => package.replace('-', "_"),
         package,
@@ -207,8 +193,31 @@ fn extension(of: &Extension, all: &[&Extension], features: &[Feature]) -> Value 
         feature => names::extension(&of.name),
         revision => names::variant(&of.revision),
         constant => names::constant(&names::extension(&of.folder)),
-        others,
+        others => others(of, &same, features),
     }
+}
+
+/// Returns the condition under which there is something that the messages of a state are converted from or to: a core that had
+/// its feature, or another of these states. `None` if that is there anyway, and an empty text if it never is.
+fn others(of: &Extension, states: &[&Extension], features: &[Feature]) -> Option<String> {
+    let core = match states.iter().find_map(|one| one.core.as_ref()) {
+        Some(core) => Some(feature(&core.revision, features)?),
+        None => None,
+    };
+    let others = states
+        .iter()
+        .filter(|one| one.state != of.state)
+        .map(|one| names::extension(&one.name));
+    let all: Vec<String> = core
+        .into_iter()
+        .chain(others)
+        .map(|name| format!("feature = \"{name}\""))
+        .collect();
+    Some(match &all[..] {
+        [] => String::new(),
+        [one] => one.clone(),
+        all => format!("any({})", all.join(", ")),
+    })
 }
 
 /// Returns what the messages of an extension are converted from and to, by its states; `None` if there is nothing.
@@ -220,7 +229,13 @@ fn conversions(states: &[&Extension], features: &[Feature]) -> Option<Value> {
     }
     let rows = states.iter().map(|of| {
         let library = names::extension_package(&of.name).replace('-', "_");
-        context! { name => of.name.as_str(), feature => names::extension(&of.name), library }
+        // The table of all is used by a state beside which there is something else.
+        let feature = names::extension(&of.name);
+        let used = match others(of, states, features) {
+            Some(others) => format!("all(feature = \"{feature}\", {others})"),
+            None => format!("feature = \"{feature}\""),
+        };
+        context! { name => of.name.as_str(), feature, library, used }
     });
     Some(context! {
         name => first.folder.as_str(),

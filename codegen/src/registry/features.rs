@@ -57,39 +57,47 @@ pub fn features(chain: &[Link<'_>], extensions: &[&Extension]) -> Vec<Feature> {
         .rposition(|link| link.handlers)
         .unwrap_or_default();
     let name = |at: usize| chain.get(at).map(|link| names::feature(link.id));
-    let each = chain.iter().enumerate().map(|(at, link)| Feature {
-        name: names::feature(link.id),
-        package: (at != handlers).then(|| names::package(link.id)),
-        extension: false,
-        implies: match at.cmp(&handlers) {
-            std::cmp::Ordering::Less => name(at + 1),
-            std::cmp::Ordering::Equal => None,
-            std::cmp::Ordering::Greater => name(at - 1),
-        }
-        .into_iter()
-        .collect(),
-        outermost: at == 0 || at + 1 == chain.len(),
-    });
-    let each: Vec<Feature> = each.collect();
+    let each: Vec<Feature> = chain
+        .iter()
+        .enumerate()
+        .map(|(at, link)| Feature {
+            name: names::feature(link.id),
+            package: (at != handlers).then(|| names::package(link.id)),
+            extension: false,
+            implies: match at.cmp(&handlers) {
+                std::cmp::Ordering::Less => name(at + 1),
+                std::cmp::Ordering::Equal => None,
+                std::cmp::Ordering::Greater => name(at - 1),
+            }
+            .into_iter()
+            .collect(),
+            outermost: at == 0 || at + 1 == chain.len(),
+        })
+        .collect();
     let brings = |id: &str| {
         let name = names::feature(id);
         let mut others = each.iter().filter(|feature| feature.package.is_some());
         others.any(|feature| feature.name == name).then_some(name)
     };
-    let added = extensions.iter().enumerate().map(|(at, of)| {
-        let before = at.checked_sub(1).and_then(|at| extensions.get(at));
-        let before = before.filter(|before| before.folder == of.folder);
-        let before = before.map(|before| names::extension(&before.name));
-        Feature {
-            name: names::extension(&of.name),
-            package: Some(names::extension_package(&of.name)),
-            extension: true,
-            implies: brings(&of.revision).into_iter().chain(before).collect(),
-            // A draft promises nothing: it is there for those who ask.
-            outermost: of.name == of.folder || of.status() == RevisionStage::Released,
-        }
-    });
-    let added: Vec<Feature> = added.collect();
+    let added: Vec<Feature> = extensions
+        .iter()
+        .enumerate()
+        .map(|(at, of)| {
+            let before = at
+                .checked_sub(1)
+                .and_then(|at| extensions.get(at))
+                .filter(|before| before.folder == of.folder)
+                .map(|before| names::extension(&before.name));
+            Feature {
+                name: names::extension(&of.name),
+                package: Some(names::extension_package(&of.name)),
+                extension: true,
+                implies: brings(&of.revision).into_iter().chain(before).collect(),
+                // A draft promises nothing: it is there for those who ask.
+                outermost: of.name == of.folder || of.status() == RevisionStage::Released,
+            }
+        })
+        .collect();
     each.into_iter().chain(added).collect()
 }
 
@@ -98,8 +106,8 @@ pub fn features(chain: &[Link<'_>], extensions: &[&Extension]) -> Vec<Feature> {
 #[must_use]
 pub fn rows(features: &[Feature], brings: impl Fn(&Feature) -> Vec<String>) -> String {
     let quoted = |words: Vec<String>| {
-        let words: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
-        words.join(", ")
+        let quoted = words.iter().map(|word| format!("\"{word}\""));
+        quoted.collect::<Vec<_>>().join(", ")
     };
     let outermost = features.iter().filter(|feature| feature.outermost);
     let all = outermost.map(|feature| feature.name.clone()).collect();

@@ -17,9 +17,11 @@ use mcp_revisions_schema::shims::OneOrMany;
 use mcp_revisions_schema::shims::pair::MethodSender;
 use mcp_revisions_schema::shims::pair::{RevisionPair, StepDirection};
 use mcp_revisions_schema::shims::plan::{
-    Apart, Arm, Conversion, ConversionBody, MethodPlan, PairEnd, PairPlan, RuleFacts,
+    Apart, Arm, Conversion, ConversionBody, MethodPlan, PairEnd, PairPlan,
 };
-use mcp_revisions_schema::shims::rules::{Action, ErrorRule, ErrorRuleFate, MethodAction};
+use mcp_revisions_schema::shims::rules::{
+    Action, ErrorRule, ErrorRuleFate, MethodAction, RuleFacts,
+};
 use mcp_revisions_schema::spec::Extension;
 use mcp_revisions_schema::{Error, RevisionModel};
 
@@ -131,8 +133,11 @@ pub(super) fn imports(
 
 /// Returns the import of those of some names that are used, if any is.
 fn uses(from: TokenStream, all: &[&str], is_used: impl Fn(&str) -> bool) -> Option<TokenStream> {
-    let used = all.iter().filter(|name| is_used(name));
-    let used: Vec<_> = used.map(|name| format_ident!("{name}")).collect();
+    let used: Vec<_> = all
+        .iter()
+        .filter(|name| is_used(name))
+        .map(|name| format_ident!("{name}"))
+        .collect();
     (!used.is_empty()).then(|| quote!(use #from::{#(#used),*};))
 }
 
@@ -158,7 +163,7 @@ pub(super) fn pair(plan: &PairPlan) -> TokenStream {
     let about = format!(" Between {} and {}.", plan.pair.old, plan.pair.new);
     let [up, down] = StepDirection::BOTH.map(|way| plan.pair.step(way));
     let (old, new) = (&plan.pair.old, &plan.pair.new);
-    let methods = plan.methods.iter().filter_map(|method| {
+    let methods: Vec<_> = plan.methods.iter().filter_map(|method| {
         let Apart { rule, up, down } = method.apart.as_ref()?;
         let name = &method.name;
         let sender = direction(method.sender);
@@ -169,8 +174,7 @@ pub(super) fn pair(plan: &PairPlan) -> TokenStream {
         });
         let (rule, up, down) = (self::rule(rule), fate(up.as_ref()), fate(down.as_ref()));
         Some(quote!(MethodStep { method: #name, direction: #sender, stays_the_other_way: #stays, rule: #rule, up: #up, down: #down },))
-    });
-    let methods: Vec<_> = methods.collect();
+    }).collect();
     let renamed: Vec<_> = plan.methods.iter().filter_map(renamed).collect();
     // The narrowest first: a code before a range, some methods before all.
     let mut errors: Vec<_> = plan.errors.iter().collect();
@@ -178,11 +182,12 @@ pub(super) fn pair(plan: &PairPlan) -> TokenStream {
         let width = row.code.to.abs_diff(row.code.from);
         (row.method.is_none(), width, row.code.from)
     });
-    let errors: Vec<_> = errors.into_iter().map(error_row).collect();
+    let error_rows: Vec<_> = errors.into_iter().map(error_row).collect();
     let open = plan.way(StepDirection::Down).iter().find_map(open_results);
     let instead = instead(plan);
     // `Pair` itself is always named.
-    let rows = quote!(Pair #(#methods)* #(#renamed)* #(#errors)* #(#instead)* #open).to_string();
+    let rows =
+        quote!(Pair #(#methods)* #(#renamed)* #(#error_rows)* #(#instead)* #open).to_string();
     let uses = |from, all: &[&str]| uses(from, all, |name| rows.contains(name));
     let adapter = uses(quote!(mcp_convert), &["Adapter"]);
     let tables = [
@@ -217,7 +222,7 @@ pub(super) fn pair(plan: &PairPlan) -> TokenStream {
             alike: &[#(#alike),*],
             methods: &[#(#methods)*],
             renamed: &[#(#renamed)*],
-            errors: &[#(#errors)*],
+            errors: &[#(#error_rows)*],
             instead: &[#(#instead)*],
             open_results: #open,
             rules: rules::ALL,
@@ -241,15 +246,15 @@ pub(super) fn rules(plan: &PairPlan) -> TokenStream {
         } = facts;
         let (name, doc) = (name(id), format!(" `{id}`"));
         let losing = loss.map(kind).map(|kind| quote!(.losing(#kind)));
-        let lesser = lesser.map(kind).map(|kind| quote!(.lesser(#kind)));
-        let trivial = trivial.as_ref().map(|trivial| {
+        let with_lesser = lesser.map(kind).map(|kind| quote!(.lesser(#kind)));
+        let with_trivial = trivial.as_ref().map(|trivial| {
             let values = trivial.values.iter().map(ToString::to_string);
             let members = optional(trivial.members.as_ref().map(|all| quote!(&[#(#all),*])));
             quote!(.trivial(&[#(#values),*], #members))
         });
         quote! {
             #[doc = #doc]
-            pub(crate) static #name: Rule = Rule::new(#id, #reason) #losing #lesser #trivial;
+            pub(crate) static #name: Rule = Rule::new(#id, #reason) #losing #with_lesser #with_trivial;
         }
     });
     let loses = plan.rules.iter().any(|facts| facts.loss.is_some());
@@ -415,8 +420,10 @@ pub(super) fn files(plans: &[PairPlan], facts: &ShimFacts<'_>) -> Result<CrateFi
     let ends = plans
         .iter()
         .flat_map(|plan| [&plan.pair.old, &plan.pair.new]);
-    let added = ends.filter(|end| facts.extensions.iter().any(|one| one.name == **end));
-    let added: SortedSet<String> = added.map(|end| extension_package(end)).collect();
+    let added: SortedSet<String> = ends
+        .filter(|end| facts.extensions.iter().any(|one| one.name == **end))
+        .map(|end| extension_package(end))
+        .collect();
     let converted = |one: &str| {
         let mut revisions = facts.revisions.iter();
         revisions.any(|of| package(&of.revision.id) == one)
@@ -427,8 +434,11 @@ pub(super) fn files(plans: &[PairPlan], facts: &ShimFacts<'_>) -> Result<CrateFi
             })
     };
     let features = features::rows(&facts.features, |feature| {
-        let own = feature.package.iter().filter(|package| converted(package));
-        let own = own.map(|package| format!("dep:{package}"));
+        let own = feature
+            .package
+            .iter()
+            .filter(|package| converted(package))
+            .map(|package| format!("dep:{package}"));
         own.chain([format!("mcp-hooks/{}", feature.name)]).collect()
     });
     let all = context! {

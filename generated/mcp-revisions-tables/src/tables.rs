@@ -304,8 +304,10 @@ pub static TABLES: Tables = Tables::new(
 .with_mistakes(MISTAKES);
 
 /// The extension `tasks`: the core of 2025-11-25, which had the feature, and its states, oldest first.
-#[cfg(any(feature = "ext-tasks", feature = "ext-tasks-draft"))]
-#[allow(dead_code, reason = "a state by itself has no neighbour that it is converted to")]
+#[cfg(any(
+    all(feature = "ext-tasks", any(feature = "v2025-11-25", feature = "ext-tasks-draft")),
+    all(feature = "ext-tasks-draft", any(feature = "v2025-11-25", feature = "ext-tasks")),
+))]
 pub(crate) static EXT_TASKS: Tables = Tables::new(
     &[
         #[cfg(feature = "v2025-11-25")]

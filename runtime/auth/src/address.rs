@@ -150,15 +150,19 @@ pub(crate) fn is_resource_of(resource: &str, server: &Url) -> bool {
     let Ok(resource) = Url::parse(resource) else {
         return false;
     };
-    let (above, path) = (resource.path(), server.path());
-    let above = above.strip_suffix('/').unwrap_or(above);
-    let path = path.strip_suffix('/').unwrap_or(path);
+    let above = without_slash(resource.path());
+    let path = without_slash(server.path());
     resource.origin() == server.origin()
         && resource.username().is_empty()
         && resource.fragment().is_none()
         && path
             .strip_prefix(above)
             .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Returns a path without its last slash.
+fn without_slash(path: &str) -> &str {
+    path.strip_suffix('/').unwrap_or(path)
 }
 
 /// Returns whether two issuers are the same: byte by byte, but an issuer without path may have or lack its slash.

@@ -64,6 +64,8 @@ pub(crate) struct ServerMetadata {
     pub(crate) authorization_endpoint: Option<String>,
     pub(crate) token_endpoint: String,
     pub(crate) registration_endpoint: Option<String>,
+    pub(crate) device_authorization_endpoint: Option<String>,
+    pub(crate) revocation_endpoint: Option<String>,
     pub(crate) scopes: Vec<String>,
     pub(crate) auth_methods: Option<Vec<String>>,
     pub(crate) pkce_methods: Option<Vec<String>>,
@@ -92,6 +94,8 @@ impl ServerMetadata {
             authorization_endpoint: checked("authorization_endpoint")?,
             token_endpoint,
             registration_endpoint: checked("registration_endpoint")?,
+            device_authorization_endpoint: checked("device_authorization_endpoint")?,
+            revocation_endpoint: checked("revocation_endpoint")?,
             scopes: texts(from, "scopes_supported").unwrap_or_default(),
             auth_methods: texts(from, "token_endpoint_auth_methods_supported"),
             pkce_methods: texts(from, "code_challenge_methods_supported"),
@@ -117,8 +121,8 @@ impl ServerMetadata {
 pub(crate) fn oauth_error(answer: &FlowResponse) -> (String, String) {
     let body = object(answer).unwrap_or_default();
     let code = text(&body, "error").map(|code| harmless(&code));
-    let description = text(&body, "error_description");
-    let description = description.map_or_else(String::new, |it| format!(": {}", harmless(&it)));
+    let description = text(&body, "error_description")
+        .map_or_else(String::new, |it| format!(": {}", harmless(&it)));
     (
         code.unwrap_or_else(|| format!("HTTP status {}", answer.status)),
         description,

@@ -22,8 +22,9 @@ impl Signer {
             .map(str::trim)
             .filter(|line| !line.starts_with("-----"))
             .collect();
-        let der = STANDARD.decode(pem);
-        let der = der.map_err(|_| AuthError::Key("expected PKCS#8 as PEM"))?;
+        let der = STANDARD
+            .decode(pem)
+            .map_err(|_| AuthError::Key("expected PKCS#8 as PEM"))?;
         match key.algorithm {
             Algorithm::Es256 => Self::es256(&der),
             Algorithm::Rs256 => RsaKeyPair::from_pkcs8(&der)

@@ -187,11 +187,11 @@ impl ServerDirectory {
             return plain(StatusCode::FORBIDDEN, why);
         }
         if head.uri.path() != "/" {
-            let paths = self
+            let paths: Vec<String> = self
                 .entries()
                 .into_iter()
-                .map(|it| format!("/{}/mcp", it.segment));
-            let paths: Vec<String> = paths.collect();
+                .map(|it| format!("/{}/mcp", it.segment))
+                .collect();
             let why = format!("no such path: the servers are at {}", paths.join(", "));
             return plain(StatusCode::NOT_FOUND, why);
         }
@@ -210,11 +210,14 @@ impl ServerDirectory {
             .get(HOST)
             .and_then(|host| host.to_str().ok())
             .unwrap_or("localhost");
-        let servers = self.entries().into_iter().map(|entry| {
-            let url = format!("http://{host}/{}/mcp", entry.segment);
-            (entry.name, json!({ "type": "http", "url": url }))
-        });
-        let servers: Map<String, Value> = servers.collect();
+        let servers: Map<String, Value> = self
+            .entries()
+            .into_iter()
+            .map(|entry| {
+                let url = format!("http://{host}/{}/mcp", entry.segment);
+                (entry.name, json!({ "type": "http", "url": url }))
+            })
+            .collect();
         let mut listed = plain(
             StatusCode::OK,
             format!("{:#}\n", json!({ "mcpServers": servers })),

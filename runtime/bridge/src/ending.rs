@@ -47,8 +47,8 @@ impl BridgeEnding {
     pub(crate) async fn give_up_after(&self, grace: Duration) {
         let early = (self.early.lock())
             .unwrap_or_else(PoisonError::into_inner)
-            .take();
-        let early = early.unwrap_or_else(|| Box::pin(std::future::pending()));
+            .take()
+            .unwrap_or_else(|| Box::pin(std::future::pending()));
         tokio::select! {
             () = early => info!("what is still open is given up before the time is over"),
             () = tokio::time::sleep(grace) => {

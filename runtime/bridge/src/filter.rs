@@ -51,8 +51,9 @@ fn without_hidden(result: Json, admits: impl Fn(&str) -> bool) -> Json {
         return result;
     };
     tools.retain(|tool| {
-        let name = JsonObject::try_from(tool.clone()).ok();
-        let name = name.and_then(|tool| tool.get("name")?.read::<String>().ok());
+        let name = JsonObject::try_from(tool.clone())
+            .ok()
+            .and_then(|tool| tool.get("name")?.read::<String>().ok());
         name.is_some_and(|name| admits(&name))
     });
     page.insert("tools", Json::of(&tools));

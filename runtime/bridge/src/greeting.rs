@@ -3,17 +3,20 @@
 use std::io;
 use std::time::Duration;
 
-use mcp_revisions::sansio::server::Caller;
+use mcp_revisions::sansio::client::Profile;
+use mcp_revisions::sansio::server::{Caller, Server};
 use mcp_revisions::sansio::{Connection, Event, Output};
-use mcp_revisions::{Limits, RevisionSet, errors, read_line};
+use mcp_revisions::{Limits, RevisionSet, read_line};
+use mcp_revisions_core::Revision;
 use mcp_wire::envelope::write;
-use mcp_wire::{MessageKind, one_line, peek};
+use mcp_wire::{Json, MessageKind, one_line, peek};
+use serde_json::json;
 use tokio::io::{
     AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader, Chain, DuplexStream,
 };
 
+use crate::Error;
 use crate::identity::{anyone_of, first_said};
-use crate::service::nameless;
 
 /// Maximum number of a client's bytes that wait to be read: beyond that its end is not noticed until some of them are.
 const PIPE: usize = 1 << 20;
@@ -81,8 +84,8 @@ impl<R: AsyncRead + Unpin> Greeting<R> {
     }
 
     /// Answers the first message with an error, if it was a request: there is no server that could answer it.
-    pub(crate) async fn refuse(self, mut output: impl AsyncWrite + Unpin, why: &str) {
-        let Some(text) = refusal(&self.first, why) else {
+    pub(crate) async fn refuse(self, mut output: impl AsyncWrite + Unpin, error: &Error) {
+        let Some(text) = refusal(&self.first, error) else {
             return;
         };
         let text = format!("{text}\n");
@@ -111,9 +114,21 @@ impl<R: AsyncRead + Unpin> Greeting<R> {
 }
 
 /// Returns the error that answers a message which was a request.
-pub(crate) fn refusal(message: &[u8], why: &str) -> Option<String> {
+pub(crate) fn refusal(message: &[u8], error: &Error) -> Option<String> {
     let seen = peek(message).ok()?;
     let is_request = seen.kind == MessageKind::Request;
     let id = seen.id.filter(|_| is_request)?.to_id()?;
-    Some(write::error(Some(&id), &errors::internal(why).error))
+    Some(write::error(Some(&id), &error.to_response()))
+}
+
+/// Returns the server that a client meets until the upstream server has started: it offers nothing, and has a name of ours.
+pub(crate) fn nameless(served: RevisionSet) -> Server {
+    let info = Json::from(json!({ "name": "unstarted", "version": "0" }));
+    let profile = Profile::new(&info, &Json::from(json!({})));
+    #[expect(
+        clippy::expect_used,
+        reason = "the texts are ours, and are of the latest revision"
+    )]
+    let server = Server::new(Revision::LATEST, profile).expect("a profile of ours");
+    server.serving(served)
 }

@@ -45,8 +45,8 @@ pub(crate) fn first_said(first: &[u8], served: RevisionSet) -> Option<Caller> {
         return None;
     }
     let params = JsonObject::from_text(seen.params?.text()).ok()?;
-    let named = params.get("protocolVersion")?;
-    let named = named.as_str()?;
+    let version = params.get("protocolVersion")?;
+    let named = version.as_str()?;
     // A client that asks for another version is answered with the latest one that it can open a session in.
     let offered = served.and(RevisionSet::handshake());
     let asked = Revision::from_protocol_version(&named).filter(|asked| offered.contains(*asked));
@@ -112,9 +112,9 @@ pub(crate) fn introduction(facts: ServerFacts) -> Profile {
         members.extend(rest.get("_meta").filter(stays).map(|meta| ("_meta", meta)));
     }
     // An identity that cannot be read in its own revision is passed to no server.
-    let info = info.filter(|_| facts.info.is_some());
-    let is_nameless = info.is_none();
-    let info = info.unwrap_or_else(bridge);
+    let readable = info.filter(|_| facts.info.is_some());
+    let is_nameless = readable.is_none();
+    let info = readable.unwrap_or_else(bridge);
     let capabilities = match capabilities.filter(|_| facts.capabilities.is_some()) {
         Some(capabilities) => capabilities,
         None => JsonObject::new().into(),
@@ -164,8 +164,12 @@ pub(crate) fn takes_tasks(caller: &Caller) -> bool {
 /// Returns whether a server of this revision is sent the same capabilities of two clients.
 pub(crate) fn can_the_same(one: &Caller, other: &Caller, revision: Revision) -> bool {
     let told = |caller: &Caller| {
-        let capabilities = caller.capabilities_in(revision).ok().flatten();
-        let capabilities = capabilities.and_then(Outcome::value).unwrap_or_default();
+        let capabilities = caller
+            .capabilities_in(revision)
+            .ok()
+            .flatten()
+            .and_then(Outcome::value)
+            .unwrap_or_default();
         let mut told: Value = serde_json::from_str(capabilities.text()).unwrap_or_default();
         // Each of these says no more than the name alone.
         let alike = [

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mcp_revisions::cache::{CacheKey, CacheUsers};
-use mcp_revisions::sansio::client::{Answer, Answered, Failure, OutgoingRequest};
+use mcp_revisions::sansio::client::{Answer, Answered, Channel, Failure, OutgoingRequest};
 use mcp_revisions::sansio::server::{
     CustomNotification, CustomRequest, IncomingRequest, LogLevel, Notification,
 };
@@ -20,6 +20,7 @@ use crate::losses::{BridgeEnd, LossReport};
 use crate::measures;
 use crate::servers::{Servers, Used};
 use crate::settings::BridgeSettings;
+use crate::sign_in;
 
 /// Arguments of tools that headers repeat.
 const PARAM: &str = "mcp-param-";
@@ -101,19 +102,65 @@ impl Proxy {
     ) -> Result<(Answered, Revision), ErrorObject> {
         let (method, began) = (asked.method.clone(), Instant::now());
         let (caller, session) = (Arc::clone(&asked.caller), asked.peer.session());
-        let answered = self.settings.ending.unless_over(async {
-            let server = self.servers.of(&caller, &session).await?;
-            let operation = ClientOperation::begin(&asked.method, self.settings.name.as_deref());
-            let answered = server.ask(ask, asked).await?;
-            operation.end(&answered.answer, Some(server.spoken()));
-            Ok::<_, ErrorObject>((answered, server.spoken()))
-        });
-        let answered = answered.await?;
+        let answered = self
+            .settings
+            .ending
+            .unless_over(async {
+                let server = self.servers.of(&caller, &session).await?;
+                let operation =
+                    ClientOperation::begin(&asked.method, self.settings.name.as_deref());
+                let answered = server.ask(ask, asked).await?;
+                operation.end(&answered.answer, Some(server.spoken()));
+                Ok::<_, ErrorObject>((answered, server.spoken()))
+            })
+            .await?;
         let took = began.elapsed();
         if answered.is_ok() {
             debug!(method, ?took, "answered");
         }
         answered
+    }
+
+    /// Asks the server of a client. If a sign-in waits for a person, the client is offered its page, and the server is asked again.
+    async fn ask_signed_in(
+        &self,
+        ask: OutgoingRequest,
+        asked: BridgedRequest,
+    ) -> Result<(Answered, Revision), ErrorObject> {
+        if self.settings.upstream.channel() == Channel::Stdio {
+            return self.ask(ask, asked).await;
+        }
+        let answered = self.ask(ask.clone(), asked.clone()).await?;
+        let page = match &answered.0.answer {
+            Answer::Failed(Failure::SignIn(needed)) => needed.page.as_deref(),
+            _ => None,
+        };
+        let Some(page) = page else {
+            return Ok(answered);
+        };
+        if sign_in::offer(&asked.peer, page, self.settings.upstream.name()).await {
+            self.ask(ask, asked).await
+        } else {
+            Ok(answered)
+        }
+    }
+
+    /// Returns the answer for a client.
+    fn result(&self, answer: Answer) -> Result<Json, ErrorObject> {
+        match answer {
+            Answer::Result(result) => Ok(result),
+            Answer::Error(error) | Answer::Failed(Failure::Rejected(error)) => Err(error),
+            Answer::Failed(failure) => {
+                let needed = sign_in::needed(&failure, self.settings.upstream.name());
+                Err(match needed {
+                    Some(needed) => needed.to_error(),
+                    None => errors::internal(&failure.to_string()).error,
+                })
+            }
+            Answer::InputRequired(_) => {
+                Err(errors::internal("the server asks what no client can answer").error)
+            }
+        }
     }
 
     /// Ends the connections to the server, and waits until they have ended.
@@ -165,7 +212,7 @@ impl Proxy {
         let ask = request(&method, params, progress_token.as_ref());
         let mut asked = BridgedRequest::new(&method, caller, peer);
         asked.progress_token = progress_token;
-        result(self.ask(ask, asked).await?.0.answer)
+        self.result(self.ask(ask, asked).await?.0.answer)
     }
 
     /// Sends a call to the server of its client, and returns what is left of the result for the client.
@@ -219,7 +266,7 @@ impl Proxy {
         asked.wants_logs = log_level.is_some();
         asked.kind = kind;
         asked.rewrite = rewrite;
-        let answered = self.ask(ask, asked).await;
+        let answered = self.ask_signed_in(ask, asked).await;
         // No client waits for the end of a stream that the bridge listens to for a session.
         if method == methods::SUBSCRIPTIONS_LISTEN && revision.lifecycle() == Lifecycle::Handshake {
             warn!(
@@ -233,7 +280,7 @@ impl Proxy {
         if let Some(error) = self.settings.losses.refuse(of_server, &losses) {
             return Err(error);
         }
-        let result = result(answer)?;
+        let result = self.result(answer)?;
         let subject = Subject::Method(method, Part::Result, Some(Direction::ClientToServer));
         let refused =
             (self.settings.losses).refuse_to_carry(of_client, subject, self.revision, &result);
@@ -332,10 +379,14 @@ fn reason(answered: &Result<(Answered, Revision), ErrorObject>) -> String {
 
 /// Returns what may ask back or not: a method, and the tool or prompt that it names.
 fn kind(method: &str, params: &Json) -> String {
-    let name = JsonObject::try_from(params.clone()).ok();
-    let name = name.and_then(|params| params.get("name")?.read::<String>().ok());
+    let members = JsonObject::try_from(params.clone()).ok();
     // One that is very long is no tool; it is told from others by its beginning.
-    let name: String = name.unwrap_or_default().chars().take(NAME).collect();
+    let name: String = members
+        .and_then(|members| members.get("name")?.read::<String>().ok())
+        .unwrap_or_default()
+        .chars()
+        .take(NAME)
+        .collect();
     format!("{method} {name}")
 }
 
@@ -358,21 +409,9 @@ fn request(method: &str, params: Json, progress_token: Option<&Json>) -> Outgoin
 fn repeated(peer: &Peer) -> Vec<(String, String)> {
     let pairs = peer.headers().into_iter().flatten();
     let params = pairs.filter_map(|(name, value)| {
-        let name = name.as_str().strip_prefix(PARAM)?;
+        let param = name.as_str().strip_prefix(PARAM)?;
         let value = headers::decoded(value.to_str().ok()?)?;
-        Some((name.to_owned(), value.into_owned()))
+        Some((param.to_owned(), value.into_owned()))
     });
     params.collect()
-}
-
-/// Returns the answer for a client.
-fn result(answer: Answer) -> Result<Json, ErrorObject> {
-    match answer {
-        Answer::Result(result) => Ok(result),
-        Answer::Error(error) | Answer::Failed(Failure::Rejected(error)) => Err(error),
-        Answer::Failed(failure) => Err(errors::internal(&failure.to_string()).error),
-        Answer::InputRequired(_) => {
-            Err(errors::internal("the server asks what no client can answer").error)
-        }
-    }
 }

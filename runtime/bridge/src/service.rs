@@ -18,20 +18,17 @@ use http::{Request, Response, StatusCode};
 use http_body_util::{BodyExt as _, Full, Limited};
 use mcp_revisions::headers;
 use mcp_revisions::http::{self as transport, Body, Drain, Received, Wanted, received};
-use mcp_revisions::sansio::client::Profile;
-use mcp_revisions::sansio::server::{Caller, IncomingRequest, Server};
+use mcp_revisions::sansio::server::{Caller, IncomingRequest};
 use mcp_revisions::serve::Peer;
 use mcp_revisions::{Boxed, Limits, RevisionSet, boxed, until};
 use mcp_revisions_core::{Lifecycle, Revision};
-use mcp_wire::Json;
-use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::sync::{OnceCell, Semaphore};
 use tokio::task::{AbortHandle, JoinSet};
 use tracing::warn;
 
 use crate::ending::LAST_ANSWERS;
-use crate::greeting::refusal;
+use crate::greeting::{nameless, refusal};
 use crate::identity::{anyone_of, first_said};
 use crate::link::ServerLink;
 use crate::servers::Servers;
@@ -248,18 +245,6 @@ pub(crate) fn unstarted(served: RevisionSet, options: transport::Options) -> tra
     transport::Service::with_options(nameless(served), refused, options)
 }
 
-/// Returns the server that a client meets until the upstream server has started: it offers nothing, and has a name of ours.
-pub(crate) fn nameless(served: RevisionSet) -> Server {
-    let info = Json::from(json!({ "name": "unstarted", "version": "0" }));
-    let profile = Profile::new(&info, &Json::from(json!({})));
-    #[expect(
-        clippy::expect_used,
-        reason = "the texts are ours, and are of the latest revision"
-    )]
-    let server = Server::new(Revision::LATEST, profile).expect("a profile of ours");
-    server.serving(served)
-}
-
 impl SharedBridge {
     /// Responds to a request whose body is of one type: this is compiled here, for all programs.
     #[inline(never)]
@@ -330,9 +315,9 @@ impl SharedBridge {
     /// Returns the service that a request names by its headers: by the session, else by a revision without sessions.
     fn known_service(&self, head: &Parts) -> Option<&transport::Service> {
         let named = head.headers.get(headers::PROTOCOL_VERSION);
-        let named =
-            named.and_then(|version| Revision::from_protocol_version(version.to_str().ok()?));
-        let named = named.and_then(|revision| Some((revision, self.faces.get(&revision)?.get()?)));
+        let named = named
+            .and_then(|version| Revision::from_protocol_version(version.to_str().ok()?))
+            .and_then(|revision| Some((revision, self.faces.get(&revision)?.get()?)));
         match named {
             Some((revision, started)) if revision.lifecycle() == Lifecycle::PerRequest => {
                 return Some(&started.service);
@@ -388,7 +373,7 @@ impl SharedBridge {
         drop(wait);
         match started {
             Ok(service) => answered(service, Request::from_parts(head, body)).await,
-            Err(error) => failed(refusal(&bytes, &error.to_string()), &error),
+            Err(error) => failed(refusal(&bytes, &error), &error),
         }
     }
 
@@ -398,39 +383,41 @@ impl SharedBridge {
         face: &'f OnceCell<Started>,
         caller: Caller,
     ) -> Result<&'f transport::Service, Error> {
-        let started = face.get_or_try_init(|| async {
-            if self.is_closed.load(Ordering::Acquire) {
-                return Err(Error::Closed);
-            }
-            let caller = Arc::new(caller);
-            let negotiated = ServerLink::negotiate(&self.settings, &caller);
-            let negotiated = self.settings.ending.unless_over(negotiated).await;
-            let (link, facts) = negotiated.unwrap_or(Err(Error::Closed))?;
-            let app = facts.revision;
-            let server = self.settings.server(&facts)?;
-            let spare = Arc::new(Spare::new(link, caller));
-            let start = Spare::start(&self.settings, app, Arc::clone(&spare));
-            let servers = self
-                .servers
-                .get_or_init(|| Servers::each(Arc::clone(&start), &self.settings))
-                .starting(start);
-            let proxy = Proxy::new(servers, Arc::clone(&self.settings), app);
-            let options = self.settings.http.clone();
-            let service = transport::Service::with_options(server, proxy, options);
-            let idle = service.clone();
-            let looks = tokio::spawn(async move {
-                loop {
-                    tokio::time::sleep(LOOK).await;
-                    idle.end_idle_sessions();
+        let started = face
+            .get_or_try_init(|| async {
+                if self.is_closed.load(Ordering::Acquire) {
+                    return Err(Error::Closed);
                 }
-            });
-            Ok(Started {
-                service,
-                spare,
-                looks: looks.abort_handle(),
+                let caller = Arc::new(caller);
+                let negotiated = ServerLink::negotiate(&self.settings, &caller);
+                let negotiated = self.settings.ending.unless_over(negotiated).await;
+                let (link, facts) = negotiated.unwrap_or(Err(Error::Closed))?;
+                let app = facts.revision;
+                let server = self.settings.server(&facts)?;
+                let spare = Arc::new(Spare::new(link, caller));
+                let start = Spare::start(&self.settings, app, Arc::clone(&spare));
+                let servers = self
+                    .servers
+                    .get_or_init(|| Servers::each(Arc::clone(&start), &self.settings))
+                    .starting(start);
+                let proxy = Proxy::new(servers, Arc::clone(&self.settings), app);
+                let options = self.settings.http.clone();
+                let service = transport::Service::with_options(server, proxy, options);
+                let idle = service.clone();
+                let looks = tokio::spawn(async move {
+                    loop {
+                        tokio::time::sleep(LOOK).await;
+                        idle.end_idle_sessions();
+                    }
+                });
+                Ok(Started {
+                    service,
+                    spare,
+                    looks: looks.abort_handle(),
+                })
             })
-        });
-        let started = started.await.inspect_err(|error| warn!("{error}"))?;
+            .await
+            .inspect_err(|error| warn!("{error}"))?;
         if self.is_lame_duck.load(Ordering::Acquire) {
             started.service.lame_duck();
         }
@@ -494,7 +481,9 @@ where
 
 /// Returns whether the head of a message says that it is longer than may be: that is refused before it is read.
 fn is_too_long(head: &Parts) -> bool {
-    let length = head.headers.get(http::header::CONTENT_LENGTH);
-    let length = length.and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
+    let length = head
+        .headers
+        .get(http::header::CONTENT_LENGTH)
+        .and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
     length.is_some_and(|length| length > Limits::default().max_message_bytes)
 }

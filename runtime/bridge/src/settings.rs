@@ -63,8 +63,8 @@ impl BridgeSettings {
     /// Returns the end towards clients, which introduces itself as the upstream server does.
     pub(crate) fn server(self: &Arc<Self>, facts: &ServerFacts) -> Result<Server, Error> {
         let settings = Arc::clone(self);
-        let server = Server::new(facts.revision, identity::introduction(facts.clone()));
-        let server = server.map_err(|why| self.unusable(&why))?;
+        let server = Server::new(facts.revision, identity::introduction(facts.clone()))
+            .map_err(|why| self.unusable(&why))?;
         let limits = Limits {
             max_sessions: self.room.all,
             max_sessions_per_owner: self.room.each,

@@ -55,8 +55,10 @@ impl Upstream {
     ) -> Self {
         let program = program.into();
         let arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
-        let words = std::iter::once(&program).chain(&arguments);
-        let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
+        let words: Vec<_> = std::iter::once(&program)
+            .chain(&arguments)
+            .map(|word| word.to_string_lossy())
+            .collect();
         let name = words.join(" ");
         Self::child(&name, move || {
             let mut command = Command::new(&program);
@@ -130,9 +132,9 @@ impl Upstream {
     {
         let pair = Mutex::new(Some((input, output)));
         Self::streams(name, move || {
-            let pair = pair.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let ends = pair.lock().unwrap_or_else(PoisonError::into_inner).take();
             let why = "these streams have been used: they serve one connection";
-            std::future::ready(pair.ok_or_else(|| io::Error::other(why)))
+            std::future::ready(ends.ok_or_else(|| io::Error::other(why)))
         })
     }
 

@@ -61,11 +61,17 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<SubcommandOutcome> {
             };
             let added =
                 added().flat_map(|of| of.methods.iter().map(move |method| (method, Some(of))));
-            let methods = methods.iter().map(|method| (method, own));
-            let methods: Vec<_> = methods.chain(added).collect();
-            let width = methods.iter().map(|(method, _)| method.name.len()).max();
-            let width = width.unwrap_or(0);
-            for (method, extension) in methods {
+            let listed: Vec<_> = methods
+                .iter()
+                .map(|method| (method, own))
+                .chain(added)
+                .collect();
+            let width = listed
+                .iter()
+                .map(|(method, _)| method.name.len())
+                .max()
+                .unwrap_or(0);
+            for (method, extension) in listed {
                 let direction = direction(method, extension);
                 if arguments.json {
                     let _ = writeln!(text, "{}", row(method, &direction));

@@ -103,8 +103,9 @@ pub(crate) fn pages(arguments: &Pages) -> anyhow::Result<SubcommandOutcome> {
         let text = String::from_utf8_lossy(&page(&command)?).into_owned();
         return Ok(SubcommandOutcome { text, code: 0 });
     };
-    let subcommands = command.get_subcommands();
-    let subcommands = subcommands.filter(|subcommand| subcommand.get_name() != "help");
+    let subcommands = command
+        .get_subcommands()
+        .filter(|subcommand| subcommand.get_name() != "help");
     let mut text = String::new();
     for command in std::iter::once(&command).chain(subcommands) {
         let name = command.get_display_name().unwrap_or(command.get_name());

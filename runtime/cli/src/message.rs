@@ -200,9 +200,9 @@ fn null(
     // The schema takes at most one of these kinds there.
     let others = [json!(false), json!([]), json!(0)].into_iter();
     let mut expected = others.filter_map(|other| {
-        let mut whole = whole.clone();
-        *whole.pointer_mut(pointer)? = other;
-        let error = round_trip(&whole.to_string()).err()?;
+        let mut changed = whole.clone();
+        *changed.pointer_mut(pointer)? = other;
+        let error = round_trip(&changed.to_string()).err()?;
         (error.pointer() == pointer).then(|| error.expected().to_owned())
     });
     Some((pointer.to_owned(), expected.next()?))

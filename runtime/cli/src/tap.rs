@@ -97,8 +97,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<SubcommandOutcome> {
         },
         None => None,
     };
-    let mut runtime = tokio::runtime::Builder::new_current_thread();
-    let runtime = runtime.enable_all().build().context("cannot start")?;
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    let runtime = builder.enable_all().build().context("cannot start")?;
     let watch = arguments.watch.then(Watch::new);
     stderr::begin();
     let code = runtime.block_on(tapped(&arguments.command, record, watch));
@@ -155,8 +155,8 @@ async fn tapped(
             signals::kill(id);
             child.wait().await
         }
-    };
-    let status = status.context("cannot wait for the server")?;
+    }
+    .context("cannot wait for the server")?;
     let written = tokio::task::spawn_blocking(move || {
         let _ = told.send(TapEvent::End);
         writer.join()
@@ -192,8 +192,9 @@ fn start(command: &[String]) -> anyhow::Result<(Child, PipeWriter, PipeReader)> 
     // Processes that the server starts get the signals for it as well.
     #[cfg(unix)]
     command.process_group(0);
-    let child = command.spawn();
-    let child = child.with_context(|| format!("cannot start {program}"))?;
+    let child = command
+        .spawn()
+        .with_context(|| format!("cannot start {program}"))?;
     Ok((child, to_server, from_server))
 }
 
@@ -232,8 +233,8 @@ fn pass(
 
 fn tell(direction: Direction, line: &mut Vec<u8>, told: &SyncSender<TapEvent>) {
     let bytes = std::mem::take(line);
-    let text = String::from_utf8_lossy(&bytes);
-    let text = text.trim_end_matches(['\n', '\r']);
+    let decoded = String::from_utf8_lossy(&bytes);
+    let text = decoded.trim_end_matches(['\n', '\r']);
     if !text.is_empty() {
         let _ = told.send(TapEvent::Passed(PassedLine {
             direction,

@@ -241,8 +241,9 @@ impl Tables {
             cx.enter(name);
             value = one.convert(value, cx)?;
         }
-        let value = value.take();
-        value.ok_or_else(|| no_counterpart(from.1, self.id(to.0), cx))
+        value
+            .take()
+            .ok_or_else(|| no_counterpart(from.1, self.id(to.0), cx))
     }
 
     /// Returns what another revision calls a method: its own name, unless a rule of a pair between the two renames it.

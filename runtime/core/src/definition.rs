@@ -5,7 +5,8 @@ use mcp_revisions_tables::{
 };
 use mcp_wire::{Error, ErrorObject, Extra, Json, JsonArray, MethodKind};
 
-use crate::message::{MessageContext, MessageError, called, name_at, sender};
+use crate::diagnostic::MessageError;
+use crate::message::{MessageContext, called, name_at, sender};
 use crate::route::{Protocol, Route};
 
 /// Returns whether a text is an object without an envelope.
@@ -26,16 +27,19 @@ pub fn convert_bare(
 ) -> Result<Outcome<Json>, MessageError> {
     let cx = context.conversion.clone();
     let members: Extra = mcp_wire::from_str(text).map_err(Failure::Invalid)?;
-    let method = members.get("method").and_then(Json::as_str);
-    let method = method.map(|method| method.to_string()).unwrap_or_default();
+    let method = members
+        .get("method")
+        .and_then(Json::as_str)
+        .map(|method| method.to_string())
+        .unwrap_or_default();
     let given = members.get("params").cloned();
     let text = given.as_ref().map_or("{}", Json::text);
     let subject = Subject::Method(&method, Part::Params, sender(route, &method, context)?);
-    let outcome = (route.convert(subject, route.to, text, cx.within("params")))
+    let converted = (route.convert(subject, route.to, text, cx.within("params")))
         .map_err(|failure| MessageError::within("/params", failure))?;
     let name = |at| name_at(route, at, &method, context);
     let to = route.to;
-    let outcome = outcome.map(|params| called(members, name(to), params));
+    let outcome = converted.map(|params| called(members, name(to), params));
     let (Outcome::Exact(value) | Outcome::Reversible(value, _) | Outcome::Lossy(value, _)) =
         &outcome
     else {

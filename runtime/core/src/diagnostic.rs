@@ -1,7 +1,8 @@
-//! A diagnostic: what is wrong in a message, where, what was expected and what was found.
+//! A diagnostic: what is wrong in a message, where, what was expected and what was found; and why a message was not converted.
 
 use std::fmt;
 
+use mcp_revisions_tables::Failure;
 use mcp_wire::{Error, printable};
 
 /// What is wrong in a message.
@@ -61,5 +62,38 @@ impl Diagnostic {
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
+    }
+}
+
+/// Why a message was not converted.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum MessageError {
+    /// The text is not a message of the protocol that it is said to be of.
+    #[error("{0}")]
+    Invalid(Diagnostic),
+    /// The method is not known, or the protocol takes no part in conversions.
+    #[error("{0}")]
+    Unknown(String),
+    /// A response, whose context does not say which method it answers.
+    #[error("a response does not say which method it answers")]
+    UnknownRequest,
+    /// Both sides may send the method, and it does not mean the same from each.
+    #[error("both sides may send `{0}`, and it does not mean the same from each")]
+    UnknownSender(String),
+}
+
+impl MessageError {
+    /// Returns the error of what is read as this member of a message.
+    pub(crate) fn within(member: &str, failure: Failure) -> Self {
+        match failure {
+            Failure::Invalid(error) => Self::Invalid(Diagnostic::of_error(member, &error)),
+            Failure::Unknown(what) => Self::Unknown(what),
+        }
+    }
+}
+
+impl From<Failure> for MessageError {
+    fn from(failure: Failure) -> Self {
+        Self::within("", failure)
     }
 }

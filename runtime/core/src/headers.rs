@@ -57,8 +57,11 @@ impl<'a> Headers<'a> {
                 continue;
             };
             // Blanks around a value are not part of it.
-            let value = value.trim_matches([' ', '\t']);
-            if place.replace(value).is_some_and(|before| before != value) {
+            let trimmed = value.trim_matches([' ', '\t']);
+            if place
+                .replace(trimmed)
+                .is_some_and(|before| before != trimmed)
+            {
                 headers.conflict = Some(known);
             }
         }

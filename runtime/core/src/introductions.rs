@@ -176,8 +176,10 @@ impl Introductions {
 impl Introduction {
     /// Returns a result of these members, and of the others that the profile adds.
     fn result<const N: usize>(&self, own: [(&'static str, Option<Json>); N]) -> Json {
-        let own = own.into_iter();
-        let mut all: Map<Json> = own.filter_map(|(name, it)| Some((name, it?))).collect();
+        let mut all: Map<Json> = own
+            .into_iter()
+            .filter_map(|(name, it)| Some((name, it?)))
+            .collect();
         for (name, value) in &self.members {
             if !all.contains_key(name) {
                 all.insert(name, value.clone());

@@ -61,14 +61,13 @@ mod route;
 mod rows;
 
 pub use definition::{check_definition, convert_bare, is_bare, whole_message};
-pub use diagnostic::Diagnostic;
+pub use diagnostic::{Diagnostic, MessageError};
 pub use envelope::{ReadMessages, read_messages};
 pub use errors::Refusal;
 pub use headers::Headers;
 pub use introductions::{Introductions, ProfileError};
 pub use message::{
-    ConvertedMessages, MessageContext, MessageError, check_answered, convert_message,
-    convert_messages,
+    ConvertedMessages, MessageContext, check_answered, convert_message, convert_messages,
 };
 pub use negotiate::{
     NegotiatedMessage, Negotiation, is_handshake, negotiate, negotiate_element,
@@ -77,7 +76,7 @@ pub use negotiate::{
 pub use profile::Profile;
 pub use revision_set::RevisionSet;
 pub use route::{Protocol, Route};
-pub use rows::{find_method, known_method};
+pub use rows::{find_method, has_method, known_method};
 
 pub use mcp_revisions_tables::*;
 pub use mcp_wire::{MessageKind, Peeked, Unreadable, peek};

@@ -5,7 +5,7 @@ use mcp_revisions_tables::{
 };
 use mcp_wire::{Direction, Error, ErrorObject, Extra, Json, MessageKind, MethodKind, Peeked, Raw};
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, MessageError};
 use crate::envelope::{ReadMessages, read_messages};
 use crate::route::{Protocol, Route};
 
@@ -47,39 +47,6 @@ impl<'a> MessageContext<'a> {
     }
 }
 
-/// Why a message was not converted.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum MessageError {
-    /// The text is not a message of the protocol that it is said to be of.
-    #[error("{0}")]
-    Invalid(Diagnostic),
-    /// The method is not known, or the protocol takes no part in conversions.
-    #[error("{0}")]
-    Unknown(String),
-    /// A response, whose context does not say which method it answers.
-    #[error("a response does not say which method it answers")]
-    UnknownRequest,
-    /// Both sides may send the method, and it does not mean the same from each.
-    #[error("both sides may send `{0}`, and it does not mean the same from each")]
-    UnknownSender(String),
-}
-
-impl MessageError {
-    /// Returns the error of what is read as this member of a message.
-    pub(crate) fn within(member: &str, failure: Failure) -> Self {
-        match failure {
-            Failure::Invalid(error) => Self::Invalid(Diagnostic::of_error(member, &error)),
-            Failure::Unknown(what) => Self::Unknown(what),
-        }
-    }
-}
-
-impl From<Failure> for MessageError {
-    fn from(failure: Failure) -> Self {
-        Self::within("", failure)
-    }
-}
-
 /// The messages of a text in another revision.
 #[derive(Debug)]
 pub struct ConvertedMessages {
@@ -93,7 +60,7 @@ impl ConvertedMessages {
     /// Returns the text of the converted messages: one message, one per line, or one array.
     #[must_use]
     pub fn text(&self) -> String {
-        let texts = self
+        let texts: Vec<&str> = self
             .messages
             .iter()
             .filter_map(|(_, outcome)| match outcome {
@@ -101,8 +68,8 @@ impl ConvertedMessages {
                     Some(json.text())
                 }
                 _ => None,
-            });
-        let texts: Vec<&str> = texts.collect();
+            })
+            .collect();
         if self.is_batch && !texts.is_empty() {
             format!("[{}]", texts.join(","))
         } else {
@@ -222,11 +189,12 @@ fn convert_one(
             reads_as_error(route, route.from, &Json::of(&members)).map_err(Failure::Invalid)?;
             let error = message.error.map_or("{}", Raw::text);
             let error = mcp_wire::from_str(error).map_err(Failure::Invalid)?;
-            let outcome = route.convert_error(method, error, cx.within("error"));
-            let outcome = outcome.map(|error| {
-                members.insert("error", Json::of(&error));
-                Json::of(&members)
-            });
+            let outcome = route
+                .convert_error(method, error, cx.within("error"))
+                .map(|error| {
+                    members.insert("error", Json::of(&error));
+                    Json::of(&members)
+                });
             return Ok(with_id(route, outcome));
         }
     };

@@ -100,8 +100,10 @@ impl Negotiation {
 
 fn no_batch() -> Box<Refusal> {
     let all = Revision::NEGOTIATED.iter().copied();
-    let batching = all.filter(|revision| revision.has_rule(ProtocolRule::Batch));
-    let batching: Vec<_> = batching.map(Revision::protocol_version).collect();
+    let batching: Vec<_> = all
+        .filter(|revision| revision.has_rule(ProtocolRule::Batch))
+        .map(Revision::protocol_version)
+        .collect();
     errors::invalid_request(&format!(
         "a batch is for sessions of {} alone",
         batching.join(", ")
@@ -320,8 +322,8 @@ fn negotiate_handshake(
             return Err(not_served(text.unwrap_or_default(), served));
         }
         None => None,
-    };
-    let named = named.filter(|revision| revision.lifecycle() == Lifecycle::Handshake);
+    }
+    .filter(|revision| revision.lifecycle() == Lifecycle::Handshake);
     // Who sends no header is of a revision without it; and on stdio there are none to send.
     let headless = |revision: &Revision| {
         revision.lifecycle() == Lifecycle::Handshake

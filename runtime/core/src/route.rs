@@ -9,7 +9,7 @@ use mcp_revisions_tables::{
 };
 use mcp_wire::{Direction, ErrorObject, Json, MethodInfo, TypeInfo};
 
-use crate::message::MessageError;
+use crate::diagnostic::MessageError;
 
 /// A revision, or an extension of one.
 #[derive(Debug, Clone, Copy)]

@@ -105,8 +105,10 @@ fn block_says(block: &new::ContentBlock, value: &Json) -> bool {
 
 /// Returns a text with the place of a block for each of its strings that is the bytes of the block.
 fn without_bytes(text: String, content: &[new::ContentBlock]) -> String {
-    let blocks = content.iter().enumerate();
-    let blocks = blocks.filter_map(|(place, block)| Some((place, bytes_of(block)?)));
+    let blocks = content
+        .iter()
+        .enumerate()
+        .filter_map(|(place, block)| Some((place, bytes_of(block)?)));
     blocks.fold(text, |text, (place, bytes)| {
         // Base64 needs no escape in JSON.
         let string = format!("\"{bytes}\"");

@@ -126,16 +126,16 @@ pub fn capability_down(
     capability: Option<new::ClientCapabilitiesElicitation>,
     cx: &mut Ruled<'_>,
 ) -> Option<JsonObject> {
-    let capability = capability?;
-    if capability.url.is_some() && capability.form.is_none() {
-        cx.lose("", capability);
+    let declared = capability?;
+    if declared.url.is_some() && declared.form.is_none() {
+        cx.lose("", declared);
         return None;
     }
     let new::ClientCapabilitiesElicitation {
         form,
         url,
         mut extra,
-    } = capability;
+    } = declared;
     cx.lesser().drop_member("form", form, &mut extra);
     cx.drop_member("url", url, &mut extra);
     Some(mcp_convert::Context::close(&extra))
@@ -329,8 +329,10 @@ fn is_draft_2020(schema: &serde_json::Map<String, serde_json::Value>) -> bool {
 fn is_suspect(text: &[u8]) -> bool {
     let [dependencies, items] = &*WORDS;
     let begins_list = |word: usize| {
-        let behind = text[word..].iter().skip("\"items\"".len());
-        let mut behind = behind.filter(|byte| !byte.is_ascii_whitespace());
+        let mut behind = text[word..]
+            .iter()
+            .skip("\"items\"".len())
+            .filter(|byte| !byte.is_ascii_whitespace());
         behind.next() == Some(&b':') && behind.next() == Some(&b'[')
     };
     dependencies.find(text).is_some() || items.find_iter(text).any(begins_list)

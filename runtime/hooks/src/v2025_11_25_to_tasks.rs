@@ -46,7 +46,7 @@ pub fn handle_up(handle: old::CreateTaskResult, cx: &mut Ruled<'_>) -> new::Crea
     }
     let poll_interval = fitted(poll_interval, "/task/pollInterval", cx);
     let ttl = fitted(ttl, "/task/ttl", cx);
-    let meta = meta.map(|mut extra: Extra| {
+    let result_meta = meta.map(|mut extra: Extra| {
         if let Some(value) = extra.remove(SERVER_INFO) {
             cx.lose(format!("/_meta/{}", escaped(SERVER_INFO)), value);
         }
@@ -57,7 +57,7 @@ pub fn handle_up(handle: old::CreateTaskResult, cx: &mut Ruled<'_>) -> new::Crea
     new::CreateTaskResult {
         created_at,
         last_updated_at,
-        meta,
+        meta: result_meta,
         poll_interval_ms: poll_interval,
         status: match status {
             old::TaskStatus::Cancelled => new::TaskStatus::Cancelled,
@@ -87,7 +87,7 @@ pub fn handle_down(handle: new::CreateTaskResult, cx: &mut Ruled<'_>) -> old::Cr
         mut extra,
     } = handle;
     cx.foreign("task", &mut extra);
-    let meta = meta.map(|meta| {
+    let task_meta = meta.map(|meta| {
         if let Some(server) = meta.server_info {
             cx.leave_to_session(format!("/_meta/{}", escaped(SERVER_INFO)), server);
         }
@@ -109,7 +109,11 @@ pub fn handle_down(handle: new::CreateTaskResult, cx: &mut Ruled<'_>) -> old::Cr
         ttl: ttl_ms,
         extra: Extra::new(),
     };
-    old::CreateTaskResult { meta, task, extra }
+    old::CreateTaskResult {
+        meta: task_meta,
+        task,
+        extra,
+    }
 }
 
 /// Cuts off what the extension cannot count, in an answer to `tasks/get`.
@@ -129,18 +133,18 @@ const MOST: i64 = 9_007_199_254_740_991;
 
 /// Returns the number that is nearest among those that the extension has.
 fn fitted(ms: Option<Integer>, pointer: &'static str, cx: &mut Ruled<'_>) -> Option<Integer> {
-    let ms = ms?;
+    let millis = ms?;
     let nearest = [-MOST, MOST].map(Integer::from);
     let [least, most] = &nearest;
-    let cut = if ms < *least {
+    let bound = if millis < *least {
         least
-    } else if ms > *most {
+    } else if millis > *most {
         most
     } else {
-        return Some(ms);
+        return Some(millis);
     };
-    let cut = cut.clone();
-    cx.replace(pointer, ms);
+    let cut = bound.clone();
+    cx.replace(pointer, millis);
     Some(cut)
 }
 

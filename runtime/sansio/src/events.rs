@@ -179,6 +179,8 @@ pub enum Ignored {
     AnswerToNothing(Option<RequestId>),
     /// An error that names no request.
     Error(ErrorObject),
+    /// An error in answer to a request of this method, which this end sent by itself.
+    Refused(&'static str, ErrorObject),
     /// A request of a server that may not send any, or one too many; the method.
     Request(String),
     /// A message of this method that the application's revision does not have, by this rule.
@@ -368,8 +370,11 @@ pub struct ServerFacts {
 
 /// Returns the params of the notification that a request is not waited for any more.
 pub(super) fn cancelled(id: &RequestId, reason: Option<&str>) -> Json {
-    let reason = reason.map(|reason| ("reason", Json::of(reason)));
-    object([("requestId", Json::of(id))].into_iter().chain(reason))
+    object(
+        [("requestId", Json::of(id))]
+            .into_iter()
+            .chain(reason.map(|reason| ("reason", Json::of(reason)))),
+    )
 }
 
 /// The outcome of sending.

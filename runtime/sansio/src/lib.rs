@@ -34,10 +34,12 @@ mod needs;
 pub(crate) mod negotiate;
 pub(crate) mod numbered;
 pub mod params;
+mod quote;
 #[cfg(feature = "server")]
 pub mod server;
 #[cfg(feature = "server")]
 mod sessions;
+mod sign_in;
 pub mod subscriptions;
 pub mod tasks;
 pub(crate) mod translate;
@@ -65,4 +67,5 @@ pub use needs::NeedsAdapter;
 pub use server::Server;
 #[cfg(feature = "server")]
 pub use sessions::Owner;
+pub use sign_in::NeededSignIn;
 pub use tasks::TaskStatus;

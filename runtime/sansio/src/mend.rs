@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use mcp_wire::envelope::write;
 use mcp_wire::{JsonArray, JsonObject, MessageKind, Reader, RequestId, peek};
 
-use super::mistakes::quotable;
+use super::quote::quotable;
 
 /// Maximum number of places of a text at which a message is looked for.
 const PLACES: usize = 16;
@@ -66,14 +66,14 @@ pub(super) fn messages(bytes: &[u8], expected: ExpectedResponse) -> Vec<MendedTe
         found.extend(message);
     }
     beside.push_str(text.get(at..).unwrap_or_default());
-    let beside = beside.trim();
+    let trimmed = beside.trim();
     for message in &mut found {
-        message.is_clean = beside.is_empty();
-        if !beside.is_empty() {
+        message.is_clean = trimmed.is_empty();
+        if !trimmed.is_empty() {
             let why = "expected nothing but one message, found text beside it";
             add(
                 &mut message.why,
-                &format!("{why}: \"{}\"", quotable(beside)),
+                &format!("{why}: \"{}\"", quotable(trimmed)),
             );
         }
     }
@@ -137,17 +137,17 @@ fn envelope(
         };
         return Some(mended(text, mistakes, true));
     }
-    let error = error.filter(|error| *error != "null");
+    let error_text = error.filter(|error| *error != "null");
     let says_so = version.is_some() || id.is_some();
-    let is_meant = match (result, error) {
+    let is_meant = match (result, error_text) {
         (Some(_), None) => says_so || expected.is_posted,
-        (Some("null") | None, Some(error)) => says_so || is_error(error),
+        (Some("null") | None, Some(error_text)) => says_so || is_error(error_text),
         _ => false,
     };
     if !is_meant {
         return None;
     }
-    let names_request = name.is_some() || error.is_some();
+    let names_request = name.is_some() || error_text.is_some();
     let is_unusable = name.is_none() && id.is_some_and(|id| id != "null");
     if is_unusable || !names_request {
         let found = id.map_or_else(|| "nothing".to_owned(), quotable);
@@ -155,11 +155,11 @@ fn envelope(
             "at /id: expected the id of the request, found {found}"
         ));
     }
-    let text = match (result, error) {
-        (None, Some(error)) => write::failure(name.as_ref(), error),
-        (Some(_), Some(error)) => {
+    let text = match (result, error_text) {
+        (None, Some(error_text)) => write::failure(name.as_ref(), error_text),
+        (Some(_), Some(error_text)) => {
             mistakes.push("at /result: expected no result beside an error, found null".to_owned());
-            write::failure(name.as_ref(), error)
+            write::failure(name.as_ref(), error_text)
         }
         (result, None) => {
             let id = name.or_else(|| expected.id.map(RequestId::from));

@@ -6,10 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use mcp_wire::{RequestId, printable};
-
 use super::events::{Event, Ignored, MendedMessage};
-use mcp_revisions_core::errors::shortened;
+use super::quote::{quotable, shown};
 
 /// Number of mistakes of one kind that are all reported; of later ones only every one whose number is a power of two.
 const ALL_REPORTED: u64 = 5;
@@ -46,7 +44,7 @@ impl MistakeOutcome<'_> {
             Self::Ignored(Ignored::TooLong(_)) => 2,
             Self::Ignored(Ignored::Batch(_)) => 3,
             Self::Ignored(Ignored::AnswerToNothing(_)) => 4,
-            Self::Ignored(Ignored::Error(_)) => 5,
+            Self::Ignored(Ignored::Error(_) | Ignored::Refused(..)) => 5,
             Self::Ignored(Ignored::Request(_)) => 6,
             Self::Ignored(Ignored::Status(_)) => 7,
             Self::Ignored(Ignored::Invalid(..)) => 8,
@@ -108,6 +106,12 @@ impl fmt::Display for Ignored {
                 quotable(&error.message),
                 error.code
             ),
+            Self::Refused(method, error) => write!(
+                f,
+                "the error in answer to `{method}`: {} ({})",
+                quotable(&error.message),
+                error.code
+            ),
             Self::Request(method) => write!(
                 f,
                 "a request `{}`, which may not be sent now or in this revision",
@@ -141,19 +145,6 @@ pub(super) fn batch(length: usize) -> String {
              expected one message"
         ),
     }
-}
-
-/// Returns an id as its JSON text, of bounded length.
-pub(super) fn shown(id: &RequestId) -> String {
-    match id {
-        RequestId::String(text) => format!("{:?}", quotable(text)),
-        RequestId::Integer(number) => quotable(&number.to_string()),
-    }
-}
-
-/// Returns the beginning of a text of a peer, without characters that change how a terminal shows it.
-pub fn quotable(text: &str) -> String {
-    printable(&shortened(text))
 }
 
 type MistakeCallback = dyn Fn(&PeerMistake<'_>) + Send + Sync;

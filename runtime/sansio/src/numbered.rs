@@ -158,8 +158,9 @@ impl<K: NumberedKey, V> Numbered<K, V> {
     /// Returns the values with their numbers, and ends the map.
     pub fn into_entries(self) -> impl Iterator<Item = (K, V)> {
         let NumberedEntries { places, mut values } = self.0.map(|it| *it).unwrap_or_default();
-        let places = places.into_values();
-        places.filter_map(move |place| values.try_remove(place))
+        places
+            .into_values()
+            .filter_map(move |place| values.try_remove(place))
     }
 
     /// Returns the values, and ends the map.

@@ -56,7 +56,7 @@ fn walk(schema: &Json, path: &mut Vec<String>, found: &mut Vec<Param>) -> Result
         }
         path.push(name);
         if let Some(header) = property.get(WORD) {
-            let header = header.as_str().map(Cow::into_owned).unwrap_or_default();
+            let header_name = header.as_str().map(Cow::into_owned).unwrap_or_default();
             let kind = property.read_member::<String>("type");
             if !matches!(kind.as_deref(), Some("string" | "integer" | "boolean")) {
                 return Err(format!(
@@ -64,7 +64,7 @@ fn walk(schema: &Json, path: &mut Vec<String>, found: &mut Vec<Param>) -> Result
                     path.join(".")
                 ));
             }
-            if !is_token(&header) {
+            if !is_token(&header_name) {
                 return Err(format!(
                     "`{WORD}` at `{}` is no name of a header",
                     path.join(".")
@@ -72,7 +72,7 @@ fn walk(schema: &Json, path: &mut Vec<String>, found: &mut Vec<Param>) -> Result
             }
             placed += 1;
             found.push(Param {
-                name: header,
+                name: header_name,
                 path: path.clone(),
             });
         }
@@ -87,8 +87,8 @@ fn count(json: &Json) -> usize {
     match json.kind() {
         Kind::Object => {
             let members: Map<Json> = json.read().unwrap_or_default();
-            let members = members.into_iter();
             members
+                .into_iter()
                 .map(|(name, value)| usize::from(name == WORD) + count(&value))
                 .sum()
         }
@@ -136,8 +136,10 @@ impl Learned {
             .and_then(|tools| tools.read::<Vec<JsonObject>>().ok());
         let (mut kept, mut broken) = (Vec::new(), Vec::new());
         for tool in listed.into_iter().flatten() {
-            let name = tool.as_json().read_member::<String>("name");
-            let name = name.unwrap_or_default();
+            let name = tool
+                .as_json()
+                .read_member::<String>("name")
+                .unwrap_or_default();
             self.forget(&name);
             let params = tool.get("inputSchema").map(|schema| of_schema(&schema));
             match params.unwrap_or_else(|| Ok(Vec::new())) {

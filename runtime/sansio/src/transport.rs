@@ -7,10 +7,10 @@ pub use crate::input_required::server::allowed;
 pub use crate::input_required::server::seal::canonical;
 pub use crate::input_required::too_many_questions;
 pub use crate::json::declares;
-pub use crate::mistakes::quotable;
 #[cfg(feature = "client")]
 pub use crate::negotiate::lifecycle::is_per_request_error;
 #[cfg(feature = "client")]
 pub use crate::negotiate::statuses::may_be_http_sse;
 pub use crate::numbered::Numbered;
+pub use crate::quote::quotable;
 pub use crate::translate::{no_params, unguessable};

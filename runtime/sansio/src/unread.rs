@@ -4,7 +4,8 @@ use mcp_wire::{Members, Peeked, Reader, RequestId, Unreadable, peek};
 
 use crate::Ignored;
 use crate::ask::own_id;
-use crate::mistakes::{batch, quotable};
+use crate::mistakes::batch;
+use crate::quote::quotable;
 
 /// Number of bytes at the beginning of a text that are quoted.
 const BEGINNING: usize = 400;
@@ -42,8 +43,8 @@ pub(crate) fn why(ignored: &Ignored, limit: usize) -> Option<String> {
 
 /// Returns the request that a text was to answer, as far as that shows in a text that is not a whole message.
 pub(crate) fn answered(bytes: &[u8]) -> Option<i64> {
-    let text = String::from_utf8_lossy(bytes);
-    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&text);
+    let decoded = String::from_utf8_lossy(bytes);
+    let text = decoded.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&decoded);
     let mut seen = SeenMembers::default();
     seen.look(text);
     if seen.id.is_none() {

@@ -175,8 +175,10 @@ impl Backplane for Memory {
 
     fn find(&self, session: &str) -> Reply<Option<SessionRecord>> {
         let kept = lock(&self.0.kept);
-        let record = kept.records.get(session);
-        let record = record.filter(|(_, until)| *until > Instant::now());
+        let record = kept
+            .records
+            .get(session)
+            .filter(|(_, until)| *until > Instant::now());
         at_once(record.map(|(record, _)| record.clone()))
     }
 
@@ -194,8 +196,9 @@ impl Backplane for Memory {
             ..
         } = &mut *kept;
         let new = cost(&event);
-        let one = sessions.entry(session.to_owned());
-        let one = one.or_insert_with(|| StoredEvents::of(owner.clone()));
+        let one = sessions
+            .entry(session.to_owned())
+            .or_insert_with(|| StoredEvents::of(owner.clone()));
         let mut unshared = 0;
         // Clients without a known owner are not told apart, and have no share.
         let (owned, share) = match one.owner {

@@ -61,8 +61,10 @@ impl SessionRecord {
 
     /// Returns the resources that its client has subscribed to.
     pub(crate) fn subscribed(&self) -> BTreeSet<String> {
-        let messages = self.messages.iter();
-        let messages = messages.filter_map(|text| peek(text.as_bytes()).ok());
+        let messages = self
+            .messages
+            .iter()
+            .filter_map(|text| peek(text.as_bytes()).ok());
         let subscribed = messages
             .filter(|message| message.method.as_deref() == Some(methods::RESOURCES_SUBSCRIBE));
         subscribed.filter_map(|message| uri_of(&message)).collect()

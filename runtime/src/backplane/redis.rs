@@ -164,7 +164,8 @@ impl Redis {
             let _ = rustls::crypto::ring::default_provider().install_default();
         }
         let settings = info.redis_settings().clone();
-        let info = info.set_redis_settings(settings.set_protocol(ProtocolVersion::RESP3));
+        let connection_info =
+            info.set_redis_settings(settings.set_protocol(ProtocolVersion::RESP3));
         let inbox = Arc::new(Inbox {
             receivers: Receivers::default(),
             is_available: AtomicBool::new(true),
@@ -181,7 +182,7 @@ impl Redis {
             .set_connection_timeout(Some(PATIENCE))
             .set_response_timeout(Some(PATIENCE))
             .set_max_delay(BEAT);
-        let client = Client::open(info)?;
+        let client = Client::open(connection_info)?;
         let mut connection = ConnectionManager::new_with_config(client, config).await?;
         let channel = fresh_address().to_string();
         connection
@@ -205,13 +206,15 @@ impl Redis {
             spawn(Arc::clone(&shared).write(appended)),
             spawn(Arc::clone(&shared).live()),
         ];
-        let tasks = tasks.iter().map(tokio::task::JoinHandle::abort_handle);
-        let tasks = tasks.collect();
+        let handles = tasks
+            .iter()
+            .map(tokio::task::JoinHandle::abort_handle)
+            .collect();
         let runtime = Runtime::current();
         Ok(Self(Arc::new(RedisHandle {
             shared,
             runtime,
-            tasks,
+            tasks: handles,
         })))
     }
 
@@ -304,8 +307,8 @@ impl SharedRedis {
         let found: Option<String> = set.query_async(&mut self.connection.clone()).await?;
         let text = found.unwrap_or(text);
         let digits = |at: usize| u8::from_str_radix(text.get(2 * at..2 * at + 2)?, 16).ok();
-        let key: Option<Vec<u8>> = (0..32).map(digits).collect();
-        let key = key.and_then(|key| <[u8; 32]>::try_from(key).ok());
+        let bytes: Option<Vec<u8>> = (0..32).map(digits).collect();
+        let key = bytes.and_then(|bytes| <[u8; 32]>::try_from(bytes).ok());
         let Some(key) = key.filter(|_| text.len() == 64) else {
             return Err(failed(
                 "the key for `requestState` in it is not 64 hexadecimal digits",

@@ -29,10 +29,10 @@ impl Layers {
             LayerMessage::new(Direction::ClientToServer, true, call.method.clone(), params)
                 .with_sender(Some(call.peer), Some(Arc::clone(&call.caller)))
                 .of_client(Some(peer.clone()), peer.session());
-        let peer = peer.with_layers(self);
+        let layered = peer.with_layers(self);
         self.run(message, move |params| {
             call.params = params;
-            last(call, peer)
+            last(call, layered)
         })
     }
 
@@ -59,10 +59,10 @@ impl Layers {
         let message = LayerMessage::new(Direction::ClientToServer, false, method, params)
             .with_sender(Some(notice.peer), None)
             .of_client(None, session.clone());
-        let session = session.with_layers(self);
+        let layered = session.with_layers(self);
         self.pass_soon(message, move |params| {
             notice.params = params;
-            last(notice, session);
+            last(notice, layered);
         });
     }
 }

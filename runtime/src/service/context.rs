@@ -206,9 +206,9 @@ impl<App> RequestContext<App> {
         &self,
         scopes: impl IntoIterator<Item = S>,
     ) -> Result<(), Error> {
-        let mut scopes = scopes.into_iter().peekable();
+        let mut needed = scopes.into_iter().peekable();
         match &self.facts.peer {
-            Some(peer) if scopes.peek().is_some() => Ok(peer.require_scopes(scopes)?),
+            Some(peer) if needed.peek().is_some() => Ok(peer.require_scopes(needed)?),
             _ => Ok(()),
         }
     }
@@ -402,8 +402,10 @@ impl<App: Spoken> RequestContext<App> {
     {
         let form = super::schema::form::<T>().map_err(Error::Internal)?;
         let params = serde_json::json!({"message": message, "requestedSchema": form});
-        let answer = (self.request(methods::ELICITATION_CREATE, Some(Json::from(params)))).await?;
-        let answer: mcp_wire::Map<Json> = answer.read()?;
+        let answer: mcp_wire::Map<Json> = (self
+            .request(methods::ELICITATION_CREATE, Some(Json::from(params))))
+        .await?
+        .read()?;
         let action = answer.get("action").and_then(Json::as_str);
         match action.as_deref() {
             Some("accept") => {

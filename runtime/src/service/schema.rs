@@ -12,8 +12,10 @@ pub(super) fn of<T: JsonSchema>() -> Option<JsonObject> {
     let mut settings = SchemaSettings::draft2020_12();
     // It is the dialect of the protocol, and goes without saying.
     settings.meta_schema = None;
-    let schema = settings.into_generator().into_root_schema_for::<T>();
-    let mut schema = schema.to_value();
+    let mut schema = settings
+        .into_generator()
+        .into_root_schema_for::<T>()
+        .to_value();
     if let Value::Object(schema) = &mut schema {
         // The name of the Rust type says nothing to a model.
         schema.remove("title");
@@ -61,8 +63,8 @@ fn scalar(member: Value) -> Option<Value> {
     };
     // A member that may be left out may be `null` in Rust, and is left out in a form.
     if let Some(Value::Array(types)) = member.get("type") {
-        let mut types = types.iter().filter(|ty| *ty != "null").cloned();
-        let (only, more) = (types.next()?, types.next());
+        let mut kinds = types.iter().filter(|ty| *ty != "null").cloned();
+        let (only, more) = (kinds.next()?, kinds.next());
         if more.is_some() {
             return None;
         }
@@ -72,8 +74,8 @@ fn scalar(member: Value) -> Option<Value> {
         choices.retain(|choice| !choice.is_null());
     }
     if let Some(Value::Array(cases)) = member.get("anyOf") {
-        let mut cases = cases.iter().filter(|case| case["type"] != "null").cloned();
-        let (only, more) = (cases.next()?, cases.next());
+        let mut shapes = cases.iter().filter(|case| case["type"] != "null").cloned();
+        let (only, more) = (shapes.next()?, shapes.next());
         let title = member.remove("description");
         if more.is_some() {
             return None;
@@ -89,8 +91,12 @@ fn scalar(member: Value) -> Option<Value> {
         let mut choices = Vec::new();
         for case in cases {
             let value = case.get("const")?.as_str()?.to_owned();
-            let title = case.get("title").or_else(|| case.get("description"));
-            let title = title.and_then(Value::as_str).unwrap_or(&value).to_owned();
+            let title = case
+                .get("title")
+                .or_else(|| case.get("description"))
+                .and_then(Value::as_str)
+                .unwrap_or(&value)
+                .to_owned();
             choices.push(serde_json::json!({"const": value, "title": title}));
         }
         member.insert("type".to_owned(), "string".into());

@@ -177,13 +177,13 @@ fn checked(
     capabilities: &Json,
     implemented: &[&str],
 ) -> Result<(), ServeError> {
-    let capabilities: Map<Json> = capabilities.read().unwrap_or_default();
+    let declared: Map<Json> = capabilities.read().unwrap_or_default();
     for (capability, methods) in promised(revision, Direction::ClientToServer) {
         let is_declared = match capability.split_once('.') {
-            None => capabilities.contains_key(capability),
+            None => declared.contains_key(capability),
             Some((capability, part)) => {
                 let parts: Option<Map<Json>> =
-                    (capabilities.get(capability)).and_then(|parts| parts.read().ok());
+                    (declared.get(capability)).and_then(|parts| parts.read().ok());
                 parts.is_some_and(|parts| parts.get(part).is_some_and(|part| part.text() == "true"))
             }
         };
@@ -429,9 +429,8 @@ impl<App: Spoken> McpServer<App> {
     #[cfg(feature = "server-http")]
     #[must_use]
     pub fn into_http_service(self, options: crate::http::Options) -> crate::http::Service {
-        let options = options.allowing(&self.http);
         let handlers = LayeredHandler::within(self.handlers, self.layers);
-        crate::http::Service::with_options(self.server, handlers, options)
+        crate::http::Service::with_options(self.server, handlers, options.allowing(&self.http))
     }
 }
 
@@ -524,8 +523,10 @@ impl<App: Spoken> Handler for TypedHandlers<App> {
         // The handler may let go of its own before it is done.
         let mut held = RequestContext::call(call, peer);
         let answer = async {
-            let answer = self.handlers.request(method, held.params(), held.clone());
-            let answer = answer.await;
+            let answer = self
+                .handlers
+                .request(method, held.params(), held.clone())
+                .await;
             let is_misread = matches!(&answer, Err(error) if error.may_be_of_params());
             let meant = is_misread.then(|| params_meant::<App>(CLIENT, method, held.params()));
             let Some((params, losses)) = meant.flatten() else {
@@ -538,11 +539,11 @@ impl<App: Spoken> Handler for TypedHandlers<App> {
         };
         #[cfg(feature = "tracing")]
         let answer = tracing::Instrument::instrument(answer, span.clone());
-        let answer = answer.await;
+        let result = answer.await;
         match held.question() {
             Some(question) => Ok(question),
             None => {
-                let answer = answer.map_err(|error: Error| error.into_answer(method, revision));
+                let answer = result.map_err(|error: Error| error.into_answer(method, revision));
                 #[cfg(feature = "tracing")]
                 if let Err(error) = &answer {
                     super::trace::record_error(&span, error);
@@ -570,8 +571,8 @@ impl<App: Spoken> Handler for TypedHandlers<App> {
                 return held.session().leave_out(invalid);
             };
             (held.session()).tell_losses(method, peer, None, &losses);
-            let held = held.with_params(params);
-            let _ = (handlers.notification(method, held.params(), held.clone())).await;
+            let again = held.with_params(params);
+            let _ = (handlers.notification(method, again.params(), again.clone())).await;
         });
     }
 

@@ -39,9 +39,9 @@ pub(super) struct Unanswered {
 impl Answers {
     /// Returns the answers in the params of a request; `None` if they have none.
     pub(super) fn of(params: &Json) -> Self {
-        let params: Map<Json> = params.read().unwrap_or_default();
-        let responses = params.get("inputResponses").map(Json::read);
-        let state = params.get("requestState").and_then(|state| state.as_str());
+        let members: Map<Json> = params.read().unwrap_or_default();
+        let responses = members.get("inputResponses").map(Json::read);
+        let state = members.get("requestState").and_then(|state| state.as_str());
         // A handler that asks by results of its own has states of its own.
         let earlier = state.as_deref().map(mcp_wire::from_str);
         Self {

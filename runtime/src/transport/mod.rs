@@ -31,3 +31,7 @@ pub mod stdio;
 
 #[cfg(any(feature = "client", feature = "server-stdio"))]
 pub use line::read_line;
+
+/// An error of any kind, of a body or of a service.
+#[cfg(any(feature = "client-http", feature = "server-http"))]
+type BoxError = Box<dyn std::error::Error + Send + Sync>;

@@ -206,8 +206,8 @@ fn expectation(what: FaultCause) -> (ErrorKind, Cow<'static, str>) {
         FaultCause::Choice(choices) => (ErrorKind::Choice, one_of('"', choices).into()),
         FaultCause::Tag(tag) => (ErrorKind::Tag, one_of('"', tag.values).into()),
         FaultCause::Undecided(paths) => {
-            let paths: Vec<String> = paths.paths.iter().map(|path| path.join("/")).collect();
-            let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+            let joined: Vec<String> = paths.paths.iter().map(|path| path.join("/")).collect();
+            let paths: Vec<&str> = joined.iter().map(String::as_str).collect();
             (
                 ErrorKind::Undecided,
                 format!("member {}", one_of('`', &paths)).into(),

@@ -172,14 +172,14 @@ pub fn write_to<T: Encode + ?Sized>(value: &T, text: &mut String) {
 
 /// Returns a text of JSON as one line: the line breaks between its tokens become spaces. Inside strings they are escaped anyway.
 pub fn one_line<'t>(text: impl Into<Cow<'t, str>>) -> Cow<'t, str> {
-    let text = text.into();
+    let json = text.into();
     // To the end in any case: so it is many bytes at a time.
-    let breaks = text.bytes().fold(0, |found, byte| {
+    let breaks = json.bytes().fold(0, |found, byte| {
         found | u8::from(byte == b'\n') | u8::from(byte == b'\r')
     });
     match breaks {
-        0 => text,
-        _ => text.replace(['\n', '\r'], " ").into(),
+        0 => json,
+        _ => json.replace(['\n', '\r'], " ").into(),
     }
 }
 

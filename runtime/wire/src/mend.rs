@@ -142,21 +142,20 @@ pub fn mend(
     let mut edits = Edits::new(text);
     for _ in 0..ROUNDS {
         let built = edits.build();
-        let notes = RefCell::new(Notes {
+        let cell = RefCell::new(Notes {
             mistakes,
             edits: Vec::new(),
         });
         let mut reader = Reader::new(&built.text);
-        reader.mending = Some(&notes);
+        reader.mending = Some(&cell);
         let result = read(&mut reader).and_then(|()| reader.finish());
-        let mut notes = notes.into_inner();
+        let mut notes = cell.into_inner();
         let result = match result {
             Err(fault) => notes.root(&built.text, fault),
             Ok(()) => Ok(()),
         };
         notes.read_entries(&built.text);
-        let result = result.and_then(|()| notes.keep(&built.text));
-        if let Err(fault) = result {
+        if let Err(fault) = result.and_then(|()| notes.keep(&built.text)) {
             return Err(refused(&fault, &built, text));
         }
         if notes.edits.is_empty() {
@@ -169,8 +168,9 @@ pub fn mend(
         }
     }
     let mut reader = Reader::new(text);
-    let fault = read(&mut reader).err();
-    let fault = fault.unwrap_or_else(|| reader.refuse("a value that can be mended"));
+    let fault = read(&mut reader)
+        .err()
+        .unwrap_or_else(|| reader.refuse("a value that can be mended"));
     Err(Error::new(&fault, text))
 }
 

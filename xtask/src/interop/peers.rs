@@ -246,9 +246,9 @@ pub(super) fn install(peer: &InteropPeer, folder: &Path) -> anyhow::Result<Insta
             pypi(&[package], script, &folder.join("python"))?
         }
         PeerSource::OldPyPi(packages, script) => {
-            let folder = folder.join(packages.first().context("no package")?);
-            copy_to(&scripts.join("bridge").join(script), &folder)?;
-            pypi(packages, script, &folder)?
+            let home = folder.join(packages.first().context("no package")?);
+            copy_to(&scripts.join("bridge").join(script), &home)?;
+            pypi(packages, script, &home)?
         }
         PeerSource::Cargo(name, binary) => cargo(name, binary, &scripts, folder)?,
     };
@@ -286,24 +286,24 @@ pub(super) fn pypi(packages: &[&str], script: &str, folder: &Path) -> anyhow::Re
     }
     let install = ["-m", "pip", "install", "--quiet", "--upgrade"];
     output(Command::new(&program).args(install).args(packages))?;
-    let package = packages.first().context("no package")?;
-    let package = package.split('=').next().unwrap_or(package);
+    let requirement = packages.first().context("no package")?;
+    let package = requirement.split('=').next().unwrap_or(requirement);
     let ask = format!("import importlib.metadata as m; print(m.version('{package}'))");
-    let version = output(Command::new(&program).args(["-c", &ask]))?;
-    let version = version.trim().to_owned();
+    let printed = output(Command::new(&program).args(["-c", &ask]))?;
+    let version = printed.trim().to_owned();
     Ok((version, program, Some(folder.join(script))))
 }
 
 fn cargo(name: &str, binary: &str, scripts: &Path, folder: &Path) -> anyhow::Result<Found> {
-    let folder = folder.join(name);
-    fs::create_dir_all(folder.join("src/bin"))?;
+    let home = folder.join(name);
+    fs::create_dir_all(home.join("src/bin"))?;
     for file in ["Cargo.toml", "src/bin/client.rs", "src/bin/server.rs"] {
-        copy(&scripts.join(name).join(file), &folder.join(file))?;
+        copy(&scripts.join(name).join(file), &home.join(file))?;
     }
-    let target = folder.join("target");
+    let target = home.join("target");
     let cargo = |command: &str, arguments: &[&str]| {
         let mut command = process::cargo(command);
-        command.args(arguments).current_dir(&folder);
+        command.args(arguments).current_dir(&home);
         output(command.env("CARGO_TARGET_DIR", &target))
     };
     cargo("update", &[])?;

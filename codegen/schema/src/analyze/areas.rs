@@ -22,20 +22,20 @@ impl Areas {
         models: impl IntoIterator<Item = &'d Model>,
         area_of: impl Fn(&str) -> String,
     ) -> Self {
-        let models: Vec<&Model> = models.into_iter().collect();
+        let all: Vec<&Model> = models.into_iter().collect();
         let mut areas = SortedMap::new();
-        for model in &models {
+        for model in &all {
             for (name, users) in users(model, &area_of) {
                 areas.entry(name).or_insert_with(|| {
-                    let mut users = users.into_iter();
-                    match (users.next(), users.next()) {
+                    let mut each = users.into_iter();
+                    match (each.next(), each.next()) {
                         (Some(only), None) => only,
                         _ => SHARED.to_owned(),
                     }
                 });
             }
         }
-        for name in models.iter().flat_map(|model| model.types.keys()) {
+        for name in all.iter().flat_map(|model| model.types.keys()) {
             let area = areas.entry(name.clone());
             area.or_insert_with(|| MESSAGES.to_owned());
         }

@@ -20,8 +20,8 @@ pub(crate) fn starts(model: &Model, boxes: &Boxes) -> SortedMap<String, usize> {
         let boxed = boxes.get(name);
         let variants = union.types().enumerate();
         let made = variants.filter_map(|(at, ty)| {
-            let boxed = boxed.is_some_and(|boxed| boxed.contains(&at));
-            Some((boxed, cost(ty)?, at))
+            let is_boxed = boxed.is_some_and(|boxed| boxed.contains(&at));
+            Some((is_boxed, cost(ty)?, at))
         });
         made.min().map(|(_, _, at)| at)
     };

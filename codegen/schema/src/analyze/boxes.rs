@@ -39,8 +39,12 @@ pub(crate) fn boxes(model: &Model, opaque: &SortedSet<String>) -> Boxes {
             let held = model.resolve(ty).by_value();
             held.and_then(|name| cycle_of.get(name)) == Some(cycle)
         };
-        let boxed = types.into_iter().enumerate().filter(|(_, ty)| in_cycle(ty));
-        let boxed: SortedSet<usize> = boxed.map(|(index, _)| index).collect();
+        let boxed: SortedSet<usize> = types
+            .into_iter()
+            .enumerate()
+            .filter(|(_, ty)| in_cycle(ty))
+            .map(|(index, _)| index)
+            .collect();
         if !boxed.is_empty() {
             boxes.insert(def.name.clone(), boxed);
         }

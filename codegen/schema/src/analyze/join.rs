@@ -63,12 +63,12 @@ pub(crate) fn decide(
                     }
                     union.plan = plan;
                     union.start = starts.get(name).copied().filter(|_| !union.open);
-                    let renamed = renamed.into_iter().map(|(at, wanted)| {
+                    let decisions = renamed.into_iter().map(|(at, wanted)| {
                         let variant = &union.variants[at];
                         let of = variant.ty.name().unwrap_or(name);
                         renamed_variant(scope, &place, of, &variant.name, &wanted)
                     });
-                    built.decisions.extend(renamed);
+                    built.decisions.extend(decisions);
                 }
                 // An undecided type is kept as it stands.
                 None => def.shape = Shape::Alias(Ty::Json),

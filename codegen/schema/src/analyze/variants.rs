@@ -65,9 +65,11 @@ fn by_type(union: &str, types: &[Ty]) -> Vec<String> {
 
 /// Named after their tags, where their types share nothing and the tags differ.
 fn by_tag(types: &[Ty], plan: &UnionPlan, names: &[String]) -> Option<Vec<String>> {
-    let named = types.iter().zip(names);
-    let named = named.filter_map(|(ty, name)| Some(ty.name()? == name));
-    let named: Vec<bool> = named.collect();
+    let named: Vec<bool> = types
+        .iter()
+        .zip(names)
+        .filter_map(|(ty, name)| Some(ty.name()? == name))
+        .collect();
     if named.len() < 2 || named.contains(&false) {
         return None;
     }
@@ -78,8 +80,12 @@ fn by_tag(types: &[Ty], plan: &UnionPlan, names: &[String]) -> Option<Vec<String
         (None, Ty::Named(_)) => None,
         (None, _) => Some(name.clone()),
     };
-    let tagged = types.iter().zip(names).zip(tags).map(called);
-    let tagged = tagged.collect::<Option<Vec<String>>>()?;
+    let tagged = types
+        .iter()
+        .zip(names)
+        .zip(tags)
+        .map(called)
+        .collect::<Option<Vec<String>>>()?;
     let different: SortedSet<&String> = tagged.iter().collect();
     (different.len() == tagged.len()).then_some(tagged)
 }

@@ -129,8 +129,12 @@ pub fn run(
     .map_err(UnreadOption)?;
     let sources = SideSources::read(&spec).map_err(UnreadOption)?;
     // Both, or none of them for all pairs.
-    let names = arguments.old.iter().chain(&arguments.new);
-    let mut names: Vec<String> = names.cloned().collect();
+    let mut names: Vec<String> = arguments
+        .old
+        .iter()
+        .chain(&arguments.new)
+        .cloned()
+        .collect();
     if arguments.released {
         let revisions = spec.revisions.iter();
         let released = revisions.filter(|revision| revision.status == RevisionStage::Released);

@@ -66,15 +66,18 @@ pub fn run(
     let facts = facts(&spec, name)?;
     let rules = rules(&spec)?;
     let is_named = |(_, rule): &&(String, Value)| rule.get("id").is_some_and(|id| id == name);
-    let named = rules.iter().filter(is_named);
-    let named = named.map(|(pair, rule)| of_rule(pair, rule));
+    let named = rules
+        .iter()
+        .filter(is_named)
+        .map(|(pair, rule)| of_rule(pair, rule));
     let named: Vec<String> = facts.into_iter().chain(named).collect();
     if !named.is_empty() {
         return Ok(CommandOutcome::passed(named.join("\n")));
     }
-    let rules = rules.iter();
-    let ids = rules.filter_map(|(_, rule)| rule.get("id")?.as_str());
-    let ids = ids.chain(built_in.iter().map(|(id, _)| *id));
+    let ids = rules
+        .iter()
+        .filter_map(|(_, rule)| rule.get("id")?.as_str())
+        .chain(built_in.iter().map(|(id, _)| *id));
     let known = ChangeKind::ALL.iter().map(|kind| kind.id()).chain(ids);
     let help = match nearest(name, known) {
         Some(near) => format!("did you mean `{near}`?"),
@@ -106,10 +109,10 @@ fn facts(spec: &Spec, name: &str) -> anyhow::Result<Vec<String>> {
             Some(last) => page.replace("{revision}", last),
             None => page.to_owned(),
         };
-        let revisions = revisions.join(", ");
+        let listed = revisions.join(", ");
         let lines = [
             ("It says:", meaning),
-            ("Binds in:", &revisions),
+            ("Binds in:", &listed),
             ("Page:", &page),
         ];
         facts.push(text(what, &lines));
@@ -225,11 +228,11 @@ fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Array(values) => values.iter().map(plain).collect::<Vec<_>>().join(", "),
-        Value::Object(members) => {
-            let members = members.iter();
-            let members = members.map(|(name, value)| format!("{name} {}", plain(value)));
-            members.collect::<Vec<_>>().join(", ")
-        }
+        Value::Object(members) => members
+            .iter()
+            .map(|(name, value)| format!("{name} {}", plain(value)))
+            .collect::<Vec<_>>()
+            .join(", "),
         value => value.to_string(),
     }
 }

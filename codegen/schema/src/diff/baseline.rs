@@ -114,10 +114,13 @@ fn of_json(file: &str, text: &str) -> Result<Vec<String>, Error> {
             let problem = format!("{file} is not a diff: it has no `rows`");
             return Err(Error::usage(problem, FORM));
         };
-        let aside = diff.get("ignored").and_then(Value::as_array);
-        let aside = aside.into_iter().flatten();
-        let rows = rows.iter().chain(aside.filter_map(|it| it.get("row")));
-        let ids = rows.filter_map(|row| row.get("fingerprint")?.as_str());
+        let aside = diff
+            .get("ignored")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten();
+        let all = rows.iter().chain(aside.filter_map(|it| it.get("row")));
+        let ids = all.filter_map(|row| row.get("fingerprint")?.as_str());
         found.extend(ids.map(str::to_owned));
     }
     Ok(found)

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::kind::ChangeKind;
-use super::site::{DifferenceDetail, SchemaDifference};
+use super::site::{DifferenceDetail, SchemaDifference, SpelledBound};
 use super::verdict::{DirectionVerdict, Verdicts};
 
 /// The keywords of a lower and of an upper bound: with the bound itself, and without it.
@@ -13,9 +13,6 @@ const KEYWORDS: [[&str; 2]; 2] = [
     ["minimum", "exclusiveMinimum"],
     ["maximum", "exclusiveMaximum"],
 ];
-
-/// A keyword with its value.
-pub(crate) type SpelledBound = (String, Value);
 
 /// Returns the differences of a site, two of one bound as one.
 pub(super) fn joined(findings: &[SchemaDifference]) -> Vec<Cow<'_, SchemaDifference>> {

@@ -56,16 +56,16 @@ impl Graph {
             if told_twice || !matches!(own.shape, NodeShape::Any) {
                 continue;
             }
-            let own = own.clone();
+            let copy = own.clone();
             let mut refined = WireNode {
-                pointer: own.pointer,
-                definition: own.definition,
-                deprecated: own.deprecated || target.deprecated,
+                pointer: copy.pointer,
+                definition: copy.definition,
+                deprecated: copy.deprecated || target.deprecated,
                 ..target.clone()
             };
             let is_own = |name: &String| name != "$ref";
-            (refined.limits).extend(own.limits.into_iter().filter(|(name, _)| is_own(name)));
-            (refined.applied).extend(own.applied.into_iter().filter(|(name, _)| is_own(name)));
+            (refined.limits).extend(copy.limits.into_iter().filter(|(name, _)| is_own(name)));
+            (refined.applied).extend(copy.applied.into_iter().filter(|(name, _)| is_own(name)));
             self.nodes[*id] = refined;
         }
     }
@@ -352,9 +352,12 @@ impl GraphBuilder<'_> {
         let says_something = |items: &&SchemaNode| {
             !items.is_any() || !items.constraints.is_empty() || !items.unsaid.is_empty()
         };
-        let items = node.items.as_deref().filter(says_something);
-        let items = items.map(|items| self.node(items));
-        let items = items.transpose()?;
+        let items = node
+            .items
+            .as_deref()
+            .filter(says_something)
+            .map(|items| self.node(items))
+            .transpose()?;
         Ok(self.push(NodeShape::Array(items), node))
     }
 
@@ -409,8 +412,9 @@ fn whole_kinds(values: &[Value]) -> Option<SortedSet<JsonType>> {
     let boolean = has(Value::Bool(true)) && has(Value::Bool(false));
     let null = has(Value::Null);
     let is_whole = |value: &Value| value.is_null() || value.is_boolean() && boolean;
-    let kinds = [(boolean, JsonType::Boolean), (null, JsonType::Null)];
-    let kinds = kinds.into_iter().filter(|(all, _)| *all);
+    let kinds = [(boolean, JsonType::Boolean), (null, JsonType::Null)]
+        .into_iter()
+        .filter(|(all, _)| *all);
     (!values.is_empty() && values.iter().all(is_whole))
         .then(|| kinds.map(|(_, kind)| kind).collect())
 }
@@ -418,8 +422,9 @@ fn whole_kinds(values: &[Value]) -> Option<SortedSet<JsonType>> {
 /// Returns the values of `const` and `enum` that all keywords of a node admit, as far as these bind them.
 fn values(node: &SchemaNode) -> Option<Vec<Value>> {
     let constant = node.constant.as_ref();
-    let values = (node.choices.as_deref()).or(constant.map(std::slice::from_ref))?;
-    let mut values = values.to_vec();
+    let mut values = (node.choices.as_deref())
+        .or(constant.map(std::slice::from_ref))?
+        .to_vec();
     values.retain(|value| {
         constant.is_none_or(|constant| constant == value)
             && (node.types.is_empty() || node.types.iter().any(|ty| ty.admits(value)))

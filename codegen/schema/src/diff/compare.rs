@@ -215,7 +215,7 @@ impl<'g> Comparer<'g> {
     fn shapes(&mut self, at: &Spot, old: NodeId, new: NodeId, told: &[&String]) {
         let (o, n) = (self.old.node(old), self.new.node(new));
         let pair = [Some(old), Some(new)];
-        let mut told = told.to_vec();
+        let mut reported = told.to_vec();
         match (o.deprecated, n.deprecated) {
             (false, true) => self.find(ChangeKind::Deprecated, at, pair),
             (true, false) => self.find(ChangeKind::Undeprecated, at, pair),
@@ -239,7 +239,7 @@ impl<'g> Comparer<'g> {
                 }
             }
             (NodeShape::Union(_), _) | (_, NodeShape::Union(_)) => {
-                told.extend(self.unions(at, old, new));
+                reported.extend(self.unions(at, old, new));
             }
             (NodeShape::Choice(old_values), NodeShape::Choice(new_values)) => {
                 self.choices(at, pair, old_values, new_values);
@@ -255,7 +255,7 @@ impl<'g> Comparer<'g> {
                 (false, false) => self.find(ChangeKind::TypeChanged, at, pair),
             },
         }
-        self.limits(at, [old, new], &told);
+        self.limits(at, [old, new], &reported);
     }
 
     fn limits(&mut self, at: &Spot, [old, new]: [NodeId; 2], told: &[&String]) {
@@ -316,11 +316,11 @@ impl<'g> Comparer<'g> {
     fn parts(&mut self, at: &Spot, old: NodeId, new: NodeId, beside: &[&str]) {
         let (o, n) = (&self.old.node(old).shape, &self.new.node(new).shape);
         if let (NodeShape::Array(old), NodeShape::Array(new)) = (o, n) {
-            let at = &at.with(PathSegment::Item);
+            let item = &at.with(PathSegment::Item);
             match [*old, *new] {
-                [Some(old), Some(new)] => self.value(at, old, new),
-                items @ [None, Some(_)] => self.find(ChangeKind::TypeNarrowed, at, items),
-                items @ [Some(_), None] => self.find(ChangeKind::TypeWidened, at, items),
+                [Some(old), Some(new)] => self.value(item, old, new),
+                items @ [None, Some(_)] => self.find(ChangeKind::TypeNarrowed, item, items),
+                items @ [Some(_), None] => self.find(ChangeKind::TypeWidened, item, items),
                 [None, None] => {}
             }
         }
@@ -353,11 +353,11 @@ impl<'g> Comparer<'g> {
                 self.member(at, name, pair, [old_rest, new_rest]);
                 continue;
             }
-            let at = &at.with(PathSegment::Member(name.clone()));
+            let inner = &at.with(PathSegment::Member(name.clone()));
             let nodes = pair.map(|member| member.map(|member| member.node));
             self.report(
                 opened,
-                at,
+                inner,
                 nodes,
                 [None; 2],
                 DifferenceDetail::Unnamed(GraphRest::Open),
@@ -406,9 +406,9 @@ impl<'g> Comparer<'g> {
             (false, true) => (Some(&o.limits), &n.limits),
             _ => (None, &n.limits),
         };
-        let own = own.into_iter().flat_map(|limits| limits.keys());
+        let own_names = own.into_iter().flat_map(|limits| limits.keys());
         let (told_here, told_within): (Vec<&String>, Vec<&String>) =
-            own.partition(|name| around.contains_key(*name));
+            own_names.partition(|name| around.contains_key(*name));
         let none = SortedSet::new();
         for [o, n] in pairs {
             let nodes = [o.map(|at| olds.ids[at]), n.map(|at| news.ids[at])];
@@ -429,12 +429,12 @@ impl<'g> Comparer<'g> {
                 }
                 (old, new) => old.or(new).unwrap_or_default(),
             };
-            let at = &at.with(PathSegment::Choice(Selector { text, nodes }));
+            let inner = &at.with(PathSegment::Choice(Selector { text, nodes }));
             match nodes {
-                [Some(old), Some(new)] if told_here.is_empty() => self.value(at, old, new),
-                [Some(old), Some(new)] => self.shapes(at, old, new, &told_here),
-                [_, None] => self.find(ChangeKind::UnionMemberRemoved, at, nodes),
-                [None, _] => self.find(ChangeKind::UnionMemberAdded, at, nodes),
+                [Some(old), Some(new)] if told_here.is_empty() => self.value(inner, old, new),
+                [Some(old), Some(new)] => self.shapes(inner, old, new, &told_here),
+                [_, None] => self.find(ChangeKind::UnionMemberRemoved, inner, nodes),
+                [None, _] => self.find(ChangeKind::UnionMemberAdded, inner, nodes),
             }
         }
         told_within

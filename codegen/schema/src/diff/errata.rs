@@ -43,15 +43,16 @@ pub fn marked(diff: &mut Diff, raw: &Diff, old: &ComparedSide, new: &ComparedSid
 /// Returns whether there is a change as grave where the row has its own: for what moved, at both ends.
 fn is_accounted_for(row: &DiffRow, others: &[DiffRow], at: &ErratumSite<'_>) -> bool {
     if row.paths.is_empty() {
-        let mut others = others.iter();
-        return others.any(|other| other.kind == row.kind && other.subject == row.subject);
+        return others
+            .iter()
+            .any(|other| other.kind == row.kind && other.subject == row.subject);
     }
-    let ends = if row.from.is_empty() {
+    let groups = if row.from.is_empty() {
         vec![&row.paths]
     } else {
         vec![&row.from, &row.to]
     };
-    let mut ends = ends.into_iter().filter(|end| !end.is_empty());
+    let mut ends = groups.into_iter().filter(|end| !end.is_empty());
     ends.all(|end| end.iter().any(|path| is_met(row, &path.place(), at)))
 }
 
@@ -149,8 +150,10 @@ fn nearest(row: &DiffRow, old: &ComparedSide, new: &ComparedSide) -> Vec<String>
 fn referred(schema: &Value, names: &mut SortedSet<String>) {
     match schema {
         Value::Object(members) => {
-            let name = members.get("$ref").and_then(Value::as_str);
-            let name = name.and_then(|name| definition_of(name.strip_prefix('#')?));
+            let name = members
+                .get("$ref")
+                .and_then(Value::as_str)
+                .and_then(|name| definition_of(name.strip_prefix('#')?));
             names.extend(name.map(str::to_owned));
             members.values().for_each(|member| referred(member, names));
         }
@@ -167,8 +170,10 @@ fn definition_of(pointer: &str) -> Option<&str> {
 /// Returns whether a row speaks of a definition that one of these pointers goes into.
 fn touches(row: &DiffRow, end: ComparedEnd, pointers: &[String]) -> bool {
     let view = end.of(&row.before, &row.after);
-    let places = row.places.iter();
-    let places = places.map(|place| end.of(&place.old, &place.new));
+    let places = row
+        .places
+        .iter()
+        .map(|place| end.of(&place.old, &place.new));
     let names = places.chain(view.iter().map(|view| &view.text));
     let mut definitions = names
         .filter_map(|name| name.split(['.', '[', '{']).next())

@@ -5,7 +5,6 @@ use crate::sorted::{SortedMap, SortedSet};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::side::ComparedSide;
 use crate::model::Direction;
 use crate::pointer::escaped;
 use crate::spec::extensions::MetaEntry;
@@ -61,8 +60,8 @@ pub(super) fn features(spec: &Spec, revision: &str) -> Vec<Extracted> {
 /// Returns what of that is among the methods that one side only has.
 pub(super) fn extracted(features: &[Extracted], lone: &SortedSet<&String>) -> Vec<Extracted> {
     let of = |feature: &Extracted| {
-        let lone = lone.iter().filter(|it| feature.methods.contains(it));
-        let methods: Vec<String> = lone.copied().cloned().collect();
+        let own = lone.iter().filter(|it| feature.methods.contains(it));
+        let methods: Vec<String> = own.copied().cloned().collect();
         (!methods.is_empty()).then(|| Extracted {
             methods,
             ..feature.clone()
@@ -82,30 +81,6 @@ pub(crate) struct ExtractedFeature {
     pub(super) results: Vec<(Direction, String, String)>,
     /// The entries of `_meta` in types of the revision.
     pub(super) meta: Vec<MetaEntry>,
-}
-
-/// Tells what `_meta` of types of the revision holds on one side only: no message of the extension reaches it.
-pub(super) fn meta_notes(old: &ComparedSide, new: &ComparedSide) -> Vec<String> {
-    let entries = |side: &ComparedSide| side.feature.as_ref().map(|feature| feature.meta.clone());
-    let (Some(before), Some(after)) = (entries(old), entries(new)) else {
-        return Vec::new();
-    };
-    let told = |own: &[MetaEntry], other: &[MetaEntry], label: &str| -> Vec<String> {
-        let own = own.iter().filter(|entry| !other.contains(entry));
-        own.map(
-            |MetaEntry {
-                 definition,
-                 name,
-                 of,
-             }| {
-                let of = of.join(", ");
-                format!("only in {label}, `_meta` of {of} may hold `{name}`, a {definition}")
-            },
-        )
-        .collect()
-    };
-    let lost = told(&before, &after, &old.label);
-    [lost, told(&after, &before, &new.label)].concat()
 }
 
 impl ExtractedFeature {
@@ -177,8 +152,9 @@ pub(super) fn with_lists(mut schema: Value, spec: &Spec) -> (Value, Vec<String>)
             listed.entry(role.union).or_default().push(reference);
         }
     }
-    let unions = listed.into_iter();
-    let unions = unions.map(|(union, all)| (union.to_owned(), json!({ "anyOf": all })));
+    let unions = listed
+        .into_iter()
+        .map(|(union, all)| (union.to_owned(), json!({ "anyOf": all })));
     if let Some(Value::Object(definitions)) = schema.get_mut("$defs") {
         definitions.extend(unions);
     }

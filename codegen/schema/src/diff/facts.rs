@@ -9,14 +9,15 @@ use super::extension::ExtractedFeature;
 use super::graph::{GraphMember, NodeId};
 use super::kind::ChangeKind;
 use super::path::{ExchangePart, PathSegment, Trail, WirePath};
-use super::row::DiffRow;
+use super::row::{DiffRow, Witness};
 use super::sample::minimal;
 use super::show::{View, opened};
 use super::side::ComparedSide;
 use super::verdict::{ComparedEnd, DirectionVerdict, Verdicts};
-use super::witness::{Witness, tells};
+use super::witness::tells;
 use crate::model::Direction;
 use crate::spec::errors::{CodeRange, ErrorCode, ErrorRules, Header, ProtocolRule, RuleKind};
+use crate::spec::extensions::MetaEntry;
 
 /// An error whose code the schema carries.
 #[derive(Debug, Clone)]
@@ -101,10 +102,16 @@ type ErrorCodes = SortedMap<String, ErrorCode>;
 fn stated(before: &ErrorRules, after: &ErrorRules) -> (ErrorCodes, ErrorCodes) {
     let codes = |own: &ErrorRules, other: &ErrorRules| -> ErrorCodes {
         let is_sent = |name: &str| (other.errors.iter()).any(|one| one.send && one.name == name);
-        let sent = own.errors.iter().filter(|error| error.send);
-        let sent = sent.map(|error| (error.code, error));
-        let replaced = own.errors.iter().filter(|error| is_sent(&error.name));
-        let replaced = replaced.filter_map(|error| Some((error.replaced_by?, error)));
+        let sent = own
+            .errors
+            .iter()
+            .filter(|error| error.send)
+            .map(|error| (error.code, error));
+        let replaced = own
+            .errors
+            .iter()
+            .filter(|error| is_sent(&error.name))
+            .filter_map(|error| Some((error.replaced_by?, error)));
         let all = sent.chain(replaced).map(|(code, error)| ErrorCode {
             code,
             ..error.clone()
@@ -141,17 +148,19 @@ fn errors(
         lender.map(|other| format!(", {}", other.name))
     };
     let view = |error: &ErrorCode| {
-        let http = error.http.map(|status| format!(", HTTP {status}"));
-        let http = http.unwrap_or_default();
+        let http = error
+            .http
+            .map(|status| format!(", HTTP {status}"))
+            .unwrap_or_default();
         // A code that another error lends it goes with that one's name.
         let lender = error
             .replaced_by
-            .and_then(|_| named(after, error.code).or_else(|| named(before, error.code)));
-        let lender = lender.unwrap_or_default();
+            .and_then(|_| named(after, error.code).or_else(|| named(before, error.code)))
+            .unwrap_or_default();
         let data = (error.definition.as_deref())
             .and_then(|name| data_of(new, name).or_else(|| data_of(old, name)))
-            .map(|data| format!(", data {data}"));
-        let data = data.unwrap_or_default();
+            .map(|data| format!(", data {data}"))
+            .unwrap_or_default();
         let mut view = View::words(format!("{}{lender}{http}{data}", error.code));
         if !error.meaning.is_empty() {
             view.outline.push_str(&format!("\n{}", error.meaning));
@@ -176,8 +185,9 @@ fn errors(
             continue;
         };
         if let ([Some(o), Some(n)], true) = (pair, renumbers) {
-            let witnesses = [ComparedEnd::Old, ComparedEnd::New].into_iter();
-            let witnesses = witnesses.filter_map(|sender| renumbered(old, new, o, n, sender));
+            let witnesses = [ComparedEnd::Old, ComparedEnd::New]
+                .into_iter()
+                .filter_map(|sender| renumbered(old, new, o, n, sender));
             row = row.with_witnesses(witnesses.collect());
         }
         row.codes = pair.into_iter().flatten().map(|error| error.code).collect();
@@ -240,8 +250,9 @@ fn renumbered(
 ) -> Option<Witness> {
     let place = |side: &ComparedSide, error: &ErrorCode| {
         let definitions = &side.graph.definitions;
-        let mut generic = ["JSONRPCErrorResponse", "JSONRPCError"].into_iter();
-        let generic = generic.find(|name| definitions.contains_key(*name));
+        let generic = ["JSONRPCErrorResponse", "JSONRPCError"]
+            .into_iter()
+            .find(|name| definitions.contains_key(*name));
         let name = error.definition.as_deref().or(generic)?;
         Some((*definitions.get(name)?, format!("/$defs/{name}")))
     };
@@ -362,4 +373,31 @@ fn anywhere(mut row: DiffRow, part: ExchangePart, name: &str, page: &str) -> Dif
     row.subject = Some(name.to_owned());
     row.page = Some(page.to_owned());
     row
+}
+
+/// Tells what `_meta` of types of the revision holds on one side only: no message of the extension reaches it.
+pub(super) fn meta_notes(old: &ComparedSide, new: &ComparedSide) -> Vec<String> {
+    let entries = |side: &ComparedSide| side.feature.as_ref().map(|feature| feature.meta.clone());
+    let (Some(before), Some(after)) = (entries(old), entries(new)) else {
+        return Vec::new();
+    };
+    let told = |own: &[MetaEntry], other: &[MetaEntry], label: &str| -> Vec<String> {
+        own.iter()
+            .filter(|entry| !other.contains(entry))
+            .map(
+                |MetaEntry {
+                     definition,
+                     name,
+                     of,
+                 }| {
+                    let listed = of.join(", ");
+                    format!(
+                        "only in {label}, `_meta` of {listed} may hold `{name}`, a {definition}"
+                    )
+                },
+            )
+            .collect()
+    };
+    let lost = told(&before, &after, &old.label);
+    [lost, told(&after, &before, &new.label)].concat()
 }

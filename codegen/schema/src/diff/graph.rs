@@ -256,8 +256,8 @@ impl Graph {
             return;
         }
         let pointer = node.pointer.clone();
-        let free = Some((free.iter().copied().collect(), SortedMap::new()));
-        let free = free.filter(|(kinds, _): &(Vec<JsonType>, _)| !kinds.is_empty());
+        let free = Some((free.iter().copied().collect(), SortedMap::new()))
+            .filter(|(kinds, _): &(Vec<JsonType>, _)| !kinds.is_empty());
         let mut variants = Vec::new();
         for (kinds, limits) in groups.into_iter().chain(free) {
             self.nodes[id]
@@ -311,11 +311,13 @@ impl Graph {
         };
         let excluded = of_part("not").zip(own.as_ref());
         let is_idle = excluded.is_some_and(|(not, own)| !shares(own, &not));
-        let parts = (0..).map_while(|at| {
-            let place = format!("allOf/{at}");
-            self.nodes[id].applied.get(&place)
-        });
-        let mut parts: Vec<_> = parts.filter_map(|part| self.kinds(*part)).collect();
+        let mut parts: Vec<_> = (0..)
+            .map_while(|at| {
+                let place = format!("allOf/{at}");
+                self.nodes[id].applied.get(&place)
+            })
+            .filter_map(|part| self.kinds(*part))
+            .collect();
         let has_parts = !parts.is_empty();
         parts.extend(own);
         let common = parts.into_iter().reduce(|mut all, next| {
@@ -339,8 +341,10 @@ impl Graph {
     /// it.
     fn have_a_tag(&self, objects: &[NodeId]) -> bool {
         let first = objects.first().map(|first| &self.node(*first).shape);
-        let names = first.and_then(NodeShape::object).into_iter();
-        let mut names = names.flat_map(|(members, _)| members.keys());
+        let mut names = first
+            .and_then(NodeShape::object)
+            .into_iter()
+            .flat_map(|(members, _)| members.keys());
         names.any(|name| {
             let mut values = SortedSet::new();
             let mut lacking = 0;

@@ -85,11 +85,12 @@ fn methods(sides: &[&ComparedSide]) -> Vec<MethodLine> {
             line[index] = Some(message.kind);
         }
     }
-    let lines = lines.into_iter();
-    let lines = lines.map(|((direction, _, name), channels)| MethodLine {
-        name,
-        direction: direction_id(direction),
-        channels,
-    });
-    lines.collect()
+    lines
+        .into_iter()
+        .map(|((direction, _, name), channels)| MethodLine {
+            name,
+            direction: direction_id(direction),
+            channels,
+        })
+        .collect()
 }

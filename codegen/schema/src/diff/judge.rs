@@ -77,8 +77,8 @@ fn all(answers: impl IntoIterator<Item = Option<bool>>) -> Option<bool> {
 
 /// One of them: one that admits is enough.
 fn any(answers: impl IntoIterator<Item = Option<bool>>) -> Option<bool> {
-    let answers = answers.into_iter().map(|answer| answer.map(|is| !is));
-    all(answers).map(|none| !none)
+    let negated = answers.into_iter().map(|answer| answer.map(|is| !is));
+    all(negated).map(|none| !none)
 }
 
 impl Judge<'_> {
@@ -104,10 +104,10 @@ impl Judge<'_> {
             (NodeShape::Choice(values), value) => Some(values.iter().any(|one| same(one, value))),
             (NodeShape::Scalar(kinds), value) => Some(kinds.iter().any(|kind| kind.admits(value))),
             (NodeShape::Array(None), Value::Array(_)) => Some(true),
-            (NodeShape::Array(Some(each)), Value::Array(items)) => {
-                let items = items.iter().skip(listed(node));
-                all(items.map(|item| self.node(*each, item, depth)))
-            }
+            (NodeShape::Array(Some(each)), Value::Array(items)) => all(items
+                .iter()
+                .skip(listed(node))
+                .map(|item| self.node(*each, item, depth))),
             (NodeShape::Object { members, rest }, Value::Object(object)) => {
                 let named = members.iter().map(|(name, member)| match object.get(name) {
                     Some(value) => self.node(member.node, value, depth),
@@ -131,8 +131,8 @@ impl Judge<'_> {
                 if !node.limits.contains_key("oneOf") {
                     return any(fits);
                 }
-                let fits = fits.map(|fits| fits.map(usize::from));
-                Some(fits.sum::<Option<usize>>()? == 1)
+                let counts = fits.map(|fits| fits.map(usize::from));
+                Some(counts.sum::<Option<usize>>()? == 1)
             }
             _ => Some(node.untyped),
         }
@@ -191,15 +191,15 @@ impl Judge<'_> {
             ("dependentRequired", Value::Object(members)) => {
                 let mut asked = bound.as_object()?.iter();
                 Some(asked.all(|(name, needed)| {
-                    let mut needed = needed.as_array().into_iter().flatten();
+                    let mut names = needed.as_array().into_iter().flatten();
                     !members.contains_key(name)
-                        || needed
+                        || names
                             .all(|name| name.as_str().is_none_or(|name| members.contains_key(name)))
                 }))
             }
             ("dependentSchemas", Value::Object(members)) => {
-                let asked = parts(node, "dependentSchemas");
-                let asked = asked.filter(|(name, _)| members.contains_key(&**name));
+                let asked = parts(node, "dependentSchemas")
+                    .filter(|(name, _)| members.contains_key(&**name));
                 all(asked.map(|(_, id)| self.node(id, value, depth)))
             }
             ("patternProperties", Value::Object(members)) => {
@@ -221,8 +221,8 @@ impl Judge<'_> {
             ("contains", Value::Array(items)) => {
                 let met = items
                     .iter()
-                    .map(|item| Some(usize::from(holds("contains", item)?)));
-                let met = met.sum::<Option<usize>>()?;
+                    .map(|item| Some(usize::from(holds("contains", item)?)))
+                    .sum::<Option<usize>>()?;
                 let one = json!(1);
                 let fewest = node.limits.get("minContains").unwrap_or(&one);
                 let most_of_them = node.limits.get("maxContains");
@@ -269,7 +269,7 @@ impl Judge<'_> {
         depth: usize,
     ) -> Option<SortedSet<String>> {
         self.left.set(self.left.get().checked_sub(1)?);
-        let depth = depth.checked_add(1).filter(|depth| *depth < MAX_DEPTH)?;
+        let deeper = depth.checked_add(1).filter(|depth| *depth < MAX_DEPTH)?;
         let everything = || members.keys().cloned().collect::<SortedSet<String>>();
         let mut seen = SortedSet::new();
         let mut within: Vec<NodeId> = Vec::new();
@@ -293,8 +293,8 @@ impl Judge<'_> {
                 "$ref" | "anyOf" | "allOf" | "if" => true,
                 "dependentSchemas" => named(place, "dependentSchemas")
                     .is_some_and(|name| members.contains_key(&*name)),
-                "then" => self.node(*node.applied.get("if")?, value, depth)?,
-                "else" => !self.node(*node.applied.get("if")?, value, depth)?,
+                "then" => self.node(*node.applied.get("if")?, value, deeper)?,
+                "else" => !self.node(*node.applied.get("if")?, value, deeper)?,
                 _ => false,
             };
             if speaks {
@@ -302,9 +302,9 @@ impl Judge<'_> {
             }
         }
         for id in within {
-            if self.node(id, value, depth)? {
+            if self.node(id, value, deeper)? {
                 let inner = self.graph.node(id);
-                seen.extend(self.seen(inner, members, value, depth)?);
+                seen.extend(self.seen(inner, members, value, deeper)?);
                 if inner.applied.contains_key("unevaluatedProperties") {
                     return Some(everything());
                 }

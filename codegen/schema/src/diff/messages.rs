@@ -60,8 +60,8 @@ pub(crate) fn read(
             };
             let response = graph
                 .name(node)
-                .map(|name| roles::response(roles::stem(name)));
-            let response = response.and_then(|name| graph.definitions.get(&name).copied());
+                .map(|name| roles::response(roles::stem(name)))
+                .and_then(|name| graph.definitions.get(&name).copied());
             messages.push(Message {
                 name,
                 union: role.union,

@@ -8,13 +8,12 @@ use super::judge::valid;
 use super::kind::ChangeKind;
 use super::messages::{Message, channel};
 use super::path::{ExchangePart, WirePath};
-use super::row::DiffRow;
+use super::row::{DiffRow, Witness};
 use super::sample::minimal;
 use super::show::{View, opened};
 use super::side::ComparedSide;
 use super::site::DiffLocation;
 use super::verdict::ComparedEnd;
-use super::witness::Witness;
 use crate::model::MethodKind;
 use crate::spec::roles;
 
@@ -126,10 +125,14 @@ pub(crate) fn rows(pairs: &Pairs<'_>) -> Vec<DiffRow> {
         }
         row
     };
-    let removed = pairs.removed.iter();
-    let removed = removed.map(|o| row(ChangeKind::MethodRemoved, [Some(o), None]));
-    let added = pairs.added.iter();
-    let added = added.map(|n| row(ChangeKind::MethodAdded, [None, Some(n)]));
+    let removed = pairs
+        .removed
+        .iter()
+        .map(|o| row(ChangeKind::MethodRemoved, [Some(o), None]));
+    let added = pairs
+        .added
+        .iter()
+        .map(|n| row(ChangeKind::MethodAdded, [None, Some(n)]));
     let rechanneled = pairs.both.iter().filter(|(o, n)| o.kind != n.kind);
     let rechanneled =
         rechanneled.map(|(o, n)| row(ChangeKind::MethodRechanneled, [Some(o), Some(n)]));
@@ -171,11 +174,13 @@ pub(crate) fn rows(pairs: &Pairs<'_>) -> Vec<DiffRow> {
 
 /// Returns what a message holds, in one line: `params { uri, size? } -> result { name }`.
 fn shape(side: &ComparedSide, message: &Message) -> String {
-    let params = message.params.map(|params| {
-        let optional = if params.required { "" } else { "?" };
-        format!("params{optional} {}", opened(&side.graph, params.node))
-    });
-    let params = params.unwrap_or_else(|| "no params".to_owned());
+    let params = message
+        .params
+        .map(|params| {
+            let optional = if params.required { "" } else { "?" };
+            format!("params{optional} {}", opened(&side.graph, params.node))
+        })
+        .unwrap_or_else(|| "no params".to_owned());
     match message.result {
         Some(result) => format!("{params} -> result {}", opened(&side.graph, result)),
         None => params,
@@ -206,10 +211,12 @@ fn deprecated(sides: [&ComparedSide; 2], [o, n]: [&Message; 2]) -> Vec<DiffRow> 
     let whole = WirePath::whole(n.direction, &n.name, ExchangePart::Message);
     let answer = WirePath::whole(n.direction.back(), &n.name, ExchangePart::Result);
     // Messages within results are compared with the results.
-    let message = (o.kind, n.kind) != (MethodKind::Input, MethodKind::Input);
-    let message = message.then_some((o.node, n.node, whole, channel(n.kind)));
-    let response = o.response.zip(n.response);
-    let response = response.map(|(o, n)| (o, n, answer, "response"));
+    let is_own = (o.kind, n.kind) != (MethodKind::Input, MethodKind::Input);
+    let message = is_own.then_some((o.node, n.node, whole, channel(n.kind)));
+    let response = o
+        .response
+        .zip(n.response)
+        .map(|(o, n)| (o, n, answer, "response"));
     let row = |(o, n, path, subject): (NodeId, NodeId, WirePath, &str)| {
         let kind = match (old.graph.node(o).deprecated, new.graph.node(n).deprecated) {
             (false, true) => ChangeKind::Deprecated,
@@ -242,11 +249,12 @@ fn refused(
         listed.is_some_and(|listed| valid(graph, *listed, text))
     };
     let bare = minimal(&sender.graph, message.node);
-    let texts = match message.kind {
+    let mut texts = match message.kind {
         MethodKind::Input => [bare, None],
         kind => [enveloped(&sender.graph, message.node, kind), bare],
-    };
-    let mut texts = texts.into_iter().flatten();
+    }
+    .into_iter()
+    .flatten();
     let json = texts.find(|text| admits(&sender.graph, text) && !admits(&receiver.graph, text))?;
     let pointers = |side: &ComparedSide| {
         if side.graph.definitions.contains_key(message.union) {

@@ -148,14 +148,19 @@ pub(crate) fn merge(
     pairs: &Pairs<'_>,
     comparer: &Comparer<'_>,
 ) {
-    let moved = moves.iter().map(|Move { gone, came }| {
-        let mut row = row(rows, pairs, gone, came);
-        row.changed_within = !comparer.same(gone.node, came.node);
-        row
-    });
-    let moved: Vec<DiffRow> = moved.collect();
-    let replaced = moves.iter().flat_map(|one| [one.gone.row, one.came.row]);
-    let replaced: SortedSet<usize> = replaced.flatten().collect();
+    let moved: Vec<DiffRow> = moves
+        .iter()
+        .map(|Move { gone, came }| {
+            let mut row = row(rows, pairs, gone, came);
+            row.changed_within = !comparer.same(gone.node, came.node);
+            row
+        })
+        .collect();
+    let replaced: SortedSet<usize> = moves
+        .iter()
+        .flat_map(|one| [one.gone.row, one.came.row])
+        .flatten()
+        .collect();
     for index in replaced.into_iter().rev() {
         rows.remove(index);
     }
@@ -179,8 +184,9 @@ fn row(rows: &[DiffRow], pairs: &Pairs<'_>, gone: &MovedValue, came: &MovedValue
     row.paths.sort();
     row.paths.dedup();
     let main_place = DiffLocation::of(&gone.place, &came.place);
-    let further = told().flat_map(|one| one.places.iter().cloned());
-    let further = further.filter(|place| *place != main_place);
+    let further = told()
+        .flat_map(|one| one.places.iter().cloned())
+        .filter(|place| *place != main_place);
     row.places = std::iter::once(main_place.clone()).chain(further).collect();
     let [before, after] = ends;
     let was_required = before.and_then(|row| row.before.as_ref()?.required);
@@ -236,8 +242,11 @@ pub(crate) fn renamed(pairs: &Pairs<'_>, comparer: &Comparer<'_>) -> Vec<DiffRow
     let (olds, news) = (&old.graph.definitions, &new.graph.definitions);
     let mut met: SortedMap<&str, SortedSet<&str>> = SortedMap::new();
     let mut back: SortedMap<&str, SortedSet<&str>> = SortedMap::new();
-    let places = comparer.sites.iter().flat_map(|site| &site.places);
-    let places = places.map(|place| (place.old.as_str(), place.new.as_str()));
+    let places = comparer
+        .sites
+        .iter()
+        .flat_map(|site| &site.places)
+        .map(|place| (place.old.as_str(), place.new.as_str()));
     for (was, is) in places.chain(names_met(pairs, comparer)) {
         met.entry(was).or_default().insert(is);
         back.entry(is).or_default().insert(was);

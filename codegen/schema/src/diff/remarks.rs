@@ -4,8 +4,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::show::joined;
 use crate::sorted::SortedSet;
+use crate::words::joined;
 
 /// Maximum number of references in one note.
 const MAX_NAMED: usize = 3;
@@ -29,8 +29,10 @@ pub(super) fn on_references(name: &str, upstream: &Value) -> Option<String> {
             None => break,
             Some(Value::Array(items)) => open.extend(items),
             Some(Value::Object(members)) => {
-                let target = members.get("$ref").and_then(Value::as_str);
-                let target = target.filter(|target| target.starts_with(other));
+                let target = members
+                    .get("$ref")
+                    .and_then(Value::as_str)
+                    .filter(|target| target.starts_with(other));
                 dangling.extend(target.map(str::to_owned));
                 open.extend(members.iter().map(|(_, value)| value));
             }

@@ -21,8 +21,8 @@ pub(super) fn mark(rows: &mut [DiffRow]) {
         ) {
             continue;
         }
-        let gone = gone.get(&holders(&row.paths));
-        let mut akin = gone
+        let candidates = gone.get(&holders(&row.paths));
+        let mut akin = candidates
             .into_iter()
             .flatten()
             .filter(|old| are_akin(&rows[**old], row));

@@ -5,18 +5,32 @@ use serde_json::Value;
 
 use super::graph::GraphRest;
 use super::kind::ChangeKind;
-use super::path::WirePath;
+use super::path::{ExchangePart, WirePath};
 use super::show::View;
 use super::site::DiffLocation;
 use super::verdict::{
     ChangeLevel, ComparedEnd, CrateChange, DirectionVerdict, RefusingTransport, Verdicts,
 };
-use super::witness::Witness;
 use crate::schema::Constraints;
 use crate::schema::applied;
 use crate::schema::decimal;
 use crate::shims::MethodSender;
 use crate::spec::sha256;
+
+/// A text that is valid in one revision and not in the other.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Witness {
+    /// The side whose sender may send it.
+    pub valid_in: ComparedEnd,
+    /// The kind of the text: a message, a result or an error.
+    pub part: ExchangePart,
+    /// The text.
+    pub json: Value,
+    /// The parts of the old schema that constrain the place, as JSON pointers; one of them has to hold, none admits nothing.
+    pub old: Vec<String>,
+    /// The same of the new schema.
+    pub new: Vec<String>,
+}
 
 /// A change between two revisions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -157,8 +171,11 @@ impl DiffRow {
 
     /// Gives the row its id; `facet` is what tells it from other changes at the same path.
     pub(crate) fn sign(&mut self, facet: &str) {
-        let path = self.paths.first().map(ToString::to_string);
-        let path = path.unwrap_or_default();
+        let path = self
+            .paths
+            .first()
+            .map(ToString::to_string)
+            .unwrap_or_default();
         let text = format!("{}\n{path}\n{facet}", self.kind.id());
         self.fingerprint = sha256(text.as_bytes()).chars().take(12).collect();
     }

@@ -2,10 +2,11 @@
 //! all rows, and their fingerprints: the same for as long as a change is.
 
 use crate::sorted::SortedMap;
+use crate::words::joined;
 
 use serde_json::Value;
 
-use super::bounds::{self, SpelledBound};
+use super::bounds;
 use super::compare::Comparer;
 use super::graph::{Graph, GraphRest};
 use super::kind::ChangeKind;
@@ -13,7 +14,7 @@ use super::path::{ExchangePart, PathSegment, WirePath};
 use super::row::{self, DiffRow};
 use super::show::{self, View};
 use super::side::ComparedSide;
-use super::site::{DiffLocation, DifferenceDetail, SchemaDifference, SiteId, place};
+use super::site::{DiffLocation, DifferenceDetail, SchemaDifference, SiteId, SpelledBound, place};
 use super::verdict::{ChangeLevel, ComparedEnd, DirectionVerdict, Verdicts};
 use super::walk::{self, Root, WireWays};
 use super::witness::Forge;
@@ -255,9 +256,11 @@ fn facet(row: &DiffRow) -> String {
             format!("{subject}\n{}\n{}", brief(&row.before), brief(&row.after))
         }
         ChangeKind::DefinitionRenamed => {
-            let names = row.places.iter();
-            let names = names.map(|place| format!("{} {}", place.old, place.new));
-            show::joined(names, "\n")
+            let names = row
+                .places
+                .iter()
+                .map(|place| format!("{} {}", place.old, place.new));
+            joined(names, "\n")
         }
         _ => subject,
     }

@@ -79,8 +79,8 @@ fn varied_at(graph: &Graph, id: NodeId, room: usize, depth: usize) -> Vec<Value>
     let mut more = Vec::new();
     match &node.shape {
         NodeShape::Array(items) => {
-            let items = items.map_or_else(anything, |items| within(items, 1));
-            more.extend(items.into_iter().map(|item| json!([item])));
+            let values = items.map_or_else(anything, |items| within(items, 1));
+            more.extend(values.into_iter().map(|item| json!([item])));
         }
         NodeShape::Object { members, rest } => {
             let base = all.first().and_then(Value::as_object).cloned();
@@ -96,12 +96,8 @@ fn varied_at(graph: &Graph, id: NodeId, room: usize, depth: usize) -> Vec<Value>
             }
         }
         NodeShape::Union(variants) => {
-            let variants = variants.iter().take(room);
-            more.extend(
-                variants
-                    .clone()
-                    .flat_map(|one| within(*one, variants.len())),
-            );
+            let first = variants.iter().take(room);
+            more.extend(first.clone().flat_map(|one| within(*one, first.len())));
         }
         NodeShape::Any | NodeShape::Alias(_) | NodeShape::Scalar(_) | NodeShape::Choice(_) => {}
     }
@@ -141,10 +137,13 @@ fn plain(graph: &Graph, node: &WireNode, depth: usize) -> Vec<Value> {
             list.into_iter().collect()
         }
         NodeShape::Object { members, .. } => {
-            let required = members.iter().filter(|(_, member)| member.required);
-            let required = required.map(|(name, member)| {
-                Some((name.clone(), minimal_at(graph, member.node, depth + 1)?))
-            });
+            let required =
+                members
+                    .iter()
+                    .filter(|(_, member)| member.required)
+                    .map(|(name, member)| {
+                        Some((name.clone(), minimal_at(graph, member.node, depth + 1)?))
+                    });
             let object = required.collect::<Option<Map<_, _>>>();
             object.map(Value::Object).into_iter().collect()
         }
@@ -180,9 +179,10 @@ fn strings(limits: &SortedMap<String, Value>) -> Vec<Value> {
     };
     // A constant may be the first.
     let texts = [text.to_owned(), "y".to_owned()];
-    let lengths = ["minLength", "maxLength"].into_iter();
-    let lengths = lengths.filter_map(|name| limit(limits, name));
-    let lengths = lengths.filter(|length| (0.0..=f64::from(MAX_TEXT)).contains(length));
+    let lengths = ["minLength", "maxLength"]
+        .into_iter()
+        .filter_map(|name| limit(limits, name))
+        .filter(|length| (0.0..=f64::from(MAX_TEXT)).contains(length));
     let long = lengths.map(|length| "x".repeat(count(length, MAX_TEXT)));
     texts.into_iter().chain(long).map(Value::from).collect()
 }
@@ -335,8 +335,9 @@ fn objects(
 ) -> Vec<Value> {
     let none = SortedMap::new();
     let (members, rest) = node.shape.object().unwrap_or((&none, GraphRest::Open));
-    let entries = rest.each();
-    let entries = entries.map_or_else(Vec::new, |each| at_depth(graph, each, depth + 1));
+    let entries = rest
+        .each()
+        .map_or_else(Vec::new, |each| at_depth(graph, each, depth + 1));
     let mut mentioned_names: SortedSet<&str> = mentioned.names.iter().map(String::as_str).collect();
     mentioned_names.extend(members.keys().map(String::as_str).take(32));
     mentioned_names.extend(["x-stranger", "", "A B"]);

@@ -142,12 +142,14 @@ impl DiffSettings {
 impl Ignore {
     fn label(&self) -> String {
         let [old, new] = &self.between;
-        let what = [
+        let what: Vec<&str> = [
             self.kind.map(ChangeKind::id),
             self.path.as_deref(),
             self.fingerprint.as_deref(),
-        ];
-        let what: Vec<&str> = what.into_iter().flatten().collect();
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
         format!("ignore `{}` between {old} and {new}", what.join(" "))
     }
 

@@ -1,6 +1,6 @@
 //! A shape as people read it, in the notation of the specification's own schema.ts.
 
-use std::borrow::Borrow;
+use crate::words::joined;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -50,8 +50,11 @@ impl View {
     pub(crate) fn of(side: &ComparedSide, id: NodeId, required: Option<bool>) -> Self {
         let graph = &side.graph;
         let pointer = graph.node(id).pointer.clone();
-        let schema = side.schema.pointer(&pointer);
-        let schema = schema.filter(|_| !pointer.is_empty()).cloned();
+        let schema = side
+            .schema
+            .pointer(&pointer)
+            .filter(|_| !pointer.is_empty())
+            .cloned();
         Self {
             required,
             text: line(graph, id, true),
@@ -80,15 +83,17 @@ pub(super) fn opened(graph: &Graph, id: NodeId) -> String {
     let Some((members, _)) = graph.node(id).shape.object() else {
         return line(graph, id, true);
     };
-    let shown = members.iter().filter(|(name, _)| *name != "_meta");
-    let shown = shown.map(|(name, member)| {
-        if member.required {
-            key(name)
-        } else {
-            format!("{}?", key(name))
-        }
-    });
-    let shown: Vec<String> = shown.collect();
+    let shown: Vec<String> = members
+        .iter()
+        .filter(|(name, _)| *name != "_meta")
+        .map(|(name, member)| {
+            if member.required {
+                key(name)
+            } else {
+                format!("{}?", key(name))
+            }
+        })
+        .collect();
     if shown.is_empty() {
         "{}".to_owned()
     } else {
@@ -157,18 +162,15 @@ fn both(graph: &Graph, id: NodeId, names: bool, levels: usize) -> String {
         return "never".to_owned();
     }
     let parts = (0..).map_while(|at| node.applied.get(&format!("allOf/{at}")));
-    let lines = parts.map(|part| line_to(graph, *part, names, levels.saturating_sub(1)));
-    let lines: Vec<String> = lines.take_while(|_| levels > 0).collect();
+    let lines: Vec<String> = parts
+        .map(|part| line_to(graph, *part, names, levels.saturating_sub(1)))
+        .take_while(|_| levels > 0)
+        .collect();
     if lines.is_empty() {
         "unknown".to_owned()
     } else {
         joined(lines, " & ")
     }
-}
-
-/// Some words in a row, with the same between them.
-pub(crate) fn joined<W: Borrow<str>>(words: impl IntoIterator<Item = W>, between: &str) -> String {
-    words.into_iter().collect::<Vec<_>>().join(between)
 }
 
 /// Returns a shape with all that is in it, without the names of definitions; what lies too deep, or within itself, is left out.
@@ -263,8 +265,10 @@ fn outline(graph: &Graph, id: NodeId, level: usize, top: bool) -> String {
         _ => line(graph, id, true),
     };
     if open && !node.limits.is_empty() {
-        let limits = node.limits.iter();
-        let limits = limits.map(|(name, value)| format!("{name}: {value}"));
+        let limits = node
+            .limits
+            .iter()
+            .map(|(name, value)| format!("{name}: {value}"));
         text.push_str(&format!(" /* {} */", joined(limits, ", ")));
     }
     text

@@ -12,7 +12,6 @@ use super::graph::Graph;
 use super::lines::SourceLines;
 use super::messages::{self, Message};
 use super::remarks;
-use super::show::joined;
 use super::variants::share;
 use crate::Error;
 use crate::schema::Schema;
@@ -20,6 +19,7 @@ use crate::spec::errors::ErrorRules;
 use crate::spec::extensions::{self, extension_of};
 use crate::spec::methods::{MethodRules, messages as methods_of};
 use crate::spec::{Erratum, Extension, Revision, Spec, canonical, errata, json, sha256};
+use crate::words::joined;
 
 /// A state of the protocol, ready to be compared.
 #[derive(Debug, Default)]
@@ -71,8 +71,8 @@ fn committed(place: &str) -> Result<String, Error> {
         Error::io("read from git", at, cause)
     };
     if !output.status.success() {
-        let why = String::from_utf8_lossy(&output.stderr);
-        let mut why = why.trim().to_owned();
+        let printed = String::from_utf8_lossy(&output.stderr);
+        let mut why = printed.trim().to_owned();
         if why.contains("invalid object name") || why.contains("bad revision") {
             why.push_str("; a shallow clone lacks it: `git fetch --unshallow`, or `fetch-depth: 0` of actions/checkout");
         }
@@ -232,6 +232,8 @@ impl<'s> SideSources<'s> {
         text: &str,
         mends: impl Fn(&Erratum) -> bool,
     ) -> Result<ComparedSide, Error> {
+        let upstream = json::parse(name, text)?;
+        let mut remarks = remarks::on_versions(name, &upstream, |path| text_of(path).ok());
         let digest = sha256(text.as_bytes());
         let mut revisions = self.spec.revisions.iter();
         if let Some(revision) = revisions.find(|known| known.sha256 == digest) {
@@ -239,12 +241,11 @@ impl<'s> SideSources<'s> {
             let mut side = self.of_revision(revision, raw)?;
             side.label = name.to_owned();
             side.lines = Some(SourceLines::of(name, text));
+            side.notes.extend(remarks);
             side.notes
                 .push(format!("{name} is the upstream file of {}", revision.id));
             return Ok(side);
         }
-        let upstream = json::parse(name, text)?;
-        let mut remarks = remarks::on_versions(name, &upstream, |path| text_of(path).ok());
         remarks.extend(remarks::on_references(name, &upstream));
         let mut schema = canonical::of_text_with_dangling(name, text)?;
         let of = extension_of(&schema, self.spec);
@@ -274,8 +275,8 @@ impl<'s> SideSources<'s> {
         if of.is_some() {
             schema = extensions::without_dangling(&schema);
         }
-        let nearest = nearest.map_or("", |nearest| nearest.id.as_str());
-        let mut side = self.side(name, name, schema, nearest)?;
+        let nearest_id = nearest.map_or("", |nearest| nearest.id.as_str());
+        let mut side = self.side(name, name, schema, nearest_id)?;
         side.lines = Some(SourceLines::of(name, text));
         side.feature = of.map(|of| ExtractedFeature::of(of, self.spec));
         side.notes.extend(remarks);
@@ -285,7 +286,7 @@ impl<'s> SideSources<'s> {
         if !errata.is_empty() {
             let ids = joined(errata.iter().map(|erratum| erratum.id.as_str()), ", ");
             side.notes.push(format!(
-                "errata of {nearest} that still apply to {name}: {ids}"
+                "errata of {nearest_id} that still apply to {name}: {ids}"
             ));
         }
         side.errata = errata;

@@ -5,7 +5,6 @@ use crate::sorted::SortedSet;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::bounds::SpelledBound;
 use super::graph::{GraphRest, NodeId};
 use super::kind::ChangeKind;
 use super::path::PathSegment;
@@ -54,6 +53,9 @@ pub(crate) struct SchemaDifference {
     pub(crate) required: [Option<bool>; 2],
     pub(crate) detail: DifferenceDetail,
 }
+
+/// A keyword of a bound with its value.
+pub(crate) type SpelledBound = (String, Value);
 
 /// The difference, where the shapes alone do not say it.
 #[derive(Debug, Clone, PartialEq)]

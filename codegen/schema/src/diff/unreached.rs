@@ -5,9 +5,9 @@ use super::facts;
 use super::graph::{Graph, NodeId, NodeShape};
 use super::methods::Pairs;
 use super::row::DiffRow;
-use super::show::joined;
 use super::side::ComparedSide;
 use crate::sorted::SortedSet;
+use crate::words::joined;
 
 /// Maximum number of definitions in the note.
 const MAX_NAMED: usize = 5;
@@ -20,10 +20,7 @@ pub(super) fn note(
     comparer: &Comparer<'_>,
     rows: &[DiffRow],
 ) -> Option<String> {
-    let is_told = |member: &&String| {
-        let mut rows = rows.iter();
-        rows.any(|row| row.subject.as_ref() == Some(*member))
-    };
+    let is_told = |member: &&String| rows.iter().any(|row| row.subject.as_ref() == Some(*member));
     let reached = sides.map(|side| reached(side, pairs));
     let mut found = Vec::new();
     for (name, old) in &sides[0].graph.definitions {
@@ -36,12 +33,13 @@ pub(super) fn note(
             continue;
         }
         let members = sides[0].graph.node(*old).shape.object();
-        let gone = members.into_iter().flat_map(|(members, _)| members);
-        let gone = gone.filter(|(member, value)| {
-            let now = sides[1].graph.member(*new, member);
-            value.required && now.is_none_or(|now| !now.required)
-        });
-        let gone: Vec<&String> = gone
+        let gone: Vec<&String> = members
+            .into_iter()
+            .flat_map(|(members, _)| members)
+            .filter(|(member, value)| {
+                let now = sides[1].graph.member(*new, member);
+                value.required && now.is_none_or(|now| !now.required)
+            })
             .map(|(member, _)| member)
             .filter(|member| !is_told(member))
             .collect();
@@ -76,9 +74,9 @@ fn reached(side: &ComparedSide, pairs: &Pairs<'_>) -> Vec<bool> {
     let envelope = graph.definitions.get("JSONRPCMessage").copied();
     let results = [pairs.old, pairs.new]
         .into_iter()
-        .flat_map(|side| &side.feature);
-    let results = results.flat_map(|feature| &feature.results);
-    let results = results.map(|(_, _, result)| graph.definitions.get(result).copied());
+        .flat_map(|side| &side.feature)
+        .flat_map(|feature| &feature.results)
+        .map(|(_, _, result)| graph.definitions.get(result).copied());
     let roots = messages.chain(errors).chain([envelope]).chain(results);
     let mut open: Vec<NodeId> = roots.flatten().collect();
     let mut reached = vec![false; graph.len()];

@@ -7,8 +7,8 @@ use crate::sorted::{SortedMap, SortedSet};
 use serde_json::Value;
 
 use super::graph::{Graph, NodeId, NodeShape};
-use super::show::joined;
 use crate::model::{Model, Presence, Shape as Typed, Ty};
+use crate::words::joined;
 
 /// Returns the choices of a node: those of a union, else the node itself.
 pub(crate) fn choices(graph: &Graph, id: NodeId) -> Vec<NodeId> {
@@ -294,8 +294,9 @@ impl<'g> Choices<'g> {
         }
         // A constant of its own tells it apart even if the others have none.
         let own_tag = own.tags.iter().find(|(name, values)| {
-            let mut rivals = rivals.iter();
-            rivals.all(|rival| rival.is_apart(name, values) != Some(false))
+            rivals
+                .iter()
+                .all(|rival| rival.is_apart(name, values) != Some(false))
         });
         if let (None, Some((name, value))) = (&tag_text, own_tag) {
             return format!("{name}={}", plain(value));

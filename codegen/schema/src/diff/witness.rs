@@ -5,14 +5,14 @@
 
 use crate::sorted::SortedSet;
 
-use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::graph::{Graph, GraphRest, NodeId, NodeShape};
 use super::judge::{refused, valid};
 use super::kind::ChangeKind;
 use super::mentioned::Mentioned;
-use super::path::{ExchangePart, PathSegment};
+use super::path::PathSegment;
+use super::row::Witness;
 use super::sample::{anything, beside_limit, between_bounds, minimal, samples, variations, varied};
 use super::site::{DifferenceDetail, SchemaDifference};
 use super::variants::choices;
@@ -25,21 +25,6 @@ const MAX_WAYS: usize = 6;
 
 /// Maximum depth of a text.
 const MAX_DEPTH: usize = 24;
-
-/// A text that is valid in one revision and not in the other.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Witness {
-    /// The side whose sender may send it.
-    pub valid_in: ComparedEnd,
-    /// The kind of the text: a message, a result or an error.
-    pub part: ExchangePart,
-    /// The text.
-    pub json: Value,
-    /// The parts of the old schema that constrain the place, as JSON pointers; one of them has to hold, none admits nothing.
-    pub old: Vec<String>,
-    /// The same of the new schema.
-    pub new: Vec<String>,
-}
 
 /// The value put at the place that differs.
 enum Put {

@@ -202,8 +202,10 @@ impl<'s> DraftBuilder<'s> {
         let Some(target) = &node.reference else {
             return Ok(None);
         };
-        let name = self.names.definition(target);
-        let name = name.map_or_else(|| rust_name(self.rules, target), str::to_owned);
+        let name = self
+            .names
+            .definition(target)
+            .map_or_else(|| rust_name(self.rules, target), str::to_owned);
         Ok(Some(Ty::Named(name)))
     }
 
@@ -283,8 +285,12 @@ impl<'s> DraftBuilder<'s> {
             || matches!(node.constant, Some(Value::String(_)))
             || (node.is_object() && has_members(node));
         if hoisted {
-            let names = self.rules.inline_names(place);
-            let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
+            let names: Vec<String> = self
+                .rules
+                .inline_names(place)
+                .into_iter()
+                .map(str::to_owned)
+                .collect();
             return self.hoist(node, place, &names);
         }
         match node.types.as_slice() {

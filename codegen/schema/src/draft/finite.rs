@@ -72,8 +72,10 @@ fn needs(shape: &Shape) -> (SortedSet<&str>, usize) {
 pub(super) fn open_endless(built: &mut BuiltModel, scope: &Scope) {
     let ranks = ranks(&built.model);
     let names = built.model.types.keys();
-    let endless = names.filter(|name| !ranks.contains_key(name.as_str()));
-    let endless: Vec<String> = endless.cloned().collect();
+    let endless: Vec<String> = names
+        .filter(|name| !ranks.contains_key(name.as_str()))
+        .cloned()
+        .collect();
     for name in endless {
         let expected = "expected a type that some finite JSON can have, found one whose every value holds another of it";
         opaque(built, scope, &name, Ty::Json, expected.to_owned());

@@ -107,8 +107,11 @@ struct Pairing<'m> {
 impl<'m> Pairing<'m> {
     /// Returns where the definition of a Rust name stands.
     fn pointer(&self, name: &str) -> String {
-        let definition = self.definitions.iter().find(|(_, rust)| *rust == name);
-        let definition = definition.map_or(name, |(definition, _)| definition);
+        let definition = self
+            .definitions
+            .iter()
+            .find(|(_, rust)| *rust == name)
+            .map_or(name, |(definition, _)| definition);
         format!("/$defs/{}", escaped(definition))
     }
 
@@ -173,8 +176,10 @@ impl<'m> Pairing<'m> {
                 Some(task) => {
                     let name = free(model, &format!("{}Outcome", roles::stem(request)));
                     let results = vec![rule.result.clone(), task.clone()];
-                    let types = results.iter().filter_map(|result| self.ty(result));
-                    let types: Vec<Ty> = types.collect();
+                    let types: Vec<Ty> = results
+                        .iter()
+                        .filter_map(|result| self.ty(result))
+                        .collect();
                     self.outcomes.push(TypeDef {
                         name: name.clone(),
                         definition: None,
@@ -193,8 +198,11 @@ impl<'m> Pairing<'m> {
 
     /// Several messages of one side that have one method: nothing says which of them is meant.
     fn asked_twice(&self, same: &[ModelMethod]) -> Decision {
-        let messages = same.iter().map(|method| format!("`{}`", method.message));
-        let messages = messages.collect::<Vec<_>>().join(" and ");
+        let messages = same
+            .iter()
+            .map(|method| format!("`{}`", method.message))
+            .collect::<Vec<_>>()
+            .join(" and ");
         let (name, message) = match same {
             [.., last] => (last.name.as_str(), last.message.as_str()),
             [] => ("", ""),

@@ -27,8 +27,9 @@ impl DraftBuilder<'_> {
             pointer: node.pointer.clone(),
             ..SchemaNode::default()
         };
-        let bare = (node.required.iter()).filter(|wire| !node.properties.contains_key(*wire));
-        let bare = bare.map(|wire| (wire, &any));
+        let bare = (node.required.iter())
+            .filter(|wire| !node.properties.contains_key(*wire))
+            .map(|wire| (wire, &any));
         let stated = node
             .properties
             .iter()

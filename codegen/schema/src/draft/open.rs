@@ -42,8 +42,11 @@ pub(crate) fn type_rule(scope: &Scope, definition: &str, name: &str) -> Settle {
 /// Lists unknown keywords: each has no effect, by the rules of JSON Schema.
 pub(super) fn unknown(schema: &Schema, scope: &Scope) -> Vec<Decision> {
     let of = |(pointer, value): &(String, serde_json::Value)| {
-        let keyword = pointer.rsplit('/').next().map(unescaped);
-        let keyword = keyword.unwrap_or_default();
+        let keyword = pointer
+            .rsplit('/')
+            .next()
+            .map(unescaped)
+            .unwrap_or_default();
         let mut settle = erratum(scope, pointer, Some(&value.to_string()), "remove = true");
         let teach = "# or teach codegen/schema/src/schema/parse.rs what it means\n";
         settle.stub.insert_str(0, teach);

@@ -23,8 +23,11 @@ pub(super) fn no_messages(
         let place = format!("/$defs/{}", escaped(name));
         odd.iter().any(|(other, _)| *other == place)
     };
-    let without = stands.iter().copied().filter(|name| !is_odd(name));
-    let without: Vec<&str> = without.collect();
+    let without: Vec<&str> = stands
+        .iter()
+        .copied()
+        .filter(|name| !is_odd(name))
+        .collect();
     let settle = if without.len() == stands.len() {
         // An inline entry has no name, so that the erratum cannot list the others without it.
         Settle::of(

@@ -32,8 +32,8 @@ impl Section {
         let stands = match into.files.remove(&self.path) {
             Some(bytes) => String::from_utf8(bytes).map_err(std::io::Error::other),
             None => fs::read_to_string(&path),
-        };
-        let stands = stands.map_err(|cause| Error::io("read", &path, cause))?;
+        }
+        .map_err(|cause| Error::io("read", &path, cause))?;
         let begin = format!("{BEGIN}{}\n", self.name);
         let parts = stands.split_once(&begin).and_then(|(before, rest)| {
             let (_, after) = rest.split_once(END)?;

@@ -21,8 +21,10 @@ impl Models<'_> {
         let mut errors = Vec::new();
         let pairs = self.all_pairs();
         let files: Vec<String> = pairs.iter().map(RevisionPair::file).collect();
-        let plans = pairs.iter().zip(&files);
-        let plans = plans.map(|(pair, name)| self.plan_pair(pair, spec.rules.get(name)));
+        let plans = pairs
+            .iter()
+            .zip(&files)
+            .map(|(pair, name)| self.plan_pair(pair, spec.rules.get(name)));
         let plans = Error::apart(plans, &mut errors);
         errors.extend(self.changes.faults(&pairs));
         // Rules between revisions that are not adjacent would never be looked at.
@@ -85,8 +87,10 @@ impl Models<'_> {
             extension, model, ..
         } = of;
         let base = self.get(&extension.revision)?;
-        let mut older = self.extensions.iter();
-        let older = older.find(|other| other.extension.name == pair.old);
+        let older = self
+            .extensions
+            .iter()
+            .find(|other| other.extension.name == pair.old);
         let (before, old) = match older {
             Some(older) => {
                 let own = older.extension.methods.iter().map(|method| &method.name);
@@ -178,9 +182,11 @@ fn side<'m>(of: &'m RevisionModel<'_>, errors: &'m [(i64, String)]) -> PairSide<
 
 /// Returns a model with these methods alone.
 fn with_methods(model: &Model, names: &[&String]) -> Model {
-    let mut model = model.clone();
-    model.methods.retain(|method| names.contains(&&method.name));
-    model
+    let mut subset = model.clone();
+    subset
+        .methods
+        .retain(|method| names.contains(&&method.name));
+    subset
 }
 
 /// Returns the error codes that a peer of a revision may send: those that are said of it, and what else its schema carries.

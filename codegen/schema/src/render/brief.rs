@@ -9,9 +9,9 @@ use super::places::{holder, limited, name, within};
 use super::themes::{ThemeChange, changes};
 use crate::diff::{
     ChangeKind, ChangeLevel, Diff, DiffRow, ExchangePart, Extracted, View, WirePath, bare, channel,
-    joined,
 };
 use crate::model::{Direction, MethodKind};
+use crate::words::joined;
 
 /// A line of the summary.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -253,8 +253,9 @@ fn items(change: &ThemeChange<'_>, inputs: &SortedSet<&str>) -> Vec<(Head, Brief
             let mut ends = [holder(&from), holder(&paths)];
             if ends[0] == ends[1] {
                 // Within one exchange its parts tell the ends apart, or else the ways to the two places.
-                let parts = [&from, &paths].map(|paths| paths.first().map(|path| path.part));
-                let parts = parts.map(|part| part.unwrap_or(ExchangePart::Message).as_str());
+                let parts = [&from, &paths]
+                    .map(|paths| paths.first().map(|path| path.part))
+                    .map(|part| part.unwrap_or(ExchangePart::Message).as_str());
                 let place =
                     |paths: &[&WirePath]| paths.first().map_or("$", |path| path.path()).to_owned();
                 ends = if parts[0] == parts[1] {

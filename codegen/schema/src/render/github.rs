@@ -5,10 +5,11 @@ use std::fmt::Write;
 
 use crate::sorted::SortedMap;
 
-use super::text::{counted, headline};
+use super::text::headline;
 use super::themes::ThemeChange;
 use super::{change_line, one_line};
 use crate::diff::{ChangeLevel, Diff, DiffRow};
+use crate::words::counted;
 
 /// Maximum number of annotations of a severity in a workflow, without the one that counts the others.
 const MAX_SHOWN: usize = 9;
@@ -85,7 +86,9 @@ fn command(severity: &str, place: Option<(&str, usize)>, title: &str, message: &
             .replace('\n', "%0A")
     };
     let property = |text: &str| data(text).replace(':', "%3A").replace(',', "%2C");
-    let place = place.map(|(file, line)| format!("file={},line={line},", property(file)));
-    let (place, title) = (place.unwrap_or_default(), property(title));
-    format!("::{severity} {place}title={title}::{}\n", data(message))
+    let location = place.map_or_else(String::new, |(file, line)| {
+        format!("file={},line={line},", property(file))
+    });
+    let title = property(title);
+    format!("::{severity} {location}title={title}::{}\n", data(message))
 }

@@ -108,12 +108,17 @@ fn pair(index: usize, open: bool, diff: &Diff) -> Value {
     let headline = headline(diff, &summary);
     // Links to it and into it begin with this id.
     let id = link(&format!("{}..{}", diff.old, diff.new));
-    let groups = themes(diff).into_iter().map(|theme| {
-        let cards = theme.changes.iter();
-        let cards: Value = cards.map(|change| card::of(&id, diff, change)).collect();
-        (theme.id, cards)
-    });
-    let groups: Value = groups.collect();
+    let groups: Value = themes(diff)
+        .into_iter()
+        .map(|theme| {
+            let cards: Value = theme
+                .changes
+                .iter()
+                .map(|change| card::of(&id, diff, change))
+                .collect();
+            (theme.id, cards)
+        })
+        .collect();
     let ignored = diff.ignored.iter().map(|ignored| {
         let path = ignored.row.paths.first().map(ToString::to_string);
         let what = format!("{} {}", ignored.row.kind, path.unwrap_or_default());

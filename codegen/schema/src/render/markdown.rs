@@ -3,11 +3,12 @@
 use std::fmt::Write;
 
 use super::brief::brief;
-use super::text::{conclusion, counted};
+use super::text::conclusion;
 use super::themes::{ThemeChange, themes};
 use super::{one_line, prose_groups, verdict_word};
 use crate::diff::{ChangeLevel, Diff, Prose, WirePath};
 use crate::naming::capitalized;
+use crate::words::counted;
 
 /// Maximum number of wire paths of a row that are spelled out.
 const SHOWN_PATHS: usize = 4;

@@ -15,10 +15,10 @@ use mcp_wire::steers;
 
 use crate::diff::{
     ChangeKind, Diff, DiffRow, DirectionVerdict, Meaning, MetRule, Prose, RefusingTransport, View,
-    joined,
 };
 use crate::shims::{MethodSender, PROVEN};
 use crate::sorted::{SortedMap, SortedSet};
+use crate::words::joined;
 
 /// Returns `rejected`, `rejected over HTTP`, `ignored`, `misinterpreted` or `ok`.
 #[must_use]
@@ -66,8 +66,9 @@ pub fn rules_words(diff: &Diff, change: &themes::ThemeChange<'_>) -> Option<Stri
             several => format!("rules {}", joined(several.iter().map(String::as_str), ", ")),
         }),
         several => {
-            let told = several.iter();
-            let told = told.map(|(step, rules)| format!("{step} {}", rules.join(", ")));
+            let told = several
+                .iter()
+                .map(|(step, rules)| format!("{step} {}", rules.join(", ")));
             Some(format!("rules {}", joined(told, " | ")))
         }
     }
@@ -110,12 +111,14 @@ pub fn prose_groups(diff: &Diff) -> Vec<(String, Vec<&Prose>)> {
             .or_default()
             .push(change);
     }
-    let groups = groups.into_iter().map(|((binds, over), changes)| {
-        let peers = peers(binds);
-        let over = over.map(|over| format!(", over {}", over.name()));
-        (format!("{peers}{}", over.unwrap_or_default()), changes)
-    });
-    groups.collect()
+    groups
+        .into_iter()
+        .map(|((binds, over), changes)| {
+            let peers = peers(binds);
+            let transport = over.map_or_else(String::new, |over| format!(", over {}", over.name()));
+            (format!("{peers}{transport}"), changes)
+        })
+        .collect()
 }
 
 /// Returns what stood there and what stands there, in one line; empty where the kind says it all.

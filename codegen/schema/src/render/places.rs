@@ -1,7 +1,8 @@
 //! Words for the places of a change: what a member is called, and in which messages it is.
 
-use crate::diff::{DiffRow, ExchangePart, PathSegment, WirePath, bare, joined};
+use crate::diff::{DiffRow, ExchangePart, PathSegment, WirePath, bare};
 use crate::sorted::SortedSet;
+use crate::words::joined;
 
 /// From how many methods on their number says more than their names.
 const MANY: usize = 3;

@@ -6,7 +6,8 @@ use std::fmt::Write;
 use super::brief::brief;
 use super::themes::{ThemeChange, themes};
 use super::{one_line, prose_groups, rules_words, verdict_word};
-use crate::diff::{ChangeKind, ChangeLevel, Diff, DiffRow, Prose, Summary, joined};
+use crate::diff::{ChangeKind, ChangeLevel, Diff, DiffRow, Prose, Summary};
+use crate::words::{counted, joined};
 
 /// The layout of a text.
 #[derive(Debug, Clone, Copy, Default)]
@@ -80,19 +81,16 @@ pub fn headline(diff: &Diff, summary: &Summary) -> String {
         };
         return format!("{old} -> {new}{raw}: {what}{known}{hidden}");
     }
-    let levels = summary.levels.iter();
-    let levels = levels.map(|count| format!("{} {}", count.rows, count.id));
+    let levels = summary
+        .levels
+        .iter()
+        .map(|count| format!("{} {}", count.rows, count.id));
     format!(
         "{old} -> {new}{raw}: {} on {}: {}{hidden}",
         counted(summary.rows, "change"),
         counted(summary.wire_paths, "wire path"),
         joined(levels, ", ")
     )
-}
-
-/// Returns a number of things, in words.
-pub(super) fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Returns the second line: what it comes to, on both axes.
@@ -292,8 +290,10 @@ impl TextReport {
         }
         let from = self.some_of(change.from().map(ToString::to_string).collect(), false);
         paths.extend(from.into_iter().map(|path| format!("from {path}")));
-        let first = paths.first().or(row.subject.as_ref());
-        let first = first.map_or("", String::as_str);
+        let first = paths
+            .first()
+            .or(row.subject.as_ref())
+            .map_or("", String::as_str);
         self.line(&format!("  {level}{kind} {}", one_line(first)));
         for path in paths.iter().skip(1) {
             self.line(&format!("{:40}{path}", ""));

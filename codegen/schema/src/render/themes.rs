@@ -3,7 +3,8 @@
 use crate::sorted::{SortedMap, SortedSet};
 use std::cmp::Reverse;
 
-use crate::diff::{ChangeKind, Diff, DiffRow, ExchangePart, WirePath, joined};
+use crate::diff::{ChangeKind, Diff, DiffRow, ExchangePart, WirePath};
+use crate::words::joined;
 
 use super::change_line;
 use crate::model::Direction;
@@ -67,8 +68,10 @@ pub fn themes(diff: &Diff) -> Vec<Theme<'_>> {
         (theme.changes).sort_by_key(|change| Reverse(change.lead().level));
     }
     themes.sort_by_cached_key(|theme| {
-        let general = GENERAL.iter().position(|id| *id == theme.id);
-        let general = general.unwrap_or(GENERAL.len());
+        let general = GENERAL
+            .iter()
+            .position(|id| *id == theme.id)
+            .unwrap_or(GENERAL.len());
         let worst = theme.changes.first().map(|change| change.lead().level);
         (theme.id == NAMES, general, Reverse(worst), theme.id.clone())
     });
@@ -131,8 +134,9 @@ fn is_of_messages(kind: ChangeKind) -> bool {
 }
 
 fn areas<'d>(diff: &'d Diff, paths: impl Iterator<Item = &'d WirePath>) -> SortedSet<&'d String> {
-    let methods = paths.map(|path| &path.method);
-    let methods = methods.filter(|method| *method != "*");
+    let methods = paths
+        .map(|path| &path.method)
+        .filter(|method| *method != "*");
     methods
         .map(|method| diff.areas.get(method).unwrap_or(method))
         .collect()
@@ -259,7 +263,7 @@ impl<'d> ThemeChange<'d> {
                 }
             }
         }
-        let groups = groups.into_iter().map(|(text, mut others)| {
+        let lines = groups.into_iter().map(|(text, mut others)| {
             others.retain(|method| *method != "*");
             let more = others.len().saturating_sub(ALSO);
             others.truncate(ALSO);
@@ -271,7 +275,7 @@ impl<'d> ThemeChange<'d> {
             };
             (text, remark)
         });
-        groups.collect()
+        lines.collect()
     }
 
     /// Returns, of what moved, where it was.
@@ -303,8 +307,12 @@ impl<'d> ThemeChange<'d> {
     /// Returns the errata behind all of it, in one line; `None` if part of it is there without any.
     #[must_use]
     pub fn errata(&self) -> Option<String> {
-        let errata = self.rows.iter().flat_map(|row| &row.errata);
-        let errata: SortedSet<&str> = errata.map(String::as_str).collect();
+        let errata: SortedSet<&str> = self
+            .rows
+            .iter()
+            .flat_map(|row| &row.errata)
+            .map(String::as_str)
+            .collect();
         let all = self.rows.iter().all(|row| !row.errata.is_empty());
         all.then(|| joined(errata, ", "))
     }

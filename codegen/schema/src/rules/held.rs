@@ -71,8 +71,9 @@ impl<'r> HeldRules<'r> {
         rows: &'l [Spanned<T>],
         is_of: impl Fn(&T) -> bool,
     ) -> Vec<&'l Spanned<T>> {
-        let held = rows.iter();
-        let held = held.filter(|row| self.holds(rules, row.get_ref()) && is_of(row.get_ref()));
+        let held = rows
+            .iter()
+            .filter(|row| self.holds(rules, row.get_ref()) && is_of(row.get_ref()));
         let (ranged, always): (Vec<_>, Vec<_>) =
             held.partition(|row| row.get_ref().range() != [None, None]);
         [ranged, always].concat()
@@ -142,8 +143,9 @@ impl<'r> HeldRules<'r> {
         self.layers().find_map(|rules| {
             let Rules { names, .. } = rules;
 
-            let row = self.row(rules, &names.rules.member, |row| row.at == whole);
-            let row = row.or_else(|| self.row(rules, &names.rules.member, |row| row.at == wire));
+            let row = self
+                .row(rules, &names.rules.member, |row| row.at == whole)
+                .or_else(|| self.row(rules, &names.rules.member, |row| row.at == wire));
             if let Some(row) = row {
                 return Some(names.mark(row).name.as_str());
             }

@@ -64,7 +64,7 @@ pub enum MistakeValueKind {
 
 /// A mistake in a member, and what becomes of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MistakeRow {
+pub struct ModelMistake {
     /// The Rust names of the types and unions that have the member; empty for all.
     pub of: SortedSet<String>,
     /// The member on the wire; empty for each.
@@ -169,7 +169,7 @@ impl MistakeRules {
 
 impl MistakeRule {
     /// Returns what it comes to for some models; `None` if it matches nothing in them.
-    pub(super) fn mistake(&self, models: &[&Model]) -> Option<MistakeRow> {
+    pub(super) fn mistake(&self, models: &[&Model]) -> Option<ModelMistake> {
         let (ty, member) = self.place()?;
         let all = models
             .iter()
@@ -196,14 +196,17 @@ impl MistakeRule {
             return None;
         }
         // A union may miss the member by which it is decided.
-        let unions = models.iter().flat_map(|model| model.types.values());
-        let unions = unions.filter(|def| match &def.shape {
-            Shape::Union(union) => (union.variants.iter())
-                .any(|variant| variant.ty.name().is_some_and(|name| of.contains(name))),
-            _ => false,
-        });
-        let unions: SortedSet<String> = unions.map(|def| def.name.clone()).collect();
-        Some(MistakeRow {
+        let unions: SortedSet<String> = models
+            .iter()
+            .flat_map(|model| model.types.values())
+            .filter(|def| match &def.shape {
+                Shape::Union(union) => (union.variants.iter())
+                    .any(|variant| variant.ty.name().is_some_and(|name| of.contains(name))),
+                _ => false,
+            })
+            .map(|def| def.name.clone())
+            .collect();
+        Some(ModelMistake {
             of: match ty {
                 "*" => SortedSet::new(),
                 _ => of.into_iter().chain(unions).collect(),

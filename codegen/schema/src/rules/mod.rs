@@ -27,7 +27,7 @@ use constructors::Constructors;
 pub use constructors::InitialValue;
 pub(crate) use held::HeldRules;
 use mistakes::MistakeRules;
-pub use mistakes::{MistakeRow, MistakeTreatment, MistakeValueKind};
+pub use mistakes::{MistakeTreatment, MistakeValueKind, ModelMistake};
 pub use pattern::matches;
 use source::RuleSource;
 
@@ -250,8 +250,7 @@ impl Rules {
     fn out_of_range(&self) -> Vec<Error> {
         let (names, order) = (&self.names, &self.order);
         let (shapes, unions, constructors) = (&self.shapes, &self.unions, &self.constructors);
-        let runtime = names.rules.runtime.iter();
-        let runtime = runtime.flat_map(|(of, row)| {
+        let runtime = names.rules.runtime.iter().flat_map(|(of, row)| {
             faults(&names.file, order, std::slice::from_ref(row), |_| {
                 format!("runtime type `{of}`")
             })
@@ -298,8 +297,11 @@ impl Rules {
                 )
             }));
         }
-        let rows = names.rules.r#type.iter();
-        let rows = rows.map(|row| (row.span().start, row.get_ref().label(), &row.get_ref().name));
+        let rows = names
+            .rules
+            .r#type
+            .iter()
+            .map(|row| (row.span().start, row.get_ref().label(), &row.get_ref().name));
         let of_members = names.rules.member.iter();
         let of_members =
             of_members.map(|row| (row.span().start, row.get_ref().label(), &row.get_ref().name));
@@ -314,9 +316,8 @@ impl Rules {
     }
 
     /// Returns what stands for mistakes in members of some models, in the order of the rules.
-    pub(crate) fn mistakes(&self, models: &[&Model]) -> Vec<MistakeRow> {
-        let rules = self.mistakes.rules.mistake.iter();
-        let rules = rules.filter_map(|rule| {
+    pub(crate) fn mistakes(&self, models: &[&Model]) -> Vec<ModelMistake> {
+        let rules = self.mistakes.rules.mistake.iter().filter_map(|rule| {
             let mistake = rule.get_ref().mistake(models)?;
             self.mistakes.mark(rule);
             Some(mistake)

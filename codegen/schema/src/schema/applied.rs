@@ -124,8 +124,10 @@ fn admits_everything(schema: &Value) -> bool {
 }
 
 fn refuses_everything(schema: &Value) -> bool {
-    let negated = schema.as_object().filter(|members| members.len() == 1);
-    let negated = negated.and_then(|members| members.get("not"));
+    let negated = schema
+        .as_object()
+        .filter(|members| members.len() == 1)
+        .and_then(|members| members.get("not"));
     *schema == Value::Bool(false) || negated.is_some_and(admits_everything)
 }
 
@@ -204,8 +206,11 @@ pub(crate) fn target(place: &str, value: &Value) -> Option<String> {
 /// Returns the patterns that stand in these limits.
 pub(crate) fn patterns(limits: &SortedMap<String, Value>) -> Vec<String> {
     let own = limits.get("pattern").and_then(Value::as_str);
-    let names = limits.get("patternProperties").and_then(Value::as_object);
-    let names = names.into_iter().flat_map(|names| names.keys().cloned());
+    let names = limits
+        .get("patternProperties")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flat_map(|names| names.keys().cloned());
     own.map(str::to_owned).into_iter().chain(names).collect()
 }
 

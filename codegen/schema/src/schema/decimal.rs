@@ -17,8 +17,8 @@ impl Decimal {
         let text = value.as_number()?.to_string();
         let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((&text, "0"));
         let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-        let exponent: i64 = exponent.parse().ok()?;
-        let places = i64::try_from(fraction.len()).ok()?.checked_sub(exponent)?;
+        let power: i64 = exponent.parse().ok()?;
+        let places = i64::try_from(fraction.len()).ok()?.checked_sub(power)?;
         let digits: i128 = format!("{whole}{fraction}").parse().ok()?;
         if !(-MAX_DIGITS..=MAX_DIGITS).contains(&places) {
             return None;

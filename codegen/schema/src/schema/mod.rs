@@ -155,8 +155,8 @@ impl Constraints {
     /// Returns whether a bound admits less than the one before it; `None` for two values that are no bounds.
     pub(crate) fn is_tighter(name: &str, before: &Value, now: &Value) -> Option<bool> {
         let (before, now) = (before.as_f64()?, now.as_f64()?);
-        let name = name.trim_start_matches("exclusive").to_lowercase();
-        match name.get(..3)? {
+        let bound = name.trim_start_matches("exclusive").to_lowercase();
+        match bound.get(..3)? {
             "min" => Some(now > before),
             "max" => Some(now < before),
             _ => None,

@@ -177,9 +177,11 @@ impl SchemaParser<'_> {
         if nodes.is_empty() {
             return Err(self.error(at, "at least one schema", "an empty array"));
         }
-        let nodes = nodes.iter().enumerate();
-        let nodes = nodes.map(|(index, node)| self.node(node, format!("{at}/{index}")));
-        nodes.collect()
+        nodes
+            .iter()
+            .enumerate()
+            .map(|(index, node)| self.node(node, format!("{at}/{index}")))
+            .collect()
     }
 
     /// Returns the name of the definition that is referred to; `None` for another place of the schema.

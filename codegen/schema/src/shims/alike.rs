@@ -12,8 +12,10 @@ pub(super) fn unreached(
     [up, down]: [&[Conversion]; 2],
 ) -> SortedSet<String> {
     let converted = [up, down].map(|way| -> SortedSet<&str> {
-        let named = way.iter().map(|one| &one.from);
-        let named = named.filter(|end| matches!(end, PairEnd::Type(_)));
+        let named = way
+            .iter()
+            .map(|one| &one.from)
+            .filter(|end| matches!(end, PairEnd::Type(_)));
         named.map(PairEnd::name).collect()
     });
     let both = |name: &str| converted.iter().all(|names| names.contains(name));

@@ -94,8 +94,9 @@ fn place(spec: &Spec, pairs: &[RevisionPair], label: &str) -> Option<[usize; 2]>
     if let Some(at) = ids.iter().position(|id| same(id)) {
         return Some([at, at]);
     }
-    let before = (spec.revisions.iter()).take_while(|other| other.id != known.id);
-    let before = before.filter_map(|other| ids.iter().position(|id| **id == other.id));
+    let before = (spec.revisions.iter())
+        .take_while(|other| other.id != known.id)
+        .filter_map(|other| ids.iter().position(|id| **id == other.id));
     let after = before.last().filter(|at| at + 1 < ids.len())?;
     (known.status == RevisionStage::Candidate).then_some([after, after + 1])
 }

@@ -12,11 +12,13 @@ use crate::model::Rest;
 /// Marks the conversions of one direction.
 pub(super) fn mark(conversions: &mut [Conversion]) {
     let places: SortedMap<_, _> = conversions.iter().map(ends).zip(0..).collect();
-    let calls = conversions.iter().map(|one| {
-        let called = one.body.transfers().into_iter().filter_map(target);
-        called.map(|ends| places.get(&ends).copied()).collect()
-    });
-    let calls: Vec<Vec<Option<usize>>> = calls.collect();
+    let calls: Vec<Vec<Option<usize>>> = conversions
+        .iter()
+        .map(|one| {
+            let called = one.body.transfers().into_iter().filter_map(target);
+            called.map(|ends| places.get(&ends).copied()).collect()
+        })
+        .collect();
     // A conversion can come to all that the conversions can that it calls.
     let closed = |those: fn(&ConversionBody, &PairEnd) -> bool| {
         let all = conversions.iter().enumerate();
@@ -46,8 +48,11 @@ pub fn largest<T: Ord + Clone>(
     holds: impl Fn(&T, &SortedSet<T>) -> bool,
 ) -> SortedSet<T> {
     loop {
-        let gone = set.iter().filter(|one| !holds(one, &set));
-        let gone: Vec<T> = gone.cloned().collect();
+        let gone: Vec<T> = set
+            .iter()
+            .filter(|one| !holds(one, &set))
+            .cloned()
+            .collect();
         if gone.is_empty() {
             return set;
         }

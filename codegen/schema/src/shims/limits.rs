@@ -141,13 +141,13 @@ impl<'g> MemberLimits<'g> {
         while let Some((site, way, hidden)) = ahead.pop() {
             let site = &comparer.sites[site];
             let inside = |segments: &[PathSegment]| -> Option<Vec<PathSegment>> {
-                let segments = segments.get(hidden..).unwrap_or_default();
-                (to_the_end || !is_named(segments)).then(|| [&way, segments].concat())
+                let inner = segments.get(hidden..).unwrap_or_default();
+                (to_the_end || !is_named(inner)).then(|| [&way, inner].concat())
             };
             for finding in &site.findings {
-                let mut finding = finding.clone();
+                let mut difference = finding.clone();
                 // A conversion keeps every member that its object does not name.
-                finding.kind = match (&finding.detail, finding.kind) {
+                difference.kind = match (&difference.detail, difference.kind) {
                     (DifferenceDetail::Unnamed(GraphRest::Open), ChangeKind::TypeWidened) => {
                         ChangeKind::MemberRemoved
                     }
@@ -156,8 +156,8 @@ impl<'g> MemberLimits<'g> {
                     }
                     (_, kind) => kind,
                 };
-                let inside = inside(&finding.segments);
-                found.extend(inside.map(|inside| (inside, finding.clone())));
+                let inside = inside(&difference.segments);
+                found.extend(inside.map(|inside| (inside, difference.clone())));
             }
             for (segments, child) in &site.edges {
                 if let Some(inside) = inside(segments).filter(|_| seen.insert(*child)) {
@@ -238,8 +238,8 @@ fn asked(
         } else {
             "it"
         };
-        let only = only.filter(|only| narrows && !only.is_string());
-        let asks = only.map(|only| format!("{it} is {only} in the target"));
+        let stated = only.filter(|only| narrows && !only.is_string());
+        let asks = stated.map(|stated| format!("{it} is {stated} in the target"));
         return asks.into_iter().collect();
     }
     let is = |words: &str| vec![format!("it is {words} in the target")];

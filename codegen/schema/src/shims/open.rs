@@ -164,11 +164,11 @@ fn settle(
                 continue;
             }
             ProposedRow::Covers([owner, member]) => {
-                let way = way.unwrap_or(StepDirection::Up);
+                let direction = way.unwrap_or(StepDirection::Up);
                 let example = example("type", owner, [(None, "", None)]);
                 let [owner, member] = [owner, member].map(|name| quoted(name));
                 format!(
-                    "[[rule]]\nid = \"{id}\"\nat = {owner}\n{way} = {{ before = \"\" }}\ncovers = [{member}]\n{tail}{example}"
+                    "[[rule]]\nid = \"{id}\"\nat = {owner}\n{direction} = {{ before = \"\" }}\ncovers = [{member}]\n{tail}{example}"
                 )
             }
             ProposedRow::Rename([old, new]) => {
@@ -247,8 +247,8 @@ fn example<'p>(
     name: &str,
     rows: impl IntoIterator<Item = (Option<StepDirection>, &'p str, Option<&'p str>)>,
 ) -> String {
-    let rows = rows.into_iter().map(|(way, action, lost)| {
-        let way = way.map_or_else(String::new, |way| format!("way = \"{way}\", "));
+    let lines = rows.into_iter().map(|(way, action, lost)| {
+        let direction = way.map_or_else(String::new, |way| format!("way = \"{way}\", "));
         let loses = lost.map_or_else(String::new, |member| {
             let pointer = quoted(&format!("/{}", escaped(member)));
             format!(", loses = [{pointer}]")
@@ -260,7 +260,7 @@ fn example<'p>(
             None => String::new(),
         };
         let name = quoted(name);
-        format!("  {{ {of} = {name}, {way}input = '', output = '{output}'{loses} }},\n")
+        format!("  {{ {of} = {name}, {direction}input = '', output = '{output}'{loses} }},\n")
     });
-    format!("example = [\n{}]\n", rows.collect::<String>())
+    format!("example = [\n{}]\n", lines.collect::<String>())
 }

@@ -134,7 +134,7 @@ fn next(transfer: &Transfer, trail: Trail) -> Option<((PairEnd, PairEnd), Trail)
 }
 
 fn to(trail: &Trail, place: DiffLocation) -> Trail {
-    let mut trail = trail.clone();
-    trail.push(&place);
-    trail
+    let mut longer = trail.clone();
+    longer.push(&place);
+    longer
 }

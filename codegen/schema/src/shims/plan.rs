@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::pair::MethodSender;
 use super::pair::{RevisionPair, StepDirection};
-use super::rules::{Action, MethodAction, RuleLossKind, SessionFact, Trivial};
+use super::rules::{Action, MethodAction, RuleFacts, SessionFact};
 use crate::decision::Decision;
 use crate::model::Rest;
 use mcp_convert::Adapter;
@@ -32,21 +32,6 @@ pub struct PairPlan {
     pub open: Vec<Decision>,
     /// The rules that record losses and stops.
     pub rules: Vec<RuleFacts>,
-}
-
-/// A rule as conversions are handed it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct RuleFacts {
-    /// Its id, of which a pair has one each.
-    pub id: String,
-    /// The gravity of its losses.
-    pub loss: Option<RuleLossKind>,
-    /// The gravity of a loss without the part that counts.
-    pub lesser: Option<RuleLossKind>,
-    /// The values that are of that lesser kind.
-    pub trivial: Option<Trivial>,
-    /// Why it is as it is.
-    pub reason: String,
 }
 
 impl PairPlan {

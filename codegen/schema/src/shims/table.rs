@@ -81,8 +81,11 @@ fn example(text: &mut String, sample: &Sample<'_>) {
     let _ = writeln!(text, "  e.g.  {way}, {of}: {input}");
     let _ = writeln!(text, "     -> {ending}");
     if !sample.loses.is_empty() {
-        let places = sample.loses.iter().map(|place| format!("`{place}`"));
-        let places: Vec<String> = places.collect();
+        let places: Vec<String> = sample
+            .loses
+            .iter()
+            .map(|place| format!("`{place}`"))
+            .collect();
         let _ = writeln!(text, "        recorded at {}", places.join(", "));
     }
 }

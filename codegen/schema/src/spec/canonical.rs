@@ -145,9 +145,9 @@ fn carried_over(upstream: &Value, file: &str) -> Result<(Value, Vec<(String, Str
         Some(DIALECT) => Dialect::Draft2020,
         _ => {
             let expected = format!("\"{DIALECT}\" or \"http://json-schema.org/draft-07/schema#\"");
-            let stated = stated.map_or_else(|| "nothing".to_owned(), shown);
             let help = "a new dialect needs a look at which keywords change their meaning: codegen/schema/src/spec/canonical.rs";
-            return Err(wrong("/$schema", &expected, &stated, help));
+            let found = stated.map_or_else(|| "nothing".to_owned(), shown);
+            return Err(wrong("/$schema", &expected, &found, help));
         }
     };
     let mut walk = CanonicalWalk {

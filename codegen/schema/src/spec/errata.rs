@@ -242,12 +242,12 @@ fn put_all<'e>(
     schema: &Value,
     errata: impl IntoIterator<Item = &'e Erratum>,
 ) -> (Value, Vec<&'e Erratum>, Vec<Problem<'e>>) {
-    let mut schema = schema.clone();
+    let mut corrected = schema.clone();
     let (mut applied, mut all) = (Vec::new(), Vec::new());
     for erratum in errata {
         let places = erratum.at.iter();
         let problems: Vec<String> = places
-            .filter_map(|pointer| put(&mut schema, pointer, erratum).err())
+            .filter_map(|pointer| put(&mut corrected, pointer, erratum).err())
             .collect();
         let whole = problems.len() == erratum.at.len();
         if !whole {
@@ -255,7 +255,7 @@ fn put_all<'e>(
         }
         all.extend((problems.into_iter()).map(|problem| (erratum, whole, problem)));
     }
-    (schema, applied, all)
+    (corrected, applied, all)
 }
 
 /// Leaves out those errata without which a mended schema is in canonical form; returns it, the others, and what is wrong.

@@ -272,8 +272,11 @@ impl ErrorRules {
 
 /// Returns the constant values of `code`, directly or in the parts of an `allOf`, in the definition or its `error`.
 fn codes(schema: &Value) -> Vec<i64> {
-    let parts = schema.get("allOf").and_then(Value::as_array);
-    let parts = parts.into_iter().flatten();
+    let parts = schema
+        .get("allOf")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten();
     let within = parts.chain(schema.pointer("/properties/error"));
     let stated = schema.pointer("/properties/code/const");
     (stated.and_then(Value::as_i64).into_iter())

@@ -246,9 +246,13 @@ impl RangedRow {
         } else {
             (first.place_of(UNTIL), first.place_of(SINCE))
         };
-        let below = below.map_or(text.len(), |place| place.end);
         let until = sheet::quoted(until);
-        sheet::with_value(text, (UNTIL, stands), below, Some(&until))
+        sheet::with_value(
+            text,
+            (UNTIL, stands),
+            below.map_or(text.len(), |place| place.end),
+            Some(&until),
+        )
     }
 }
 

@@ -42,8 +42,8 @@ pub fn parse(file: &str, text: &str) -> Result<Value, Error> {
         .and_then(|value| reader.end().map(|()| value))
         .map_err(|error| {
             let place = format!(" at line {} column {}", error.line(), error.column());
-            let message = error.to_string();
-            let message = message.strip_suffix(&place).unwrap_or(&message);
+            let printed = error.to_string();
+            let message = printed.strip_suffix(&place).unwrap_or(&printed);
             if message == TOO_DEEP {
                 let problem = format!("expected at most {MAX_DEPTH} levels of nesting, found more: give the inner parts definitions of their own");
                 let place = FileLocation::Column(error.line(), error.column());

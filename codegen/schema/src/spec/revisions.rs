@@ -240,8 +240,9 @@ pub(crate) fn with_row(
         None => (rows.iter()).rfind(|row| status == RevisionStage::Draft || !row.is_draft()),
     };
     let text = &file.text;
-    let beside = previous.or(rows.first());
-    let beside = beside.map_or(Ok(None), |row| entry(file, row.id()))?;
+    let beside = previous
+        .or(rows.first())
+        .map_or(Ok(None), |row| entry(file, row.id()))?;
     let at = match beside {
         // Nothing goes before the new one, so it goes before the first header.
         Some(first) if previous.is_none() => first.span.start,
@@ -288,8 +289,9 @@ pub(super) fn confirm(
     let value = confirmed.map(|facts| match facts {
         [] => "[]".to_owned(),
         facts => {
-            let facts = facts.iter();
-            let lines = facts.map(|fact| format!("  {},\n", sheet::quoted(fact)));
+            let lines = facts
+                .iter()
+                .map(|fact| format!("  {},\n", sheet::quoted(fact)));
             format!("[\n{}]", lines.collect::<String>())
         }
     });

@@ -78,8 +78,9 @@ pub(crate) fn takes(revision: &Revision, method: &str, member: &str) -> bool {
         }
         let named = (schema.get("$ref").and_then(Value::as_str))
             .and_then(|name| revision.definition(name.strip_prefix("#/$defs/")?));
-        let choices = ["anyOf", "oneOf", "allOf"].iter();
-        let choices = choices.filter_map(|key| schema.get(key)?.as_array());
+        let choices = ["anyOf", "oneOf", "allOf"]
+            .iter()
+            .filter_map(|key| schema.get(key)?.as_array());
         let mut below = named.into_iter().chain(choices.flatten());
         // A reference may lead back to where it stands.
         depth < 8 && below.any(|schema| has(revision, schema, member, depth + 1))

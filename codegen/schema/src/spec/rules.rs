@@ -90,8 +90,11 @@ impl RuleFile {
 
 /// Returns what is not TOML, or not the TOML that a file holds.
 pub(super) fn not_toml(file: &str, line: usize, message: &str) -> Error {
-    let message = message.trim_end().replace('\n', "; ");
-    Error::text(file, FileLocation::Line(line), message)
+    Error::text(
+        file,
+        FileLocation::Line(line),
+        message.trim_end().replace('\n', "; "),
+    )
 }
 
 /// The rule files of a spec, by their path below the spec directory (`names.toml`, `shims/a..b.toml`), which failures print

@@ -39,14 +39,14 @@ impl SpecDirectory {
         let mut taken = self.clone();
         let of_schemas = open.decisions.iter();
         for decision in of_schemas.filter(|one| !matches!(one.scope, Scope::Pair(_))) {
-            let stub = (decision.settle.stub.lines())
+            let stub: String = (decision.settle.stub.lines())
                 .filter(|line| !line.starts_with('#'))
                 .map(|line| match line {
                     "reason = \"\"" => "reason = \"-\"\n".to_owned(),
                     "source = \"\"" => "source = \"-\"\n".to_owned(),
                     line => format!("{line}\n"),
-                });
-            let stub: String = stub.collect();
+                })
+                .collect();
             // An empty value that is left is for a person to fill in.
             if !stub.contains("= \"\"") {
                 taken.stub(decision, &stub);
@@ -68,9 +68,9 @@ impl SpecDirectory {
 
     /// Writes a stub of a decision, unless it is there already.
     fn stub(&mut self, decision: &Decision, stub: &str) -> bool {
-        let stub = stub.trim_end();
+        let trimmed = stub.trim_end();
         let text = self.files.entry(decision.settle.file.clone()).or_default();
-        if text.contains(stub) {
+        if text.contains(trimmed) {
             return false;
         }
         if let (true, Scope::Pair(pair)) = (text.is_empty(), &decision.scope) {
@@ -79,7 +79,7 @@ impl SpecDirectory {
         let open = decision.open.replace(char::is_control, " ");
         let why = format!("# To decide: {open}.\n");
         // A line belongs into its table, which stands there once.
-        let table = stub.split_once('\n').filter(|_| !is_row(decision));
+        let table = trimmed.split_once('\n').filter(|_| !is_row(decision));
         let place = table.and_then(|(header, line)| {
             let at = format!("\n{text}").find(&format!("\n{header}\n"))?;
             Some((at + header.len() + 1, line))
@@ -87,7 +87,7 @@ impl SpecDirectory {
         match place {
             Some((_, line)) if text.contains(line) => return false,
             Some((at, line)) => text.insert_str(at, &format!("{why}{line}\n")),
-            None => *text = sheet::with_block(text, text.len(), &format!("{why}{stub}\n")),
+            None => *text = sheet::with_block(text, text.len(), &format!("{why}{trimmed}\n")),
         }
         true
     }

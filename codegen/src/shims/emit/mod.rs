@@ -206,8 +206,8 @@ impl Emitter {
         match body {
             ConversionBody::Object(plan) => self.object(one, plan, ends),
             ConversionBody::Union(arms) => {
-                let arms = arms.iter().map(|arm| self.arm(arm, ends, one.effect));
-                quote!(match value { #(#arms)* })
+                let branches = arms.iter().map(|arm| self.arm(arm, ends, one.effect));
+                quote!(match value { #(#branches)* })
             }
             ConversionBody::Split(plan) => {
                 let (source, _) = self.sides();

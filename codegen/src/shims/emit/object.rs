@@ -70,8 +70,9 @@ impl Emitter {
         let open = match &one.from {
             // Every member of the source is named here: a new one is a compile error until it has a plan.
             PairEnd::Type(_) => {
-                let names = named_fields(plan);
-                let names = names.into_iter().map(|name| format_ident!("{name}"));
+                let names = named_fields(plan)
+                    .into_iter()
+                    .map(|name| format_ident!("{name}"));
                 match &rest.from {
                     Rest::Open => quote!(let #from { #(#names,)* #extra } = value;),
                     Rest::Typed(_) => {
@@ -119,15 +120,15 @@ impl Emitter {
             quote!(#rebound #(#hooks)* #(#derived)* #open #(#foreign)* #(#drops)* #(#settles)*);
         // The target has no room for what is left.
         let leaves = rest.to == Rest::Closed && (changes || rest.from != Rest::Closed);
-        let leaves = leaves.then(|| quote!(cx.drop_extra(#rule, extra);));
-        if after.is_empty() && leaves.is_none() {
+        let drop_rest = leaves.then(|| quote!(cx.drop_extra(#rule, extra);));
+        if after.is_empty() && drop_rest.is_none() {
             let value = done(one.effect, close);
             return quote!(#stages #value);
         }
         let value = done(one.effect, quote!(value));
         let rebound = (!after.is_empty()).then(|| quote!(mut));
         let hooks = after.iter().map(run);
-        quote!(#stages let #rebound value = #close; #leaves #(#hooks)* #value)
+        quote!(#stages let #rebound value = #close; #drop_rest #(#hooks)* #value)
     }
 
     pub(super) fn dropped(&self, plan: &DroppedPlan) -> TokenStream {

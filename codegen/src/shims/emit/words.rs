@@ -19,8 +19,10 @@ pub(super) fn option(field: &Ident, optional: bool, boxed: bool) -> TokenStream 
 
 /// Returns a hand-written function of the pair: files of conversions import their pair's module as `hooks`.
 pub(super) fn path(path: &str) -> TokenStream {
-    let segments = path.trim_end_matches('?').split("::");
-    let segments = segments.map(|segment| format_ident!("{segment}"));
+    let segments = path
+        .trim_end_matches('?')
+        .split("::")
+        .map(|segment| format_ident!("{segment}"));
     quote!(hooks::#(#segments)::*)
 }
 

@@ -65,12 +65,14 @@ impl Gateway {
         let method = call.method;
         let until = Instant::now() + self.0.settings.list_time;
         let members = self.members();
-        let begun = members.iter().map(|member| {
-            let (member, call, peer) = (Arc::clone(member), call.clone(), peer.clone());
-            let listing = tokio::spawn(async move { list_all(&member, &call, &peer).await });
-            Listing(Some(listing))
-        });
-        let begun: Vec<Listing> = begun.collect();
+        let begun: Vec<Listing> = members
+            .iter()
+            .map(|member| {
+                let (member, call, peer) = (Arc::clone(member), call.clone(), peer.clone());
+                let listing = tokio::spawn(async move { list_all(&member, &call, &peer).await });
+                Listing(Some(listing))
+            })
+            .collect();
         let (mut items, mut missing) = (Vec::new(), Map::<Json>::default());
         let (mut ttl_ms, mut is_public) = (LONGEST_TTL, !members.is_empty());
         for (member, mut listing) in members.iter().zip(begun) {
@@ -178,13 +180,13 @@ pub(super) async fn list_all(
             }
             Err(error) => return Err(error),
         };
-        let mut page = page.read::<Map<Json>>().unwrap_or_default();
-        let items = page
+        let mut members = page.read::<Map<Json>>().unwrap_or_default();
+        let items = members
             .remove(list)
             .and_then(|items| items.read::<Vec<Json>>().ok());
-        let ttl = page.get("ttlMs").and_then(|it| it.parse::<f64>().ok());
+        let ttl = members.get("ttlMs").and_then(|it| it.parse::<f64>().ok());
         listed.ttl_ms = listed.ttl_ms.min(ttl.map_or(0, |ttl| ttl.max(0.0) as i64));
-        listed.is_public &= page
+        listed.is_public &= members
             .get("cacheScope")
             .is_some_and(|it| it.text() == r#""public""#);
         for item in items.unwrap_or_default() {
@@ -198,7 +200,9 @@ pub(super) async fn list_all(
             }
             listed.items.push(item);
         }
-        cursor = page.remove("nextCursor").filter(|cursor| !cursor.is_null());
+        cursor = members
+            .remove("nextCursor")
+            .filter(|cursor| !cursor.is_null());
         if cursor.is_none() {
             return Ok(listed);
         }

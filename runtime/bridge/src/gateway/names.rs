@@ -21,8 +21,11 @@ const JOINT: char = '_';
 /// name can be used.
 pub(super) fn prefix(server: &str) -> Option<String> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    let plain = server.chars().map(|c| if is_plain(c) { c } else { '-' });
-    let plain: String = plain.take(LONGEST_PREFIX).collect();
+    let plain: String = server
+        .chars()
+        .map(|c| if is_plain(c) { c } else { '-' })
+        .take(LONGEST_PREFIX)
+        .collect();
     let trimmed = plain.trim_matches(['-', '_']);
     (!trimmed.is_empty()).then(|| trimmed.to_owned())
 }

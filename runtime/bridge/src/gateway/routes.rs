@@ -59,13 +59,13 @@ impl Gateway {
         let reference = call
             .params
             .get("ref")
-            .and_then(|it| it.read::<Map<Json>>().ok());
-        let reference = reference.unwrap_or_default();
+            .and_then(|it| it.read::<Map<Json>>().ok())
+            .unwrap_or_default();
         if let Some(uri) = text(&reference, "uri") {
             let of_uri = |params: &mut Map<Json>, own: &str| {
-                let mut reference = reference.clone();
-                reference.insert("uri", Json::of(own));
-                params.insert("ref", Json::of(&reference));
+                let mut changed = reference.clone();
+                changed.insert("uri", Json::of(own));
+                params.insert("ref", Json::of(&changed));
             };
             return Ok(self.call_by_uri(&uri, call, peer, of_uri).await?.2);
         }
@@ -190,11 +190,11 @@ fn unknown(list: &str, named: &str, prefixes: &[&str]) -> ErrorObject {
         "prompt"
     };
     let named = mcp_revisions_core::errors::shortened(named);
-    let prefixes: Vec<String> = prefixes.iter().map(|own| format!("{own}_")).collect();
-    let why = if prefixes.is_empty() {
+    let beginnings: Vec<String> = prefixes.iter().map(|own| format!("{own}_")).collect();
+    let why = if beginnings.is_empty() {
         "there is no server".to_owned()
     } else {
-        format!("names begin with {}", prefixes.join(", "))
+        format!("names begin with {}", beginnings.join(", "))
     };
     errors::invalid_params(&format!("no {kind} is called `{named}`: {why}")).error
 }

@@ -115,8 +115,8 @@ impl Gateway {
         let server = Server::new(
             Revision::LATEST,
             Profile::new(&settings.info, &capabilities),
-        );
-        let server = server.map_err(|why| Error::Name {
+        )
+        .map_err(|why| Error::Name {
             name: settings.info.text().to_owned(),
             why: why.to_string(),
         })?;

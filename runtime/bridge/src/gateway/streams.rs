@@ -59,10 +59,10 @@ impl StreamFilter {
     fn read(params: &Json) -> Result<Self, ErrorObject> {
         let filter = params
             .get("notifications")
-            .and_then(|it| it.read::<Map<Json>>().ok());
-        let filter = filter.ok_or_else(|| {
-            errors::invalid_params("`notifications` is required, and an object").error
-        })?;
+            .and_then(|it| it.read::<Map<Json>>().ok())
+            .ok_or_else(|| {
+                errors::invalid_params("`notifications` is required, and an object").error
+            })?;
         let wants = |word: &str| filter.get(word).is_some_and(|it| it.text() == "true");
         let uris = filter
             .get("resourceSubscriptions")
@@ -258,8 +258,11 @@ impl GatewayStream {
                 let agreed = params.get("notifications");
                 let agreed =
                     agreed.and_then(|it| it.read_member::<Vec<String>>("resourceSubscriptions"));
-                let named = agreed.unwrap_or_default().into_iter();
-                let named = named.filter_map(|own| asked.get(&own).cloned()).collect();
+                let named = agreed
+                    .unwrap_or_default()
+                    .into_iter()
+                    .filter_map(|own| asked.get(&own).cloned())
+                    .collect();
                 is_open.store(true, std::sync::atomic::Ordering::Release);
                 // One that finds no room is one of many: the client is told of changes already.
                 let _ = progress.try_send(if is_first {

@@ -70,12 +70,13 @@ impl Listeners {
     pub(super) fn tell(&self, method: &str, params: Json) -> Vec<Fate> {
         self.with(|state| {
             let sessions = state.sessions.iter();
-            let fates = sessions.map(|session| {
-                let fate = session.notify(method, given(&params));
-                debug!(method, ?fate, "sent to the client");
-                fate
-            });
-            let fates = fates.collect();
+            let fates = sessions
+                .map(|session| {
+                    let fate = session.notify(method, given(&params));
+                    debug!(method, ?fate, "sent to the client");
+                    fate
+                })
+                .collect();
             if let Early::Kept { notices, bytes } = &mut state.early {
                 let length = method.len() + params.text().len();
                 if *bytes + length > EARLY_BYTES {

@@ -78,8 +78,8 @@ impl ServerLink {
         app: Revision,
         caller: &Caller,
     ) -> Result<Self, Error> {
-        let options = negotiate::options(settings, caller, RevisionSet::none().with(app));
-        let options = options.with_verdict(Verdict(app));
+        let options = negotiate::options(settings, caller, RevisionSet::none().with(app))
+            .with_verdict(Verdict(app));
         let (link, _) = Self::connect(settings, BridgeSettings::client(app, options)).await?;
         Ok(link.serving(app, caller))
     }
@@ -150,8 +150,14 @@ impl ServerLink {
                             lost, "notifications of a call did not reach its client"
                         );
                     }
-                    if let Answer::Failed(Failure::Transport(why)) = &answered.answer {
-                        warn!(method, "no answer of the server arrived: {why}");
+                    match &answered.answer {
+                        Answer::Failed(Failure::Transport(why)) => {
+                            warn!(method, "no answer of the server arrived: {why}");
+                        }
+                        Answer::Failed(Failure::SignIn(needed)) => {
+                            warn!(method, "{} wants a sign-in", needed.resource);
+                        }
+                        _ => {}
                     }
                     return Ok(answered);
                 }

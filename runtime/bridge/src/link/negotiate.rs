@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mcp_revisions::RevisionSet;
 use mcp_revisions::client_transport::{Handle, Incoming, NotConnected, drive};
-use mcp_revisions::sansio::client::{Client, Failure, Options, ServerFacts};
+use mcp_revisions::sansio::client::{Client, Failure, NeededSignIn, Options, ServerFacts};
 use mcp_revisions::sansio::server::Caller;
 use mcp_wire::{EXCERPT, peek, printable};
 use serde_json::Value;
@@ -15,6 +15,7 @@ use super::proxied::Proxied;
 use crate::Error;
 use crate::identity;
 use crate::settings::BridgeSettings;
+use crate::sign_in;
 
 /// Returns the options of a connection to a server, on behalf of a client.
 pub(super) fn options(
@@ -38,15 +39,27 @@ pub(super) async fn connect(
     client: Client,
     listeners: Listeners,
 ) -> Result<(Handle<BridgedRequest>, ServerFacts), Error> {
-    let transport = settings.upstream.connect().await;
-    let transport = transport.map_err(|why| settings.unusable(&why))?;
+    let transport = settings
+        .upstream
+        .connect()
+        .await
+        .map_err(|why| settings.unusable(&why))?;
     let proxied = Proxied::new(listeners, Arc::clone(settings));
     let handle = drive(client, transport, proxied);
     match handle.connect().await {
         Ok(facts) => Ok((handle, facts)),
         Err(unconnected) => {
             let _ = handle.close().await;
-            Err(settings.unusable(&cause(&unconnected)))
+            let why = cause(&unconnected);
+            let name = settings.upstream.name();
+            let failure = unconnected.failure.as_deref();
+            Err(match failure.and_then(|it| sign_in::needed(it, name)) {
+                Some(needed) => Error::SignIn {
+                    name: name.to_owned(),
+                    needed: Box::new(NeededSignIn { why, ..needed }),
+                },
+                None => settings.unusable(&why),
+            })
         }
     }
 }
@@ -54,18 +67,18 @@ pub(super) async fn connect(
 /// Describes, for people, why the server cannot be used.
 fn cause(unconnected: &NotConnected) -> String {
     let NotConnected { why, last, failure } = unconnected;
-    let last = last.as_ref();
+    let incoming = last.as_ref();
     match failure.as_deref() {
         // The mistake in its answer says more than the answer.
-        Some(Failure::InvalidResult(_)) => why.clone(),
-        Some(_) => last.and_then(seen).unwrap_or_else(|| why.clone()),
-        None => match last {
+        Some(Failure::InvalidResult(_) | Failure::SignIn(_)) => why.clone(),
+        Some(_) => incoming.and_then(seen).unwrap_or_else(|| why.clone()),
+        None => match incoming {
             Some(Incoming::Message { text, .. }) => {
                 let text = String::from_utf8_lossy(text);
                 let excerpt: String = printable(text.trim()).chars().take(EXCERPT).collect();
                 format!("{why}; the last line that it wrote: {excerpt}")
             }
-            last => last.and_then(seen).unwrap_or_else(|| why.clone()),
+            incoming => incoming.and_then(seen).unwrap_or_else(|| why.clone()),
         },
     }
 }
@@ -89,18 +102,18 @@ fn speaks(text: &[u8]) -> Option<String> {
     let seen = peek(text).ok()?;
     let Some(error) = seen.error else {
         let result: Value = serde_json::from_str(seen.result?.text()).ok()?;
-        let spoken = named(&result["supportedVersions"]);
-        let spoken = spoken.or_else(|| named(&result["protocolVersion"]))?;
+        let spoken =
+            named(&result["supportedVersions"]).or_else(|| named(&result["protocolVersion"]))?;
         return Some(format!(
             "it speaks {spoken}, and none of that is wanted: choose another revision for the server"
         ));
     };
     let error: Value = serde_json::from_str(error.text()).ok()?;
     let (code, message) = (&error["code"], error["message"].as_str()?);
-    let message: String = message.chars().take(EXCERPT).collect();
-    let spoken = named(&error["data"]["supported"]);
-    let spoken = spoken.map_or(String::new(), |spoken| format!("; it speaks {spoken}"));
-    Some(format!("it refused with error {code}: {message:?}{spoken}"))
+    let excerpt: String = message.chars().take(EXCERPT).collect();
+    let spoken = named(&error["data"]["supported"])
+        .map_or(String::new(), |spoken| format!("; it speaks {spoken}"));
+    Some(format!("it refused with error {code}: {excerpt:?}{spoken}"))
 }
 
 /// Revisions as a server names them: one, or a list.
@@ -109,8 +122,8 @@ fn named(spoken: &Value) -> Option<String> {
         Value::Array(names) => names.iter().filter_map(Value::as_str).collect(),
         one => one.as_str().into_iter().collect(),
     };
-    let names = names.join(", ");
-    let excerpt: String = printable(&names).chars().take(EXCERPT).collect();
+    let joined = names.join(", ");
+    let excerpt: String = printable(&joined).chars().take(EXCERPT).collect();
     (!excerpt.is_empty()).then_some(excerpt)
 }
 

@@ -82,8 +82,10 @@ pub(super) fn not_valid(method: &str, fate: &Fate) -> Option<Ignored> {
 
 /// Returns the open call in which a per-request client gets notifications of no call; `None` if none is open.
 fn whose(server: &UpstreamDriver, method: &str) -> Option<Token> {
-    let calls = server.calls().iter();
-    let mut calls = calls.filter(|(_, open)| is_per_request(&open.call.caller));
+    let mut calls = server
+        .calls()
+        .iter()
+        .filter(|(_, open)| is_per_request(&open.call.caller));
     let is_known = (server.app().methods().iter()).any(|row| row.name == method);
     let of = match method {
         // Any that wants to hear what is logged meanwhile.

@@ -199,8 +199,11 @@ impl Proxied {
             }
             // One that waits for an answer asks nothing else meanwhile.
             [_, ..] => {
-                let idle = candidates.iter().filter(|(_, it)| it.questions == 0);
-                let idle: BTreeSet<Token> = idle.map(|(token, _)| **token).collect();
+                let idle: BTreeSet<Token> = candidates
+                    .iter()
+                    .filter(|(_, it)| it.questions == 0)
+                    .map(|(token, _)| **token)
+                    .collect();
                 match idle.len() {
                     0 => Belongs::ToNobody,
                     1 => idle

@@ -82,8 +82,8 @@ impl Config {
 
     /// Reads the text of a file; the error has a line for each mistake.
     fn parse(text: &str, environment: Environment<'_>) -> Result<Self, Vec<String>> {
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let value: Value = serde_json::from_str(text)
+        let document = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let value: Value = serde_json::from_str(document)
             .map_err(|why| vec![format!("invalid JSON: {why}; comments are not JSON")])?;
         let found = SERVERS.iter().find_map(|key| Some((*key, value.get(key)?)));
         let Some((key, servers)) = found else {
@@ -344,10 +344,10 @@ impl ServerReader<'_> {
                 Some((variable, default)) => (variable, Some(default)),
                 None => (variable, None),
             };
-            let variable = variable.strip_prefix("env:").unwrap_or(variable);
+            let name = variable.strip_prefix("env:").unwrap_or(variable);
             let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-            if variable.is_empty() || !variable.chars().all(is_name) {
-                let shown = excerpt(variable, EXCERPT);
+            if name.is_empty() || !name.chars().all(is_name) {
+                let shown = excerpt(name, EXCERPT);
                 self.mistake(
                     member,
                     format!(
@@ -356,7 +356,7 @@ impl ServerReader<'_> {
                 );
                 return None;
             }
-            let value = (self.environment)(variable);
+            let value = (self.environment)(name);
             match (
                 value.filter(|value| !value.is_empty() || default.is_none()),
                 default,
@@ -364,7 +364,7 @@ impl ServerReader<'_> {
                 (Some(value), _) => whole.push_str(&value),
                 (None, Some(default)) => whole.push_str(default),
                 (None, None) => {
-                    self.mistake(member, format!("environment variable `{variable}` is not set: set it, or write `${{{variable}:-default}}`"));
+                    self.mistake(member, format!("environment variable `{name}` is not set: set it, or write `${{{variable}:-default}}`"));
                     return None;
                 }
             }

@@ -10,7 +10,8 @@ use tracing_subscriber::fmt::time::{FormatTime as _, SystemTime};
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::registry::LookupSpan;
 
-use super::log::MESSAGE;
+/// Maximum number of characters of the message of an event: it quotes peers.
+pub(super) const MESSAGE: usize = 1_000;
 
 /// Writes each event as a line of JSON.
 pub(super) struct JsonLines;

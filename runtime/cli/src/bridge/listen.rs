@@ -58,9 +58,11 @@ impl FromStr for Listen {
             "" => PATH.to_owned(),
             path => format!("/{path}"),
         };
-        let address = address.replace("localhost", "127.0.0.1");
-        let address = address.parse().map_err(|_| wrong())?;
-        Ok(Self::Http(address, path))
+        let socket = address
+            .replace("localhost", "127.0.0.1")
+            .parse()
+            .map_err(|_| wrong())?;
+        Ok(Self::Http(socket, path))
     }
 }
 
@@ -89,6 +91,10 @@ pub(super) fn options(
     } else {
         hosts.iter().fold(options, http::Options::allow_host)
     };
+    let options = match arguments.guard.guard(&arguments.sign_in)? {
+        Some((guard, host)) => options.with_guard(guard).allow_host(host),
+        None => options,
+    };
     let options = match &arguments.http_sse {
         Some(path) => options.with_http_sse(path),
         None => options,
@@ -115,9 +121,9 @@ pub(super) async fn shared(
 ) -> anyhow::Result<(Bridge, http::Options)> {
     // The URL may hold a password, which no error repeats.
     let redis = mcp_revisions::backplane::Redis::connect(url).await?;
-    let bridge = bridge.with_request_state_key(redis.request_state_key().await?);
+    let keyed = bridge.with_request_state_key(redis.request_state_key().await?);
     // The server of a session ends with its bridge.
-    Ok((bridge, options.with_backplane(redis).without_takeover()))
+    Ok((keyed, options.with_backplane(redis).without_takeover()))
 }
 
 #[cfg(not(feature = "redis"))]

@@ -9,14 +9,11 @@ use tracing_subscriber::fmt::format::debug_fn;
 
 use mcp_wire::{EXCERPT, excerpt};
 
-use super::json_log::JsonLines;
+use super::json_log::{JsonLines, MESSAGE};
 use crate::stderr;
 
 /// Environment variable with the log level, for when no option gives one.
 const VARIABLE: &str = "MCP_REV_LOG";
-
-/// Most characters of the message of an event: it quotes peers.
-pub(super) const MESSAGE: usize = 1_000;
 
 /// Level of the log.
 #[derive(Debug, Clone, Copy)]

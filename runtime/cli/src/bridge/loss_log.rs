@@ -36,8 +36,8 @@ impl LossLog {
         };
         let gap = |count| format!("{{\"change\":\"not-logged\",\"lines\":{count}}}\n");
         let failed = |why: &str| tracing::error!("the loss log has gaps: {why}");
-        let opened = Destination::file(file, gap, failed);
-        let opened = opened.with_context(|| format!("cannot write {file}"))?;
+        let opened =
+            Destination::file(file, gap, failed).with_context(|| format!("cannot write {file}"))?;
         let thread = Background::start(WAITING).context("cannot start a thread")?;
         Ok(Self::File(thread, Arc::new(opened)))
     }
@@ -61,8 +61,8 @@ impl LossLog {
         let lost = told.map(crate::loss::row);
         let mut lines = String::new();
         for more in lost.chain(report.undelivered.and_then(undelivered)) {
-            let server = server.map(|name| ("server", Json::of(&*excerpt(name, EXCERPT))));
-            let about = server.into_iter().chain(about.iter().cloned());
+            let named = server.map(|name| ("server", Json::of(&*excerpt(name, EXCERPT))));
+            let about = named.into_iter().chain(about.iter().cloned());
             let mut row: Map<Json> = about.chain(request.clone()).collect();
             row.extend(more);
             lines.push_str(&mcp_wire::to_string(&row));

@@ -95,8 +95,11 @@ pub(super) fn begin() -> anyhow::Result<impl Fn() -> String + Send + Sync + Clon
         .try_fold(PrometheusBuilder::new(), |builder, (name, _)| {
             builder.set_buckets_for_metric(Matcher::Full((*name).to_owned()), &BUCKETS)
         });
-    let handle = builder.context("--metrics")?.with_recommended_naming(true);
-    let handle: PrometheusHandle = handle.install_recorder().context("--metrics")?;
+    let handle: PrometheusHandle = builder
+        .context("--metrics")?
+        .with_recommended_naming(true)
+        .install_recorder()
+        .context("--metrics")?;
     for (name, meaning) in DURATIONS {
         ::metrics::describe_histogram!(name, ::metrics::Unit::Seconds, meaning);
     }

@@ -1,6 +1,7 @@
 //! `mcp-rev bridge`: the command line of `mcp-bridge`.
 
 mod config;
+mod guard;
 mod json_log;
 mod listen;
 mod log;
@@ -28,6 +29,7 @@ use crate::sign_in::{SignInArguments, SignInMode};
 use crate::stderr;
 use crate::{OUTPUT_FAILED, SubcommandOutcome};
 use config::{Definition, ServerDefinition};
+use guard::GuardArguments;
 use listen::Listen;
 use loss_log::LossLog;
 use record::TrafficRecord;
@@ -167,6 +169,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "PATH", value_parser = path)]
     metrics: Option<String>,
     #[command(flatten)]
+    guard: GuardArguments,
+    #[command(flatten)]
     sign_in: SignInArguments,
     /// URL of a streamable HTTP or HTTP+SSE server
     #[arg(conflicts_with = "command", value_parser = url)]
@@ -274,7 +278,7 @@ impl From<SeverityArgument> for LossKind {
 impl Arguments {
     /// Returns an option that was given, and means nothing without an HTTP listener.
     fn of_a_listener(&self) -> Option<&'static str> {
-        let given = [
+        let mut given = [
             ("--isolate", self.isolate),
             ("--max-servers", self.max_servers.is_some()),
             (
@@ -288,8 +292,10 @@ impl Arguments {
             ("--http-sse", self.http_sse.is_some()),
             ("--backplane", self.backplane.is_some()),
             ("--metrics", self.metrics.is_some()),
-        ];
-        let mut given = given.into_iter().filter(|(_, is_given)| *is_given);
+            ("--guard", self.guard.guard.is_some()),
+        ]
+        .into_iter()
+        .filter(|(_, is_given)| *is_given);
         given.next().map(|(option, _)| option)
     }
 }
@@ -304,6 +310,10 @@ impl Arguments {
             (SignInMode::Off, _) => Ok(false),
             (_, _) if has_token => Ok(false),
             (SignInMode::Auto, Listen::Http(..)) => Ok(false),
+            (SignInMode::Device, Listen::Http(..)) => {
+                let why = "--auth device is the sign-in of one person: sign in for the clients of a listener with --auth shared";
+                Err(Failed::place(anyhow::Error::msg(why)))
+            }
             (SignInMode::Shared, Listen::Http(address, _)) if !address.ip().is_loopback() => {
                 let why = "--auth shared is one sign-in for all clients: listen on a loopback address, such as 127.0.0.1";
                 Err(Failed::place(anyhow::Error::msg(why)))
@@ -358,11 +368,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<SubcommandOutcome> {
     }
     log::begin(arguments.log, arguments.log_format).map_err(anyhow::Error::msg)?;
     // A client over stdio is one conversation: handing its messages from thread to thread costs more than it gains.
-    let mut runtime = match arguments.listen {
+    let mut builder = match arguments.listen {
         Listen::Stdio => tokio::runtime::Builder::new_current_thread(),
         Listen::Http(..) => tokio::runtime::Builder::new_multi_thread(),
     };
-    let runtime = runtime.enable_all().build().context("cannot start")?;
+    let runtime = builder.enable_all().build().context("cannot start")?;
     stderr::begin();
     let done = runtime.block_on(async {
         let files = BridgeFiles::open(arguments)?;

@@ -26,8 +26,8 @@ struct SharedRecord {
 impl TrafficRecord {
     /// Creates the first file.
     pub(super) fn new(file: &str) -> anyhow::Result<Self> {
-        let first = Destination::file(file, line::write_gap, report_failure);
-        let first = first.with_context(|| format!("cannot write {file}"))?;
+        let first = Destination::file(file, line::write_gap, report_failure)
+            .with_context(|| format!("cannot write {file}"))?;
         let thread = Background::start(RECORD_WAITING).context("cannot start a thread")?;
         Ok(Self(Arc::new(SharedRecord {
             thread,
@@ -57,16 +57,16 @@ impl TrafficRecord {
             connections,
             ..
         } = &*self.0;
-        let first = first.lock().unwrap_or_else(PoisonError::into_inner).take();
-        first.unwrap_or_else(|| {
+        let free = first.lock().unwrap_or_else(PoisonError::into_inner).take();
+        free.unwrap_or_else(|| {
             let number = connections.fetch_add(1, Ordering::Relaxed) + 1;
             let end = match path.extension() {
                 Some(extension) => format!("{number}.{}", extension.to_string_lossy()),
                 None => number.to_string(),
             };
-            let path = path.with_extension(end);
+            let numbered = path.with_extension(end);
             Arc::new(Destination::replaced(
-                &path,
+                &numbered,
                 line::write_gap,
                 report_failure,
             ))

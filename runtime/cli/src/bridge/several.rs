@@ -58,7 +58,7 @@ impl Several<'_> {
             .servers
             .iter()
             .filter(|it| !self.definitions.contains(it));
-        let bridges: Result<Vec<_>, Failed> = bridges
+        let built: Result<Vec<_>, Failed> = bridges
             .map(|definition| {
                 let upstream = super::defined(definition, self.arguments, self.files)?;
                 let bridge =
@@ -66,7 +66,7 @@ impl Several<'_> {
                 Ok((definition.clone(), bridge))
             })
             .collect();
-        let bridges = bridges.map_err(|failed| failed.error)?;
+        let bridges = built.map_err(|failed| failed.error)?;
         for note in &config.notes {
             info!("{}: {note}", self.file.display());
         }

@@ -32,7 +32,7 @@ impl AuthProvider for Inspector {
 
     fn refused<'a>(&'a self, refusal: AuthRefusal<'a>) -> AuthFuture<'a, RefusalFate> {
         Box::pin(async move {
-            let checked = RefusalFate::GiveUp(Some("checked".to_owned()));
+            let checked = RefusalFate::give_up("checked");
             let is_checked = |outcome: &Mutex<Option<_>>| {
                 outcome
                     .lock()
@@ -42,8 +42,7 @@ impl AuthProvider for Inspector {
             if is_checked(&self.outcome) {
                 return checked;
             }
-            let found = self.oauth.check(refusal).await;
-            let found = found.map(|kept| {
+            let found = self.oauth.check(refusal).await.map(|kept| {
                 let resource = kept
                     .resource
                     .unwrap_or_else(|| "none, as in 2025-03-26".to_owned());
@@ -59,8 +58,8 @@ impl AuthProvider for Inspector {
 pub(super) fn run(arguments: &Login) -> anyhow::Result<SubcommandOutcome> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
-        .build();
-    let runtime = runtime.context("cannot start")?;
+        .build()
+        .context("cannot start")?;
     let lines = Arc::new(Mutex::new(String::new()));
     let outcome = Arc::new(Mutex::new(None));
     let done = runtime.block_on(async {
@@ -76,8 +75,9 @@ pub(super) fn run(arguments: &Login) -> anyhow::Result<SubcommandOutcome> {
             oauth,
             outcome: Arc::clone(&outcome),
         };
-        let client = Client::builder(&mcp_revisions::program!()).with_start_time(CHECK_TIME);
-        let client = client.http(http.with_authorization(inspector));
+        let client = Client::builder(&mcp_revisions::program!())
+            .with_start_time(CHECK_TIME)
+            .http(http.with_authorization(inspector));
         Ok::<_, anyhow::Error>(client.within(CHECK_TIME).list_tools(None).await)
     });
     runtime.shutdown_background();

@@ -102,6 +102,8 @@ pub(crate) enum SignInMode {
     Shared,
     /// As the client itself, with its secret or private key
     ClientCredentials,
+    /// With a code that a person enters at a page, on any device
+    Device,
 }
 
 /// The host of the redirect URL.
@@ -137,8 +139,8 @@ pub(crate) fn folder(given: Option<&PathBuf>) -> anyhow::Result<PathBuf> {
         }
         () => variable("XDG_STATE_HOME")
             .or_else(|| variable("HOME").map(|home| home.join(".local/state"))),
-    };
-    let state = state.context("there is no home folder: name one with --auth-store")?;
+    }
+    .context("there is no home folder: name one with --auth-store")?;
     Ok(state.join("mcp-rev/auth"))
 }
 
@@ -173,13 +175,13 @@ impl SignInArguments {
             Some(resource) => ResourceParameter::Fixed(resource.to_owned()),
         };
         if let Some(variable) = &self.client_secret_env {
-            let secret = std::env::var(variable);
-            let secret = secret.with_context(|| format!("--client-secret-env {variable}"))?;
+            let secret = std::env::var(variable)
+                .with_context(|| format!("--client-secret-env {variable}"))?;
             settings.client_secret = Some(Secret::from(secret));
         }
         if let Some(file) = &self.private_key_file {
-            let pem = std::fs::read_to_string(file);
-            let pem = pem.with_context(|| format!("--private-key-file {}", file.display()))?;
+            let pem = std::fs::read_to_string(file)
+                .with_context(|| format!("--private-key-file {}", file.display()))?;
             // A P-256 key in PKCS#8 has about 240 letters, an RSA key 1,600 and more.
             let algorithm = if pem.len() < 800 {
                 Algorithm::Es256
@@ -190,6 +192,9 @@ impl SignInArguments {
                 pem: Secret::from(pem),
                 algorithm,
             });
+        }
+        if self.auth == SignInMode::Device {
+            settings.grant = Grant::Device;
         }
         if self.auth == SignInMode::ClientCredentials {
             if settings.client_secret.is_none() && settings.private_key.is_none() {
@@ -210,10 +215,10 @@ impl SignInArguments {
             url,
             client.map_or("", String::as_str),
             self.resource.as_deref().unwrap_or_default(),
-            if self.auth == SignInMode::ClientCredentials {
-                "client-credentials"
-            } else {
-                "code"
+            match self.auth {
+                SignInMode::ClientCredentials => "client-credentials",
+                SignInMode::Device => "device",
+                SignInMode::Auto | SignInMode::Off | SignInMode::Shared => "code",
             },
             self.profile.as_deref().unwrap_or_default(),
         ];
@@ -233,6 +238,7 @@ impl SignInArguments {
         let mut builder = OAuth::builder(http, settings, self.allow_private_addresses, browser);
         builder = builder
             .store(self.store(url)?)
+            .on_device_code(browser::show_code)
             .on_request(|request, answer| {
                 let came = match answer {
                     Ok(answer) => answer.status.to_string(),
@@ -253,14 +259,15 @@ impl SignInArguments {
         seen: impl Fn(String) + Send + Sync + 'static,
     ) -> anyhow::Result<OAuth> {
         let allows_private = self.allow_private_addresses;
-        let builder = OAuth::builder(http, self.settings(url)?, allows_private, |_| {});
-        let builder = builder.on_request(move |request, answer| {
-            let came = match answer {
-                Ok(answer) => answer.status.to_string(),
-                Err(why) => why.clone(),
-            };
-            seen(format!("{} {came}", request.url));
-        });
+        let builder = OAuth::builder(http, self.settings(url)?, allows_private, |_| {}).on_request(
+            move |request, answer| {
+                let came = match answer {
+                    Ok(answer) => answer.status.to_string(),
+                    Err(why) => why.clone(),
+                };
+                seen(format!("{} {came}", request.url));
+            },
+        );
         Ok(builder.build())
     }
 

@@ -75,8 +75,8 @@ pub(super) fn kill(id: Option<u32>) {
 
 /// Sends a signal to a process group whose leader was not waited for: its id is not that of another.
 fn send(id: Option<u32>, signal: Signal) {
-    let id = id.and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
-    if let Some(id) = id {
-        let _ = kill_process_group(id, signal);
+    let group = id.and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
+    if let Some(group) = group {
+        let _ = kill_process_group(group, signal);
     }
 }

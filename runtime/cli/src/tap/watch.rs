@@ -72,10 +72,13 @@ impl Watch {
             },
             mark(direction),
         );
-        let id = message.id.and_then(RawId::to_id);
-        let id = id.as_ref().map(mcp_wire::to_string).unwrap_or_default();
-        let waited = self.talk.waited(direction, &id, at);
-        let id = excerpt(&id, EXCERPT);
+        let id_text = message
+            .id
+            .and_then(RawId::to_id)
+            .map(|id| mcp_wire::to_string(&id))
+            .unwrap_or_default();
+        let waited = self.talk.waited(direction, &id_text, at);
+        let id = excerpt(&id_text, EXCERPT);
         let method = waited.map_or_else(|| "?".to_owned(), |(method, _)| excerpt(method, EXCERPT));
         let time = waited.map_or_else(String::new, |(_, took)| format!("  {took} ms"));
         let name = excerpt(message.method.as_deref().unwrap_or_default(), EXCERPT);

@@ -79,8 +79,10 @@ impl OpenRequests {
                 Stray::Unasked
             });
         };
-        let calls = self.calls.entry((asked.0, open.method.clone()));
-        let calls = calls.or_default();
+        let calls = self
+            .calls
+            .entry((asked.0, open.method.clone()))
+            .or_default();
         if is_result {
             calls.answered += 1
         } else {

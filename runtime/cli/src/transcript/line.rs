@@ -63,13 +63,14 @@ pub(super) fn read_gap(line: &str) -> Option<&str> {
 /// # Errors
 /// Returns an error, in words, for a line that is neither.
 pub(crate) fn read(line: &str) -> Result<Option<TranscriptLine<'_>>, String> {
-    let line = line.trim();
-    if line.is_empty() || line.starts_with('#') {
+    let trimmed = line.trim();
+    if trimmed.is_empty() || trimmed.starts_with('#') {
         return Ok(None);
     }
-    let (first, rest) = line.split_at(
-        line.find(|letter| letter != '<' && letter != '>')
-            .unwrap_or(line.len()),
+    let (first, rest) = trimmed.split_at(
+        trimmed
+            .find(|letter| letter != '<' && letter != '>')
+            .unwrap_or(trimmed.len()),
     );
     if let Some(direction) = direction(first) {
         return Ok(Some(TranscriptLine {
@@ -78,7 +79,7 @@ pub(crate) fn read(line: &str) -> Result<Option<TranscriptLine<'_>>, String> {
             text: Cow::Borrowed(rest.trim_start()),
         }));
     }
-    let members = JsonObject::from_text(line).map_err(|error| {
+    let members = JsonObject::from_text(trimmed).map_err(|error| {
         format!("a line is `> MESSAGE`, `< MESSAGE` or an object with `dir` and `message`: {error}")
     })?;
     let word = |name: &str| {

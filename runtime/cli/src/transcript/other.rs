@@ -109,14 +109,16 @@ impl Other {
         for (_, outcome) in converted.messages {
             self.all += 1;
             let mut adds = |step: &str, rule: &str, cost: Cost, pointer: String| {
-                let row = self.losses.entry((step.to_owned(), rule.to_owned()));
-                let row = row.or_insert_with(|| Effects {
-                    cost,
-                    count: 0,
-                    line: said.line,
-                    pointer,
-                    method: method.clone(),
-                });
+                let row = self
+                    .losses
+                    .entry((step.to_owned(), rule.to_owned()))
+                    .or_insert_with(|| Effects {
+                        cost,
+                        count: 0,
+                        line: said.line,
+                        pointer,
+                        method: method.clone(),
+                    });
                 row.count += 1;
             };
             match outcome {

@@ -130,14 +130,14 @@ impl Talk {
             text: text.to_owned(),
         };
         let method = message.method.as_deref().unwrap_or_default();
-        let params = message.params.map(Raw::to_json);
-        let params = params.as_ref();
+        let params_json = message.params.map(Raw::to_json);
+        let params = params_json.as_ref();
         let id = message.id.and_then(RawId::to_id);
         match message.kind {
             MessageKind::Request => {
                 let revision = self.speaks(heard, method, params);
-                let id = id.as_ref().map(mcp_wire::to_string);
-                let key = (direction, id.unwrap_or_default());
+                let id_text = id.as_ref().map(mcp_wire::to_string);
+                let key = (direction, id_text.unwrap_or_default());
                 let once = revision.is_none_or(|it| it.has_rule(ProtocolRule::IdsOnce));
                 if self.requests.is_taken(&key, once) {
                     let told = format!("expected an id that was not used before, found {}", key.1);
@@ -182,12 +182,12 @@ impl Talk {
                     self.greeted(heard, message.result.map(Raw::to_json).as_ref());
                     revision = self.settled.or(revision);
                 }
-                let revision = revision?;
-                let known = known_methods(revision, &open.method).next().is_some();
+                let spoken = revision?;
+                let known = known_methods(spoken, &open.method).next().is_some();
                 let wanted = known.then_some(open.method.as_str());
                 self.findings
-                    .add_checks(line, place, message::as_message(revision, wanted, text));
-                Some(said(revision, &open.method))
+                    .add_checks(line, place, message::as_message(spoken, wanted, text));
+                Some(said(spoken, &open.method))
             }
             MessageKind::Error | MessageKind::Batch => {
                 let open = self.answers(heard, id.as_ref(), false);

@@ -185,8 +185,11 @@ fn type_of(revision: &RevisionTables, subject: Subject<'_>) -> Result<&'static T
     let name = match subject {
         Subject::Type(name) => name,
         Subject::Method(method, part, _) => {
-            let row = revision.methods.iter().find(|row| row.name == method);
-            let row: &MethodInfo = row.ok_or_else(|| unknown(format!("method `{method}`")))?;
+            let row: &MethodInfo = revision
+                .methods
+                .iter()
+                .find(|row| row.name == method)
+                .ok_or_else(|| unknown(format!("method `{method}`")))?;
             part.of(row)
                 .ok_or_else(|| unknown(format!("{part:?} of `{method}`")))?
         }

@@ -32,15 +32,17 @@ fn may_be_property(before: &[u8]) -> bool {
     let Some((before, _)) = without_string(before) else {
         return true;
     };
-    let before = before.trim_ascii_end();
-    match before.last() {
+    let trimmed = before.trim_ascii_end();
+    match trimmed.last() {
         // The first of its object: it depends on the object's name.
-        Some(b'{') => match without(&before[..before.len() - 1], b':').and_then(without_string) {
+        Some(b'{') => match without(&trimmed[..trimmed.len() - 1], b':').and_then(without_string) {
             Some((_, name)) => name == b"properties" || name.contains(&b'\\'),
             None => false,
         },
         // After an object it may be. After another boolean it is what that one is, which was looked at as well.
-        Some(b',') => before[..before.len() - 1].trim_ascii_end().ends_with(b"}"),
+        Some(b',') => trimmed[..trimmed.len() - 1]
+            .trim_ascii_end()
+            .ends_with(b"}"),
         _ => true,
     }
 }

@@ -82,11 +82,11 @@ pub fn unwrap_structured_block(block: &mut new::ToolResultContent, _: &mut Ruled
 
 /// Returns structured content as the object that 2025-11-25 demands; the hooks before it made it one.
 pub fn structured_object(value: Option<Json>, cx: &mut Ruled<'_>) -> Option<JsonObject> {
-    let value = value?;
-    match JsonObject::try_from(value.clone()) {
+    let json = value?;
+    match JsonObject::try_from(json.clone()) {
         Ok(object) => Some(object),
         Err(_) => {
-            cx.lose("", value);
+            cx.lose("", json);
             None
         }
     }

@@ -14,8 +14,8 @@ use crate::ask::{outcome, own_id, read_error, spelled_id};
 use crate::client::requests::TaskStage;
 use crate::errors::UNSUPPORTED_PROTOCOL_VERSION;
 use crate::lost::Stopped;
-use crate::mistakes::shown;
 use crate::negotiate::lifecycle::{Evidence, choose, supported};
+use crate::quote::shown;
 use crate::tasks::{Form, RESULT_TYPE, plain_tools};
 use crate::translate::TextDirection;
 use crate::unread;
@@ -233,8 +233,10 @@ impl Connection<Client> {
                 }
             }
             None => waits.or_else(|| {
-                let is_stale = said.as_ref().and_then(own_id);
-                let is_stale = is_stale.is_some_and(|id| (1..=self.state.next_id).contains(&id));
+                let is_stale = said
+                    .as_ref()
+                    .and_then(own_id)
+                    .is_some_and(|id| (1..=self.state.next_id).contains(&id));
                 let id = self.only_request().filter(|_| !is_stale)?;
                 self.is_only_for(id, message).then(|| foreign(id)).flatten()
             }),
@@ -290,7 +292,7 @@ impl Connection<Client> {
         now: Duration,
     ) {
         let method = &request.ask.method;
-        if self.is_other(method) {
+        if self.is_other(method, revision) {
             return self.tell_answer(request, Answer::Result(result.clone()));
         }
         if let Some(task) = self.task_given(&request, result, revision) {
@@ -301,8 +303,9 @@ impl Connection<Client> {
         if revision.lifecycle() == Lifecycle::PerRequest {
             let told = result.get("resultType");
             let is_absent = told.is_none();
-            let kind = told.filter(|kind| !kind.is_null());
-            let kind = kind.map(|kind| kind.read::<String>());
+            let kind = told
+                .filter(|kind| !kind.is_null())
+                .map(|kind| kind.read::<String>());
             match kind.as_ref().map(|kind| kind.as_deref()) {
                 Some(Ok("complete")) => {}
                 Some(Ok(RESULT_TYPE)) if self.hands_on_task(&request, revision) => {}
@@ -417,7 +420,7 @@ impl Connection<Client> {
         error: ErrorObject,
         revision: Revision,
     ) {
-        if self.is_other(&request.ask.method) {
+        if self.is_other(&request.ask.method, revision) {
             return self.tell_answer(request, Answer::Error(error));
         }
         let method = &request.ask.method;

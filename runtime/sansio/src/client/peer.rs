@@ -11,7 +11,7 @@ use super::{Called, Client, PendingRequest, RequestPurpose};
 use crate::ask::own_id;
 use crate::json::object;
 use crate::lost::Stopped;
-use crate::mistakes::quotable;
+use crate::quote::quotable;
 use crate::tasks::NOTIFICATIONS_TASKS;
 use crate::translate::{TextDirection, no_params};
 use crate::{
@@ -56,7 +56,7 @@ impl Connection<Client> {
         let about = self.about(method, Some(&params), exchange);
         let token = self.new_token();
         let caller = self.caller(revision);
-        if self.is_other(method) {
+        if self.is_other(method, revision) {
             self.state.calls.insert(token, Called::Other { id });
             let call = IncomingRequest::without_message(
                 token,
@@ -237,12 +237,12 @@ impl Connection<Client> {
                 return;
             }
         }
-        let params = params.unwrap_or_else(no_params);
-        let is_of_call = method == NOTIFICATIONS_TASKS && self.told_of_task(&params, now);
-        if self.is_other(method) {
+        let object = params.unwrap_or_else(no_params);
+        let is_of_call = method == NOTIFICATIONS_TASKS && self.told_of_task(&object, now);
+        if self.is_other(method, revision) {
             return self.tell(Event::CustomNotification(CustomNotification {
                 method: method.to_owned(),
-                params,
+                params: object,
                 peer: revision,
                 about,
                 losses: Vec::new(),
@@ -252,7 +252,7 @@ impl Connection<Client> {
             return;
         }
         let translator = &self.role.translator;
-        let carried = translator.params_told(TextDirection::In, method, &params, revision, None);
+        let carried = translator.params_told(TextDirection::In, method, &object, revision, None);
         match carried.and_then(|carried| Ok((named(method)?, carried))) {
             Ok((method, (params, losses))) => {
                 self.tell_notice(Notification {
@@ -341,11 +341,11 @@ impl Connection<Client> {
     /// Returns the request whose progress token is the same number in another spelling, and reports that.
     fn by_other_spelling(&mut self, params: Option<&Json>) -> Option<Token> {
         let wanted = params?.get("progressToken")?;
-        let spelled = [
+        let candidates = [
             numbered(&wanted).map(Json::from),
             Some(Json::of(wanted.text())),
         ];
-        let mut spelled = spelled.iter().flatten();
+        let mut spelled = candidates.iter().flatten();
         let (token, sent) =
             spelled.find_map(|other| Some((self.by_progress_token(other)?, other.text())))?;
         let (sent, found) = (quotable(sent), quotable(wanted.text()));

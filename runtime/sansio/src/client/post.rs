@@ -8,12 +8,12 @@ use mcp_wire::{Peeked, peek};
 use super::answer::{Element, MOST_SENDS};
 use super::{Client, PendingRequest, RequestPurpose};
 use crate::mend::MendedText;
-use crate::mistakes::quotable;
 use crate::negotiate::lifecycle::{Evidence, ProbeOutcome, judge};
 use crate::negotiate::stage::NegotiationStage;
 use crate::negotiate::statuses::is_session_lost;
+use crate::quote::quotable;
 use crate::unread::{unreadable as unreadable_text, why};
-use crate::{Answer, Connection, Exchange, Failure, Ignored};
+use crate::{Answer, Connection, Exchange, Failure, Ignored, NeededSignIn};
 
 /// Number of bytes at the beginning of a body that are quoted.
 const BEGINNING: usize = 400;
@@ -62,8 +62,8 @@ impl Connection<Client> {
             }
         }
         let is_foreign = |message: &Element<'_>| {
-            let message = message.as_ref().ok();
-            message.is_some_and(|message| self.foreign_to(Some(exchange), message).is_some())
+            let is_of_other = |message| self.foreign_to(Some(exchange), message).is_some();
+            message.as_ref().is_ok_and(is_of_other)
         };
         // The response with the right id counts, wherever it stands.
         messages.sort_by_cached_key(is_foreign);
@@ -164,6 +164,11 @@ impl Connection<Client> {
         self.unanswered(exchange, None, &Failure::Transport(why.into()), now);
     }
 
+    /// Fails an exchange whose server wants a sign-in.
+    pub fn unauthorized(&mut self, exchange: Exchange, needed: Box<NeededSignIn>, now: Duration) {
+        self.unanswered(exchange, None, &Failure::SignIn(needed), now);
+    }
+
     /// Ends the requests of a POST that is over and did not answer them.
     fn unanswered(
         &mut self,
@@ -207,7 +212,7 @@ impl Connection<Client> {
         match purpose {
             RequestPurpose::Probe => match failure {
                 Failure::Closed => self.probed(Evidence::Ended, now),
-                Failure::Transport(_) => self.unsettle(failure),
+                Failure::Transport(_) | Failure::SignIn(_) => self.unsettle(failure),
                 _ => self.probed(
                     Evidence::Answer {
                         status,

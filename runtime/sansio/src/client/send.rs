@@ -22,7 +22,6 @@ use crate::{
     Answer, Connection, Exchange, Failure, Fate, OutgoingRequest, Output, Profile, SendOutcome, To,
     Token,
 };
-use mcp_revisions_core::known_method;
 use mcp_revisions_core::methods;
 use mcp_wire::meta;
 
@@ -106,12 +105,13 @@ impl Connection<Client> {
         Ok((Self::with_task(request, params, revision), log_level))
     }
 
-    /// Returns whether a method is none of any revision, and goes through as it is.
-    pub(crate) fn is_other(&self, method: &str) -> bool {
+    /// Returns whether messages of a method pass between the application and a server of this revision as they are.
+    pub(crate) fn is_other(&self, method: &str, peer: Revision) -> bool {
         // Requests of the extension have names that a revision has for others.
         let app = Form::of(self.role.app());
         let is_of_extension = app == Some(Form::Extension) && Form::Extension.has(method);
-        self.role.options.takes_others && (known_method(method).is_none() || is_of_extension)
+        self.role.options.takes_others
+            && (is_of_extension || self.role.translator.passes_as_is(method, Some(peer)))
     }
 
     /// Params of a method in a revision of the server; the application's own keys of `_meta` may be absent.
@@ -121,7 +121,7 @@ impl Connection<Client> {
         params: Option<Json>,
         to: Revision,
     ) -> Translated<Option<Json>> {
-        if self.is_other(method) {
+        if self.is_other(method, to) {
             return Ok((unclaimed(params, to), Vec::new()));
         }
         let params = match self.role.app().lifecycle() {
@@ -140,11 +140,11 @@ impl Connection<Client> {
             _ => params,
         };
         let given = params.is_some();
-        let params = params.unwrap_or_else(no_params);
+        let object = params.unwrap_or_else(no_params);
         let (params, losses) =
             self.role
                 .translator
-                .params(TextDirection::Out, method, &params, to)?;
+                .params(TextDirection::Out, method, &object, to)?;
         let keep = given || params.text() != "{}";
         Ok((keep.then_some(params), losses))
     }
@@ -467,12 +467,12 @@ fn unclaimed(params: Option<Json>, to: Revision) -> Option<Json> {
         meta::CLIENT_INFO,
         meta::LOG_LEVEL,
     ];
-    let params = params?;
-    let is_said = claims.iter().any(|claim| may_name(&params, claim));
-    if !is_said || params.get("_meta").is_none() {
-        return Some(params);
+    let object = params?;
+    let is_said = claims.iter().any(|claim| may_name(&object, claim));
+    if !is_said || object.get("_meta").is_none() {
+        return Some(object);
     }
-    Some(meta::edit(&params, |meta| {
+    Some(meta::edit(&object, |meta| {
         for claim in claims {
             meta.remove(claim);
         }

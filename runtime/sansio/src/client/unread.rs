@@ -27,8 +27,10 @@ impl Connection<Client> {
                 continue;
             };
             self.tell_mended(exchange, &message, &mended.why);
-            let answered = (message.method.is_none()).then(|| self.request_of(exchange, &message));
-            let answered = answered.flatten().map(|(id, _)| id);
+            let answered = (message.method.is_none())
+                .then(|| self.request_of(exchange, &message))
+                .flatten()
+                .map(|(id, _)| id);
             if let Some(id) = answered.filter(|_| exchange.is_some() && !mended.names_request) {
                 self.keep_foreign(id, &message);
                 continue;

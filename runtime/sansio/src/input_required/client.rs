@@ -77,8 +77,8 @@ impl Connection<Client> {
                 losses,
             }
         };
-        let questions: Vec<Question> = questions.into_iter().map(question).collect();
-        let methods = questions.iter();
+        let own_questions: Vec<Question> = questions.into_iter().map(question).collect();
+        let methods = own_questions.iter();
         let retry = Retry {
             methods: (methods.map(|it| (it.key.clone(), it.method.clone()))).collect(),
             ask: request.ask.clone(),
@@ -86,7 +86,10 @@ impl Connection<Client> {
             revision,
             error: None,
         };
-        Ok(InputRequired { questions, retry })
+        Ok(InputRequired {
+            questions: own_questions,
+            retry,
+        })
     }
 
     /// Returns what an error of an older server wants the user to do, as questions; `None` if it wants nothing, or the client
@@ -107,8 +110,11 @@ impl Connection<Client> {
             return None;
         }
         let pages = super::pages(error).filter(|pages| !pages.is_empty())?;
-        let profile = request.ask.behalf.as_deref();
-        let profile = profile.unwrap_or(&self.role.options.profile);
+        let profile = request
+            .ask
+            .behalf
+            .as_deref()
+            .unwrap_or(&self.role.options.profile);
         let capabilities = translator.capabilities_of(profile, revision)?;
         let most = self.role.options.limits.max_input_requests;
         if !declares(&capabilities, &["elicitation", "url"]) || pages.len() > most {
@@ -124,7 +130,7 @@ impl Connection<Client> {
                 losses,
             })
         };
-        let pages = pages.into_iter().enumerate().map(question);
+        let each = pages.into_iter().enumerate().map(question);
         let retry = Retry {
             ask: request.ask.clone(),
             state: None,
@@ -132,7 +138,7 @@ impl Connection<Client> {
             revision,
             error: Some(Box::new(error.clone())),
         };
-        let questions = pages.collect::<Option<_>>()?;
+        let questions = each.collect::<Option<_>>()?;
         Some(InputRequired { questions, retry })
     }
 
@@ -302,8 +308,13 @@ impl Connection<Client> {
     /// Calls off the requests of a round, which need not be answered any more.
     fn call_off_round(&mut self, round: u64) {
         let is_it = |called: &Called| matches!(called, Called::Question { round: one, .. } if *one == round);
-        let calls = self.state.calls.iter().filter(|(_, called)| is_it(called));
-        let calls: Vec<Token> = calls.map(|(token, _)| *token).collect();
+        let calls: Vec<Token> = self
+            .state
+            .calls
+            .iter()
+            .filter(|(_, called)| is_it(called))
+            .map(|(token, _)| *token)
+            .collect();
         for token in calls {
             self.call_off(token, None);
         }

@@ -39,8 +39,10 @@ pub(super) fn read(
         return Err(too_many_questions(requests.len(), most));
     }
     let question = |(name, request): (String, JsonObject)| {
-        let method = request.as_json().read_member::<String>("method");
-        let method = method.ok_or_else(|| format!("inputRequests: `{name}` names no method"))?;
+        let method = request
+            .as_json()
+            .read_member::<String>("method")
+            .ok_or_else(|| format!("inputRequests: `{name}` names no method"))?;
         let params = request.get("params").unwrap_or_else(no_params);
         Ok(EmbeddedQuestion {
             name,

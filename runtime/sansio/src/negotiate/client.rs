@@ -12,7 +12,7 @@ use crate::ask::outcome;
 use crate::client::requests::{RequestPurpose, Waiting};
 use crate::client::{Channel, Client};
 use crate::json::object;
-use crate::mistakes::quotable;
+use crate::quote::quotable;
 use crate::translate::no_params;
 use crate::{Answer, Connection, Event, Failure, Output, ServerFacts};
 
@@ -348,12 +348,13 @@ impl Connection<Client> {
                 "at /result/protocolVersion of the answer to `initialize`: expected a string, found {found}"
             )));
         };
-        let version = version.into_owned();
+        let protocol_version = version.into_owned();
         let known = self.role.options.revisions.iter().find(|revision| {
-            revision.lifecycle() == Lifecycle::Handshake && revision.protocol_version() == version
+            revision.lifecycle() == Lifecycle::Handshake
+                && revision.protocol_version() == protocol_version
         });
         let Some(revision) = known else {
-            let failure = Failure::NoCommonRevision(vec![version.clone()]);
+            let failure = Failure::NoCommonRevision(vec![protocol_version.clone()]);
             return self.handshake_failed(None, Vec::new(), failure, now);
         };
         self.overtake();

@@ -52,8 +52,8 @@ pub(crate) fn is_session_lost(status: u16, body: &[u8]) -> bool {
     if [404, 410].contains(&status) {
         return true;
     }
-    let body = body.get(..WORDS).unwrap_or(body);
-    let words = String::from_utf8_lossy(body).to_ascii_lowercase();
+    let beginning = body.get(..WORDS).unwrap_or(body);
+    let words = String::from_utf8_lossy(beginning).to_ascii_lowercase();
     (SESSION_LOST.iter()).any(|(with, said)| *with == status && words.contains(said))
 }
 

@@ -166,8 +166,10 @@ impl Connection<Server> {
             _ => params,
         };
         let exchange = pending.map(|pending| pending.exchange);
-        let peer = pending.map(|pending| pending.peer);
-        let peer = peer.or(self.session_revision()).unwrap_or(self.role.app());
+        let peer = pending
+            .map(|pending| pending.peer)
+            .or(self.session_revision())
+            .unwrap_or(self.role.app());
         let method = self.role.translator.peer_name(method, peer);
         let body = write::notification(method, Some(params.text()));
         self.send(Outgoing::on_its_way(exchange, body));
@@ -199,8 +201,10 @@ impl Connection<Server> {
 
     /// Calls the application on behalf of the session, with what a request of its own lifecycle says.
     pub(crate) fn own_call(&mut self, method: &'static str, params: Json, peer: Revision) -> Token {
-        let caller = self.opened_by().filter(|caller| caller.revision == peer);
-        let caller = caller.unwrap_or_else(|| Arc::new(Caller::unknown(peer)));
+        let caller = self
+            .opened_by()
+            .filter(|caller| caller.revision == peer)
+            .unwrap_or_else(|| Arc::new(Caller::unknown(peer)));
         self.own_call_of(&caller, method, params)
     }
 

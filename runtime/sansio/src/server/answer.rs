@@ -309,8 +309,8 @@ impl Server {
         let (sender, kind) = (Direction::ClientToServer, MethodKind::Request);
         let row = find_method(self.app(), method, sender, kind);
         row.and_then(|row| row.capability).is_some_and(|path| {
-            let path: Vec<&str> = path.split('.').collect();
-            self.declares(&path)
+            let parts: Vec<&str> = path.split('.').collect();
+            self.declares(&parts)
         })
     }
 }
@@ -332,6 +332,7 @@ fn undeclared(result: &Json, caller: &Caller, peer: Revision) -> Option<ErrorObj
         return None;
     }
     let (questions, _) = input_required::read(result, usize::MAX).ok()?;
-    let mut questions = questions.iter();
-    questions.find_map(|asked| allowed(caller, &asked.method, &asked.params).err())
+    questions
+        .iter()
+        .find_map(|asked| allowed(caller, &asked.method, &asked.params).err())
 }

@@ -53,21 +53,23 @@ impl Connection<Server> {
             ..
         } = ask;
         let (about, params) = (*about, params.as_ref());
-        if self.role.takes_others && known_method(method).is_none() {
+        let peer = about.and_then(|token| Some(self.state.get(token)?.peer));
+        let peer = peer.or(self.session_revision());
+        if self.role.passes_as_is(method, peer) {
             return self.ask_other(key, about, method, params);
         }
         let row = |kind| find_method(self.role.app(), method, Direction::ServerToClient, kind);
         let Some(row) = row(MethodKind::Request).or_else(|| row(MethodKind::Input)) else {
             return refused(errors::method_not_found(method, self.role.app().lifecycle()).error);
         };
-        let about = about.filter(|token| !self.state.own.contains_key(token));
-        if let Some(pending) = about.and_then(|token| self.state.get_mut(token))
+        let call = about.filter(|token| !self.state.own.contains_key(token));
+        if let Some(pending) = call.and_then(|token| self.state.get_mut(token))
             && pending.subject.is_none()
             && !is_handshake(pending.peer)
         {
             pending.subject = pending.params.clone();
         }
-        let told = match about.map(|token| self.state.about(token, None)) {
+        let told = match call.map(|token| self.state.about(token, None)) {
             Some(None) => return refused(over()),
             told => told.flatten(),
         };
@@ -99,7 +101,7 @@ impl Connection<Server> {
         match carried {
             Ok((text, losses)) => {
                 let by = AskedBy::Application(key);
-                match self.send_request(by, about, row.name, Some(&text)) {
+                match self.send_request(by, call, row.name, Some(&text)) {
                     Ok(()) => SendOutcome {
                         fate: Fate::Sent,
                         losses,
@@ -152,9 +154,9 @@ impl Connection<Server> {
         params: Option<&Json>,
     ) -> Result<(), ErrorObject> {
         let most = self.role.limits.max_pending_requests;
-        let about = about.and_then(|token| self.state.get(token));
-        let exchange = about.map(|pending| pending.exchange);
-        let peer = about
+        let pending = about.and_then(|token| self.state.get(token));
+        let exchange = pending.map(|pending| pending.exchange);
+        let peer = pending
             .map(|pending| pending.peer)
             .or(self.session_revision());
         let Some(peer) = peer.filter(|_| self.state.asked.len() < most) else {
@@ -189,8 +191,8 @@ impl Connection<Server> {
             return;
         };
         self.state.withdrawn.insert(id);
-        let reason = reason.unwrap_or("the answer is not waited for any more");
-        let params = cancelled(&RequestId::from(id), Some(reason));
+        let why = reason.unwrap_or("the answer is not waited for any more");
+        let params = cancelled(&RequestId::from(id), Some(why));
         let method = (self.role.translator).peer_name(methods::NOTIFICATIONS_CANCELLED, asked.peer);
         let body = write::notification(method, Some(params.text()));
         self.send(Outgoing::on_its_way(asked.exchange, body));

@@ -73,8 +73,11 @@ impl Connection<Server> {
         if let Some(session) = &self.state.session {
             return Some(Arc::clone(&session.caller));
         }
-        let mut pending = self.state.pending.values();
-        let pending = pending.find(|it| it.method == methods::SUBSCRIPTIONS_LISTEN)?;
+        let pending = self
+            .state
+            .pending
+            .values()
+            .find(|it| it.method == methods::SUBSCRIPTIONS_LISTEN)?;
         Some(Arc::clone(&pending.caller))
     }
 
@@ -93,8 +96,9 @@ impl Connection<Server> {
         let upgraded = [
             &session.upgraded.client_capabilities,
             &session.upgraded.client_info,
-        ];
-        let upgraded = upgraded.into_iter().flatten();
+        ]
+        .into_iter()
+        .flatten();
         session.caller.bytes() + upgraded.map(|said| said.text().len()).sum::<usize>()
     }
 

@@ -25,8 +25,9 @@ pub(crate) fn needs_state(adapter: Adapter, method: &str) -> RequiresState {
 
 /// Returns the same for a message to a client of the per-request lifecycle.
 pub(crate) fn needs(adapter: Adapter, method: &str) -> Fate {
-    let peer = handed(adapter, method).and_then(|(pair, _)| pair.new.parse().ok());
-    let peer = peer.unwrap_or(Revision::LATEST);
+    let peer = handed(adapter, method)
+        .and_then(|(pair, _)| pair.new.parse().ok())
+        .unwrap_or(Revision::LATEST);
     Fate::NeedsAdapter(NeedsAdapter::new(
         &needs_state(adapter, method),
         method,

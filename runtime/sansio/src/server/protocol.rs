@@ -48,8 +48,9 @@ impl Connection<Server> {
         }
         let level = message
             .param("level")
-            .ok_or_else(|| errors::invalid_params("`level` is required"))?;
-        let level = level.as_str().and_then(|name| LogLevel::from_name(&name));
+            .ok_or_else(|| errors::invalid_params("`level` is required"))?
+            .as_str()
+            .and_then(|name| LogLevel::from_name(&name));
         let level = level
             .ok_or_else(|| errors::invalid_params("`level` is none of the eight of RFC 5424"))?;
         if let Some(session) = &mut self.state.session {

@@ -15,9 +15,9 @@ use crate::input_required::server::seal::{Broken, Issued};
 use crate::lost::{MessageMistake, Stopped, Translated};
 use crate::translate::no_params;
 use crate::{Caller, Connection, Event, LogLevel, NeedsAdapter};
+use mcp_revisions_core::find_method;
 use mcp_revisions_core::is_handshake;
 use mcp_revisions_core::methods;
-use mcp_revisions_core::{find_method, known_method};
 
 /// The method that a request asks for.
 #[derive(Clone, Copy)]
@@ -90,7 +90,7 @@ impl Connection<Server> {
         if is_retry || (asks_back && !self.role.is_per_request) {
             pending.subject = message.params.map(Raw::to_json);
         }
-        let carried = match (wanted, issued) {
+        let translation = match (wanted, issued) {
             (WantedMethod::Known(_, name), Some(Issued::Own(own, _)))
                 if self.role.is_per_request =>
             {
@@ -111,7 +111,7 @@ impl Connection<Server> {
             }
         };
         // A client that asks for a task gets one: nothing of that is lost.
-        let carried = carried.map(|(params, mut losses)| {
+        let carried = translation.map(|(params, mut losses)| {
             losses.retain(|loss| pending.task.is_none() || !loss.is_at(&["task"]));
             (params, losses)
         });
@@ -150,7 +150,7 @@ impl Connection<Server> {
         let wanted = match row {
             _ if self.task_request(message, peer).transpose()?.is_some() => WantedMethod::Other,
             Some(row) => WantedMethod::Known(row, self.role.translator.app_name(row.name, peer)),
-            None if self.role.takes_others && known_method(name).is_none() => WantedMethod::Other,
+            None if self.role.passes_as_is(name, Some(peer)) => WantedMethod::Other,
             None => return Err(errors::method_not_found(name, peer.lifecycle())),
         };
         match self.state.token_of(id) {
@@ -235,8 +235,7 @@ impl Connection<Server> {
 
 /// Returns the params of a request that is made again, with the application's own state as it was before it was signed.
 fn with_own_state(params: &Json, own: &str) -> Result<Json, Stopped> {
-    let members = params.read::<Map<Json>>();
-    let mut members = members.map_err(|error| {
+    let mut members = params.read::<Map<Json>>().map_err(|error| {
         let told = format!("the client's params are not valid: {error}");
         Stopped::Invalid(Box::new(MessageMistake::saying(told, error)))
     })?;

@@ -84,8 +84,10 @@ impl ServerState {
 
     /// Returns the requests whose peer waits for their answer.
     pub(super) fn waiting(&self) -> Vec<Token> {
-        let waiting = self.pending.iter();
-        let waiting = waiting.filter(|(_, pending)| !pending.is_suspended);
+        let waiting = self
+            .pending
+            .iter()
+            .filter(|(_, pending)| !pending.is_suspended);
         waiting.map(|(token, _)| *token).collect()
     }
 
@@ -182,11 +184,12 @@ impl ServerState {
     /// given.
     pub(crate) fn about(&self, token: Token, params: Option<Json>) -> Option<About> {
         let pending = self.get(token)?;
-        let params = params.or_else(|| pending.params.clone());
         Some(About {
             token,
             method: pending.method,
-            params: params.unwrap_or_else(no_params),
+            params: params
+                .or_else(|| pending.params.clone())
+                .unwrap_or_else(no_params),
             peer: pending.peer,
             caller: Arc::clone(&pending.caller),
             principal: pending.principal.clone(),

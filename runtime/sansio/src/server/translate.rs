@@ -39,8 +39,8 @@ impl Server {
                 if is_handshake || !text.contains(meta::LOG_LEVEL) {
                     return translate(text, &context);
                 }
-                let params = params.map_or_else(no_params, Raw::to_json);
-                translate(meta::without(&params, meta::LOG_LEVEL).text(), &context)
+                let object = params.map_or_else(no_params, Raw::to_json);
+                translate(meta::without(&object, meta::LOG_LEVEL).text(), &context)
             }
         }
     }

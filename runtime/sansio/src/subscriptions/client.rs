@@ -98,8 +98,8 @@ impl Connection<Client> {
                     .ask
                     .params
                     .as_ref()
-                    .and_then(|params| params.get("level"));
-                let level = level.and_then(|level| level.read::<String>().ok());
+                    .and_then(|params| params.get("level"))
+                    .and_then(|level| level.read::<String>().ok());
                 let answer = match level.filter(|level| LogLevel::from_name(level).is_some()) {
                     Some(level) => {
                         self.state.session.log_level = Some(level);
@@ -312,8 +312,8 @@ impl Connection<Client> {
         changes.listening = None;
         let waits = !changes.subscribing.is_empty();
         let is_refused = !changes.was_acknowledged && error.as_ref().is_some_and(is_refusal);
-        let error = error.unwrap_or_else(unacknowledged);
-        self.answer_subscriptions(|_| Err(error.clone()));
+        let reason = error.unwrap_or_else(unacknowledged);
+        self.answer_subscriptions(|_| Err(reason.clone()));
         if is_refused && !waits {
             return;
         }

@@ -86,11 +86,13 @@ impl Connection<Server> {
             let lifecycle = about.peer.lifecycle();
             return Err(errors::method_not_found(about.method, lifecycle));
         }
-        let uri = about.params.read_member::<String>("uri");
-        let uri = uri.filter(|uri| uri.len() <= limits.max_identifier_bytes);
-        let uri = uri.ok_or_else(|| {
-            errors::invalid_params("`uri` is required, a string and not too long")
-        })?;
+        let uri = about
+            .params
+            .read_member::<String>("uri")
+            .filter(|uri| uri.len() <= limits.max_identifier_bytes)
+            .ok_or_else(|| {
+                errors::invalid_params("`uri` is required, a string and not too long")
+            })?;
         let listening = self.state.listening.get_or_insert_default();
         listening.peer = Some(about.peer);
         if about.method == methods::RESOURCES_UNSUBSCRIBE {

@@ -455,8 +455,10 @@ impl Connection<Client> {
         match error.code.as_i64() {
             Some(ErrorObject::METHOD_NOT_FOUND) => self.may_ask_for_task(request, revision),
             Some(errors::MISSING_CLIENT_CAPABILITY) => {
-                let required = error.data.as_ref();
-                let required = required.and_then(|data| data.get("requiredCapabilities"));
+                let required = error
+                    .data
+                    .as_ref()
+                    .and_then(|data| data.get("requiredCapabilities"));
                 self.role.options.takes_tasks
                     && request.task == TaskStage::None
                     && Form::of(revision) == Some(Form::Extension)
@@ -503,8 +505,10 @@ impl Connection<Client> {
             let Some(Ok(name)) = tool.get("name").map(|name| name.read::<String>()) else {
                 continue;
             };
-            let support = tool.get("execution").and_then(|it| it.get("taskSupport"));
-            let support = support.and_then(|it| it.read::<String>().ok());
+            let support = tool
+                .get("execution")
+                .and_then(|it| it.get("taskSupport"))
+                .and_then(|it| it.read::<String>().ok());
             let is_required = match support.as_deref() {
                 Some("optional") => Some(false),
                 Some("required") => Some(true),
@@ -528,8 +532,10 @@ impl Connection<Client> {
         if request.task != TaskStage::Asked || Form::of(revision) != Some(Form::Core) {
             return params;
         }
-        let params = params.unwrap_or_else(no_params);
-        Some(with_members(&params, &[("task", Some(no_params()))]))
+        Some(with_members(
+            &params.unwrap_or_else(no_params),
+            &[("task", Some(no_params()))],
+        ))
     }
 }
 
@@ -541,8 +547,7 @@ fn interval_of(task: &Json, form: Form) -> Option<Duration> {
     };
     let ms: Integer = task.read_member(name)?;
     // No server writes a number that does not fit.
-    let ms = ms.as_i64().unwrap_or(i64::MAX);
-    let interval = Duration::from_millis(u64::try_from(ms).ok()?);
+    let interval = Duration::from_millis(u64::try_from(ms.as_i64().unwrap_or(i64::MAX)).ok()?);
     let (least, most) = INTERVALS;
     Some(interval.clamp(least, most))
 }

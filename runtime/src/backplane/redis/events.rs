@@ -176,10 +176,10 @@ pub(super) fn without_gaps(
 ) -> Option<Vec<KeptEvent>> {
     let is_behind =
         |event: &KeptEvent| event.id.stream == behind.stream && event.id.place > behind.place;
-    let mut events: Vec<_> = events.filter(is_behind).collect();
-    events.sort_by_key(|event| event.id.place);
+    let mut later: Vec<_> = events.filter(is_behind).collect();
+    later.sort_by_key(|event| event.id.place);
     let mut place = behind.place;
-    for event in &events {
+    for event in &later {
         let next = event.id.place;
         // A replica that takes a session over counts from where no place is taken.
         let begins = next >> 32 > place >> 32 && next & 0xffff_ffff == 1;
@@ -188,7 +188,7 @@ pub(super) fn without_gaps(
         }
         place = next;
     }
-    Some(events)
+    Some(later)
 }
 
 #[cfg(test)]

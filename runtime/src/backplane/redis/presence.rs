@@ -52,13 +52,16 @@ impl SharedRedis {
             let key = self.key("at", address);
             looks.cmd("GETEX").arg(key).arg("PX").arg(&life);
         }
-        let found: Vec<Option<String>> = looks.query_async(&mut connection).await?;
-        let mut found = found.into_iter();
+        let answers: Vec<Option<String>> = looks.query_async(&mut connection).await?;
+        let mut found = answers.into_iter();
         let mark = found.next().flatten();
         let is_here = |found: &Option<String>| found.as_deref() == Some(&*self.channel);
-        let absent = addresses.into_iter().zip(found);
-        let absent = absent.filter(|(_, found)| !is_here(found));
-        let absent: Vec<Arc<str>> = absent.map(|(address, _)| address).collect();
+        let absent: Vec<Arc<str>> = addresses
+            .into_iter()
+            .zip(found)
+            .filter(|(_, found)| !is_here(found))
+            .map(|(address, _)| address)
+            .collect();
         let is_known = mark
             .as_ref()
             .is_some_and(|mark| *mark == lock(&self.presence).mark);
@@ -82,8 +85,9 @@ impl SharedRedis {
         let mark = before.unwrap_or_else(|| mark.to_string());
         let mut presence = lock(&self.presence);
         let known = std::mem::replace(&mut presence.mark, mark);
-        let missed = absent.into_iter();
-        let missed = missed.filter(|address| !presence.addresses.insert(Arc::clone(address)));
+        let missed = absent
+            .into_iter()
+            .filter(|address| !presence.addresses.insert(Arc::clone(address)));
         Ok(Beat {
             missed: missed.collect(),
             is_emptied: !known.is_empty() && known != presence.mark,

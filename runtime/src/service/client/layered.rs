@@ -32,7 +32,7 @@ impl<App: Spoken> Client<App> {
         let client = self.clone();
         let failed: Arc<Mutex<Option<(ErrorObject, Error)>>> = Arc::default();
         let noted = Arc::clone(&failed);
-        let answer = self.how.layers.run(message, move |params| async move {
+        let running = self.how.layers.run(message, move |params| async move {
             let answer = client
                 .send(method, params_to_send(params, has_params))
                 .await;
@@ -47,9 +47,9 @@ impl<App: Spoken> Client<App> {
                 object
             })
         });
-        let answer = answer.await;
-        let failed = failed.lock().unwrap_or_else(PoisonError::into_inner).take();
-        answer.map_err(|object| match failed {
+        let answer = running.await;
+        let failure = failed.lock().unwrap_or_else(PoisonError::into_inner).take();
+        answer.map_err(|object| match failure {
             Some((noted, error)) if noted == object => error,
             _ => Error::Rpc(object),
         })

@@ -22,6 +22,8 @@ mod layered;
 mod listen;
 mod lists;
 mod options;
+#[cfg(feature = "skills")]
+mod skills;
 mod updates;
 
 use std::marker::PhantomData;
@@ -57,7 +59,11 @@ pub use crate::transport::client::{
 };
 pub use listen::{Change, ChangeStream};
 pub use lists::ResultText;
+#[cfg(feature = "client-http")]
+pub use mcp_revisions_sansio::client::NeededSignIn;
 pub use options::ClientBuilder;
+#[cfg(feature = "skills")]
+pub use skills::{LoadedSkill, SkillError};
 pub use updates::{Log, Progress, Update, Updates};
 
 /// Time that a call waits for its answer, unless its options name another.
@@ -278,8 +284,9 @@ impl<App: Spoken> Client<App> {
         let (tell, updates) = updates::channel();
         let told = tell.clone();
         // An update is dropped if the reader of the updates is slow, or gone.
-        let client = self.on_progress(move |it| _ = told.try_push(Update::Progress(it)));
-        let client = client.on_log(move |it| _ = tell.try_push(Update::Log(it)));
+        let client = self
+            .on_progress(move |it| _ = told.try_push(Update::Progress(it)))
+            .on_log(move |it| _ = tell.try_push(Update::Log(it)));
         (client, updates)
     }
 
@@ -350,8 +357,8 @@ impl<App: Spoken> Client<App> {
     /// Sends a request, unless a result is kept that answers it.
     async fn send(&self, method: &'static str, params: Option<Json>) -> Result<Json, Error> {
         let Some((cache, key)) = self.how.cache.as_ref().and_then(|cache| {
-            let params = params.clone().unwrap_or_default();
-            Some((cache, CacheKey::of(App::REVISION, method, &params)?))
+            let object = params.clone().unwrap_or_default();
+            Some((cache, CacheKey::of(App::REVISION, method, &object)?))
         }) else {
             return self.exchange(method, params).await;
         };

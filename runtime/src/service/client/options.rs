@@ -291,10 +291,12 @@ where
             <App::Protocol as Serves<ClientSide, H, ClientContext<App>>>::implemented();
         let capabilities = capabilities
             .unwrap_or_else(|| declared(App::REVISION, Direction::ServerToClient, &implemented));
-        let options = options.over(channel, Profile::new(&info, &capabilities));
-        let endpoint = client::Client::new(App::REVISION, options)
-            .with_loss_hook(on_loss.clone())
-            .with_mistake_hook(on_mistake);
+        let endpoint = client::Client::new(
+            App::REVISION,
+            options.over(channel, Profile::new(&info, &capabilities)),
+        )
+        .with_loss_hook(on_loss.clone())
+        .with_mistake_hook(on_mistake);
         let how = CallOptions {
             on_loss,
             layers,

@@ -25,12 +25,12 @@ pub struct Progress {
 
 impl Progress {
     pub(super) fn read(params: &Json) -> Option<Self> {
-        let params: Map<Json> = params.read().ok()?;
-        let number = |name: &str| Some(params.get(name)?.as_number()?.as_f64());
+        let members: Map<Json> = params.read().ok()?;
+        let number = |name: &str| Some(members.get(name)?.as_number()?.as_f64());
         Some(Self {
             done: number("progress")?,
             total: number("total"),
-            message: params
+            message: members
                 .get("message")
                 .and_then(|it| it.as_str().map(Into::into)),
         })
@@ -50,13 +50,13 @@ pub struct Log {
 
 impl Log {
     pub(super) fn read(params: &Json) -> Option<Self> {
-        let params: Map<Json> = params.read().ok()?;
+        let members: Map<Json> = params.read().ok()?;
         Some(Self {
-            level: LogLevel::from_name(&params.get("level")?.as_str()?)?,
-            logger: params
+            level: LogLevel::from_name(&members.get("level")?.as_str()?)?,
+            logger: members
                 .get("logger")
                 .and_then(|it| it.as_str().map(Into::into)),
-            data: params.get("data").cloned().unwrap_or_default(),
+            data: members.get("data").cloned().unwrap_or_default(),
         })
     }
 }

@@ -55,12 +55,12 @@ impl Router {
 #[cfg(feature = "schemars")]
 fn arguments(schema: &Json) -> Vec<mcp::PromptArgument> {
     use serde_json::Value;
-    let schema: Value = schema.parse().unwrap_or_default();
+    let document: Value = schema.parse().unwrap_or_default();
     let required = |name: &str| {
-        let mut required = schema["required"].as_array().into_iter().flatten();
+        let mut required = document["required"].as_array().into_iter().flatten();
         required.any(|one| one == name)
     };
-    let members = schema["properties"].as_object().into_iter().flatten();
+    let members = document["properties"].as_object().into_iter().flatten();
     let argument = members.map(|(name, member)| {
         let argument = mcp::PromptArgument::new(name.as_str()).with_required(required(name));
         match member["description"].as_str() {

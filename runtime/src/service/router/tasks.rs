@@ -30,8 +30,10 @@ pub(super) fn of(tools: &[Tool]) -> Option<TaskOptions> {
             tasks = Some(options.with_tool(&tool.tool.name, support));
         }
     }
-    let plain = tools.iter().filter(|tool| tool.task.is_none());
-    let plain = plain.map(|tool| tool.tool.name.clone());
+    let plain = tools
+        .iter()
+        .filter(|tool| tool.task.is_none())
+        .map(|tool| tool.tool.name.clone());
     tasks.map(|tasks| tasks.with_plain_tools(plain.collect()))
 }
 

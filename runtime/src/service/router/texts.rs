@@ -20,14 +20,14 @@ pub(super) fn read<T: DeserializeOwned>(texts: &Map<String>) -> Result<T, Error>
 
 /// Returns the problem of a struct that has no field for one of these names; a type that names no fields takes any.
 pub(super) fn check<T: DeserializeOwned>(names: &[&str]) -> Option<String> {
-    let fields = Cell::new(None);
+    let cell = Cell::new(None);
     // Reading stops at the names of the fields.
-    let _ = T::deserialize(FieldNames(&fields));
-    let fields = fields.get()?;
+    let _ = T::deserialize(FieldNames(&cell));
+    let fields = cell.get()?;
     let strange = names.iter().find(|name| !fields.contains(name));
     strange.map(|name| {
-        let fields = fields.join("`, `");
-        format!("no field of its arguments is called `{name}`, which is a variable; the fields are `{fields}`")
+        let listed = fields.join("`, `");
+        format!("no field of its arguments is called `{name}`, which is a variable; the fields are `{listed}`")
     })
 }
 

@@ -158,9 +158,11 @@ fn read<A: DeserializeOwned>(tool: &str, arguments: Option<JsonObject>) -> Resul
     let mut reader = serde_json::Deserializer::from_str(arguments.text());
     serde_path_to_error::deserialize(&mut reader).map_err(|error| {
         let path = error.path().to_string();
-        let why = error.into_inner().to_string();
+        let printed = error.into_inner().to_string();
         // The caller never saw the text that this counts lines of.
-        let why = why.rsplit_once(" at line ").map_or(&*why, |(why, _)| why);
+        let why = printed
+            .rsplit_once(" at line ")
+            .map_or(&*printed, |(why, _)| why);
         match path.as_str() {
             "." => format!("arguments of `{tool}`: {}", abridged(&why)),
             path => format!(

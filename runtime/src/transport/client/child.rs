@@ -127,25 +127,28 @@ impl Child {
             })?;
         let streams = process.stdin.take().zip(process.stdout.take());
         let (input, output) = streams.ok_or_else(|| io::Error::other("a process without pipes"))?;
-        let errors = process.stderr.take().zip(self.on_error.clone());
-        let errors = errors.map(|(error, tell)| {
-            // It is read to its end, whatever becomes of the rest: a full pipe would stop the process.
-            spawn(async move {
-                let mut error = BufReader::new(error);
-                let (mut bytes, mut last) = (Vec::new(), VecDeque::with_capacity(LAST_LINES));
-                while let Ok(true) = read_line(&mut error, &mut bytes, ERROR_LINE).await {
-                    let line = String::from_utf8_lossy(&bytes);
-                    tell(&line);
-                    if !line.trim().is_empty() {
-                        if last.len() >= LAST_LINES {
-                            last.pop_front();
+        let errors = process
+            .stderr
+            .take()
+            .zip(self.on_error.clone())
+            .map(|(error, tell)| {
+                // It is read to its end, whatever becomes of the rest: a full pipe would stop the process.
+                spawn(async move {
+                    let mut error = BufReader::new(error);
+                    let (mut bytes, mut last) = (Vec::new(), VecDeque::with_capacity(LAST_LINES));
+                    while let Ok(true) = read_line(&mut error, &mut bytes, ERROR_LINE).await {
+                        let line = String::from_utf8_lossy(&bytes);
+                        tell(&line);
+                        if !line.trim().is_empty() {
+                            if last.len() >= LAST_LINES {
+                                last.pop_front();
+                            }
+                            last.push_back(shortened(line.trim()));
                         }
-                        last.push_back(shortened(line.trim()));
                     }
-                }
-                Vec::from(last).join("\n")
-            })
-        });
+                    Vec::from(last).join("\n")
+                })
+            });
         Ok((Group { process, errors }, Lines::new(output, input, limit)))
     }
 }

@@ -165,8 +165,9 @@ impl<C: Send + 'static> Driver<C> {
             let wake = self.wake_at(&app);
             let now = tokio::time::Instant::now();
             full = (!self.has_room()).then(|| full.unwrap_or(now + ROOM_TIME));
-            let room = full.filter(|until| *until > now);
-            let room = room.map(|until| tokio::time::timeout_at(until, self.transport.room()));
+            let room = full
+                .filter(|until| *until > now)
+                .map(|until| tokio::time::timeout_at(until, self.transport.room()));
             let waits = room.is_some();
             let takes = !waits && (!app.waits_for_room() || self.may_ask());
             tokio::select! {
@@ -528,6 +529,10 @@ impl<C: Send + 'static> Driver<C> {
             Incoming::Ended(exchange) => connection.ended(exchange, now),
             #[cfg(feature = "client-http")]
             Incoming::Failed { exchange, why } => connection.failed(exchange, why, now),
+            #[cfg(feature = "client-http")]
+            Incoming::Unauthorized { exchange, needed } => {
+                connection.unauthorized(exchange, needed, now);
+            }
             Incoming::Misframed(why) => connection.misframed(why),
             #[cfg(feature = "client-http")]
             Incoming::SessionLost(id) => connection.session_lost(&id, now),
@@ -560,8 +565,11 @@ impl<C: Send + 'static> Driver<C> {
                 last,
                 failure,
             } = connecting;
-            let failure = failure.map(Box::new);
-            let refused = NotConnected { why, last, failure };
+            let refused = NotConnected {
+                why,
+                last,
+                failure: failure.map(Box::new),
+            };
             for done in done {
                 let _ = done.send(Err(refused.clone()));
             }

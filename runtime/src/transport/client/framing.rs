@@ -118,8 +118,8 @@ impl<R: AsyncBufRead + Unpin> Framing<R> {
     }
 
     async fn take_line(&mut self, line: Vec<u8>) -> Option<Incoming> {
-        let content = line.trim_ascii();
-        let content = content.strip_prefix(BYTE_ORDER_MARK).unwrap_or(content);
+        let trimmed = line.trim_ascii();
+        let content = trimmed.strip_prefix(BYTE_ORDER_MARK).unwrap_or(trimmed);
         if content.is_empty() {
             return None;
         }

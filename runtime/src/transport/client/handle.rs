@@ -178,9 +178,8 @@ impl<C> Handle<C> {
         params: Option<Json>,
     ) -> Result<SendOutcome, RequestRefusal> {
         let (done, said) = oneshot::channel();
-        let method = method.into();
         let notify = HandleCommand::Notify {
-            method,
+            method: method.into(),
             params,
             done,
         };

@@ -51,8 +51,7 @@ impl Lines {
         let (tell, heard) = queue(HEARD_BYTES);
         spawn(read(input, tell, limit));
         let writer = spawn(write(outgoing, output));
-        let owed = limit.saturating_mul(OWED);
-        let owed = owed.clamp(1, Semaphore::MAX_PERMITS);
+        let owed = limit.saturating_mul(OWED).clamp(1, Semaphore::MAX_PERMITS);
         Self {
             texts,
             owed: Arc::new(Semaphore::new(owed)),

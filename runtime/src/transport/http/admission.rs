@@ -59,8 +59,11 @@ impl Options {
                 ));
             }
         }
-        let named = head.headers.get_all(HOST).iter();
-        let named = named.map(::http::HeaderValue::as_bytes);
+        let named = head
+            .headers
+            .get_all(HOST)
+            .iter()
+            .map(::http::HeaderValue::as_bytes);
         // HTTP/2 names the host in the address.
         let authority = head.uri.authority().map(|it| it.as_str().as_bytes());
         let serves = |host: &[u8]| std::str::from_utf8(host).is_ok_and(|host| self.serves(host));

@@ -116,8 +116,8 @@ impl Connections {
         let mut table = lock(&self.table);
         let owners = table.idle.iter();
         let (owner, _) = owners.max_by_key(|(_, idle)| idle.len())?;
-        let owner = owner.clone();
-        table.evict(&owner)
+        let largest = owner.clone();
+        table.evict(&largest)
     }
 }
 

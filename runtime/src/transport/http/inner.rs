@@ -61,17 +61,20 @@ impl ServiceShared {
     pub(super) fn new(server: Server, handler: impl Handler, options: Options) -> Arc<Self> {
         Arc::new_cyclic(|me| {
             let me: Weak<Self> = Weak::clone(me);
-            let backplane = options.backplane.clone();
-            let backplane = backplane.unwrap_or_else(|| Arc::new(Memory::new()));
+            let backplane = options
+                .backplane
+                .clone()
+                .unwrap_or_else(|| Arc::new(Memory::new()));
             let address = backplane.join(me.clone());
             // A replica that gets a ticket reads from it which replica keeps the request.
-            let server = server.with_tickets_of(u32::from_str_radix(&address, 16).unwrap_or(0));
+            let of_replica = server.with_tickets_of(u32::from_str_radix(&address, 16).unwrap_or(0));
             // One message always fits into a share.
-            let message = server.limits().max_message_bytes;
+            let message = of_replica.limits().max_message_bytes;
             let suspended = message.saturating_add(SUSPENDED_BYTES);
             let counted = CountedRequest::new(observe::observed(Arc::new(handler), "tcp"));
             let losses = Arc::clone(&counted);
-            let (server, start) = started(server.with_loss_counter(move |lost| losses.lost(lost)));
+            let (server, start) =
+                started(of_replica.with_loss_counter(move |lost| losses.lost(lost)));
             let replicas = Replicas {
                 backplane: Arc::clone(&backplane),
                 address: Arc::clone(&address),

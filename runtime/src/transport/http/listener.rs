@@ -23,6 +23,7 @@ use super::connections::{ConnectionRoom, Connections};
 use super::socket::{Socket, hung_up};
 use super::{Options, PeerAddress, PeerConnection, Service};
 use crate::serve::Budget;
+use crate::transport::BoxError;
 use crate::transport::spawn::{Boxed, boxed, until};
 use crate::{headers, methods};
 use mcp_revisions_sansio::server::Owner;
@@ -201,8 +202,6 @@ const LINGER: Duration = Duration::from_millis(250);
 /// Maximum time to send the errors of calls that are not done.
 const LAST_WORD: Duration = Duration::from_secs(2);
 
-type BoxError = Box<dyn std::error::Error + Send + Sync>;
-
 async fn serve_each<S, B>(
     listener: TcpListener,
     options: &Options,
@@ -296,7 +295,7 @@ async fn serve_each<S, B>(
             let extensions = request.extensions_mut();
             extensions.insert(PeerAddress(address));
             extensions.insert(PeerConnection::new(&open));
-            let working = working.as_ref().and_then(mpsc::WeakSender::upgrade);
+            let worker = working.as_ref().and_then(mpsc::WeakSender::upgrade);
             let (answered, at_work) = (service.call(request), requests.subscribe());
             async move {
                 let mut response: Response<B> = answered.await?;
@@ -305,7 +304,7 @@ async fn serve_each<S, B>(
                 }
                 // It is at work as long as there is more of its body.
                 let body = move |error| {
-                    let _at_work = (&working, &at_work, &call);
+                    let _at_work = (&worker, &at_work, &call);
                     error
                 };
                 Ok::<_, S::Error>(response.map(|it| it.map_err(body)))
@@ -315,7 +314,7 @@ async fn serve_each<S, B>(
         builder
             .timer(TokioTimer::new())
             .header_read_timeout(options.head_time);
-        let mut stopped = stopped.clone();
+        let mut stop = stopped.clone();
         connections.spawn(async move {
             let connection = builder.serve_connection(TokioIo::new(socket), service);
             let mut connection = std::pin::pin!(connection);
@@ -324,7 +323,7 @@ async fn serve_each<S, B>(
                 _ = connection.as_mut() => {}
                 () = hung_up(&stream) => {}
                 () = open_connection.evicted() => {}
-                _ = stopped.changed() => {
+                _ = stop.changed() => {
                     connection.as_mut().graceful_shutdown();
                     loop {
                         tokio::select! {
@@ -333,7 +332,7 @@ async fn serve_each<S, B>(
                             // A request whose head has not arrived is not waited for.
                             () = at_work.closed() => break,
                             // A call at work sends its last word when it is looked at.
-                            Ok(()) = stopped.changed() => {}
+                            Ok(()) = stop.changed() => {}
                         }
                     }
                 }

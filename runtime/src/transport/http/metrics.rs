@@ -22,8 +22,10 @@ pub(super) struct Metrics {
 
 impl Metrics {
     pub(super) fn new(path: String, render: Arc<dyn Fn() -> String + Send + Sync>) -> Self {
-        let path = path.into();
-        Self { path, render }
+        Self {
+            path: path.into(),
+            render,
+        }
     }
 
     /// Answers a request for the metrics.
@@ -53,8 +55,10 @@ impl Options {
         head: &Parts,
         levels: impl FnOnce() -> Counters,
     ) -> Option<Response<Body>> {
-        let metrics = self.metrics.as_ref();
-        let metrics = metrics.filter(|metrics| *metrics.path == *head.uri.path())?;
+        let metrics = self
+            .metrics
+            .as_ref()
+            .filter(|metrics| *metrics.path == *head.uri.path())?;
         observe::set_levels(&levels());
         Some(metrics.answer(head, self))
     }

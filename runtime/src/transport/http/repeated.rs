@@ -87,13 +87,13 @@ impl ServiceShared {
         }
         let arguments = message
             .params
-            .and_then(|params| Json::from_text(params.text()).ok());
-        let arguments = arguments.and_then(|params| params.get("arguments"));
+            .and_then(|params| Json::from_text(params.text()).ok())
+            .and_then(|params| params.get("arguments"));
         for param in params {
             let header = parts
                 .headers
-                .get(format!("{}{}", params::PREFIX, param.name));
-            let header = header.map(|value| value.to_str().unwrap_or(headers::UNREADABLE));
+                .get(format!("{}{}", params::PREFIX, param.name))
+                .map(|value| value.to_str().unwrap_or(headers::UNREADABLE));
             agree(param, arguments.as_ref(), header)?;
         }
         Ok(())
@@ -115,8 +115,10 @@ impl ServiceShared {
             Ok(tools) => return tools,
             Err(known) => known,
         };
-        let listed = tokio::time::timeout(WAIT, self.list(revision, message, parts, who)).await;
-        let listed = listed.ok().flatten();
+        let listed = tokio::time::timeout(WAIT, self.list(revision, message, parts, who))
+            .await
+            .ok()
+            .flatten();
         self.tools.remember(identity, listed, known)
     }
 

@@ -93,8 +93,8 @@ impl Service {
     /// Returns whether a request is for a session that runs in this service.
     #[must_use]
     pub fn runs_session_of(&self, head: &Parts) -> bool {
-        let named = text(&head.headers, headers::SESSION_ID);
-        let named = named.or_else(|| self.inner.session_of_uri(head));
+        let named =
+            text(&head.headers, headers::SESSION_ID).or_else(|| self.inner.session_of_uri(head));
         named.is_some_and(|session| self.inner.runs(session))
     }
 

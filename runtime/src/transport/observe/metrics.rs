@@ -166,9 +166,9 @@ impl AnyHandler for Observed {
             self.transport,
         ));
         let mut operation = ServerOperation(Some(operation));
-        let answer = Arc::clone(&self.handler).call(request, peer);
+        let running = Arc::clone(&self.handler).call(request, peer);
         Box::pin(async move {
-            let answer = answer.await;
+            let answer = running.await;
             if let Some(mut operation) = operation.0.take() {
                 let error = operation.error(answer.as_ref());
                 operation.end(error);

@@ -192,8 +192,10 @@ impl Reservation {
         if place.is_some() {
             return Ok(());
         }
-        let taken = self.suspensions.take(1);
-        let taken = taken.map_err(|full| errors::too_many_suspended(&full.to_string()))?;
+        let taken = self
+            .suspensions
+            .take(1)
+            .map_err(|full| errors::too_many_suspended(&full.to_string()))?;
         let mut permit = lock(&self.permit);
         let kept = permit.amount().saturating_add(SUSPENDED_BYTES);
         let bytes = self.suspended_bytes.take(kept);

@@ -12,20 +12,21 @@ const NOT_FORWARDED: Fate = Fate::Dropped("layer");
 
 /// Returns a message to a client that is in no layer yet.
 fn outgoing(is_request: bool, method: &str, params: Option<&Json>) -> LayerMessage {
-    let params = params.cloned().unwrap_or_default();
     LayerMessage::new(
         Direction::ServerToClient,
         is_request,
         method.to_owned(),
-        params,
+        params.cloned().unwrap_or_default(),
     )
 }
 
 impl Peer {
     /// Returns the peer within layers, which its messages pass.
     pub(crate) fn with_layers(self, layers: &Layers) -> Self {
-        let layers = layers.clone();
-        Self { layers, ..self }
+        Self {
+            layers: layers.clone(),
+            ..self
+        }
     }
 
     fn without_layers(&self) -> Self {
@@ -56,9 +57,9 @@ impl Peer {
     ) -> Option<Fate> {
         let message = self.message(false, method, params);
         let (peer, has_params) = (self.without_layers(), params.is_some());
-        let method = method.to_owned();
+        let name = method.to_owned();
         let passed = self.layers.pass_soon(message, move |params| {
-            peer.try_notify(&method, params_to_send(&params, has_params))
+            peer.try_notify(&name, params_to_send(&params, has_params))
         });
         passed.unwrap_or(Some(NOT_FORWARDED))
     }
@@ -70,10 +71,9 @@ impl Peer {
     ) -> Boxed<'static, Result<Json, ErrorObject>> {
         let message = self.message(true, method, params);
         let (peer, has_params) = (self.without_layers(), params.is_some());
-        let method = method.to_owned();
+        let name = method.to_owned();
         self.layers.run(message, move |params| async move {
-            peer.asked(&method, params_to_send(&params, has_params))
-                .await
+            peer.asked(&name, params_to_send(&params, has_params)).await
         })
     }
 }
@@ -81,8 +81,10 @@ impl Peer {
 impl Session {
     /// Returns the session within layers, which its messages pass.
     pub(crate) fn with_layers(self, layers: &Layers) -> Self {
-        let layers = layers.clone();
-        Self { layers, ..self }
+        Self {
+            layers: layers.clone(),
+            ..self
+        }
     }
 
     fn without_layers(&self) -> Self {
@@ -96,9 +98,9 @@ impl Session {
     pub(super) fn notify_through_layers(&self, method: &str, params: Option<&Json>) -> Fate {
         let message = self.message(false, method, params);
         let (session, has_params) = (self.without_layers(), params.is_some());
-        let method = method.to_owned();
+        let name = method.to_owned();
         let passed = self.layers.pass_soon(message, move |params| {
-            session.notify(&method, params_to_send(&params, has_params))
+            session.notify(&name, params_to_send(&params, has_params))
         });
         passed.unwrap_or(NOT_FORWARDED)
     }
@@ -110,10 +112,10 @@ impl Session {
     ) -> Boxed<'static, Result<Json, ErrorObject>> {
         let message = self.message(true, method, params);
         let (session, has_params) = (self.without_layers(), params.is_some());
-        let method = method.to_owned();
+        let name = method.to_owned();
         self.layers.run(message, move |params| async move {
             session
-                .asked(&method, params_to_send(&params, has_params))
+                .asked(&name, params_to_send(&params, has_params))
                 .await
         })
     }

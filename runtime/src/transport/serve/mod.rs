@@ -50,8 +50,10 @@ use tasks::{Running, Taskable};
 /// Returns a server whose clock begins now, and when that is.
 pub(crate) fn started(server: Server) -> (Arc<Server>, Instant) {
     let epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    let server = server.with_epoch(epoch.unwrap_or_default());
-    (Arc::new(server), Instant::now())
+    (
+        Arc::new(server.with_epoch(epoch.unwrap_or_default())),
+        Instant::now(),
+    )
 }
 
 /// Handles the calls of clients, in the application's revision.

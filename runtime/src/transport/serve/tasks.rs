@@ -408,8 +408,7 @@ impl Tasks {
         if changed.len() == changed.capacity() {
             changed.retain(|_, changed| changed.receiver_count() > 0);
         }
-        let changed = changed.entry(id.to_owned());
-        changed.or_default().subscribe()
+        changed.entry(id.to_owned()).or_default().subscribe()
     }
 }
 

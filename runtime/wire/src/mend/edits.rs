@@ -221,12 +221,16 @@ impl EditedText {
             text: String::with_capacity(self.text.len()),
             pieces: Vec::new(),
         };
-        let ends = self.pieces.iter().skip(1).map(|next| next.start);
-        let ends = ends.chain([self.text.len()]);
-        let mut spare = spare.into_iter().peekable();
+        let ends = self
+            .pieces
+            .iter()
+            .skip(1)
+            .map(|next| next.start)
+            .chain([self.text.len()]);
+        let mut commas = spare.into_iter().peekable();
         for (piece, end) in self.pieces.iter().zip(ends) {
             let mut at = piece.start;
-            while let Some(comma) = spare.next_if(|comma| *comma < end) {
+            while let Some(comma) = commas.next_if(|comma| *comma < end) {
                 built.push_part(&self.text, piece, at, comma);
                 at = comma + 1;
             }

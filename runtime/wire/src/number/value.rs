@@ -117,8 +117,8 @@ impl Point {
         }
         // The sign stays, as the exponent is the larger of the two: carry the shift through its digits.
         let mut carry = if negative { -shift } else { shift };
-        let mut digits = digits.as_bytes().to_vec();
-        for digit in digits.iter_mut().rev() {
+        let mut bytes = digits.as_bytes().to_vec();
+        for digit in bytes.iter_mut().rev() {
             if carry == 0 {
                 break;
             }
@@ -127,11 +127,11 @@ impl Point {
             carry = sum.div_euclid(10);
         }
         if carry > 0 {
-            digits.splice(..0, carry.to_string().into_bytes());
+            bytes.splice(..0, carry.to_string().into_bytes());
         }
-        let zeros = digits.iter().take_while(|&&digit| digit == b'0').count();
-        digits.drain(..zeros);
-        Self::canonical(negative, digits)
+        let zeros = bytes.iter().take_while(|&&digit| digit == b'0').count();
+        bytes.drain(..zeros);
+        Self::canonical(negative, bytes)
     }
 
     fn canonical(negative: bool, digits: Vec<u8>) -> Self {

@@ -28,12 +28,12 @@ pub(super) fn prepare(mut client: Installed) -> anyhow::Result<(Installed, bool)
     let name = script.file_name().context("no name")?.to_string_lossy();
     let (folder, scripts) = (script.with_file_name("bridged"), scripts.join("bridge"));
     std::fs::create_dir_all(&folder)?;
-    let name = name.replace("python_client", "python_bridged");
-    for file in [name.as_str(), "plan.mjs"] {
+    let bridged = name.replace("python_client", "python_bridged");
+    for file in [bridged.as_str(), "plan.mjs"] {
         copy(&scripts.join(file), &folder.join(file))?;
     }
     let has_http = has_http(script);
-    *script = folder.join(name);
+    *script = folder.join(bridged);
     Ok((client, has_http))
 }
 

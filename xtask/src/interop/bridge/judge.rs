@@ -12,8 +12,9 @@ pub(super) fn first_fault(
 ) -> Option<(&'static str, String)> {
     let connected = ("connect", revision);
     let elicits = server.elicits(revision);
-    let steps = std::iter::once(connected).chain(server.expected.iter().copied());
-    let mut steps = steps.filter(|(step, _)| *step != "elicitation" || elicits);
+    let mut steps = std::iter::once(connected)
+        .chain(server.expected.iter().copied())
+        .filter(|(step, _)| *step != "elicitation" || elicits);
     steps.find_map(|(step, expected)| {
         let Some(found) = told.iter().find(|told| told["step"] == step) else {
             return Some((step, "did not happen".to_owned()));

@@ -33,9 +33,11 @@ pub(super) fn run(names: &[String], revisions: &[&str]) -> anyhow::Result<Comman
     let mut table = Tally::new(&["client", "server", "over"], revisions);
     compare::run(names, &programs, revisions, &mut table)?;
     let all = [&peers::all()[..], &peers::old()].concat();
-    let clients = all.iter().filter(|peer| peer.role == PeerRole::Client);
     let is_wanted = |name: &str| names.is_empty() || names.iter().any(|one| name.starts_with(one));
-    let clients: Vec<_> = clients.filter(|peer| is_wanted(peer.name)).collect();
+    let clients: Vec<_> = all
+        .iter()
+        .filter(|peer| peer.role == PeerRole::Client && is_wanted(peer.name))
+        .collect();
     let servers = if clients.is_empty() {
         Vec::new()
     } else {

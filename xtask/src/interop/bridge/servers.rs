@@ -42,9 +42,8 @@ impl ComparedServer {
 
 /// Returns the reference server from npm, our own in the latest and in the oldest revision, and those of old SDKs.
 pub(super) fn all(programs: &Programs, revisions: &[&str]) -> anyhow::Result<Vec<ComparedServer>> {
-    let (oldest, latest) = (revisions.first(), revisions.last());
-    let oldest = oldest.context("no revision is released")?;
-    let latest = latest.context("no revision is released")?;
+    let oldest = revisions.first().context("no revision is released")?;
+    let latest = revisions.last().context("no revision is released")?;
     let mut all = vec![
         everything(programs)?,
         ours(programs, latest, Some("2025-06-18")),
@@ -76,8 +75,8 @@ fn old(peer: &InteropPeer, programs: &Programs) -> anyhow::Result<ComparedServer
     let port = free_port()?;
     let command = |more: &[&str]| {
         let program = [&installed.program, &to].map(|it| it.to_string_lossy().into_owned());
-        let more = more.iter().map(|&word| word.to_owned());
-        program.into_iter().chain(more).collect()
+        let words = more.iter().map(|&word| word.to_owned());
+        program.into_iter().chain(words).collect()
     };
     // The first one that can be asked by a form, and which of them can.
     let elicits = peer

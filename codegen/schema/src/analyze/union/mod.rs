@@ -235,11 +235,11 @@ impl<'d> Decider<'d> {
                 _ => match variants.as_slice() {
                     [only] => UnionPlan::Take(*only),
                     several => {
-                        let kinds: Vec<&str> = kinds.iter().map(|kind| kind.word()).collect();
+                        let words: Vec<&str> = kinds.iter().map(|kind| kind.word()).collect();
                         return Err(format!(
                             "{} that may each be {}",
                             self.names(several),
-                            kinds.join(" or ")
+                            words.join(" or ")
                         ));
                     }
                 },
@@ -320,8 +320,10 @@ impl<'d> Decider<'d> {
             let splits = groups.len() > 1 || (groups.len() == 1 && !free.is_empty());
             (splits && shrinks && optional.len() < variants.len()).then_some(worth)
         };
-        let able = members.into_iter().rev();
-        let able = able.filter_map(|member| Some((worth(member)?, member)));
+        let able = members
+            .into_iter()
+            .rev()
+            .filter_map(|member| Some((worth(member)?, member)));
         let Some((_, member)) = able.max_by_key(|(worth, _)| *worth) else {
             return Ok(None);
         };
@@ -379,8 +381,11 @@ impl<'d> Decider<'d> {
     /// Returns the variants in which a member need not be there.
     fn optional(&self, variants: &[usize], member: &str) -> Vec<usize> {
         let demands = |index: &usize| self.profiles[*index].required().any(|name| name == member);
-        let variants = variants.iter().copied();
-        variants.filter(|index| !demands(index)).collect()
+        variants
+            .iter()
+            .copied()
+            .filter(|index| !demands(index))
+            .collect()
     }
 
     /// Returns a tag for a single variant: the member whose constant it always carries.

@@ -15,8 +15,11 @@ fn is_step(member: &&str) -> bool {
 
 /// Returns the variants without one of them.
 fn others(variants: &[usize], index: usize) -> Vec<usize> {
-    let variants = variants.iter().copied();
-    variants.filter(|other| *other != index).collect()
+    variants
+        .iter()
+        .copied()
+        .filter(|other| *other != index)
+        .collect()
 }
 
 impl Decider<'_> {
@@ -82,8 +85,10 @@ impl Decider<'_> {
         members: impl Iterator<Item = &'m str>,
     ) -> Option<String> {
         let known = |member: &&str| {
-            let mut others = others.iter().map(|other| &self.profiles[*other]);
-            others.any(|other| other.members.contains_key(*member))
+            others
+                .iter()
+                .map(|other| &self.profiles[*other])
+                .any(|other| other.members.contains_key(*member))
         };
         let mut unknown = members.filter(is_step).filter(|member| !known(member));
         unknown.next().map(str::to_owned)

@@ -34,7 +34,7 @@ impl DraftBuilder<'_> {
         if let Some(wanted) = wanted {
             self.rules.uses_inline(place, wanted);
         }
-        let others: &[String] = others.unwrap_or_default();
+        let other_names: &[String] = others.unwrap_or_default();
         let doc_key = wanted.cloned().unwrap_or_else(|| own.clone());
         let name = rust_name(self.rules, &doc_key);
         // A definition of that name, not read yet, says what the name stands for.
@@ -67,8 +67,8 @@ impl DraftBuilder<'_> {
         // Names given inside this one are forgotten, and given again after the place.
         self.forget(hoisted);
         self.open.decisions.truncate(decided);
-        if !others.is_empty() {
-            return self.hoist(node, place, others);
+        if !other_names.is_empty() {
+            return self.hoist(node, place, other_names);
         }
         let given = self.names.free(&rust_name(self.rules, &own));
         let (at, since) = (quoted(place), since(self.scope));

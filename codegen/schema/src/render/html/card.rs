@@ -6,7 +6,8 @@ use minijinja::{Value, context};
 
 use super::super::themes::{ThemeChange, has_twin, listed_paths};
 use super::super::{rules_met, verdict_word};
-use crate::diff::{Diff, View, WirePath, direction_id, joined};
+use crate::diff::{Diff, View, WirePath, direction_id};
+use crate::words::joined;
 
 pub(super) fn of(pair: &str, diff: &Diff, change: &ThemeChange<'_>) -> Value {
     let row = change.lead();

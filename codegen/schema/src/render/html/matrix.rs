@@ -20,18 +20,22 @@ pub(super) fn lines<'d>(methods: &'d [MethodLine], diffs: &'d [Diff]) -> Value {
             let steps = (0..line.channels.len()).map(|at| impact.get(&key(at.checked_sub(1)?)));
             steps.collect()
         };
-        let mut lines: Vec<_> = lines.iter().map(|line| (line, met(line))).collect();
-        lines.sort_by_key(|(_, met)| Reverse(gravity(met)));
-        let lines = lines.into_iter().map(|(line, met)| {
-            let cells = line.channels.iter().zip(met).enumerate();
-            let cells = cells.map(|(index, (channel, met))| cell(index, *channel, met));
+        let mut by_gravity: Vec<_> = lines.iter().map(|line| (line, met(line))).collect();
+        by_gravity.sort_by_key(|(_, met)| Reverse(gravity(met)));
+        let rows = by_gravity.into_iter().map(|(line, met)| {
+            let cells = line
+                .channels
+                .iter()
+                .zip(met)
+                .enumerate()
+                .map(|(index, (channel, met))| cell(index, *channel, met));
             context! { method => &line.name, cells => cells.collect::<Value>() }
         });
         let words = match id {
             "C2S" => "client to server",
             _ => "server to client",
         };
-        context! { id, words, lines => lines.collect::<Value>() }
+        context! { id, words, lines => rows.collect::<Value>() }
     });
     directions.collect()
 }
@@ -39,8 +43,9 @@ pub(super) fn lines<'d>(methods: &'d [MethodLine], diffs: &'d [Diff]) -> Value {
 /// Returns how often a message had changes of each level, the worst first, and how many in all.
 fn gravity(met: &[Option<&(ChangeLevel, usize)>]) -> (Vec<usize>, usize) {
     let met = || met.iter().copied().flatten();
-    let often = ChangeLevel::ALL.iter();
-    let often = often.map(|level| met().filter(|(worst, _)| worst == level).count());
+    let often = ChangeLevel::ALL
+        .iter()
+        .map(|level| met().filter(|(worst, _)| worst == level).count());
     (often.collect(), met().map(|(_, count)| count).sum())
 }
 
@@ -51,8 +56,10 @@ fn impact(diffs: &[Diff]) -> Impact<'_> {
     let mut impact = Impact::new();
     for (index, diff) in diffs.iter().enumerate() {
         for row in &diff.rows {
-            let exchanges = row.paths.iter();
-            let exchanges = exchanges.map(|path| (index, asked_by(path), path.method.as_str()));
+            let exchanges = row
+                .paths
+                .iter()
+                .map(|path| (index, asked_by(path), path.method.as_str()));
             for exchange in exchanges.collect::<SortedSet<_>>() {
                 let entry = impact.entry(exchange).or_insert((row.level, 0));
                 entry.0 = entry.0.max(row.level);

@@ -346,11 +346,12 @@ impl<'m> Planner<'m> {
         }
         let (before, now) = (self.before, self.now);
         let (ty, presence) = (&source.ty, words::presence(&source.presence));
-        let alike = alike.map(|new| {
-            format!(", as is `{new}`, which only {now} has: a [[rename]] if they are one")
-        });
-        let alike = alike.unwrap_or_default();
-        let open = format!("{now} has no such member; it is {ty}, {presence} in {before}{alike}");
+        let hint = alike
+            .map(|new| {
+                format!(", as is `{new}`, which only {now} has: a [[rename]] if they are one")
+            })
+            .unwrap_or_default();
+        let open = format!("{now} has no such member; it is {ty}, {presence} in {before}{hint}");
         // The way back fills in the default again, so the proposed row records only another value.
         let default = words::default(self.from, source);
         if let (Presence::Required, Some(value)) = (&source.presence, default) {

@@ -54,8 +54,10 @@ pub fn plan(old: PairSide<'_>, new: PairSide<'_>, rules: &PairRules) -> Planned 
     let mut errors = Vec::new();
     let graphs = [old, new].map(|side| Graph::of(&side.model.schema));
     let [old_graph, new_graph] = graphs.map(|graph| graph.map_err(|error| errors.push(error)).ok());
-    let limits = old_graph.as_ref().zip(new_graph.as_ref());
-    let limits = limits.map(|(old, new)| MemberLimits::of([old, new]));
+    let limits = old_graph
+        .as_ref()
+        .zip(new_graph.as_ref())
+        .map(|(old, new)| MemberLimits::of([old, new]));
     let mut ways = StepDirection::BOTH.map(|way| {
         let [from, to] = way.ends([old, new]);
         Planner {

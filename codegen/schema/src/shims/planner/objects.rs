@@ -76,8 +76,8 @@ impl<'m> Planner<'m> {
         }
         for source in &from.members {
             let constant = matches!(source.presence, Presence::Constant(_));
-            let kept = kept.contains(&&*source.wire) || to.member(&source.wire).is_some();
-            if !constant && !kept {
+            let is_kept = kept.contains(&&*source.wire) || to.member(&source.wire).is_some();
+            if !constant && !is_kept {
                 // One alike that only the target has may be the same under another name.
                 let new = fields.iter().filter(|field| field.was.is_none());
                 let mut alike = new
@@ -86,10 +86,9 @@ impl<'m> Planner<'m> {
                         let is_new = from.member(&new.wire).is_none();
                         is_new && new.ty == source.ty && new.presence == source.presence
                     });
-                let alike = alike.next().xor(alike.next());
-                let alike = alike.map(|new| new.wire.as_str());
+                let twin = alike.next().xor(alike.next()).map(|new| new.wire.as_str());
                 let place = format!("{from_key}.{}", source.wire);
-                dropped.push(self.gone_member(source, &place, alike));
+                dropped.push(self.gone_member(source, &place, twin));
             }
         }
         let rest = self.rest(&from.rest, &to.rest, from_key);

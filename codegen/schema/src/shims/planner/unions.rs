@@ -66,26 +66,30 @@ impl<'m> Planner<'m> {
             let Some(Shape::StringEnum(values)) = from.shape(ty) else {
                 return None;
             };
-            let arms = values.iter().map(|value| {
-                let is_it = |(_, name): &&(_, &String)| is_constant(name, &member.wire, value);
-                Some((value, *held.iter().find(is_it)?))
-            });
-            let arms: Vec<_> = arms.collect::<Option<_>>()?;
+            let arms: Vec<_> = values
+                .iter()
+                .map(|value| {
+                    let is_it = |(_, name): &&(_, &String)| is_constant(name, &member.wire, value);
+                    Some((value, *held.iter().find(is_it)?))
+                })
+                .collect::<Option<_>>()?;
             (arms.len() == held.len()).then_some((member, ty, arms))
         };
         let object = from.shape(&def.name).and_then(Shape::object)?;
         let (member, ty, arms) = object.members.iter().find_map(by)?;
-        let arms = arms.into_iter().map(|(value, (variant, name))| {
-            let ends = (def.name.clone(), name.clone());
-            self.splits.insert(ends, member.wire.clone());
-            let transfer = self.call(PairEnd::Type(def.name.clone()), PairEnd::Type(name.clone()));
-            (value.clone(), into(variant, transfer))
-        });
-        let arms = arms.collect();
         Some(SplitPlan {
             field: member.field.clone(),
             ty: ty.clone(),
-            arms,
+            arms: arms
+                .into_iter()
+                .map(|(value, (variant, name))| {
+                    let ends = (def.name.clone(), name.clone());
+                    self.splits.insert(ends, member.wire.clone());
+                    let transfer =
+                        self.call(PairEnd::Type(def.name.clone()), PairEnd::Type(name.clone()));
+                    (value.clone(), into(variant, transfer))
+                })
+                .collect(),
         })
     }
 
@@ -119,8 +123,11 @@ impl<'m> Planner<'m> {
                     })
                 }
                 Err(name) => {
-                    let own = self.from.resolve(&variant.ty).name();
-                    let own = own.filter(|own| self.is_one(own, name));
+                    let own = self
+                        .from
+                        .resolve(&variant.ty)
+                        .name()
+                        .filter(|own| self.is_one(own, name));
                     own.map(|own| Becomes {
                         variant: None,
                         boxed: false,

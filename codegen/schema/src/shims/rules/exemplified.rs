@@ -21,8 +21,8 @@ fn ending(output: &str) -> Result<ExampleEnding<'_>, String> {
         return adapter.parse().map(ExampleEnding::Needs);
     }
     if let Some(code) = output.strip_prefix("rejected ") {
-        let code = code.parse();
         return code
+            .parse()
             .map(ExampleEnding::Rejected)
             .map_err(|_| format!("`{output}` names no code: it is written as `rejected -32602`"));
     }
@@ -103,8 +103,8 @@ impl<'r> ExemplifiedRow<'r> {
             example.result.as_deref().map(SampleSubject::Result),
             example.error.as_deref().map(SampleSubject::Error),
         ];
-        let mut of = of.into_iter().flatten();
-        let (Some(of), None) = (of.next(), of.next()) else {
+        let mut subjects = of.into_iter().flatten();
+        let (Some(of), None) = (subjects.next(), subjects.next()) else {
             return Err("it is of one thing: a `type`, or the method whose `params`, `result` or `error` it shows".to_owned());
         };
         let way = match (example.way, &self.says[..]) {

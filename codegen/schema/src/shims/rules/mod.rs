@@ -14,11 +14,11 @@ pub use rows::{
 use crate::sorted::SortedSet;
 use std::cell::RefCell;
 
+use serde::Serialize;
 use toml::Spanned;
 
 use super::changes::ProseChanges;
 use super::pair::{MethodSender, RevisionPair, StepDirection};
-use super::plan::RuleFacts;
 use crate::Error;
 use crate::model::{Member, ObjectShape};
 use crate::rules::matches;
@@ -26,6 +26,21 @@ use crate::spec::Spec;
 use crate::spec::rules::RuleFile;
 pub(super) use rows::{Also, placed};
 use rows::{Rename, RuleTables};
+
+/// A rule as conversions are handed it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RuleFacts {
+    /// Its id, of which a pair has one each.
+    pub id: String,
+    /// The gravity of its losses.
+    pub loss: Option<RuleLossKind>,
+    /// The gravity of a loss without the part that counts.
+    pub lesser: Option<RuleLossKind>,
+    /// The values that are of that lesser kind.
+    pub trivial: Option<Trivial>,
+    /// Why it is as it is.
+    pub reason: String,
+}
 
 /// The rules of a pair.
 #[derive(Debug, Default)]
@@ -248,14 +263,17 @@ impl PairRules {
 
     /// Returns what conversions are handed of the rules, by id.
     pub(super) fn facts(&self) -> Vec<RuleFacts> {
-        let facts = self.rows.told().map(|row| RuleFacts {
-            id: row.id.to_owned(),
-            loss: row.rule.and_then(|rule| rule.loss),
-            lesser: row.rule.and_then(|rule| rule.lesser),
-            trivial: row.rule.and_then(|rule| rule.trivial.clone()),
-            reason: row.reason.to_owned(),
-        });
-        let mut facts: Vec<RuleFacts> = facts.collect();
+        let mut facts: Vec<RuleFacts> = self
+            .rows
+            .told()
+            .map(|row| RuleFacts {
+                id: row.id.to_owned(),
+                loss: row.rule.and_then(|rule| rule.loss),
+                lesser: row.rule.and_then(|rule| rule.lesser),
+                trivial: row.rule.and_then(|rule| rule.trivial.clone()),
+                reason: row.reason.to_owned(),
+            })
+            .collect();
         facts.sort_by(|a, b| a.id.cmp(&b.id));
         facts
     }

@@ -43,8 +43,11 @@ pub(super) fn faults(file: &RuleFile, rows: &RuleTables) -> Vec<Error> {
                 "the id is not a name: expected lower-case letters, digits and `-`, beginning with a letter",
             );
         }
-        let hooks = row.rule.into_iter().flat_map(PairRule::actions);
-        let hooks = hooks.filter_map(Action::function);
+        let hooks = row
+            .rule
+            .into_iter()
+            .flat_map(PairRule::actions)
+            .filter_map(Action::function);
         for hook in hooks.filter(|hook| !hook.split("::").all(is_identifier)) {
             fault(&format!(
                 "`{hook}` is not a function of the pair's module in runtime/hooks: expected a name such as `as_text`, or a path such as `tools::as_text`"
@@ -136,8 +139,9 @@ fn problems(rows: &RuleTables, rule: &PairRule) -> Vec<String> {
             !rule.covers.is_empty() && !is_hook(rule),
             "only a hook (`before`, `after`) covers members of its type",
         ),
-    ];
-    let by_itself = by_itself.into_iter().filter(|(is_wrong, _)| *is_wrong);
+    ]
+    .into_iter()
+    .filter(|(is_wrong, _)| *is_wrong);
     let mut problems: Vec<String> = by_itself.map(|(_, problem)| problem.to_owned()).collect();
     let places = rule.with.iter();
     for (place, way) in places.flat_map(|place| StepDirection::BOTH.map(|way| (place, way))) {

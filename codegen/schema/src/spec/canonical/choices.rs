@@ -32,9 +32,9 @@ pub(super) fn only(schema: &mut Map<String, Value>) {
     if let [value] = values.as_slice()
         && schema.get("const").is_none_or(|other| other == value)
     {
-        let value = value.clone();
+        let constant = value.clone();
         schema.remove("enum");
-        schema.insert("const".to_owned(), value);
+        schema.insert("const".to_owned(), constant);
     }
 }
 

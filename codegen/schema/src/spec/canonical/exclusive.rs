@@ -48,8 +48,10 @@ fn parts<'s>(schema: &'s Value, whole: &'s Value) -> Vec<&'s Map<String, Value>>
             break;
         }
         found.push(members);
-        let target = members.get("$ref").and_then(Value::as_str);
-        let target = target.and_then(|target| pointer::of_fragment(target.strip_prefix('#')?));
+        let target = members
+            .get("$ref")
+            .and_then(Value::as_str)
+            .and_then(|target| pointer::of_fragment(target.strip_prefix('#')?));
         open.extend(target.and_then(|target| whole.pointer(&target)));
         let of_all = members.get("allOf").and_then(Value::as_array);
         open.extend(of_all.into_iter().flatten());

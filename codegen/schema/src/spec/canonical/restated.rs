@@ -99,15 +99,15 @@ fn choice_first(schema: &mut Value, named: &SortedMap<String, Vec<Value>>) {
     let choice = (parts.iter().enumerate()).find_map(|(at, part)| Some((at, choices(part)?)));
     let Some((at, choices)) = choice else { return };
     let with = |choice: Value| {
-        let mut parts = parts.clone();
-        if let Some(part) = parts.get_mut(at) {
+        let mut all_of = parts.clone();
+        if let Some(part) = all_of.get_mut(at) {
             *part = choice;
         }
-        json!({ "allOf": parts })
+        json!({ "allOf": all_of })
     };
-    let choices: Vec<Value> = choices.into_iter().map(with).collect();
+    let any_of: Vec<Value> = choices.into_iter().map(with).collect();
     if let Value::Object(members) = schema {
         members.remove("allOf");
-        members.insert("anyOf".to_owned(), choices.into());
+        members.insert("anyOf".to_owned(), any_of.into());
     }
 }

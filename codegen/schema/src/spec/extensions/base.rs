@@ -59,8 +59,10 @@ fn referred(schema: &Value) -> SortedSet<String> {
     while let Some(value) = open.pop() {
         match value {
             Value::Object(members) => {
-                let target = members.get("$ref").and_then(Value::as_str);
-                let target = target.and_then(|target| of_fragment(target.strip_prefix('#')?));
+                let target = members
+                    .get("$ref")
+                    .and_then(Value::as_str)
+                    .and_then(|target| of_fragment(target.strip_prefix('#')?));
                 let name = target.as_deref().and_then(|at| at.strip_prefix("/$defs/"));
                 names.extend(
                     name.filter(|name| !name.contains('/'))

@@ -11,6 +11,7 @@ use super::super::methods::messages;
 use super::super::range::Order;
 use super::super::rules::RuleFile;
 use super::super::{Revision, RevisionStage, revisions};
+use super::statements::StatementRow;
 use super::{ExtensionMethod, MetaEntry, Roles, known};
 use crate::Error;
 use crate::one_or_many::OneOrMany;
@@ -32,6 +33,8 @@ pub(in crate::spec) struct ExtensionRows {
     pub(super) result: Vec<ResultRow>,
     #[serde(default)]
     meta: Vec<MetaRow>,
+    #[serde(default)]
+    pub(super) statement: Vec<StatementRow>,
     pub(super) core: Option<CoreRow>,
 }
 
@@ -44,6 +47,9 @@ pub(in crate::spec) struct StateRow {
     pub(in crate::spec) revision: Spanned<String>,
     pub(super) handlers: Option<bool>,
     pub(in crate::spec) source: Option<String>,
+    /// The repository and the commit of the page that the schema was written from: upstream has none.
+    #[serde(rename = "written-from")]
+    pub(super) written_from: Option<Spanned<String>>,
     pub(in crate::spec) sha256: Option<Spanned<String>>,
     pub(in crate::spec) reference: Spanned<String>,
 }
@@ -95,8 +101,8 @@ const REQUEST: &str = "request";
 /// Returns what a range of a row says of a state: whether it holds there, and whether it begins there.
 fn held(order: &Order, since: Option<&str>, until: Option<&str>, id: &str) -> (bool, bool) {
     let first = order.first().unwrap_or_default();
-    let since = since.unwrap_or(first);
-    (order.holds(since, until, id), since == id)
+    let begin = since.unwrap_or(first);
+    (order.holds(begin, until, id), begin == id)
 }
 
 impl ExtensionRows {
@@ -235,8 +241,13 @@ impl ExtensionRows {
         let mut errors = Vec::new();
         // `{}` in a problem is what the row says there.
         let mut fault = |at: &Spanned<String>, rule: &str, problem: &str, help: &str| {
-            let problem = problem.replace("{}", at.get_ref()) + &of_state;
-            errors.push(facts.error(at.span().start, rule, problem, "", help));
+            errors.push(facts.error(
+                at.span().start,
+                rule,
+                problem.replace("{}", at.get_ref()) + &of_state,
+                "",
+                help,
+            ));
         };
         let is_undefined = |name: &&Spanned<String>| definition(schema, name.get_ref()).is_none();
         if let Some(settings) = self.settings.as_ref().filter(is_undefined)
@@ -289,8 +300,11 @@ impl ExtensionRows {
                 }
             }
         }
-        let theirs = revisions.iter().flat_map(|one| messages(&one.schema));
-        let theirs: SortedSet<&str> = theirs.map(|(method, _)| method).collect();
+        let theirs: SortedSet<&str> = revisions
+            .iter()
+            .flat_map(|one| messages(&one.schema))
+            .map(|(method, _)| method)
+            .collect();
         for row in &self.result {
             let (holds, begins) = held(&order, row.since.as_deref(), row.until.as_deref(), id);
             if !holds || is_draft && !begins {
@@ -315,8 +329,13 @@ impl ExtensionRows {
         let order = self.order();
         let mut errors = Vec::new();
         let mut fault = |at: &Spanned<String>, rule: &str, problem: &str, help: &str| {
-            let problem = problem.replace("{}", at.get_ref());
-            errors.push(facts.error(at.span().start, rule, problem, "", help));
+            errors.push(facts.error(
+                at.span().start,
+                rule,
+                problem.replace("{}", at.get_ref()),
+                "",
+                help,
+            ));
         };
         if !super::is_identifier(self.identifier.get_ref()) {
             let problem = "`{}` is not the identifier of an extension";
@@ -347,10 +366,12 @@ impl ExtensionRows {
         let of_methods = (self.method.iter()).map(|row| (&row.name, &row.since, &row.until));
         let of_results = (self.result.iter()).map(|row| (&row.method, &row.since, &row.until));
         let of_meta = (self.meta.iter()).map(|row| (&row.definition, &row.since, &row.until));
-        for (name, since, until) in of_methods.chain(of_results).chain(of_meta) {
+        let of_statements = (self.statement.iter()).map(|row| (row.name(), &row.since, &row.until));
+        let ranges = of_methods.chain(of_results).chain(of_meta).chain(of_statements);
+        for (name, since, until) in ranges {
             let first = order.first().unwrap_or_default();
-            let since = since.as_deref().unwrap_or(first);
-            if let Err(problem) = order.range(since, until.as_deref()) {
+            let begin = since.as_deref().unwrap_or(first);
+            if let Err(problem) = order.range(begin, until.as_deref()) {
                 let rule = format!("`{}`", name.get_ref());
                 fault(name, &rule, &problem, "the id of a state of the extension");
             }

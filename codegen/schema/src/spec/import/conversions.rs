@@ -13,8 +13,12 @@ use crate::shims::rules::PairRules;
 ///
 /// Of a file that does not hold by itself, such as one with stubs, only the rules that match nothing are taken.
 pub(super) fn without_use(directory: &mut SpecDirectory, id: &str) -> Result<Vec<Left>, Error> {
-    let names = directory.files.keys().filter(|name| converts(name, id));
-    let names: Vec<String> = names.cloned().collect();
+    let names: Vec<String> = directory
+        .files
+        .keys()
+        .filter(|name| converts(name, id))
+        .cloned()
+        .collect();
     let left = prune(directory, |directory| faults(directory, &names))?;
     // A draft that is a release once more has no conversions of its own.
     for name in &names {

@@ -88,7 +88,7 @@ impl SpecDirectory {
         let mut core = self.clone();
         let folder = format!("{FOLDER}/");
         core.files.retain(|path, _| !path.starts_with(&folder));
-        let core = core.spec()?;
+        let core_spec = core.spec()?;
         let facts = self.file(&format!("{FOLDER}/{name}/{FACTS}"));
         let mut text = if facts.text.is_empty() {
             started(name, options)?
@@ -102,11 +102,11 @@ impl SpecDirectory {
         };
         let added = row.is_none();
         let base = match (row, &options.revision, rows.of_handlers()) {
-            (Some(row), ..) => core.revision(row.revision.get_ref())?,
-            (None, Some(id), _) => core.revision(id)?,
-            (None, None, Some(state)) => core.revision(state.revision.get_ref())?,
+            (Some(row), ..) => core_spec.revision(row.revision.get_ref())?,
+            (None, Some(id), _) => core_spec.revision(id)?,
+            (None, None, Some(state)) => core_spec.revision(state.revision.get_ref())?,
             (None, None, None) => {
-                Revision::of_handlers(core.revisions.iter()).ok_or_else(|| {
+                Revision::of_handlers(core_spec.revisions.iter()).ok_or_else(|| {
                     let problem = "no revision is released that the extension could rest on";
                     Error::usage(problem.to_owned(), "name one with --revision")
                 })?
@@ -156,10 +156,10 @@ impl SpecDirectory {
             Some(before) => with_ends(&facts.path, &mut text, before, &all)?,
             None => Vec::new(),
         };
-        let said: ExtensionRows = RuleFile::new(facts.path, text.as_str()).parse()?;
-        let said = said.method.iter().map(|row| row.name.get_ref().as_str());
+        let after: ExtensionRows = RuleFile::new(facts.path, text.as_str()).parse()?;
+        let own = after.method.iter().map(|row| row.name.get_ref().as_str());
         let theirs = messages(&base.schema).map(|(method, _)| method);
-        let known: SortedSet<&str> = said.chain(theirs).collect();
+        let known: SortedSet<&str> = own.chain(theirs).collect();
         let mut new_rows = String::new();
         for (method, definition) in messages(&upstream.canonical) {
             if known.contains(method)
@@ -167,8 +167,8 @@ impl SpecDirectory {
             {
                 continue;
             }
-            let kind = stated_kind(method, definition);
-            let kind = kind.map_or_else(String::new, |kind| format!("kind = \"{kind}\"\n"));
+            let kind = stated_kind(method, definition)
+                .map_or_else(String::new, |kind| format!("kind = \"{kind}\"\n"));
             let since = before
                 .as_ref()
                 .map_or_else(String::new, |_| format!("since = {state:?}\n"));

@@ -189,9 +189,12 @@ impl RevisionImport<'_> {
             return Ok(());
         };
         handed_on(self.directory, from, self.id)?;
-        let begins = self.directory.ranged()?.into_iter();
-        let begins = begins.filter(|held| held.since == from);
-        let begins = begins.map(|held| (held, FactChange::Begins(self.id.to_owned())));
+        let begins = self
+            .directory
+            .ranged()?
+            .into_iter()
+            .filter(|held| held.since == from)
+            .map(|held| (held, FactChange::Begins(self.id.to_owned())));
         self.directory.change(begins.collect())
     }
 

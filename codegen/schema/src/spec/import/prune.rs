@@ -9,8 +9,10 @@ use crate::{Error, SpecDiagnostic};
 
 /// Returns names, shapes, unions and doc lines that no revision uses; empty if the revisions cannot be typed.
 pub(super) fn needless(directory: &SpecDirectory) -> Result<Vec<NamedEntry>, Error> {
-    let found = directory.spec().ok();
-    let found = found.and_then(|spec| Models::needless(&spec).ok());
+    let found = directory
+        .spec()
+        .ok()
+        .and_then(|spec| Models::needless(&spec).ok());
     entries_of(directory, &placed(found.unwrap_or_default()))
 }
 
@@ -77,8 +79,10 @@ fn without<'e>(
 ) -> Result<(), Error> {
     let SpecDirectory { root, files, .. } = directory;
     for (file, text) in files.iter_mut() {
-        let own = gone.clone().filter(|(of, _)| *of == file);
-        let own = own.map(|(_, entry)| entry);
+        let own = gone
+            .clone()
+            .filter(|(of, _)| *of == file)
+            .map(|(_, entry)| entry);
         if own.clone().next().is_some() {
             *text = sheet::without(&format!("{root}/{file}"), text, own)?;
         }

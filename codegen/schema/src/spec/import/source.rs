@@ -15,13 +15,16 @@ pub(super) fn source(
     options: &ImportOptions,
 ) -> Result<Option<String>, Error> {
     let id = options.revision.as_str();
-    let at = rows.iter().position(|row| row.id() == id);
-    let at = at.unwrap_or_default();
+    let at = rows
+        .iter()
+        .position(|row| row.id() == id)
+        .unwrap_or_default();
     let next = rows.get(at + 1).filter(|_| new);
     let Some(from) = &options.from else {
-        let own = next.and_then(|_| own_draft(directory, rows, at));
-        let own = own.map(RevisionRow::id);
-        let own = own.filter(|own| directory.text(&schema_name(own)) == schema);
+        let own = next
+            .and_then(|_| own_draft(directory, rows, at))
+            .map(RevisionRow::id)
+            .filter(|own| directory.text(&schema_name(own)) == schema);
         return Ok(own.map(str::to_owned));
     };
     revisions::row(rows, from)?;
@@ -79,9 +82,9 @@ pub(super) fn handed_on(directory: &mut SpecDirectory, from: &str, to: &str) -> 
         let target = format!("shims/{old}..{to}");
         if let Some(text) = directory.files.remove(&name) {
             let heading = |new: &str| format!("between {old} and {new}");
-            let text = text.replacen(&heading(from), &heading(to), 1);
+            let retitled = text.replacen(&heading(from), &heading(to), 1);
             let target_file = directory.files.entry(format!("{target}.toml"));
-            target_file.or_insert(text);
+            target_file.or_insert(retitled);
         }
     }
     Ok(())

@@ -246,8 +246,8 @@ const AREA: &str = "the name of a module: lower-case letters, digits and `_`, no
 
 /// Returns the first segment of a method, after `notifications/`.
 fn default_area(method: &str) -> &str {
-    let method = method.strip_prefix("notifications/").unwrap_or(method);
-    method.split('/').next().unwrap_or(method)
+    let name = method.strip_prefix("notifications/").unwrap_or(method);
+    name.split('/').next().unwrap_or(name)
 }
 
 /// Returns what is wrong with a row that gives a method an area.

@@ -53,8 +53,10 @@ impl Connection<Server> {
                 asked.map_err(|error| translator.error_out(about.method, error, about.peer))?;
             Ok((question.name, method, params))
         };
-        let asks = questions.into_iter().map(ask);
-        let asks: Vec<_> = asks.collect::<Result<_, ErrorObject>>()?;
+        let asks: Vec<_> = questions
+            .into_iter()
+            .map(ask)
+            .collect::<Result<_, ErrorObject>>()?;
         let round = ServerRound {
             state,
             answers: Map::new(),
@@ -103,8 +105,9 @@ impl Connection<Server> {
     /// Calls the handler again with the answers, if all are there.
     fn go_on(&mut self, call: Token) {
         let open = self.state.rounds.get(&call).map(|round| round.open);
-        let round = open.filter(|open| *open == 0);
-        let round = round.and_then(|_| self.state.rounds.remove(&call));
+        let round = open
+            .filter(|open| *open == 0)
+            .and_then(|_| self.state.rounds.remove(&call));
         let (Some(round), Some(pending)) = (round, self.state.get(call)) else {
             return;
         };
@@ -118,8 +121,10 @@ impl Connection<Server> {
 
     /// Ends the rounds whose client has not answered in time.
     pub(crate) fn late_rounds(&mut self, now: Duration) {
-        let late = (self.state.rounds.iter()).filter(|(_, round)| round.until <= now);
-        let late: Vec<Token> = late.map(|(call, _)| *call).collect();
+        let late: Vec<Token> = (self.state.rounds.iter())
+            .filter(|(_, round)| round.until <= now)
+            .map(|(call, _)| *call)
+            .collect();
         for call in late {
             let error = errors::internal("the client did not answer in time").error;
             self.fail_round(call, error);
@@ -137,8 +142,10 @@ impl Connection<Server> {
             return;
         }
         let is_its = |by: &AskedBy| matches!(by, AskedBy::Result { call: one, .. } if *one == call);
-        let open = (self.state.asked.iter()).filter(|(_, asked)| is_its(&asked.by));
-        let open: Vec<i64> = open.map(|(id, _)| *id).collect();
+        let open: Vec<i64> = (self.state.asked.iter())
+            .filter(|(_, asked)| is_its(&asked.by))
+            .map(|(id, _)| *id)
+            .collect();
         for id in open {
             self.unask(id, None);
         }

@@ -94,8 +94,10 @@ pub fn allowed(caller: &Caller, method: &str, params: &Json) -> Result<(), Error
     {
         Ok(())
     } else {
-        let path = path.iter().rev();
-        let required = path.fold(no_params(), |within, name| object([(*name, within)]));
+        let required = path
+            .iter()
+            .rev()
+            .fold(no_params(), |within, name| object([(*name, within)]));
         Err(errors::missing_capability(&required).error)
     }
 }

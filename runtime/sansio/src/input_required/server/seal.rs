@@ -249,8 +249,8 @@ impl Seal {
         }
         let (head, payload) = said.split_at_checked(HEAD).ok_or(Broken::Forged)?;
         let (kind, until) = head.split_first().ok_or(Broken::Forged)?;
-        let until = until.try_into().map_err(|_| Broken::Forged)?;
-        let until = Duration::from_millis(u64::from_be_bytes(until));
+        let bytes = until.try_into().map_err(|_| Broken::Forged)?;
+        let until = Duration::from_millis(u64::from_be_bytes(bytes));
         if until <= self.epoch.saturating_add(now) {
             return Err(Broken::Expired);
         }

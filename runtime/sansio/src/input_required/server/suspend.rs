@@ -215,12 +215,13 @@ impl Connection<Server> {
 
     /// Gives up the calls whose client has not retried in time.
     pub(crate) fn late_suspended(&mut self, now: Duration) {
-        let late = self
+        let late: Vec<Token> = self
             .state
             .suspended
             .values()
-            .filter(|call| call.until <= now);
-        let late: Vec<Token> = late.map(|call| call.token).collect();
+            .filter(|call| call.until <= now)
+            .map(|call| call.token)
+            .collect();
         for token in late {
             self.end_suspended(token);
             let _ = self.give_up(token, None, now);
@@ -266,8 +267,10 @@ impl Server {
     /// # Errors
     /// A client that declined.
     fn anew(&self, about: &About, params: &JsonObject) -> Result<Json, ErrorObject> {
-        let responses = params.get("inputResponses");
-        let responses: Map<Json> = responses.and_then(|it| it.read().ok()).unwrap_or_default();
+        let responses: Map<Json> = params
+            .get("inputResponses")
+            .and_then(|it| it.read().ok())
+            .unwrap_or_default();
         if responses.is_empty() || !responses.values().all(accepts) {
             return Err(
                 errors::invalid_params("the call needs what its client would not do").error,

@@ -253,8 +253,9 @@ impl Server {
         peer: Revision,
     ) -> Result<Json, ErrorObject> {
         let method = known(&question.method).unwrap_or_default();
-        let carried = (self.translator).answer_told(method, answer, peer);
-        let carried = carried.map_err(|stopped| stopped.into_error(ErrorObject::INVALID_PARAMS));
+        let carried = (self.translator)
+            .answer_told(method, answer, peer)
+            .map_err(|stopped| stopped.into_error(ErrorObject::INVALID_PARAMS));
         carried.map(|(answer, _)| answer)
     }
 }
@@ -307,14 +308,14 @@ impl Connection<Server> {
             return Err(errors::missing_capability(&extension_capability()));
         }
         let invalid = |_| errors::invalid_params("`taskIds` holds ids of tasks");
-        let mut ids: Vec<String> = ids.read().map_err(invalid)?;
-        ids.sort();
-        ids.dedup();
+        let mut tasks: Vec<String> = ids.read().map_err(invalid)?;
+        tasks.sort();
+        tasks.dedup();
         let most = self.role.limits.max_subscriptions;
-        if ids.len() > most {
+        if tasks.len() > most {
             Err(errors::too_many_subscriptions(most))
         } else {
-            Ok(ids)
+            Ok(tasks)
         }
     }
 
@@ -380,8 +381,9 @@ impl Connection<Server> {
                 (Some(_), None) if !is_there() => Ok(None),
                 (Some(_), None) => refused("takes no task: call it without `task`"),
                 (Some(asked), Some(_)) => {
-                    let ttl = asked.read_member::<TaskCount>("ttl");
-                    let ttl = ttl.and_then(|ttl| u64::try_from(ttl.0).ok());
+                    let ttl = asked
+                        .read_member::<TaskCount>("ttl")
+                        .and_then(|ttl| u64::try_from(ttl.0).ok());
                     Ok(Some(TaskWanted {
                         form: Form::Core,
                         ttl,

@@ -123,8 +123,9 @@ impl TaskOptions {
 
     /// Returns how long a task is kept whose client asks for this time.
     pub fn ttl_for(&self, asked: Option<u64>) -> Duration {
-        let asked = asked.map_or(self.ttl, Duration::from_millis);
-        asked.min(self.max_ttl)
+        asked
+            .map_or(self.ttl, Duration::from_millis)
+            .min(self.max_ttl)
     }
 }
 

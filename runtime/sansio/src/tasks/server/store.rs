@@ -176,8 +176,10 @@ impl StoredTask {
     /// Removes the tasks that have expired. Returns whether there were any.
     fn drop_expired(&mut self, now_ms: i64) -> bool {
         let tasks = self.tasks.values();
-        let expired = tasks.filter(|task| task.is_expired(now_ms));
-        let expired: Vec<String> = expired.map(|task| task.id.clone()).collect();
+        let expired: Vec<String> = tasks
+            .filter(|task| task.is_expired(now_ms))
+            .map(|task| task.id.clone())
+            .collect();
         for id in &expired {
             self.remove(id);
         }
@@ -243,12 +245,14 @@ impl TaskStore for MemoryTasks {
         let place = |task: &Task| (task.created_ms, task.id.clone());
         let is_after =
             |task: &&Task| after.is_none_or(|after| (task.created_ms, task.id.as_str()) > after);
-        let of_owner = kept.tasks.values();
-        let of_owner = of_owner.filter(|task| task.owner.as_deref() == Some(owner));
+        let of_owner = kept
+            .tasks
+            .values()
+            .filter(|task| task.owner.as_deref() == Some(owner));
         let mut tasks: Vec<&Task> = of_owner.filter(is_after).collect();
         tasks.sort_by_key(|task| place(task));
-        let tasks = tasks.into_iter().take(most).cloned().collect();
-        Box::pin(ready(Ok(tasks)))
+        let page = tasks.into_iter().take(most).cloned().collect();
+        Box::pin(ready(Ok(page)))
     }
 }
 

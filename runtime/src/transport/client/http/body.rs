@@ -10,11 +10,11 @@ use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Limited};
 use hyper::body::Frame;
 
+use crate::transport::BoxError;
+
 /// The body of a response, from a socket or from a service in this process. It is a type of its own because the compiler
 /// does not find that futures which hold the boxed one are `Send`.
 pub(super) struct HttpResponseBody(UnsyncBoxBody<Bytes, BoxError>);
-
-type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 impl hyper::body::Body for HttpResponseBody {
     type Data = Bytes;

@@ -12,8 +12,8 @@ use tokio::net::TcpStream;
 use tower_service::Service;
 
 use super::options::Http;
+use crate::transport::BoxError;
 
-type BoxError = Box<dyn std::error::Error + Send + Sync>;
 type ConnectFuture<T> = Pin<Box<dyn Future<Output = Result<T, BoxError>> + Send>>;
 
 #[cfg(feature = "client-tls")]
@@ -35,8 +35,9 @@ pub(super) fn connector(http: &Http, rule: AddressRule) -> Connector {
             Some(config) => builder.with_tls_config(config.clone()),
             None if http.certificates.is_empty() => builder.with_webpki_roots(),
             None => builder.with_tls_config(with_roots(&http.certificates)),
-        };
-        let builder = builder.https_or_http().enable_http1();
+        }
+        .https_or_http()
+        .enable_http1();
         builder.wrap_connector(dialer)
     };
     #[cfg(not(feature = "client-tls"))]
@@ -53,24 +54,6 @@ fn with_roots(certificates: &[rustls::pki_types::CertificateDer<'static>]) -> ru
     rustls::ClientConfig::builder()
         .with_root_certificates(roots)
         .with_no_client_auth()
-}
-
-/// Reads certificates in PEM.
-///
-/// # Errors
-/// Returns why there are none.
-#[cfg(feature = "client-tls")]
-pub(super) fn certificates(
-    pem: &[u8],
-) -> Result<Vec<rustls::pki_types::CertificateDer<'static>>, String> {
-    use rustls::pki_types::pem::PemObject as _;
-    let all = rustls::pki_types::CertificateDer::pem_slice_iter(pem);
-    let all: Result<Vec<_>, _> = all.collect();
-    match all {
-        Ok(all) if !all.is_empty() => Ok(all),
-        Ok(_) => Err("it has no certificate: expected PEM (`BEGIN CERTIFICATE`)".to_owned()),
-        Err(error) => Err(format!("it is not valid PEM: {error}")),
-    }
 }
 
 /// Opens connections, to the server itself or through the proxy that the environment names.
@@ -97,8 +80,11 @@ impl Dialer {
     /// Returns the proxy for a URL: of `https` ones that are not on this machine.
     #[cfg(feature = "client-tls")]
     fn proxy(&self, url: &Uri) -> Option<hyper_util::client::proxy::matcher::Intercept> {
-        let host = url.host().unwrap_or_default();
-        let host = host.trim_start_matches('[').trim_end_matches(']');
+        let host = url
+            .host()
+            .unwrap_or_default()
+            .trim_start_matches('[')
+            .trim_end_matches(']');
         let is_here = host == "localhost"
             || host
                 .parse::<IpAddr>()
@@ -175,10 +161,10 @@ impl Service<Name> for Resolver {
     fn call(&mut self, name: Name) -> Self::Future {
         let rule = self.0;
         Box::pin(async move {
-            let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
-            let found: Vec<SocketAddr> = found.collect();
-            let allowed = found.iter().filter(|it| rule(it.ip())).copied();
-            let allowed: Vec<SocketAddr> = allowed.collect();
+            let found: Vec<SocketAddr> =
+                tokio::net::lookup_host((name.as_str(), 0)).await?.collect();
+            let allowed: Vec<SocketAddr> =
+                found.iter().filter(|it| rule(it.ip())).copied().collect();
             if allowed.is_empty() && !found.is_empty() {
                 Err(format!("the address of {name} is not allowed here").into())
             } else {

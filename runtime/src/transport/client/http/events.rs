@@ -162,8 +162,10 @@ impl EventParser {
             let room = (self.limit.saturating_add(FIELD_BYTES))
                 .saturating_sub(held.saturating_add(self.line.len()));
             self.is_too_long = part.len() > room;
-            let part = part.get(..part.len().min(room.saturating_add(1)));
-            self.line.extend_from_slice(part.unwrap_or_default());
+            self.line.extend_from_slice(
+                part.get(..part.len().min(room.saturating_add(1)))
+                    .unwrap_or_default(),
+            );
             if end.is_some() {
                 self.is_behind_return = chunk.first() == Some(&b'\r');
                 chunk.advance(1);
@@ -204,8 +206,8 @@ impl EventParser {
         }
         let colon = memchr::memchr(b':', line).unwrap_or(line.len());
         let (name, value) = line.split_at(colon);
-        let value = value.strip_prefix(b":").unwrap_or(value);
-        let value = value.strip_prefix(b" ").unwrap_or(value);
+        let behind = value.strip_prefix(b":").unwrap_or(value);
+        let value = behind.strip_prefix(b" ").unwrap_or(behind);
         match name {
             b"data" => {
                 match &mut self.data {

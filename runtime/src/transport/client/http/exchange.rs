@@ -46,8 +46,8 @@ pub(super) async fn run(
     drop(key);
     let response = match answer {
         Ok(response) => response,
-        Err(why) => {
-            tell.send(Incoming::Failed { exchange, why }).await;
+        Err(failure) => {
+            tell.send(failure.of(exchange)).await;
             return;
         }
     };
@@ -78,14 +78,14 @@ pub(super) async fn run(
             }
         }
     }
-    let status = status.as_u16();
+    let code = status.as_u16();
     let body = match body {
         ResponseBody::Events(body) => body,
         ResponseBody::Whole(whole) => {
             let came = match whole {
                 Ok(body) => Incoming::Answered {
                     exchange,
-                    status,
+                    status: code,
                     session,
                     body: Some(body.to_vec()),
                 },
@@ -97,7 +97,7 @@ pub(super) async fn run(
     };
     let answered = Incoming::Answered {
         exchange,
-        status,
+        status: code,
         session,
         body: None,
     };

@@ -7,6 +7,7 @@ mod connect;
 mod events;
 mod exchange;
 mod gate;
+mod header;
 mod only_stream;
 mod options;
 mod request;

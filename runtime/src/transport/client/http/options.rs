@@ -94,11 +94,11 @@ impl Http {
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let called = move |request| {
-            let mut service = service.clone();
+            let mut own = service.clone();
             let answer: AuthFuture<'static, _> = Box::pin(async move {
-                let ready = std::future::poll_fn(|context| service.poll_ready(context));
+                let ready = std::future::poll_fn(|context| own.poll_ready(context));
                 let Ok(()) = ready.await;
-                let Ok(response) = service.call(request).await;
+                let Ok(response) = own.call(request).await;
                 response.map(boxed)
             });
             answer
@@ -144,7 +144,7 @@ impl Http {
     /// # Errors
     /// Returns an error if the name or the value is not valid, or if the transport sets the header itself.
     pub fn check_header(name: &str, value: &str) -> Result<(), Error> {
-        super::request::check_header(name, value).map_err(Error::Transport)
+        super::header::check_header(name, value).map_err(Error::Transport)
     }
 
     /// Adds a header to each request, besides those of the protocol; see [`check_header`](Self::check_header).
@@ -162,8 +162,9 @@ impl Http {
     #[cfg(feature = "client-tls")]
     pub fn with_ca_file(mut self, path: &std::path::Path) -> Result<Self, Error> {
         let read = std::fs::read(path).map_err(|error| error.to_string());
-        let found = read.and_then(|pem| super::connect::certificates(&pem));
-        let found = found.map_err(|why| Error::Transport(format!("{}: {why}", path.display())))?;
+        let found = read
+            .and_then(|pem| certificates(&pem))
+            .map_err(|why| Error::Transport(format!("{}: {why}", path.display())))?;
         self.certificates.extend(found);
         Ok(self)
     }
@@ -204,5 +205,20 @@ impl std::fmt::Debug for Http {
         f.debug_struct("Http")
             .field("url", &self.url)
             .finish_non_exhaustive()
+    }
+}
+
+/// Reads certificates in PEM.
+///
+/// # Errors
+/// Returns why there are none.
+#[cfg(feature = "client-tls")]
+fn certificates(pem: &[u8]) -> Result<Vec<rustls::pki_types::CertificateDer<'static>>, String> {
+    use rustls::pki_types::pem::PemObject as _;
+    let all: Result<Vec<_>, _> = rustls::pki_types::CertificateDer::pem_slice_iter(pem).collect();
+    match all {
+        Ok(all) if !all.is_empty() => Ok(all),
+        Ok(_) => Err("it has no certificate: expected PEM (`BEGIN CERTIFICATE`)".to_owned()),
+        Err(error) => Err(format!("it is not valid PEM: {error}")),
     }
 }

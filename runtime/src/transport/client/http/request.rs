@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use ::http::header::{
-    ACCEPT, ACCEPT_ENCODING, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HOST,
-    LOCATION, RETRY_AFTER, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
+    ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HOST, LOCATION, RETRY_AFTER,
 };
 use ::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri};
 use bytes::Bytes;
@@ -15,13 +14,13 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use super::authorize::{AuthRefusal, HttpRequest, RefusalFate, TokenId};
 use super::body::{HttpResponseBody, boxed, is_stream, whole};
 use super::connect::{Connector, connector};
+use super::header::{LAST_EVENT_ID, header};
 use super::options::Http;
 use crate::headers;
-use mcp_revisions_sansio::params;
+use crate::transport::client::Incoming;
+use mcp_revisions_sansio::client::{Exchange, NeededSignIn};
 use mcp_revisions_sansio::transport::quotable;
 
-/// The header that names the event to go on after.
-const LAST_EVENT_ID: &str = "Last-Event-ID";
 /// Maximum number of times that a refused request is sent again: for a token, for a scope, for a nonce.
 const REFUSALS: usize = 3;
 /// Maximum number of redirects of a request.
@@ -32,6 +31,31 @@ const IDLE_TIME: Duration = Duration::from_secs(30);
 const IDLE: usize = 16;
 /// The longest that a server may have a client wait before it tries again.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+
+/// Why a request has no response.
+#[derive(Debug)]
+pub(super) enum RequestFailure {
+    /// It was not sent, or its response did not arrive; why, for people.
+    Unreached(String),
+    /// The server wants a sign-in.
+    SignIn(Box<NeededSignIn>),
+}
+
+impl From<String> for RequestFailure {
+    fn from(why: String) -> Self {
+        Self::Unreached(why)
+    }
+}
+
+impl RequestFailure {
+    /// Returns it as the end of an exchange.
+    pub(super) fn of(self, exchange: Exchange) -> Incoming {
+        match self {
+            Self::Unreached(why) => Incoming::Failed { exchange, why },
+            Self::SignIn(needed) => Incoming::Unauthorized { exchange, needed },
+        }
+    }
+}
 
 /// The shared parts of all requests to one server.
 pub(super) struct HttpRequests {
@@ -64,7 +88,7 @@ impl HttpRequests {
         method: &Method,
         headers: &[(String, String)],
         body: &Bytes,
-    ) -> Result<Response<HttpResponseBody>, String> {
+    ) -> Result<Response<HttpResponseBody>, RequestFailure> {
         self.send_to(self.url().clone(), method, headers, body)
             .await
     }
@@ -74,7 +98,7 @@ impl HttpRequests {
         &self,
         headers: &[(String, String)],
         behind: Option<&str>,
-    ) -> Result<Option<HttpResponseBody>, String> {
+    ) -> Result<Option<HttpResponseBody>, RequestFailure> {
         Ok(self.stream_or_status(headers, behind).await?.ok())
     }
 
@@ -83,7 +107,7 @@ impl HttpRequests {
         &self,
         headers: &[(String, String)],
         behind: Option<&str>,
-    ) -> Result<Result<HttpResponseBody, StatusCode>, String> {
+    ) -> Result<Result<HttpResponseBody, StatusCode>, RequestFailure> {
         let mut headers = without_body(headers);
         headers.push((ACCEPT.to_string(), "text/event-stream".to_owned()));
         headers.extend(behind.map(|id| (LAST_EVENT_ID.to_owned(), id.to_owned())));
@@ -106,7 +130,7 @@ impl HttpRequests {
         method: &Method,
         headers: &[(String, String)],
         body: &Bytes,
-    ) -> Result<Response<HttpResponseBody>, String> {
+    ) -> Result<Response<HttpResponseBody>, RequestFailure> {
         let all = self.http.headers.iter().chain(headers);
         let headers = header_map(all.map(|(name, value)| (name.as_str(), value.as_str())))?;
         let version = headers.get(headers::PROTOCOL_VERSION).cloned();
@@ -120,7 +144,7 @@ impl HttpRequests {
             // A server that keeps silent may be at work on it.
             let Ok(answer) = answer else {
                 let within = self.http.answer_time;
-                return Err(format!("no answer within {within:?}"));
+                return Err(format!("no answer within {within:?}").into());
             };
             let response = match answer {
                 Ok(response) => response,
@@ -129,7 +153,7 @@ impl HttpRequests {
                     tokio::time::sleep(self.pause(tries, None)).await;
                     continue;
                 }
-                Err(error) => return Err(cause(&error)),
+                Err(error) => return Err(cause(&error).into()),
             };
             match response.status() {
                 StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS if !last => {
@@ -138,7 +162,7 @@ impl HttpRequests {
                 }
                 StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN if refusals < REFUSALS => {
                     let Some(authorize) = &self.http.authorize else {
-                        return plain(response);
+                        return Ok(plain(response)?);
                     };
                     let is_repeated = refusals > 0;
                     refusals += 1;
@@ -154,16 +178,19 @@ impl HttpRequests {
                     match authorize.refused(refusal).await {
                         // The wait before a retry may have been long: the attempts begin again.
                         RefusalFate::Retry => tries = 0,
-                        RefusalFate::GiveUp(None) => return plain(response),
-                        RefusalFate::GiveUp(Some(why)) => {
+                        RefusalFate::GiveUp(None) => return Ok(plain(response)?),
+                        RefusalFate::GiveUp(Some(mut needed)) => {
                             let body = self.whole(response.into_body()).await;
                             let said = body.unwrap_or_default();
                             let said = quotable(String::from_utf8_lossy(&said).trim());
-                            return Err(if said.is_empty() {
-                                why
-                            } else {
-                                format!("{why} (the server's response: {said:?})")
-                            });
+                            if !said.is_empty() {
+                                let said = format!(" (the server's response: {said:?})");
+                                needed.why.push_str(&said);
+                            }
+                            if needed.resource.is_empty() {
+                                needed.resource = self.url().to_string();
+                            }
+                            return Err(RequestFailure::SignIn(needed));
                         }
                     }
                 }
@@ -173,10 +200,10 @@ impl HttpRequests {
                     redirects += 1;
                     match elsewhere(&url, response.headers()) {
                         Some(to) => url = to,
-                        None => return plain(response),
+                        None => return Ok(plain(response)?),
                     }
                 }
-                _ => return plain(response),
+                _ => return Ok(plain(response)?),
             }
         }
     }
@@ -277,8 +304,11 @@ pub(super) fn without_body(headers: &[(String, String)]) -> Vec<(String, String)
         let is = |other: &HeaderName| name.eq_ignore_ascii_case(other.as_str());
         is(&CONTENT_TYPE) || is(&ACCEPT)
     };
-    let headers = headers.iter().filter(|(name, _)| !is_of_body(name));
-    headers.cloned().collect()
+    headers
+        .iter()
+        .filter(|(name, _)| !is_of_body(name))
+        .cloned()
+        .collect()
 }
 
 /// The pace at which a broken stream is asked for again: as its server wants it, unless that is time and again at once.
@@ -357,52 +387,6 @@ fn set(headers: &mut HeaderMap, name: &str, value: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), String> {
-    let parsed: HeaderName =
-        (name.parse()).map_err(|_| format!("{name:?} is not a valid header name"))?;
-    let value = HeaderValue::from_str(value).map_err(|_| {
-        format!(
-            "the value of header `{parsed}` holds a line break or another character that no header can hold"
-        )
-    })?;
-    Ok((parsed, value))
-}
-
-/// Checks a header that is to be sent with each request, besides those of the protocol.
-pub(super) fn check_header(name: &str, value: &str) -> Result<(), String> {
-    let (name, _) = header(name, value)?;
-    let own = [
-        ACCEPT.as_str(),
-        ACCEPT_ENCODING.as_str(),
-        CONTENT_LENGTH.as_str(),
-        CONTENT_TYPE.as_str(),
-        CONNECTION.as_str(),
-        HOST.as_str(),
-        TE.as_str(),
-        TRAILER.as_str(),
-        TRANSFER_ENCODING.as_str(),
-        UPGRADE.as_str(),
-        LAST_EVENT_ID,
-        headers::METHOD,
-        headers::NAME,
-        headers::PROTOCOL_VERSION,
-        headers::SESSION_ID,
-    ];
-    let is_own = own
-        .iter()
-        .any(|own| own.eq_ignore_ascii_case(name.as_str()))
-        || name
-            .as_str()
-            .starts_with(&params::PREFIX.to_ascii_lowercase());
-    if is_own {
-        Err(format!(
-            "the transport sets header `{name}` itself: leave it out"
-        ))
-    } else {
-        Ok(())
-    }
-}
-
 /// `Retry-After`, where it counts seconds.
 fn seconds(headers: &HeaderMap) -> Option<Duration> {
     let value = headers.get(RETRY_AFTER)?.to_str().ok()?;
@@ -416,11 +400,11 @@ fn elsewhere(from: &Uri, headers: &HeaderMap) -> Option<Uri> {
 
 /// Returns where a reference leads to from a URL, unless that is of another origin.
 pub(super) fn place(from: &Uri, reference: &str) -> Option<Uri> {
-    let reference = reference.split('#').next().unwrap_or_default();
-    let before_path = reference.split(['/', '?']).next().unwrap_or_default();
-    let whole = match reference.strip_prefix("//") {
+    let target = reference.split('#').next().unwrap_or_default();
+    let before_path = target.split(['/', '?']).next().unwrap_or_default();
+    let whole = match target.strip_prefix("//") {
         Some(rest) => Some(format!("{}://{rest}", from.scheme_str()?)),
-        None => before_path.contains(':').then(|| reference.to_owned()),
+        None => before_path.contains(':').then(|| target.to_owned()),
     };
     let path = match whole {
         Some(whole) => {
@@ -430,7 +414,7 @@ pub(super) fn place(from: &Uri, reference: &str) -> Option<Uri> {
             }
             to.path_and_query()?.clone()
         }
-        None if reference.starts_with('/') => reference.parse().ok()?,
+        None if target.starts_with('/') => target.parse().ok()?,
         None => {
             let path = from.path();
             let base = if before_path.is_empty() {
@@ -440,7 +424,7 @@ pub(super) fn place(from: &Uri, reference: &str) -> Option<Uri> {
                 path.rsplit_once('/').map_or("", |(folder, _)| folder)
             };
             let slash = if before_path.is_empty() { "" } else { "/" };
-            format!("{base}{slash}{reference}").parse().ok()?
+            format!("{base}{slash}{target}").parse().ok()?
         }
     };
     let mut parts = from.clone().into_parts();

@@ -236,12 +236,12 @@ fn token(head: &Parts) -> Result<String, Option<&'static str>> {
     if values.next().is_some() {
         return Err(Some("the request has two `Authorization` headers"));
     }
-    let (scheme, token) = value
+    let (scheme, credentials) = value
         .to_str()
         .ok()
         .and_then(|value| value.split_once(' '))
         .ok_or(None)?;
-    let token = token.trim();
+    let token = credentials.trim();
     let is_letter = |byte: u8| byte.is_ascii_graphic() && byte != b',' && byte != b'"';
     if !scheme.eq_ignore_ascii_case("bearer") || token.is_empty() {
         return Err(None);

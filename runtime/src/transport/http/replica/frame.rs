@@ -149,14 +149,14 @@ pub(super) fn response(from: &str, number: u64, part: &ResponsePart) -> Vec<u8> 
 }
 
 fn members(kind: &str, from: &str, number: u64) -> Map<Json> {
-    let number = number.to_string();
-    let members = [("kind", kind), ("from", from), ("number", &number)];
+    let digits = number.to_string();
+    let members = [("kind", kind), ("from", from), ("number", &digits)];
     Map::from_iter(members.map(|(name, text)| (name, Json::of(text))))
 }
 
 fn written(members: &Map<Json>, body: &[u8]) -> Vec<u8> {
-    let head = Json::of(members);
-    let head = head.text().as_bytes();
+    let json = Json::of(members);
+    let head = json.text().as_bytes();
     let mut bytes = Vec::with_capacity(head.len() + body.len() + 2);
     bytes.push(MARK);
     bytes.extend_from_slice(head);
@@ -178,8 +178,8 @@ fn headers_in(json: &Json) -> Option<HeaderMap> {
     let mut headers = HeaderMap::new();
     for pair in texts.chunks_exact(2) {
         if let [name, value] = pair {
-            let name: HeaderName = name.parse().ok()?;
-            headers.append(name, HeaderValue::from_str(value).ok()?);
+            let header: HeaderName = name.parse().ok()?;
+            headers.append(header, HeaderValue::from_str(value).ok()?);
         }
     }
     Some(headers)
@@ -193,14 +193,14 @@ impl Frame {
         };
         let end = message.iter().position(|byte| *byte == b'\n')?;
         let (head, body) = message.split_at_checked(end)?;
-        let body = body.get(1..)?;
+        let rest = body.get(1..)?;
         let members: Map<Json> = (Json::from_text(str::from_utf8(head).ok()?).ok()?)
             .read()
             .ok()?;
         let text = |name: &str| Some(members.get(name)?.as_str()?.into_owned());
         let piece = || {
             Some(BodyPiece {
-                bytes: Bytes::copy_from_slice(body),
+                bytes: Bytes::copy_from_slice(rest),
                 is_last: members.get("isLast")?.text() == "true",
             })
         };
@@ -215,10 +215,10 @@ impl Frame {
                 status: text("status")?.parse().ok()?,
                 headers: headers_in(members.get("headers")?)?,
                 body: (members.get("isWhole")?.text() == "true")
-                    .then(|| Bytes::copy_from_slice(body)),
+                    .then(|| Bytes::copy_from_slice(rest)),
                 length: text("length").and_then(|length| length.parse().ok()),
             }),
-            "data" => FrameContent::Response(ResponsePart::Data(Bytes::copy_from_slice(body))),
+            "data" => FrameContent::Response(ResponsePart::Data(Bytes::copy_from_slice(rest))),
             "end" => FrameContent::Response(ResponsePart::End),
             "lost" => FrameContent::Response(ResponsePart::Lost(errors::replica_unreachable())),
             _ => return None,

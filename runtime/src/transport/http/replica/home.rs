@@ -83,9 +83,8 @@ pub(super) fn take(
             lock(&inner.replica.working).remove(&key);
         }
     });
-    let task = task.abort_handle();
     let one = Working {
-        task,
+        task: task.abort_handle(),
         unread,
         body: rest,
         is_call,

@@ -186,11 +186,14 @@ impl ServiceShared {
         let body = match whole {
             Some(whole) => {
                 exchange.finish();
-                let unread = self.unread.of(who.clone()).take(whole.len());
-                let unread = unread.map_err(|full| {
-                    let refused = errors::too_much_unread(&full.to_string());
-                    refusal(request().as_ref(), &refused)
-                })?;
+                let unread = self
+                    .unread
+                    .of(who.clone())
+                    .take(whole.len())
+                    .map_err(|full| {
+                        let refused = errors::too_much_unread(&full.to_string());
+                        refusal(request().as_ref(), &refused)
+                    })?;
                 Body::unread(String::from_utf8_lossy(&whole).into_owned(), Some(unread))
             }
             None => {
@@ -245,16 +248,13 @@ impl ServiceShared {
             let looked = self.server.look_in_session(text.as_bytes());
             driver.take(None, looked, &texts, ExchangeFacts::default());
         };
-        let messages = record.messages.clone();
-        let mut messages = messages.iter();
+        let stored = record.messages.clone();
+        let mut messages = stored.iter();
         if let Some(opened) = messages.next() {
             say(opened);
         }
-        let session: Arc<str> = session.into();
-        if self
-            .keep(&session, &driver, Some(Box::new(record)))
-            .is_err()
-        {
+        let id: Arc<str> = session.into();
+        if self.keep(&id, &driver, Some(Box::new(record))).is_err() {
             return driver.leave(&errors::replica_gone().error);
         }
         for text in messages {

@@ -320,8 +320,13 @@ impl ServerDriver {
         let work = Arc::clone(&self.handler).call(request, peer);
         let work = spawn(async move { driver.answer(token, caught(work).await).await });
         // A call that is made again for the same request takes the place of the one that is over.
-        let work = work.abort_handle();
-        (state.work().tasks).insert(token, RunningCall { work, cancellation });
+        (state.work().tasks).insert(
+            token,
+            RunningCall {
+                work: work.abort_handle(),
+                cancellation,
+            },
+        );
     }
 
     async fn answer(&self, token: Token, result: Result<Json, ErrorObject>) {

@@ -42,8 +42,13 @@ pub(super) async fn acknowledge(tasks: &Arc<Tasks>, peer: &Peer, params: Option<
             task: None,
             ..peer.clone()
         };
-        let owner = owner.clone();
-        spawn(tell(Arc::downgrade(tasks), peer, revision, id, owner));
+        spawn(tell(
+            Arc::downgrade(tasks),
+            peer,
+            revision,
+            id,
+            owner.clone(),
+        ));
     }
     fate
 }

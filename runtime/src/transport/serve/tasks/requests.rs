@@ -31,8 +31,10 @@ impl Tasks {
         if call.method == methods::TASKS_LIST {
             return self.list(owner, &call.params).await;
         }
-        let id = call.params.read_member::<String>(TASK_ID);
-        let id = id.ok_or_else(|| errors::invalid_params("`taskId` is required"))?;
+        let id = call
+            .params
+            .read_member::<String>(TASK_ID)
+            .ok_or_else(|| errors::invalid_params("`taskId` is required"))?;
         // The owner of the task is asked for before anything else.
         let task = self.find(&id, owner.as_deref()).await?;
         let form = Form::of(call.peer).unwrap_or(Form::Extension);
@@ -47,8 +49,11 @@ impl Tasks {
 
     async fn list(&self, owner: Option<String>, params: &Json) -> TaskResponse {
         let invalid = || errors::invalid_params("`cursor` is none of this list");
-        let cursor = params.get("cursor").map(|cursor| cursor.read::<String>());
-        let cursor = cursor.transpose().map_err(|_| invalid())?;
+        let cursor = params
+            .get("cursor")
+            .map(|cursor| cursor.read::<String>())
+            .transpose()
+            .map_err(|_| invalid())?;
         let after = match &cursor {
             Some(cursor) => {
                 let (created, id) = cursor.split_once('-').ok_or_else(invalid)?;
@@ -70,8 +75,11 @@ impl Tasks {
         let now = now_ms();
         let last = tasks.last().filter(|_| has_more);
         let next = last.map(|task| format!("{}-{}", task.created_ms.0, task.id));
-        let shown = tasks.iter().filter(|task| !task.is_expired(now));
-        let shown: Vec<Json> = shown.map(|task| Json::of(&notified(task))).collect();
+        let shown: Vec<Json> = tasks
+            .iter()
+            .filter(|task| !task.is_expired(now))
+            .map(|task| Json::of(&notified(task)))
+            .collect();
         let mut result = Map::from_iter([("tasks", Json::of(&shown))]);
         if let Some(next) = next {
             result.insert("nextCursor", Json::of(&next));
@@ -80,17 +88,18 @@ impl Tasks {
     }
 
     async fn cancel(&self, task: &Task, form: Form) -> TaskResponse {
-        let cancelled = self.change(&task.id, |task| {
-            if task.status.is_terminal() {
-                return None;
-            }
-            task.status = TaskStatus::Cancelled;
-            task.message = Some("cancelled by its client".to_owned());
-            task.questions.clear();
-            task.answers.clear();
-            Some(())
-        });
-        let cancelled = cancelled.await?;
+        let cancelled = self
+            .change(&task.id, |task| {
+                if task.status.is_terminal() {
+                    return None;
+                }
+                task.status = TaskStatus::Cancelled;
+                task.message = Some("cancelled by its client".to_owned());
+                task.questions.clear();
+                task.answers.clear();
+                Some(())
+            })
+            .await?;
         if cancelled.is_some()
             && let Some(running) = lock(&self.running).remove(&task.id)
         {
@@ -135,9 +144,9 @@ impl Tasks {
 
     async fn update(&self, task: &Task, call: &CustomRequest) -> TaskResponse {
         let responses = call.params.get("inputResponses");
-        let responses = responses.and_then(|it| it.read::<Map<Json>>().ok());
+        let members = responses.and_then(|it| it.read::<Map<Json>>().ok());
         let missing = || errors::invalid_params("`inputResponses` is required: an object");
-        let responses = responses.ok_or_else(missing)?;
+        let responses = members.ok_or_else(missing)?;
         let mut answers = Vec::new();
         // Others are of no question, or were answered before.
         for question in &task.questions {
@@ -165,8 +174,11 @@ impl Tasks {
                         Ok(result) => (Some(result), None),
                         Err(error) => (None, Some(error)),
                     };
-                    let key = key.clone();
-                    task.answers.push(TaskAnswer { key, result, error });
+                    task.answers.push(TaskAnswer {
+                        key: key.clone(),
+                        result,
+                        error,
+                    });
                 }
             }
             Some(())

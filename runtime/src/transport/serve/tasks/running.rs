@@ -54,12 +54,12 @@ impl Running {
         let over = || errors::internal("the task is over").error;
         let tasks = self.tasks.upgrade().ok_or_else(over)?;
         let interval = tasks.options.poll_interval;
-        let params = params.cloned().unwrap_or_else(no_params);
-        allowed(&self.caller, method, &params)?;
+        let object = params.cloned().unwrap_or_else(no_params);
+        allowed(&self.caller, method, &object)?;
         let question = TaskQuestion {
             key: format!("q{}", self.last_question.fetch_add(1, Ordering::Relaxed)),
             method: method.to_owned(),
-            params,
+            params: object,
         };
         // A question that the client cannot be asked is refused here, where the handler can help it.
         tasks.server.task_question(&question, self.peer)?;
@@ -112,8 +112,9 @@ impl Running {
     /// Sends the client of the task a notification about it, if it can get one; a progress message becomes the status message
     /// of the task.
     pub(crate) async fn notify(&self, method: &str, params: Option<&Json>) -> Fate {
-        let message = params.and_then(|params| params.get("message"));
-        let message = message.and_then(|message| message.read::<String>().ok());
+        let message = params
+            .and_then(|params| params.get("message"))
+            .and_then(|message| message.read::<String>().ok());
         let is_progress = method == methods::NOTIFICATIONS_PROGRESS;
         let has_token = params.is_some_and(|params| params.get("progressToken").is_some());
         if is_progress && let Some(message) = message {
@@ -123,8 +124,8 @@ impl Running {
             (Form::Core, Some(_)) if is_progress && !has_token => Fate::Dropped("progress-token"),
             (Form::Core, Some(driver)) => {
                 let id = Json::of(&Map::from_iter([(TASK_ID, Json::of(&self.id))]));
-                let params = params.cloned().unwrap_or_else(no_params);
-                let params = crate::meta::with(&params, RELATED_TASK, &id);
+                let object = params.cloned().unwrap_or_else(no_params);
+                let params = crate::meta::with(&object, RELATED_TASK, &id);
                 driver.notify(To::Session, method, Some(&params))
             }
             (Form::Core, None) => Fate::Unknown,

@@ -81,8 +81,8 @@ fn message_of(pointer: &str, step: &Value) -> (Value, String) {
             (method, rest)
         }
         first => {
-            let first = first.unwrap_or_default().len() + 1;
-            let rest = pointer.get(first..).unwrap_or_default();
+            let skipped = first.unwrap_or_default().len() + 1;
+            let rest = pointer.get(skipped..).unwrap_or_default();
             (step["method"].clone(), rest.to_owned())
         }
     }
@@ -90,15 +90,15 @@ fn message_of(pointer: &str, step: &Value) -> (Value, String) {
 
 /// Returns a step without what the revisions name differently.
 fn comparable(step: &Value) -> Value {
-    let mut step = step.clone();
-    if step["step"] == "connect" {
-        let result = step["result"].take();
+    let mut common = step.clone();
+    if common["step"] == "connect" {
+        let result = common["result"].take();
         let kept = INTRODUCTION.map(|name| (name.to_owned(), result[name].clone()));
-        step["result"] = Value::Object(kept.into_iter().collect());
-        step["method"] = Value::from("server/discover");
+        common["result"] = Value::Object(kept.into_iter().collect());
+        common["method"] = Value::from("server/discover");
     }
-    without_envelope(&mut step);
-    step
+    without_envelope(&mut common);
+    common
 }
 
 fn without_envelope(value: &mut Value) {

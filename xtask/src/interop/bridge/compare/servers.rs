@@ -84,17 +84,17 @@ impl PopularServer {
 pub(super) fn install(source: &ServerSource, folder: &Path) -> anyhow::Result<PopularServer> {
     eprintln!("{}: installing", source.name);
     output(Command::new("python3").arg("--version"))?;
-    let folder = folder.join("compared");
-    fs::create_dir_all(&folder)?;
+    let compared = folder.join("compared");
+    fs::create_dir_all(&compared)?;
     let text = |path: &Path| path.to_string_lossy().into_owned();
     let (version, stdio, http, plan) = match source.package {
         Package::PyPi("fastmcp") => {
-            let script = folder.join("fastmcp_server.py");
+            let script = compared.join("fastmcp_server.py");
             copy(
                 &root()?.join("tests/interop/bridge/fastmcp_server.py"),
                 &script,
             )?;
-            let (version, python, _) = pypi(&["fastmcp"], "fastmcp_server.py", &folder)?;
+            let (version, python, _) = pypi(&["fastmcp"], "fastmcp_server.py", &compared)?;
             let late = match source.late {
                 0 => Vec::new(),
                 late => vec!["env".to_owned(), format!("LATE={late}")],
@@ -108,16 +108,16 @@ pub(super) fn install(source: &ServerSource, folder: &Path) -> anyhow::Result<Po
             (version, stdio, http, fastmcp())
         }
         Package::PyPi(package) => {
-            let (version, python, _) = pypi(&[package], "", &folder)?;
-            let repository = repository(&folder)?;
+            let (version, python, _) = pypi(&[package], "", &compared)?;
+            let repository = repository(&compared)?;
             let module = package.replace('-', "_");
             let words = ["-m", &module, "--repository"].map(str::to_owned);
             let stdio = [&[text(&python)][..], &words, &[text(&repository)]].concat();
             (version, stdio, Vec::new(), git(&text(&repository)))
         }
         Package::Npm(package) => {
-            let (installed, version) = npm_install(package, &folder.join("filesystem"))?;
-            let files = folder.join("files");
+            let (installed, version) = npm_install(package, &compared.join("filesystem"))?;
+            let files = compared.join("files");
             fs::create_dir_all(&files)?;
             fs::write(files.join("hello.txt"), "Hello\n")?;
             let files = text(&fs::canonicalize(files)?);

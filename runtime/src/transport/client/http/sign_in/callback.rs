@@ -56,15 +56,15 @@ impl Callback {
             })?;
             return Self::of(listener, host);
         }
-        let known = known.iter().filter_map(|url| {
-            let url: ::http::Uri = url.parse().ok()?;
-            url.port_u16()
+        let ports = known.iter().filter_map(|url| {
+            let redirect: ::http::Uri = url.parse().ok()?;
+            redirect.port_u16()
         });
         let digest = hmac_sha256::Hash::hash(server.as_bytes());
         let [high, low, ..] = digest;
         let first = u16::from_be_bytes([high, low]) | 0xc000;
         let own = (0..PORTS).map(|step| first.wrapping_add(step) | 0xc000);
-        for port in known.chain(own) {
+        for port in ports.chain(own) {
             if let Ok(listener) = TcpListener::bind(("127.0.0.1", port)).await {
                 return Self::of(listener, host);
             }
