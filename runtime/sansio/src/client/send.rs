@@ -16,7 +16,7 @@ use crate::errors;
 use crate::events::cancelled;
 use crate::lost::Translated;
 use crate::params;
-use crate::tasks::Form;
+use crate::tasks::client::is_of_extension;
 use crate::translate::{TextDirection, no_params};
 use crate::{
     Answer, Connection, Exchange, Failure, Fate, OutgoingRequest, Output, Profile, SendOutcome, To,
@@ -109,8 +109,7 @@ impl Connection<Client> {
     /// Returns whether a method is none of any revision, and goes through as it is.
     pub(crate) fn is_other(&self, method: &str) -> bool {
         // Requests of the extension have names that a revision has for others.
-        let app = Form::of(self.role.app());
-        let is_of_extension = app == Some(Form::Extension) && Form::Extension.has(method);
+        let is_of_extension = is_of_extension(self.role.app(), method);
         self.role.options.takes_others && (known_method(method).is_none() || is_of_extension)
     }
 
@@ -275,17 +274,6 @@ impl Connection<Client> {
         behalf: Option<&Profile>,
     ) -> Option<Json> {
         stamped(params, self.claim(revision, None, behalf), None)
-    }
-
-    /// Returns the same for a request about a task.
-    pub(crate) fn stamped_of_task(
-        &self,
-        params: Option<Json>,
-        revision: Revision,
-        behalf: Option<&Profile>,
-    ) -> Option<Json> {
-        let claim = self.claim(revision, None, behalf).map(Claim::of_task);
-        stamped(params, claim, None)
     }
 
     /// Sends a notification, in the words of the application's revision.
