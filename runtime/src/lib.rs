@@ -58,7 +58,8 @@
 //! | `redis-tls` | `redis`, also over TLS (`rediss://`) |
 //! | `router` | servers made of functions: tools, resources, prompts, completions; implies `server-stdio` |
 //! | `ext-tasks` | tasks, in the core of 2025-11-25 and as an extension: `Router::as_task` of a server, and clients that wait for the result of a task; the types of the extension |
-//! | `ext-apps`, `ext-tasks-draft` | types of other extensions, and of their drafts; `extensions` brings all |
+//! | `skills` | a server's skills: `Router::skills`; a client that verifies what it reads of them: `Client::load_skill`; implies `ext-skills` |
+//! | `ext-apps`, `ext-skills`, `ext-tasks-draft` | types of other extensions, and of their drafts; `extensions` brings all |
 //! | `schemars` | JSON schemas of the arguments and results of these functions, and forms for elicitation |
 //! | `client` | clients over any two streams of bytes |
 //! | `client-stdio` | clients that start their server |

@@ -18,6 +18,7 @@ pages! {
     Rules = "../../docs/rules.md"
     Sansio = "../../docs/sansio.md"
     Server = "../../docs/server.md"
+    ServerAuth = "../../docs/server-auth.md"
     SignIn = "../../docs/sign-in.md"
     Types = "../../docs/types.md"
     Wire = "../../runtime/wire/README.md"

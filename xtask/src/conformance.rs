@@ -30,8 +30,11 @@ const VERSION: &str = "0.2.0-alpha.12";
 const NODE: u32 = 22;
 /// The revisions that the suite has scenarios of.
 const REVISIONS: [&str; 3] = ["2025-06-18", "2025-11-25", "2026-07-28"];
-/// Its scenarios of the extension of tasks, which belong to no revision: they run in the last one, which that rests on.
-const TASKS: [&str; 10] = [
+/// Its scenarios of servers for extensions, which belong to no revision: they run in the last one, which those rest on.
+const EXTENSIONS: [&str; 13] = [
+    "sep-2640-skills-directory",
+    "sep-2640-skills-enumeration",
+    "sep-2640-skills-manifest",
     "tasks-capability-negotiation",
     "tasks-dispatch-and-envelope",
     "tasks-lifecycle",
@@ -216,15 +219,15 @@ fn scored(suite: &Suite, url: &str, only: Option<&str>) -> anyhow::Result<Scores
     let mut progress = ProgressLine::of(REVISIONS.len());
     for revision in REVISIONS {
         progress.step(format_args!("scenarios of {revision}"));
-        let only_tasks = only.is_some_and(|only| TASKS.contains(&only));
-        let mut all = if only_tasks {
+        let only_extension = only.is_some_and(|only| EXTENSIONS.contains(&only));
+        let mut all = if only_extension {
             SortedMap::new()
         } else {
             run_server(suite, url, revision, only)?
         };
         if REVISIONS.last() == Some(&revision) {
             let is_wanted = |scenario: &str| only.is_none_or(|only| only == scenario);
-            for scenario in TASKS.into_iter().filter(|it| is_wanted(it)) {
+            for scenario in EXTENSIONS.into_iter().filter(|it| is_wanted(it)) {
                 all.extend(run_server(suite, url, revision, Some(scenario))?);
             }
         }
@@ -291,7 +294,7 @@ fn run_server(
     let mut command = suite.command();
     command.args(["server", "--url", url, "--spec-version", revision]);
     match scenario {
-        Some(scenario) if TASKS.contains(&scenario) => {
+        Some(scenario) if EXTENSIONS.contains(&scenario) => {
             command.args(["--scenario", scenario, "--force"])
         }
         Some(scenario) => command.args(["--scenario", scenario]),

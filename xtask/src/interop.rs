@@ -3,6 +3,7 @@
 //! It installs into a folder below target/, needs the network, and is no part of `cargo test`.
 //! A peer whose runtime or package is not to be had is skipped, and the output says so.
 
+mod auth;
 mod bridge;
 mod judge;
 mod peers;
@@ -28,6 +29,9 @@ pub(crate) struct Arguments {
     /// Put `mcp-rev bridge` between clients of others and servers of others and our own
     #[arg(long)]
     bridge: bool,
+    /// Sign `mcp-rev` in to a guarded bridge, with npm `oidc-provider` as the authorization server
+    #[arg(long, conflicts_with_all = ["bridge", "haproxy", "peers"])]
+    auth: bool,
     /// Run the clients over HTTP against three replicas of the example `replica`, behind haproxy
     #[arg(long, conflicts_with = "bridge")]
     haproxy: bool,
@@ -40,6 +44,9 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<CommandOutcome> {
     let revisions: Vec<&str> = released.map(|one| one.id.as_str()).collect();
     if arguments.bridge {
         return bridge::run(&arguments.peers, &revisions);
+    }
+    if arguments.auth {
+        return auth::run(&revisions);
     }
     let mut examples = run::Examples::build()?;
     if arguments.haproxy && !examples.share() {

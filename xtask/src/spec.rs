@@ -54,7 +54,7 @@ enum SpecCommand {
     List,
     /// List definitions and members without a doc line
     Docs,
-    /// List the errata of a revision, or print them as a JSON Patch
+    /// List the errata of a revision or an extension, or print them as a JSON Patch
     Errata(errata::Arguments),
 }
 
@@ -312,7 +312,10 @@ fn extension_row(extension: &Extension, spec: &Spec) -> [String; 7] {
         extension.name.clone(),
         extension.revision.clone(),
         lifecycle,
-        format!("extension, {}", extension.status()),
+        match &extension.written_from {
+            Some(_) => format!("extension, {}, schema of ours", extension.status()),
+            None => format!("extension, {}", extension.status()),
+        },
         canonical::definitions(&extension.raw).count().to_string(),
         extension.errata.len().to_string(),
         extension.sha256.chars().take(12).collect(),

@@ -52,6 +52,8 @@ pub struct ExtensionFacts {
     pub name: String,
     /// The identifier by which peers declare it.
     pub identifier: String,
+    /// The repository and the commit of the page that its schema was written from, where upstream has no schema.
+    pub written_from: Option<String>,
     /// The sides between which its messages go.
     pub roles: Roles,
     /// The types that it has from the crates of older states.
@@ -91,7 +93,15 @@ pub(super) const ABOUT_SERVICES: &str =
 
 /// Returns the first lines of every file.
 pub(super) fn header(facts: &CrateFacts) -> String {
-    let source = format!("{}, upstream sha256 {}", facts.source, facts.sha256);
+    let written_from = facts
+        .extension
+        .as_ref()
+        .and_then(|of| of.written_from.as_ref());
+    let source = match (written_from, &*facts.sha256) {
+        (Some(page), _) => format!("{}, which is ours, after {page}", facts.source),
+        (None, "") => facts.source.clone(),
+        (None, sha256) => format!("{}, upstream sha256 {sha256}", facts.source),
+    };
     header_of(&facts.command, &source)
 }
 
@@ -129,6 +139,7 @@ pub(super) fn files(
         Some(extension) => {
             let ExtensionFacts {
                 identifier,
+                written_from,
                 settings,
                 results,
                 roles,
@@ -159,7 +170,7 @@ pub(super) fn files(
             context! {
                 shared => None::<&str>,
                 types,
-                identifier, settings, results, reused => reused_rows, meta => meta_rows, example => false,
+                identifier, written_from, settings, results, reused => reused_rows, meta => meta_rows, example => false,
                 sides => [pascal_case(&roles.client), pascal_case(&roles.server)],
             }
         }

@@ -152,6 +152,7 @@ fn extension_crate(
         extension: Some(ExtensionFacts {
             name: extension.name.clone(),
             identifier: extension.identifier.clone(),
+            written_from: extension.written_from.clone(),
             roles: extension.roles.clone(),
             reused,
             meta: (extension.meta.iter())

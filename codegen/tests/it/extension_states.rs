@@ -446,3 +446,45 @@ fn a_side_that_an_extension_does_not_have_sends_nothing() {
     says(&refused, "`host` is neither side");
     says(&refused, "client or server");
 }
+
+#[test]
+fn a_schema_of_ours_names_the_statement_that_each_definition_rests_on() {
+    let page = "revision = \"2027-01-01\"\nwritten-from = \"example/dice@0123456789abcdef0123456789abcdef01234567\"\n";
+    let ours = FACTS.replace("revision = \"2027-01-01\"\n", page);
+    let rows = |definitions: &[&str]| -> String {
+        let row = |name: &&str| {
+            format!("\n[[statement]]\ndefinition = \"{name}\"\nsection = \"Dice\"\nsays = \"so\"\n")
+        };
+        definitions.iter().map(row).collect()
+    };
+    let read = |facts: String| {
+        let mut files = files();
+        files.insert("extensions/dice/extension.toml".to_owned(), facts);
+        Spec::from_files(files)
+    };
+    let refused = |facts: String| read(facts).unwrap_err().to_string();
+    let all = ["Cup", "RollRequest", "RollResult", "FellNotification"];
+    let spec = read(ours.clone() + &rows(&all)).unwrap();
+    let page = spec.extensions[0].written_from.as_deref();
+    assert!(
+        page.is_some_and(|page| page.starts_with("example/dice@")),
+        "{page:?}"
+    );
+    let lacks = refused(ours.clone() + &rows(&all[1..]));
+    says(&lacks, "no `[[statement]]` says what `Cup` rests on");
+    let member = rows(&all)
+        + "\n[[statement]]\ndefinition = \"Cup\"\nmembers = [\"hue\"]\nsection = \"Dice\"\nsays = \"so\"\n";
+    says(
+        &refused(ours.clone() + &member),
+        "`Cup` has no member `hue`",
+    );
+    says(
+        &refused(ours.clone() + &rows(&["Lid"])),
+        "the schema has no definition `Lid`",
+    );
+    says(
+        &refused(FACTS.to_owned() + &rows(&all)),
+        "the schema of the state 2027-01-01 is upstream's",
+    );
+    says(&refused(ours.replace("4567", "")), "names no commit");
+}

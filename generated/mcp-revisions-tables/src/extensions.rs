@@ -10,6 +10,9 @@ use crate::{Revision, Status, Tables};
 #[cfg(feature = "ext-apps")]
 #[doc(inline)]
 pub use mcp_ext_apps as apps;
+#[cfg(feature = "ext-skills")]
+#[doc(inline)]
+pub use mcp_ext_skills as skills;
 #[cfg(feature = "ext-tasks")]
 #[doc(inline)]
 pub use mcp_ext_tasks as tasks;
@@ -63,6 +66,20 @@ impl Extension {
             methods: mcp_ext_apps::METHODS,
             types: mcp_ext_apps::TYPES,
             results: mcp_ext_apps::RESULTS,
+            core: None,
+        },
+        #[cfg(feature = "ext-skills")]
+        Self {
+            name: "skills",
+            state: "stable",
+            status: Status::Released,
+            is_latest: true,
+            roles: ["client", "server"],
+            identifier: mcp_ext_skills::IDENTIFIER,
+            revision: Revision::V2026_07_28,
+            methods: mcp_ext_skills::METHODS,
+            types: mcp_ext_skills::TYPES,
+            results: mcp_ext_skills::RESULTS,
             core: None,
         },
         #[cfg(feature = "ext-tasks")]

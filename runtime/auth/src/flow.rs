@@ -31,6 +31,8 @@ pub enum Cause {
     Expiring,
     /// A person wants to sign in.
     Login,
+    /// A person signs out: the tokens are revoked.
+    Revoke,
     /// A person wants to know what a sign-in would find after this response: only discovery runs.
     Check(RefusedRequest),
 }
@@ -61,12 +63,31 @@ pub enum FlowStep {
     Listen(Vec<String>),
     /// Open the authorization page, and hand in the query of the redirect with [`Flow::returned`].
     Open(String),
+    /// Show a person this page, if it was not shown yet, wait for so many seconds, and call [`Flow::waited`].
+    Wait(DevicePage, u64),
     /// Keep this, and call [`Flow::kept`].
     Keep(Box<StoredSignIn>),
     /// It is done; keep this.
     Done(Box<StoredSignIn>),
     /// It failed.
     Failed(AuthError),
+}
+
+/// A page at which a person allows a sign-in, on any device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DevicePage {
+    /// The URL; that of the whole page has the code.
+    pub url: String,
+    /// The code that the person enters, or compares with that of the page.
+    pub code: String,
+}
+
+impl DevicePage {
+    /// Creates one, with the code as it can be shown.
+    pub(crate) fn new(url: String, code: &str) -> Self {
+        let code = crate::error::harmless(code);
+        Self { url, code }
+    }
 }
 
 /// The method of a request.
@@ -89,6 +110,12 @@ pub enum FlowPurpose {
     Registration,
     /// A token.
     Token,
+    /// The claims of a token.
+    Introspection,
+    /// A device code.
+    DeviceCode,
+    /// The revocation of a token.
+    Revocation,
 }
 
 /// A request. `Debug` shows neither headers nor body, which may have secrets.
@@ -140,6 +167,7 @@ pub(crate) enum StepReply {
     Answer(Result<FlowResponse, String>),
     Listening(String),
     Returned(String),
+    Waited,
     Kept,
 }
 
@@ -217,6 +245,15 @@ impl Desk {
         }
     }
 
+    /// Waits for a person; the requests of a flow are counted from here on again.
+    pub(crate) async fn wait(&self, page: DevicePage, seconds: u64) -> Result<(), AuthError> {
+        self.papers().requests = 0;
+        match self.ask(FlowStep::Wait(page, seconds)).await {
+            StepReply::Answer(Err(why)) => Err(AuthError::Unfinished(why)),
+            _ => Ok(()),
+        }
+    }
+
     pub(crate) async fn keep(&self, kept: &StoredSignIn) {
         self.ask(FlowStep::Keep(Box::new(kept.clone()))).await;
     }
@@ -275,7 +312,8 @@ impl Flow {
         self.desk.papers().reply = Some(reply);
     }
 
-    /// Hands in the response of [`FlowStep::Send`], or why there is none. The reason also ends [`FlowStep::Listen`] and [`FlowStep::Open`].
+    /// Hands in the response of [`FlowStep::Send`], or why there is none. The reason also ends [`FlowStep::Listen`], [`FlowStep::Open`]
+    /// and [`FlowStep::Wait`].
     pub fn answered(&mut self, answer: Result<FlowResponse, String>) {
         self.reply(StepReply::Answer(answer));
     }
@@ -288,6 +326,11 @@ impl Flow {
     /// Hands in the query with which the browser came back.
     pub fn returned(&mut self, query: impl Into<String>) {
         self.reply(StepReply::Returned(query.into()));
+    }
+
+    /// Goes on after [`FlowStep::Wait`].
+    pub fn waited(&mut self) {
+        self.reply(StepReply::Waited);
     }
 
     /// Goes on after [`FlowStep::Keep`].

@@ -39,6 +39,8 @@ pub struct Registration {
     pub auth_method: Option<String>,
     /// The URLs that browsers come back to.
     pub redirect_uris: Vec<String>,
+    /// The scopes that it was registered for; `None` if the registration named none.
+    pub scope: Option<String>,
     /// When the secret ends; 0 is never.
     pub expires_at: u64,
     /// Set if the client was registered by the flow itself.
@@ -99,8 +101,8 @@ impl StoredSignIn {
         let secret = |it: &Option<Secret>| it.as_ref().map(|it| it.expose().to_owned());
         let registration = self.registration.as_ref().map(|it| {
             json!({"issuer": it.issuer, "client_id": it.client_id, "client_secret": secret(&it.client_secret),
-                "auth_method": it.auth_method, "redirect_uris": it.redirect_uris, "expires_at": it.expires_at,
-                "dynamic": it.is_dynamic})
+                "auth_method": it.auth_method, "redirect_uris": it.redirect_uris, "scope": it.scope,
+                "expires_at": it.expires_at, "dynamic": it.is_dynamic})
         });
         let tokens = self.tokens.as_ref().map(|it| {
             json!({"access": it.access.expose(), "refresh": secret(&it.refresh),
@@ -144,6 +146,7 @@ impl StoredSignIn {
                 redirect_uris: uris
                     .filter_map(|it| it.as_str().map(str::to_owned))
                     .collect(),
+                scope: text(from, "scope"),
                 expires_at: from["expires_at"].as_u64().unwrap_or_default(),
                 is_dynamic: from["dynamic"].as_bool().unwrap_or_default(),
             }

@@ -18,6 +18,7 @@ mod error;
 mod flow;
 mod form;
 mod grant;
+mod introspect;
 mod kept;
 mod register;
 mod secret;
@@ -30,9 +31,10 @@ pub use challenge::Challenge;
 pub use dpop::{DpopKey, Proof};
 pub use error::AuthError;
 pub use flow::{
-    Cause, Entropy, Flow, FlowMethod, FlowPurpose, FlowRequest, FlowResponse, FlowStep,
+    Cause, DevicePage, Entropy, Flow, FlowMethod, FlowPurpose, FlowRequest, FlowResponse, FlowStep,
     RefusedRequest,
 };
+pub use introspect::IntrospectionEndpoint;
 pub use kept::{PendingSignIn, Registration, StoredSignIn, Tokens};
 pub use secret::Secret;
 pub use settings::{Algorithm, Grant, PrivateKey, ResourceParameter, Settings};

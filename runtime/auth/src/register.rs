@@ -5,6 +5,7 @@ use serde_json::json;
 use crate::address::is_same_issuer;
 use crate::document::{ServerMetadata, oauth_error, object, text, texts};
 use crate::flow::{Desk, FlowMethod, FlowPurpose, FlowRequest};
+use crate::grant::DEVICE_CODE;
 use crate::{AuthError, Registration, Secret, Settings, StoredSignIn};
 
 /// Returns the client to use with an issuer, in the order of the specification. `redirect` is where the browser comes back to;
@@ -54,6 +55,7 @@ pub(crate) async fn client(
             && it.issuer == server.issuer
             && (it.expires_at == 0 || it.expires_at > desk.now())
             && redirect.is_none_or(|redirect| it.redirect_uris.iter().any(|one| one == redirect))
+            && has_scopes(it, scope)
     };
     if let Some(before) = before.filter(is_usable) {
         return Ok(before.clone());
@@ -62,7 +64,8 @@ pub(crate) async fn client(
         issuer: server.issuer.clone(),
         why,
     };
-    let (Some(endpoint), Some(redirect)) = (&server.registration_endpoint, redirect) else {
+    let has_person = settings.grant.has_person();
+    let Some(endpoint) = server.registration_endpoint.as_ref().filter(|_| has_person) else {
         return Err(none(String::new()));
     };
     register(desk, settings, server, endpoint, redirect, scope)
@@ -70,12 +73,19 @@ pub(crate) async fn client(
         .map_err(none)
 }
 
+/// Returns whether a registration names each requested scope: an authorization server may refuse the others.
+fn has_scopes(registration: &Registration, requested: Option<&str>) -> bool {
+    let registered = registration.scope.as_deref().unwrap_or_default();
+    let mut requested = requested.unwrap_or_default().split_whitespace();
+    requested.all(|scope| registered.split_whitespace().any(|one| one == scope))
+}
+
 async fn register(
     desk: &Desk,
     settings: &Settings,
     server: &ServerMetadata,
     endpoint: &str,
-    redirect: &str,
+    redirect: Option<&str>,
     scope: Option<&str>,
 ) -> Result<Result<Registration, String>, AuthError> {
     let supports = |method: &str| {
@@ -90,12 +100,16 @@ async fn register(
             .find(|it| supports(it))
             .unwrap_or("none"),
     };
+    let (grant_type, response_types) = match redirect {
+        Some(_) => ("authorization_code", &["code"][..]),
+        None => (DEVICE_CODE, &[][..]),
+    };
     let mut body = json!({
         "client_name": settings.client_name,
-        "redirect_uris": [redirect],
+        "redirect_uris": redirect.as_slice(),
         "application_type": "native",
-        "grant_types": ["authorization_code", "refresh_token"],
-        "response_types": ["code"],
+        "grant_types": [grant_type, "refresh_token"],
+        "response_types": response_types,
         "token_endpoint_auth_method": method,
     });
     if let Some(scope) = scope {
@@ -131,7 +145,7 @@ async fn register(
         Some(method.to_owned())
     });
     let mut redirect_uris = texts(&body, "redirect_uris").unwrap_or_default();
-    redirect_uris.push(redirect.to_owned());
+    redirect_uris.extend(redirect.map(str::to_owned));
     redirect_uris.dedup();
     let ends = body.get("client_secret_expires_at");
     Ok(Ok(Registration {
@@ -140,6 +154,7 @@ async fn register(
         client_secret,
         auth_method,
         redirect_uris,
+        scope: scope.map(str::to_owned),
         expires_at: ends.and_then(serde_json::Value::as_u64).unwrap_or_default(),
         is_dynamic: true,
     }))

@@ -75,6 +75,8 @@ pub enum ResourceParameter {
 pub enum Grant {
     /// An authorization code, with PKCE: a person signs in.
     Code,
+    /// A device code (RFC 8628): a person signs in at a page, on any device.
+    Device,
     /// The credentials of the client itself.
     ClientCredentials,
     /// An assertion of an issuer that the authorization server trusts (RFC 7523), such as the identity of a workload.
@@ -99,7 +101,7 @@ impl Grant {
     /// Returns whether a person signs in.
     #[must_use]
     pub fn has_person(&self) -> bool {
-        matches!(self, Self::Code)
+        matches!(self, Self::Code | Self::Device)
     }
 }
 

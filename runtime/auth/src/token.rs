@@ -50,15 +50,7 @@ impl TokenEndpoint<'_> {
         let url = &self.server.token_endpoint;
         let mut nonce: Option<String> = None;
         loop {
-            let mut owned: Vec<(&str, String)> = Vec::new();
-            let mut headers = vec![
-                (
-                    "Content-Type",
-                    "application/x-www-form-urlencoded".to_owned(),
-                ),
-                ("Accept", "application/json".to_owned()),
-            ];
-            self.authenticate(&mut owned, &mut headers, ids)?;
+            let mut proofs = Vec::new();
             if let Some(key) = self.dpop {
                 let proof = Proof {
                     method: "POST",
@@ -68,17 +60,10 @@ impl TokenEndpoint<'_> {
                     id: &ids.next(),
                     now: self.desk.now(),
                 };
-                headers.push(("DPoP", key.prove(&proof)?));
+                proofs.push(("DPoP", key.prove(&proof)?));
             }
-            let own = owned.iter().map(|(name, value)| (*name, value.as_str()));
-            let request = FlowRequest {
-                purpose: FlowPurpose::Token,
-                method: FlowMethod::Post,
-                url: url.clone(),
-                headers,
-                body: Some(form::encode(parameters.iter().copied().chain(own))),
-            };
-            let answer = self.desk.send(request).await?;
+            let answer = self.post(url, FlowPurpose::Token, parameters, proofs, ids);
+            let answer = answer.await?;
             if answer.status == 200 {
                 return read(&answer, url, self.desk.now()).map(Ok);
             }
@@ -94,6 +79,36 @@ impl TokenEndpoint<'_> {
             };
             return Ok(Err((code, denied)));
         }
+    }
+
+    /// Posts parameters to an endpoint of the authorization server, as this client and with these headers.
+    pub(crate) async fn post(
+        &self,
+        url: &str,
+        purpose: FlowPurpose,
+        parameters: &[(&str, &str)],
+        more: Vec<(&'static str, String)>,
+        ids: &mut Ids,
+    ) -> Result<FlowResponse, AuthError> {
+        let mut owned: Vec<(&str, String)> = Vec::new();
+        let mut headers = vec![
+            (
+                "Content-Type",
+                "application/x-www-form-urlencoded".to_owned(),
+            ),
+            ("Accept", "application/json".to_owned()),
+        ];
+        self.authenticate(&mut owned, &mut headers, ids)?;
+        headers.extend(more);
+        let own = owned.iter().map(|(name, value)| (*name, value.as_str()));
+        let request = FlowRequest {
+            purpose,
+            method: FlowMethod::Post,
+            url: url.to_owned(),
+            headers,
+            body: Some(form::encode(parameters.iter().copied().chain(own))),
+        };
+        self.desk.send(request).await
     }
 
     /// Adds what shows that the request is the client's.

@@ -384,7 +384,7 @@ impl Bridge {
             Err(error) => {
                 let error: Error = error;
                 drop((input, copied));
-                greeting.refuse(output, &error.to_string()).await;
+                greeting.refuse(output, &error).await;
                 return match error {
                     Error::Closed => Ok(()),
                     error => Err(error),

@@ -2,6 +2,10 @@
 
 use std::io;
 
+use mcp_revisions::errors;
+use mcp_revisions::sansio::client::NeededSignIn;
+use mcp_wire::ErrorObject;
+
 /// Why a bridge ended, or could not begin.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -13,6 +17,14 @@ pub enum Error {
         name: String,
         /// Why, for people.
         why: String,
+    },
+    /// The upstream server wants a sign-in that the bridge does not have.
+    #[error("the server {name} cannot be used: {}", needed.why)]
+    SignIn {
+        /// Its URL.
+        name: String,
+        /// The sign-in.
+        needed: Box<NeededSignIn>,
     },
     /// The upstream server ended while its client was connected.
     #[error("the server has ended")]
@@ -31,4 +43,17 @@ pub enum Error {
     /// The bridge is ending, and starts no server any more.
     #[error("the bridge is shutting down")]
     Closed,
+}
+
+impl Error {
+    /// Returns the error of a client's request that no server can answer.
+    pub(crate) fn to_response(&self) -> ErrorObject {
+        match self {
+            Self::SignIn { needed, .. } => ErrorObject {
+                message: self.to_string(),
+                ..needed.to_error()
+            },
+            error => errors::internal(&error.to_string()).error,
+        }
+    }
 }

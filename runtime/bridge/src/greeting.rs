@@ -6,7 +6,7 @@ use std::time::Duration;
 use mcp_revisions::sansio::client::Profile;
 use mcp_revisions::sansio::server::{Caller, Server};
 use mcp_revisions::sansio::{Connection, Event, Output};
-use mcp_revisions::{Limits, RevisionSet, errors, read_line};
+use mcp_revisions::{Limits, RevisionSet, read_line};
 use mcp_revisions_core::Revision;
 use mcp_wire::envelope::write;
 use mcp_wire::{Json, MessageKind, one_line, peek};
@@ -15,6 +15,7 @@ use tokio::io::{
     AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader, Chain, DuplexStream,
 };
 
+use crate::Error;
 use crate::identity::{anyone_of, first_said};
 
 /// Maximum number of a client's bytes that wait to be read: beyond that its end is not noticed until some of them are.
@@ -83,8 +84,8 @@ impl<R: AsyncRead + Unpin> Greeting<R> {
     }
 
     /// Answers the first message with an error, if it was a request: there is no server that could answer it.
-    pub(crate) async fn refuse(self, mut output: impl AsyncWrite + Unpin, why: &str) {
-        let Some(text) = refusal(&self.first, why) else {
+    pub(crate) async fn refuse(self, mut output: impl AsyncWrite + Unpin, error: &Error) {
+        let Some(text) = refusal(&self.first, error) else {
             return;
         };
         let text = format!("{text}\n");
@@ -113,11 +114,11 @@ impl<R: AsyncRead + Unpin> Greeting<R> {
 }
 
 /// Returns the error that answers a message which was a request.
-pub(crate) fn refusal(message: &[u8], why: &str) -> Option<String> {
+pub(crate) fn refusal(message: &[u8], error: &Error) -> Option<String> {
     let seen = peek(message).ok()?;
     let is_request = seen.kind == MessageKind::Request;
     let id = seen.id.filter(|_| is_request)?.to_id()?;
-    Some(write::error(Some(&id), &errors::internal(why).error))
+    Some(write::error(Some(&id), &error.to_response()))
 }
 
 /// Returns the server that a client meets until the upstream server has started: it offers nothing, and has a name of ours.

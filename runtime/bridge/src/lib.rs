@@ -51,6 +51,7 @@ mod rate;
 mod servers;
 mod service;
 mod settings;
+mod sign_in;
 mod spare;
 mod upstream;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mcp_revisions::cache::{CacheKey, CacheUsers};
-use mcp_revisions::sansio::client::{Answer, Answered, Failure, OutgoingRequest};
+use mcp_revisions::sansio::client::{Answer, Answered, Channel, Failure, OutgoingRequest};
 use mcp_revisions::sansio::server::{
     CustomNotification, CustomRequest, IncomingRequest, LogLevel, Notification,
 };
@@ -20,6 +20,7 @@ use crate::losses::{BridgeEnd, LossReport};
 use crate::measures;
 use crate::servers::{Servers, Used};
 use crate::settings::BridgeSettings;
+use crate::sign_in;
 
 /// Arguments of tools that headers repeat.
 const PARAM: &str = "mcp-param-";
@@ -120,6 +121,48 @@ impl Proxy {
         answered
     }
 
+    /// Asks the server of a client. If a sign-in waits for a person, the client is offered its page, and the server is asked again.
+    async fn ask_signed_in(
+        &self,
+        ask: OutgoingRequest,
+        asked: BridgedRequest,
+    ) -> Result<(Answered, Revision), ErrorObject> {
+        if self.settings.upstream.channel() == Channel::Stdio {
+            return self.ask(ask, asked).await;
+        }
+        let answered = self.ask(ask.clone(), asked.clone()).await?;
+        let page = match &answered.0.answer {
+            Answer::Failed(Failure::SignIn(needed)) => needed.page.as_deref(),
+            _ => None,
+        };
+        let Some(page) = page else {
+            return Ok(answered);
+        };
+        if sign_in::offer(&asked.peer, page, self.settings.upstream.name()).await {
+            self.ask(ask, asked).await
+        } else {
+            Ok(answered)
+        }
+    }
+
+    /// Returns the answer for a client.
+    fn result(&self, answer: Answer) -> Result<Json, ErrorObject> {
+        match answer {
+            Answer::Result(result) => Ok(result),
+            Answer::Error(error) | Answer::Failed(Failure::Rejected(error)) => Err(error),
+            Answer::Failed(failure) => {
+                let needed = sign_in::needed(&failure, self.settings.upstream.name());
+                Err(match needed {
+                    Some(needed) => needed.to_error(),
+                    None => errors::internal(&failure.to_string()).error,
+                })
+            }
+            Answer::InputRequired(_) => {
+                Err(errors::internal("the server asks what no client can answer").error)
+            }
+        }
+    }
+
     /// Ends the connections to the server, and waits until they have ended.
     pub(crate) async fn close(&self) {
         self.servers.clone().close().await;
@@ -169,7 +212,7 @@ impl Proxy {
         let ask = request(&method, params, progress_token.as_ref());
         let mut asked = BridgedRequest::new(&method, caller, peer);
         asked.progress_token = progress_token;
-        result(self.ask(ask, asked).await?.0.answer)
+        self.result(self.ask(ask, asked).await?.0.answer)
     }
 
     /// Sends a call to the server of its client, and returns what is left of the result for the client.
@@ -223,7 +266,7 @@ impl Proxy {
         asked.wants_logs = log_level.is_some();
         asked.kind = kind;
         asked.rewrite = rewrite;
-        let answered = self.ask(ask, asked).await;
+        let answered = self.ask_signed_in(ask, asked).await;
         // No client waits for the end of a stream that the bridge listens to for a session.
         if method == methods::SUBSCRIPTIONS_LISTEN && revision.lifecycle() == Lifecycle::Handshake {
             warn!(
@@ -237,7 +280,7 @@ impl Proxy {
         if let Some(error) = self.settings.losses.refuse(of_server, &losses) {
             return Err(error);
         }
-        let result = result(answer)?;
+        let result = self.result(answer)?;
         let subject = Subject::Method(method, Part::Result, Some(Direction::ClientToServer));
         let refused =
             (self.settings.losses).refuse_to_carry(of_client, subject, self.revision, &result);
@@ -371,16 +414,4 @@ fn repeated(peer: &Peer) -> Vec<(String, String)> {
         Some((param.to_owned(), value.into_owned()))
     });
     params.collect()
-}
-
-/// Returns the answer for a client.
-fn result(answer: Answer) -> Result<Json, ErrorObject> {
-    match answer {
-        Answer::Result(result) => Ok(result),
-        Answer::Error(error) | Answer::Failed(Failure::Rejected(error)) => Err(error),
-        Answer::Failed(failure) => Err(errors::internal(&failure.to_string()).error),
-        Answer::InputRequired(_) => {
-            Err(errors::internal("the server asks what no client can answer").error)
-        }
-    }
 }

@@ -216,7 +216,7 @@ impl Servers {
                 warn!("{error}");
                 measures::failed_start(&self.name);
                 self.open().remove(&key);
-                Err(errors::internal(&error.to_string()).error)
+                Err(error.to_response())
             }
         }
     }

@@ -373,7 +373,7 @@ impl SharedBridge {
         drop(wait);
         match started {
             Ok(service) => answered(service, Request::from_parts(head, body)).await,
-            Err(error) => failed(refusal(&bytes, &error.to_string()), &error),
+            Err(error) => failed(refusal(&bytes, &error), &error),
         }
     }
 

@@ -76,7 +76,7 @@ pub use negotiate::{
 pub use profile::Profile;
 pub use revision_set::RevisionSet;
 pub use route::{Protocol, Route};
-pub use rows::{find_method, known_method};
+pub use rows::{find_method, has_method, known_method};
 
 pub use mcp_revisions_tables::*;
 pub use mcp_wire::{MessageKind, Peeked, Unreadable, peek};

@@ -11,6 +11,12 @@ pub fn known_method(method: &str) -> Option<&'static str> {
     rows.find(|row| row.name == method).map(|row| row.name)
 }
 
+/// Returns whether a revision has a method of that name, in any direction.
+#[must_use]
+pub fn has_method(revision: Revision, method: &str) -> bool {
+    revision.methods().iter().any(|row| row.name == method)
+}
+
 /// Returns the row of a method in the table of a revision.
 #[must_use]
 pub fn find_method(

@@ -22,12 +22,11 @@ pub(crate) fn servers(origin: &str) -> Result<axum::Router, Failure> {
         let challenge = Arc::clone(&challenge);
         async move {
             let token = request.headers().get(AUTHORIZATION);
-            match token.is_some_and(|token| token == "Bearer for-this-server") {
-                true => next.run(request).await,
-                false => {
-                    let headers = [(WWW_AUTHENTICATE, challenge.as_str())];
-                    (StatusCode::UNAUTHORIZED, headers).into_response()
-                }
+            if token.is_some_and(|token| token == "Bearer for-this-server") {
+                next.run(request).await
+            } else {
+                let headers = [(WWW_AUTHENTICATE, challenge.as_str())];
+                (StatusCode::UNAUTHORIZED, headers).into_response()
             }
         }
     };
@@ -40,20 +39,19 @@ pub(crate) fn servers(origin: &str) -> Result<axum::Router, Failure> {
     let wanted = format!("{origin}/mcp");
     let token = move |Form(form): Form<Vec<(String, String)>>| async move {
         let has = |name: &str, value: &str| form.iter().any(|(n, v)| n == name && v == value);
-        match has("grant_type", "client_credentials") && has("resource", &wanted) {
-            true => Json(json!({"access_token": "for-this-server", "token_type": "Bearer"}))
-                .into_response(),
-            false => {
-                let why = Json(json!({"error": "invalid_request"}));
-                (StatusCode::BAD_REQUEST, why).into_response()
-            }
+        if has("grant_type", "client_credentials") && has("resource", &wanted) {
+            let issued = json!({"access_token": "for-this-server", "token_type": "Bearer"});
+            Json(issued).into_response()
+        } else {
+            let why = Json(json!({"error": "invalid_request"}));
+            (StatusCode::BAD_REQUEST, why).into_response()
         }
     };
-    let told = |what: Value| get(move || async move { Json(what) });
+    let document = |content: Value| get(move || async move { Json(content) });
     Ok(axum::Router::new()
         .route_service("/mcp", mcp)
         .layer(from_fn(guard))
-        .route("/.well-known/oauth-protected-resource", told(resource))
-        .route("/.well-known/oauth-authorization-server", told(issuer))
+        .route("/.well-known/oauth-protected-resource", document(resource))
+        .route("/.well-known/oauth-authorization-server", document(issuer))
         .route("/token", post(token)))
 }

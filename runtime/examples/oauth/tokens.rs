@@ -141,7 +141,7 @@ impl AuthProvider for Tokens {
             println!("challenged: {challenge}");
             match self.fetch(&challenge).await {
                 Ok(()) => RefusalFate::Retry,
-                Err(error) => RefusalFate::GiveUp(Some(format!("no token: {error}"))),
+                Err(error) => RefusalFate::give_up(format!("no token: {error}")),
             }
         })
     }

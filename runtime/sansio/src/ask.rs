@@ -10,6 +10,7 @@ use mcp_wire::{
 };
 
 use super::quote::shown;
+use super::sign_in::NeededSignIn;
 use mcp_revisions_core::Profile;
 use mcp_revisions_core::methods;
 
@@ -256,6 +257,8 @@ pub enum Failure {
     Http(u16, String),
     /// The request did not reach the server, or its answer did not arrive; why, as the transport says.
     Transport(String),
+    /// The server wants a sign-in that the client does not have.
+    SignIn(Box<NeededSignIn>),
     /// The connection, the server or the stream ended first.
     Closed,
     /// The process of the server ended first; its status, and the last line of its standard error if that was read, in
@@ -313,6 +316,7 @@ impl fmt::Display for Failure {
                 write!(f, "HTTP status {status} without an answer: {body:?}")
             }
             Self::Transport(why) => write!(f, "no answer of the server arrived: {why}"),
+            Self::SignIn(needed) => f.write_str(&needed.why),
             Self::Closed => f.write_str("the connection ended before the answer"),
             Self::Ended(how) => write!(f, "the server ended before the answer{how}"),
             Self::Cancelled => f.write_str("cancelled"),

@@ -179,6 +179,8 @@ pub enum Ignored {
     AnswerToNothing(Option<RequestId>),
     /// An error that names no request.
     Error(ErrorObject),
+    /// An error in answer to a request of this method, which this end sent by itself.
+    Refused(&'static str, ErrorObject),
     /// A request of a server that may not send any, or one too many; the method.
     Request(String),
     /// A message of this method that the application's revision does not have, by this rule.

@@ -39,6 +39,7 @@ mod quote;
 pub mod server;
 #[cfg(feature = "server")]
 mod sessions;
+mod sign_in;
 pub mod subscriptions;
 pub mod tasks;
 pub(crate) mod translate;
@@ -66,4 +67,5 @@ pub use needs::NeedsAdapter;
 pub use server::Server;
 #[cfg(feature = "server")]
 pub use sessions::Owner;
+pub use sign_in::NeededSignIn;
 pub use tasks::TaskStatus;

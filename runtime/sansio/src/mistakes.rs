@@ -44,7 +44,7 @@ impl MistakeOutcome<'_> {
             Self::Ignored(Ignored::TooLong(_)) => 2,
             Self::Ignored(Ignored::Batch(_)) => 3,
             Self::Ignored(Ignored::AnswerToNothing(_)) => 4,
-            Self::Ignored(Ignored::Error(_)) => 5,
+            Self::Ignored(Ignored::Error(_) | Ignored::Refused(..)) => 5,
             Self::Ignored(Ignored::Request(_)) => 6,
             Self::Ignored(Ignored::Status(_)) => 7,
             Self::Ignored(Ignored::Invalid(..)) => 8,
@@ -103,6 +103,12 @@ impl fmt::Display for Ignored {
             Self::Error(error) => write!(
                 f,
                 "an error that names no request: {} ({})",
+                quotable(&error.message),
+                error.code
+            ),
+            Self::Refused(method, error) => write!(
+                f,
+                "the error in answer to `{method}`: {} ({})",
                 quotable(&error.message),
                 error.code
             ),

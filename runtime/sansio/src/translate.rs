@@ -14,8 +14,8 @@ use mcp_wire::{Direction, ErrorObject, Json, MethodKind, RequestId};
 
 use crate::errors;
 use crate::lost::{LossHook, MessageMistake, Stopped, Translated};
-use mcp_revisions_core::find_method;
 use mcp_revisions_core::methods;
+use mcp_revisions_core::{find_method, has_method, known_method};
 
 /// The translations of one end: between its application and its peers.
 #[derive(Debug, Clone)]
@@ -56,6 +56,13 @@ impl Translator {
             session: None,
             on_loss: LossHook::default(),
         }
+    }
+
+    /// Returns whether messages of a method pass between the application and this peer as they are: no revision has the
+    /// method, or both speak one revision, which lacks it. While nobody is there to speak, that is the application's.
+    pub(crate) fn passes_as_is(&self, method: &str, peer: Option<Revision>) -> bool {
+        let speaks_as_app = || peer.is_none_or(|peer| peer.same_types(self.app));
+        known_method(method).is_none() || (!has_method(self.app, method) && speaks_as_app())
     }
 
     /// Returns what the application's revision calls a method that a peer names, of those that the peer sends.

@@ -206,9 +206,9 @@ impl<App> RequestContext<App> {
         &self,
         scopes: impl IntoIterator<Item = S>,
     ) -> Result<(), Error> {
-        let mut names = scopes.into_iter().peekable();
+        let mut needed = scopes.into_iter().peekable();
         match &self.facts.peer {
-            Some(peer) if names.peek().is_some() => Ok(peer.require_scopes(names)?),
+            Some(peer) if needed.peek().is_some() => Ok(peer.require_scopes(needed)?),
             _ => Ok(()),
         }
     }

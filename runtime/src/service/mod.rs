@@ -20,6 +20,8 @@ pub mod router;
 mod schema;
 #[cfg(any(feature = "server-http", feature = "server-stdio"))]
 mod server;
+#[cfg(all(feature = "skills", any(feature = "client", feature = "router")))]
+mod skills;
 #[cfg(any(feature = "server-http", feature = "server-stdio"))]
 mod stateless;
 #[cfg(all(

@@ -1,9 +1,9 @@
 //! The client's side: the suite starts the conformance client, once a scenario, and serves it.
 //!
-//! What is run is what the requirements of any revision score, in each revision that has it; and all scenarios of
-//! authorization, in a table of their own: it has columns for 2025-03-26 and for extensions, which no requirements score.
+//! All scenarios run, in each revision that has them, and those of extensions in the last one. Those of authorization have a
+//! table of their own, with columns for 2025-03-26 and for extensions.
 
-use mcp_revisions_schema::sorted::{SortedMap, SortedSet};
+use mcp_revisions_schema::sorted::SortedSet;
 use std::path::Path;
 
 use anyhow::{Context, ensure};
@@ -33,45 +33,39 @@ const EXTENSIONS: &str = "extensions";
 pub(super) fn run(suite: &Suite, only: Option<&str>) -> anyhow::Result<(Scores, Vec<String>)> {
     let built = Built::of(&format!("--package {PROGRAMS} --bin {CLIENT}"))?;
     let client = built.program(CLIENT)?;
-    let mut scored = SortedSet::new();
-    for revision in REVISIONS {
-        // Not every revision has a list of requirements.
-        scored.extend(list(suite, "--requirements", revision).unwrap_or_default());
-    }
-    ensure!(
-        !scored.is_empty(),
-        "the suite lists no scenario of clients that it scores"
-    );
     let mut scores = Scores::new();
-    let mut left_out: SortedMap<&str, SortedMap<&str, usize>> = SortedMap::new();
-    let why_not = |scenario: &str| match () {
-        () if scenario.starts_with(AUTHORIZATION) => Some("authorization, in the next table"),
-        () if !scored.contains(scenario) => Some("not scored in any revision"),
-        () => None,
-    };
-    let is_wanted = |scenario: &str| only.is_none_or(|only| only == scenario);
+    let mut notes = Vec::new();
+    let is_run = |it: &String| !it.starts_with(AUTHORIZATION);
+    let is_wanted = |it: &String| only.is_none_or(|only| only == it);
+    let mut of_revisions = SortedSet::new();
     for revision in REVISIONS {
-        let listed = list(suite, "--spec-version", revision)?;
-        let is_run = |it: &&String| why_not(it).is_none() && is_wanted(it);
-        let mut progress = ProgressLine::of(listed.iter().filter(is_run).count());
-        for scenario in listed {
-            if let Some(why) = why_not(&scenario) {
-                let counts = left_out.entry(why).or_default();
-                *counts.entry(revision).or_default() += 1;
-            } else if is_wanted(&scenario) {
-                progress.step(format_args!("{revision}: {scenario}"));
-                let score = one(suite, &client, revision, &scenario, false)?;
-                scores.entry(scenario).or_default().insert(revision, score);
-            }
+        let mut scenarios = listed(suite, &["--spec-version", revision])?;
+        let all = scenarios.len();
+        scenarios.retain(is_run);
+        let left_out = all - scenarios.len();
+        notes.push(format!(
+            "not run of {revision}: {left_out} of authorization, in the next table"
+        ));
+        of_revisions.extend(scenarios.iter().cloned());
+        scenarios.retain(is_wanted);
+        let mut progress = ProgressLine::of(scenarios.len());
+        for scenario in scenarios {
+            progress.step(format_args!("{revision}: {scenario}"));
+            let score = one(suite, &client, revision, &scenario, false)?;
+            scores.entry(scenario).or_default().insert(revision, score);
         }
     }
-    let notes = left_out.into_iter().map(|(why, counts)| {
-        let counts: Vec<String> = (counts.into_iter())
-            .map(|(revision, count)| format!("{count} of {revision}"))
-            .collect();
-        format!("not run: {why}: {}", counts.join(", "))
-    });
-    Ok((scores, notes.collect()))
+    // Those of extensions belong to no revision: they run in the last one.
+    let Some(last) = REVISIONS.last() else {
+        return Ok((scores, notes));
+    };
+    let mut of_extensions = listed(suite, &["--client"])?;
+    of_extensions.retain(|it| is_run(it) && is_wanted(it) && !of_revisions.contains(it));
+    for scenario in of_extensions {
+        let score = one(suite, &client, last, &scenario, true)?;
+        scores.entry(scenario).or_default().insert(last, score);
+    }
+    Ok((scores, notes))
 }
 
 /// Runs the scenarios of authorization, each in all of its revisions.
@@ -109,10 +103,6 @@ pub(super) fn authorization(suite: &Suite, only: Option<&str>) -> anyhow::Result
 }
 
 /// Returns the scenarios of clients that the suite lists.
-fn list(suite: &Suite, by: &str, revision: &str) -> anyhow::Result<SortedSet<String>> {
-    listed(suite, &[by, revision])
-}
-
 fn listed(suite: &Suite, arguments: &[&str]) -> anyhow::Result<SortedSet<String>> {
     let mut command = suite.command();
     let output = command.arg("list").args(arguments).output()?;

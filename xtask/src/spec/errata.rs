@@ -1,16 +1,16 @@
-//! `spec errata`: the errata of a revision in words, or as a JSON Patch of its schema.
+//! `spec errata`: the errata of a revision or of an extension in words, or as a JSON Patch of its schema.
 
 use std::fmt::Write as _;
 
 use clap::{Args, ValueEnum};
 use mcp_revisions_schema::command::CommandOutcome;
-use mcp_revisions_schema::spec::{Erratum, Spec};
+use mcp_revisions_schema::spec::{Erratum, Revision, RevisionStage, Spec};
 use serde_json::{Value, json};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Which revision
-    revision: String,
+    /// Name of a revision or an extension [default: the latest release]
+    revision: Option<String>,
     /// Output format
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
@@ -35,7 +35,7 @@ enum Key {
 }
 
 pub(super) fn run(arguments: &Arguments, spec: &Spec) -> anyhow::Result<CommandOutcome> {
-    let errata = &spec.revision(&arguments.revision)?.errata;
+    let errata = errata_of(spec, arguments.revision.as_deref())?;
     let text = match arguments.format {
         Format::Text => in_words(errata),
         Format::JsonPatch => {
@@ -44,6 +44,20 @@ pub(super) fn run(arguments: &Arguments, spec: &Spec) -> anyhow::Result<CommandO
         }
     };
     Ok(CommandOutcome::passed(text))
+}
+
+/// Returns the errata of what is named, of the latest release without a name.
+fn errata_of<'s>(spec: &'s Spec, name: Option<&str>) -> anyhow::Result<&'s [Erratum]> {
+    let Some(name) = name else {
+        let is_released = |one: &&Revision| one.status == RevisionStage::Released;
+        let latest = spec.revisions.iter().rfind(is_released);
+        return Ok(latest.map_or(&[], |latest| &latest.errata));
+    };
+    let extension = spec.extensions.iter().find(|one| one.is_called(name));
+    match extension {
+        Some(extension) => Ok(&extension.errata),
+        None => Ok(&spec.revision(name)?.errata),
+    }
 }
 
 fn in_words(errata: &[Erratum]) -> String {

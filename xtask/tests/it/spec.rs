@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use mcp_revisions_schema::spec::RevisionStage;
+
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
@@ -185,6 +187,32 @@ fn the_patch_of_errata_makes_the_schema_that_types_are_made_of() {
         );
     }
     assert!(found > 20, "{found}");
+    let output = Command::new(env!("CARGO_BIN_EXE_xtask"))
+        .args(["spec", "errata", "--format", "json-patch"])
+        .output()
+        .unwrap();
+    let patch: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let latest = (spec.revisions.iter()).rfind(|one| one.status == RevisionStage::Released);
+    let latest = latest.unwrap();
+    assert_eq!(patched(latest.raw.clone(), &patch), latest.schema);
+    let of_extensions = spec.extensions.iter().filter(|one| !one.errata.is_empty());
+    let mut number = 0;
+    for extension in of_extensions {
+        number += 1;
+        let output = Command::new(env!("CARGO_BIN_EXE_xtask"))
+            .args(["spec", "errata", &extension.name, "--format", "json-patch"])
+            .output()
+            .unwrap();
+        let patch: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let patched = patched(extension.raw.clone(), &patch);
+        let base = spec.revision(&extension.revision).unwrap();
+        for (name, definition) in patched["$defs"].as_object().unwrap() {
+            if base.definition(name).is_none() {
+                assert_eq!(*definition, extension.schema["$defs"][name], "{name}");
+            }
+        }
+    }
+    assert!(number > 1, "{number}");
     let output = Command::new(env!("CARGO_BIN_EXE_xtask"))
         .args([
             "spec",

@@ -230,6 +230,8 @@ impl<'s> SideSources<'s> {
         text: &str,
         mends: impl Fn(&Erratum) -> bool,
     ) -> Result<ComparedSide, Error> {
+        let upstream = json::parse(name, text)?;
+        let mut remarks = remarks::on_versions(name, &upstream, |path| text_of(path).ok());
         let digest = sha256(text.as_bytes());
         let mut revisions = self.spec.revisions.iter();
         if let Some(revision) = revisions.find(|known| known.sha256 == digest) {
@@ -237,12 +239,11 @@ impl<'s> SideSources<'s> {
             let mut side = self.of_revision(revision, raw)?;
             side.label = name.to_owned();
             side.lines = Some(SourceLines::of(name, text));
+            side.notes.extend(remarks);
             side.notes
                 .push(format!("{name} is the upstream file of {}", revision.id));
             return Ok(side);
         }
-        let upstream = json::parse(name, text)?;
-        let mut remarks = remarks::on_versions(name, &upstream, |path| text_of(path).ok());
         remarks.extend(remarks::on_references(name, &upstream));
         let mut schema = canonical::of_text_with_dangling(name, text)?;
         let of = extension_of(&schema, self.spec);

@@ -1,7 +1,8 @@
 //! What is compared of messages and results, and what a diff says where it cannot compare.
 
-use mcp_revisions_schema::diff::{ChangeKind, ChangeLevel, Diff};
+use mcp_revisions_schema::diff::{ChangeKind, ChangeLevel, Diff, SideSources};
 use mcp_revisions_schema::render::{change_line, json};
+use mcp_revisions_schema::spec::sha256;
 use serde_json::json;
 
 use super::{diff_of, kinds_of, only_row, opened, row_at, schema};
@@ -197,8 +198,25 @@ fn a_version_constant_of_another_folder_is_named() {
         opened(&file, &schema, false).notes
     };
     let is_named = |note: &String| note.contains("LATEST_PROTOCOL_VERSION");
-    assert!(notes("2025-11-25").iter().any(is_named));
     assert!(!notes("2026-07-28").iter().any(is_named));
+    assert!(notes("2025-11-25").iter().any(is_named));
+    // The file that a revision was imported from is looked at as well: its folder may be another one.
+    let text = schema("2026-07-28").to_string();
+    let mut spec = crate::specs::spec().clone();
+    for revision in &mut spec.revisions {
+        revision.sha256 = sha256(text.as_bytes());
+    }
+    let side = SideSources::read(&spec)
+        .unwrap()
+        .of_text(&file, &text, false);
+    let notes = side.unwrap().notes;
+    assert!(
+        notes
+            .iter()
+            .any(|note| note.contains("is the upstream file of")),
+        "{notes:?}"
+    );
+    assert!(notes.iter().any(is_named), "{notes:?}");
 }
 
 #[test]

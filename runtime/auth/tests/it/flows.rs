@@ -1,6 +1,6 @@
 //! From a revision, its documents and its challenge to the list of requests.
 
-use mcp_revisions_auth::{Cause, Settings};
+use mcp_revisions_auth::{Cause, Grant, Settings, StoredSignIn};
 
 use super::{ISSUER, MCP, World, refused, unauthorized};
 
@@ -249,4 +249,133 @@ fn a_step_up_requests_the_union_of_scopes_and_ends_when_there_is_nothing_to_add(
     let done = world.run(Settings::new(MCP), Some(kept), refused(403, same));
     assert!(done.requests.is_empty());
     assert!(done.outcome.unwrap_err().contains("requested already"));
+}
+
+#[test]
+fn a_client_is_registered_again_for_scopes_that_its_registration_lacks() {
+    let world = World::latest();
+    let kept = world.sign_in("Bearer scope=\"a b\"").outcome.unwrap();
+    let more = "Bearer error=\"insufficient_scope\", scope=\"c\"";
+    let done = world.run(Settings::new(MCP), Some(kept), refused(403, more));
+    assert_eq!(done.requests, [RESOURCE, SERVER, REGISTER, TOKEN]);
+    let registration = &done.bodies[2];
+    assert!(
+        registration.contains(r#""scope":"a b c""#),
+        "{registration}"
+    );
+    // The registration is kept with its scopes: signing in for fewer of them needs no other one.
+    let mut kept = StoredSignIn::from_json(&done.outcome.unwrap().to_json()).unwrap();
+    kept.tokens = None;
+    let done = world.run(
+        Settings::new(MCP),
+        Some(kept),
+        unauthorized("Bearer scope=\"c a\""),
+    );
+    assert_eq!(done.requests, [RESOURCE, SERVER, TOKEN]);
+}
+
+/// Servers with a sign-in by device code; the token comes after so many waits.
+fn device_world(waits: usize) -> World {
+    let mut world = World::latest();
+    let place = format!("{ISSUER}/.well-known/oauth-authorization-server");
+    let (_, metadata) = world.answers.get_mut(&place).unwrap();
+    *metadata = metadata.replacen(
+        '{',
+        &format!(r#"{{"device_authorization_endpoint":"{ISSUER}/device","revocation_endpoint":"{ISSUER}/revoke","#),
+        1,
+    );
+    let token = format!("{ISSUER}/token");
+    let pending = r#"{"error":"authorization_pending"}"#;
+    let (_, issued) = world.answers[&token].clone();
+    world
+        .with(
+            &format!("{ISSUER}/device"),
+            200,
+            &format!(
+                r#"{{"device_code":"d","user_code":"AB\u001b-1","verification_uri":"{ISSUER}/g\no","expires_in":60,"interval":7}}"#
+            ),
+        )
+        .with(&token, 400, pending)
+        .with(&format!("{token} 2"), 400, r#"{"error":"slow_down"}"#)
+        .with(&format!("{token} {waits}"), 200, &issued)
+}
+
+fn by_device() -> Settings {
+    let mut settings = Settings::new(MCP);
+    settings.grant = Grant::Device;
+    settings
+}
+
+#[test]
+fn a_person_without_a_browser_here_signs_in_by_a_code_at_the_pace_of_the_server() {
+    const DEVICE: &str = "POST auth.example/device";
+    let done = device_world(4).run(by_device(), None, unauthorized("Bearer scope=\"a\""));
+    let page = |seconds| {
+        let code = "AB\\u{1b}-1".to_owned();
+        (format!("{ISSUER}/go"), code, seconds)
+    };
+    assert_eq!(done.waits, [page(7), page(7), page(12), page(12)]);
+    let expected = [
+        RESOURCE, SERVER, REGISTER, DEVICE, TOKEN, TOKEN, TOKEN, TOKEN,
+    ];
+    assert_eq!(done.requests, expected);
+    let registration = &done.bodies[2];
+    assert!(registration.contains("device_code"), "{registration}");
+    assert!(
+        !registration.contains("authorization_code"),
+        "{registration}"
+    );
+    assert!(done.bodies[3].contains("scope=a"), "{}", done.bodies[3]);
+    assert!(
+        done.bodies[4].contains("&device_code=d&resource="),
+        "{}",
+        done.bodies[4]
+    );
+    assert_eq!(
+        done.outcome.unwrap().tokens.unwrap().access.expose(),
+        "t0ken"
+    );
+    // A person that does nothing, and one that declines.
+    let done = device_world(100).run(by_device(), None, unauthorized("Bearer"));
+    assert!(done.waits.len() < 9, "{:?}", done.waits);
+    assert!(done.outcome.unwrap_err().contains("within 60 seconds"));
+    let token = format!("{ISSUER}/token 1");
+    let declined = device_world(4).with(&token, 400, r#"{"error":"access_denied"}"#);
+    let done = declined.run(by_device(), None, unauthorized("Bearer"));
+    assert!(done.outcome.unwrap_err().contains("access_denied"));
+    // The page is of another kind, or there is no such sign-in.
+    let device = format!("{ISSUER}/device");
+    let script = r#"{"device_code":"d","user_code":"A","verification_uri":"javascript:alert(1)"}"#;
+    let done =
+        device_world(4)
+            .with(&device, 200, script)
+            .run(by_device(), None, unauthorized("Bearer"));
+    assert!(done.waits.is_empty() && done.outcome.is_err());
+    let done = World::latest().run(by_device(), None, unauthorized("Bearer"));
+    assert!(done.outcome.unwrap_err().contains("device code"));
+}
+
+#[test]
+fn signing_out_revokes_both_tokens_where_the_server_has_an_endpoint_for_it() {
+    const REVOKE: &str = "POST auth.example/revoke";
+    let world = device_world(1).with(&format!("{ISSUER}/revoke"), 200, "");
+    let kept = world.run(by_device(), None, unauthorized("Bearer"));
+    let kept = kept.outcome.unwrap();
+    let done = world.run(by_device(), Some(kept.clone()), Cause::Revoke);
+    assert_eq!(done.requests, [RESOURCE, SERVER, REVOKE, REVOKE]);
+    let form = "&token_type_hint=refresh_token&client_id=c1";
+    assert_eq!(done.bodies[2], format!("token=r1{form}"));
+    assert!(done.bodies[3].starts_with("token=t0ken&token_type_hint=access_token"));
+    let after = done.outcome.unwrap();
+    assert!(after.tokens.is_none() && after.registration == kept.registration);
+    // What was not revoked is an error: the caller decides what it forgets.
+    let refuses = world.with(
+        &format!("{ISSUER}/revoke"),
+        400,
+        r#"{"error":"invalid_client"}"#,
+    );
+    let done = refuses.run(by_device(), Some(kept.clone()), Cause::Revoke);
+    assert!(done.outcome.unwrap_err().contains("invalid_client"));
+    let done = World::latest().run(by_device(), Some(kept), Cause::Revoke);
+    assert!(done.outcome.unwrap_err().contains("no endpoint"));
 }

@@ -8,6 +8,7 @@
 )]
 
 mod flows;
+mod quirks;
 mod rules;
 mod secrets;
 
@@ -35,6 +36,8 @@ struct Done {
     requests: Vec<String>,
     bodies: Vec<String>,
     page: Option<String>,
+    /// The pages of device codes and the seconds of the waits.
+    waits: Vec<(String, String, u64)>,
     outcome: Result<StoredSignIn, String>,
 }
 
@@ -80,14 +83,18 @@ impl World {
             requests: Vec::new(),
             bodies: Vec::new(),
             page: None,
+            waits: Vec::new(),
             outcome: Err(String::new()),
         };
-        for _ in 0..100 {
-            match flow.step(self.now) {
+        let mut now = self.now;
+        for _ in 0..1_000 {
+            match flow.step(now) {
                 FlowStep::Send(request) => {
                     done.requests.push(shown(&request));
                     done.bodies.push(request.body.clone().unwrap_or_default());
-                    let found = self.answers.get(&request.url);
+                    let waited = format!("{} {}", request.url, done.waits.len());
+                    let found = self.answers.get(&waited);
+                    let found = found.or_else(|| self.answers.get(&request.url));
                     let (status, body) = found.cloned().unwrap_or((404, String::new()));
                     flow.answered(match status {
                         0 => Err("no route".to_owned()),
@@ -100,6 +107,11 @@ impl World {
                 }
                 FlowStep::Listen(_) => flow.listening("http://127.0.0.1:50000/callback"),
                 FlowStep::Keep(_) => flow.kept(),
+                FlowStep::Wait(page, seconds) => {
+                    done.waits.push((page.url, page.code, seconds));
+                    now += seconds;
+                    flow.waited();
+                }
                 FlowStep::Open(page) => {
                     let (_, rest) = page.split_once("&state=").unwrap();
                     let state = rest.split('&').next().unwrap();

@@ -11,7 +11,7 @@ use mcp_wire::Json;
 use crate::identity;
 
 /// A request of a client.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct BridgedRequest {
     pub(crate) method: String,
     /// Method and name: what is known to ask back, or not.

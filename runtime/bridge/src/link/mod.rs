@@ -150,8 +150,14 @@ impl ServerLink {
                             lost, "notifications of a call did not reach its client"
                         );
                     }
-                    if let Answer::Failed(Failure::Transport(why)) = &answered.answer {
-                        warn!(method, "no answer of the server arrived: {why}");
+                    match &answered.answer {
+                        Answer::Failed(Failure::Transport(why)) => {
+                            warn!(method, "no answer of the server arrived: {why}");
+                        }
+                        Answer::Failed(Failure::SignIn(needed)) => {
+                            warn!(method, "{} wants a sign-in", needed.resource);
+                        }
+                        _ => {}
                     }
                     return Ok(answered);
                 }

@@ -13,6 +13,8 @@ mod gateway;
 mod layers;
 mod mistakes;
 mod outside;
+mod sign_in;
+mod skills;
 mod start;
 mod tasks;
 

@@ -91,6 +91,10 @@ pub(super) fn options(
     } else {
         hosts.iter().fold(options, http::Options::allow_host)
     };
+    let options = match arguments.guard.guard(&arguments.sign_in)? {
+        Some((guard, host)) => options.with_guard(guard).allow_host(host),
+        None => options,
+    };
     let options = match &arguments.http_sse {
         Some(path) => options.with_http_sse(path),
         None => options,

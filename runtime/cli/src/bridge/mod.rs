@@ -1,6 +1,7 @@
 //! `mcp-rev bridge`: the command line of `mcp-bridge`.
 
 mod config;
+mod guard;
 mod json_log;
 mod listen;
 mod log;
@@ -28,6 +29,7 @@ use crate::sign_in::{SignInArguments, SignInMode};
 use crate::stderr;
 use crate::{OUTPUT_FAILED, SubcommandOutcome};
 use config::{Definition, ServerDefinition};
+use guard::GuardArguments;
 use listen::Listen;
 use loss_log::LossLog;
 use record::TrafficRecord;
@@ -167,6 +169,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "PATH", value_parser = path)]
     metrics: Option<String>,
     #[command(flatten)]
+    guard: GuardArguments,
+    #[command(flatten)]
     sign_in: SignInArguments,
     /// URL of a streamable HTTP or HTTP+SSE server
     #[arg(conflicts_with = "command", value_parser = url)]
@@ -288,6 +292,7 @@ impl Arguments {
             ("--http-sse", self.http_sse.is_some()),
             ("--backplane", self.backplane.is_some()),
             ("--metrics", self.metrics.is_some()),
+            ("--guard", self.guard.guard.is_some()),
         ]
         .into_iter()
         .filter(|(_, is_given)| *is_given);
@@ -305,6 +310,10 @@ impl Arguments {
             (SignInMode::Off, _) => Ok(false),
             (_, _) if has_token => Ok(false),
             (SignInMode::Auto, Listen::Http(..)) => Ok(false),
+            (SignInMode::Device, Listen::Http(..)) => {
+                let why = "--auth device is the sign-in of one person: sign in for the clients of a listener with --auth shared";
+                Err(Failed::place(anyhow::Error::msg(why)))
+            }
             (SignInMode::Shared, Listen::Http(address, _)) if !address.ip().is_loopback() => {
                 let why = "--auth shared is one sign-in for all clients: listen on a loopback address, such as 127.0.0.1";
                 Err(Failed::place(anyhow::Error::msg(why)))

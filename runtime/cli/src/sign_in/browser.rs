@@ -2,7 +2,17 @@
 
 use std::process::{Command, Stdio};
 
+use mcp_revisions::auth::DevicePage;
+
 use crate::stderr;
+
+/// Shows the page and the code of a sign-in on another device, on standard error.
+pub(super) fn show_code(page: &DevicePage) {
+    let DevicePage { url, code } = page;
+    stderr::tell(&format!(
+        "to sign in, open this page on any device, and enter or compare the code {code}:\n{url}\n"
+    ));
+}
 
 /// Shows a page. Its URL is `https`, or `http` on this machine; no shell sees it.
 pub(super) fn show(page: &str, opens: bool) {

@@ -32,7 +32,7 @@ impl AuthProvider for Inspector {
 
     fn refused<'a>(&'a self, refusal: AuthRefusal<'a>) -> AuthFuture<'a, RefusalFate> {
         Box::pin(async move {
-            let checked = RefusalFate::GiveUp(Some("checked".to_owned()));
+            let checked = RefusalFate::give_up("checked");
             let is_checked = |outcome: &Mutex<Option<_>>| {
                 outcome
                     .lock()

@@ -102,6 +102,8 @@ pub(crate) enum SignInMode {
     Shared,
     /// As the client itself, with its secret or private key
     ClientCredentials,
+    /// With a code that a person enters at a page, on any device
+    Device,
 }
 
 /// The host of the redirect URL.
@@ -191,6 +193,9 @@ impl SignInArguments {
                 algorithm,
             });
         }
+        if self.auth == SignInMode::Device {
+            settings.grant = Grant::Device;
+        }
         if self.auth == SignInMode::ClientCredentials {
             if settings.client_secret.is_none() && settings.private_key.is_none() {
                 bail!("--auth client-credentials needs --client-secret-env or --private-key-file");
@@ -210,10 +215,10 @@ impl SignInArguments {
             url,
             client.map_or("", String::as_str),
             self.resource.as_deref().unwrap_or_default(),
-            if self.auth == SignInMode::ClientCredentials {
-                "client-credentials"
-            } else {
-                "code"
+            match self.auth {
+                SignInMode::ClientCredentials => "client-credentials",
+                SignInMode::Device => "device",
+                SignInMode::Auto | SignInMode::Off | SignInMode::Shared => "code",
             },
             self.profile.as_deref().unwrap_or_default(),
         ];
@@ -233,6 +238,7 @@ impl SignInArguments {
         let mut builder = OAuth::builder(http, settings, self.allow_private_addresses, browser);
         builder = builder
             .store(self.store(url)?)
+            .on_device_code(browser::show_code)
             .on_request(|request, answer| {
                 let came = match answer {
                     Ok(answer) => answer.status.to_string(),

@@ -126,23 +126,34 @@ pub(crate) fn logout(arguments: &Logout) -> anyhow::Result<SubcommandOutcome> {
     }
     let url = arguments.url.as_deref().unwrap_or_default();
     let store = arguments.sign_in.store(url)?;
-    let Some(mut kept) = store.load().map_err(anyhow::Error::msg)? else {
+    let kept = store.load().map_err(anyhow::Error::msg)?;
+    let Some(kept) = kept else {
         return Ok(SubcommandOutcome::for_people(
             &format!("{url} is not signed in to\n"),
             1,
         ));
     };
-    let done = if arguments.registration {
-        store.clear()
+    let revoked = if kept.tokens.is_some() {
+        let http = arguments.sign_in.http(url)?;
+        let oauth = arguments.sign_in.provider(&http, url, None)?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .context("cannot start")?;
+        let signed_out = runtime.block_on(oauth.sign_out());
+        runtime.shutdown_background();
+        signed_out
     } else {
-        (kept.tokens, kept.pending, kept.dpop_key) = (None, None, None);
-        store.save(&kept)
+        Ok(())
     };
-    done.map_err(anyhow::Error::msg)?;
-    Ok(SubcommandOutcome::for_people(
-        &format!("signed out of {url}\n"),
-        0,
-    ))
+    if arguments.registration {
+        store.clear().map_err(anyhow::Error::msg)?;
+    }
+    let text = match revoked {
+        Ok(()) => format!("signed out of {url}\n"),
+        Err(why) => format!("signed out of {url}; the tokens were not revoked there: {why}\n"),
+    };
+    Ok(SubcommandOutcome::for_people(&text, 0))
 }
 
 /// Runs `mcp-rev auth`.

@@ -445,6 +445,62 @@ fn apps_are_checked_listed_and_compared_between_a_view_and_its_host() {
 }
 
 #[test]
+fn entries_of_skills_are_checked_and_their_messages_are_known_where_they_rest() {
+    let entry = |resources: &str| {
+        format!(
+            r#"{{"uri":"skill://pdf/SKILL.md","frontmatter":{{"name":"pdf","description":"x","rank":1}},"resources":{resources}}}"#
+        )
+    };
+    let of_entry = |text: &str| check(text, &["--revision", "skills", "--type", "Skill"]);
+    let file = r#"[{"uri":"skill://pdf/SKILL.md","digest":"sha256:00","size":4}]"#;
+    for resources in [file, "\"dynamic\"", "[]"] {
+        let told = of_entry(&entry(resources));
+        assert!(told.contains("ok"), "{resources}: {told}");
+    }
+    for (resources, at) in [
+        ("\"static\"", "/resources"),
+        ("null", "/resources"),
+        (
+            r#"[{"uri":"skill://pdf/SKILL.md","digest":"sha256:00"}]"#,
+            "/resources/0",
+        ),
+        (
+            r#"[{"uri":"skill://pdf/SKILL.md","digest":"sha256:00","size":-1}]"#,
+            "/resources/0/size",
+        ),
+    ] {
+        let told = of_entry(&entry(resources));
+        assert!(
+            told.contains(at) && !told.contains("ok ("),
+            "{resources}: {told}"
+        );
+    }
+    let get = r#"{"jsonrpc":"2.0","id":1,"method":"skills/get","params":{"uri":"skill://pdf/SKILL.md","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
+    for known in [
+        "2026-07-28",
+        "skills",
+        "skills@stable",
+        "io.modelcontextprotocol/skills",
+    ] {
+        let told = check(get, &["--revision", known]);
+        assert!(told.contains("ok (skills/get request)"), "{known}: {told}");
+    }
+    let told = check(get, &["--revision", "2025-11-25"]);
+    assert!(told.contains("unknown method skills/get"), "{told}");
+    let listed = text(&["list", "methods", "skills"]);
+    let names: Vec<&str> = listed
+        .lines()
+        .filter_map(|line| line.split(' ').next())
+        .collect();
+    assert_eq!(
+        names,
+        ["resources/directory/read", "skills/get", "skills/list"]
+    );
+    let same = fed(&["diff", "skills", "skills@stable"], "");
+    assert_eq!(same.code, 0, "{}", same.err);
+}
+
+#[test]
 fn a_state_of_an_extension_goes_by_its_id() {
     let diff = fed(
         &["diff", "tasks@2026-07-28", "tasks@draft", "--verbose"],

@@ -292,7 +292,7 @@ impl Connection<Client> {
         now: Duration,
     ) {
         let method = &request.ask.method;
-        if self.is_other(method) {
+        if self.is_other(method, revision) {
             return self.tell_answer(request, Answer::Result(result.clone()));
         }
         if let Some(task) = self.task_given(&request, result, revision) {
@@ -420,7 +420,7 @@ impl Connection<Client> {
         error: ErrorObject,
         revision: Revision,
     ) {
-        if self.is_other(&request.ask.method) {
+        if self.is_other(&request.ask.method, revision) {
             return self.tell_answer(request, Answer::Error(error));
         }
         let method = &request.ask.method;

@@ -60,9 +60,9 @@ use mcp_wire::Direction;
 pub use super::negotiate::lifecycle;
 pub use super::{
     Answer, Answered, Caller, Cancelled, Connection, CustomNotification, CustomRequest, Event,
-    Exchange, Failure, Fate, Ignored, IncomingRequest, InputRequired, MendedMessage, Notification,
-    OutgoingRequest, Output, Profile, Question, Reopened, RequestRefusal, Retry, SendOutcome,
-    ServerFacts, TaskState, TaskStatus, To, Token,
+    Exchange, Failure, Fate, Ignored, IncomingRequest, InputRequired, MendedMessage, NeededSignIn,
+    Notification, OutgoingRequest, Output, Profile, Question, Reopened, RequestRefusal, Retry,
+    SendOutcome, ServerFacts, TaskState, TaskStatus, To, Token,
 };
 pub use options::{Channel, Options, Verdict};
 pub use output::Post;

@@ -166,8 +166,8 @@ impl Options {
         self
     }
 
-    /// Sends requests and notifications of methods that no revision has as they are, but for what each request of the
-    /// server's lifecycle says of its sender; and takes those of the server, which come as [`Event::CustomRequest`] and
+    /// Sends requests and notifications of methods that no revision has, or that are missing in the one revision which
+    /// server and application both speak, as they are, but for what each request of the server's lifecycle says of its sender; and takes those of the server, which come as [`Event::CustomRequest`] and
     /// [`Event::CustomNotification`]. Nothing of them is converted.
     ///
     /// [`Event::CustomRequest`]: super::Event::CustomRequest

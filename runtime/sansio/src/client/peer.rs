@@ -55,7 +55,7 @@ impl Connection<Client> {
         let about = self.about(method, Some(&params), exchange);
         let token = self.new_token();
         let caller = self.caller(revision);
-        if self.is_other(method) {
+        if self.is_other(method, revision) {
             self.state.calls.insert(token, Called::Other { id });
             let call = IncomingRequest::without_message(
                 token,
@@ -238,7 +238,7 @@ impl Connection<Client> {
         }
         let object = params.unwrap_or_else(no_params);
         let is_of_call = self.told_of_task(method, &object, now);
-        if self.is_other(method) {
+        if self.is_other(method, revision) {
             return self.tell(Event::CustomNotification(CustomNotification {
                 method: method.to_owned(),
                 params: object,

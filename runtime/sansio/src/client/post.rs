@@ -13,7 +13,7 @@ use crate::negotiate::stage::NegotiationStage;
 use crate::negotiate::statuses::is_session_lost;
 use crate::quote::quotable;
 use crate::unread::{unreadable as unreadable_text, why};
-use crate::{Answer, Connection, Exchange, Failure, Ignored};
+use crate::{Answer, Connection, Exchange, Failure, Ignored, NeededSignIn};
 
 /// Number of bytes at the beginning of a body that are quoted.
 const BEGINNING: usize = 400;
@@ -164,6 +164,11 @@ impl Connection<Client> {
         self.unanswered(exchange, None, &Failure::Transport(why.into()), now);
     }
 
+    /// Fails an exchange whose server wants a sign-in.
+    pub fn unauthorized(&mut self, exchange: Exchange, needed: Box<NeededSignIn>, now: Duration) {
+        self.unanswered(exchange, None, &Failure::SignIn(needed), now);
+    }
+
     /// Ends the requests of a POST that is over and did not answer them.
     fn unanswered(
         &mut self,
@@ -207,7 +212,7 @@ impl Connection<Client> {
         match purpose {
             RequestPurpose::Probe => match failure {
                 Failure::Closed => self.probed(Evidence::Ended, now),
-                Failure::Transport(_) => self.unsettle(failure),
+                Failure::Transport(_) | Failure::SignIn(_) => self.unsettle(failure),
                 _ => self.probed(
                     Evidence::Answer {
                         status,

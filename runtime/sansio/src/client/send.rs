@@ -22,7 +22,6 @@ use crate::{
     Answer, Connection, Exchange, Failure, Fate, OutgoingRequest, Output, Profile, SendOutcome, To,
     Token,
 };
-use mcp_revisions_core::known_method;
 use mcp_revisions_core::methods;
 use mcp_wire::meta;
 
@@ -106,11 +105,12 @@ impl Connection<Client> {
         Ok((Self::with_task(request, params, revision), log_level))
     }
 
-    /// Returns whether a method is none of any revision, and goes through as it is.
-    pub(crate) fn is_other(&self, method: &str) -> bool {
+    /// Returns whether messages of a method pass between the application and a server of this revision as they are.
+    pub(crate) fn is_other(&self, method: &str, peer: Revision) -> bool {
         // Requests of the extension have names that a revision has for others.
         let is_of_extension = is_of_extension(self.role.app(), method);
-        self.role.options.takes_others && (known_method(method).is_none() || is_of_extension)
+        self.role.options.takes_others
+            && (is_of_extension || self.role.translator.passes_as_is(method, Some(peer)))
     }
 
     /// Params of a method in a revision of the server; the application's own keys of `_meta` may be absent.
@@ -120,7 +120,7 @@ impl Connection<Client> {
         params: Option<Json>,
         to: Revision,
     ) -> Translated<Option<Json>> {
-        if self.is_other(method) {
+        if self.is_other(method, to) {
             return Ok((unclaimed(params, to), Vec::new()));
         }
         let params = match self.role.app().lifecycle() {

@@ -145,7 +145,7 @@ impl Connection<Client> {
     /// The server has answered `logging/setLevel`, or never will: requests go on.
     pub(crate) fn end_level_wait(&mut self, error: Option<ErrorObject>) {
         if let Some(error) = error {
-            self.ignore(Ignored::Error(error));
+            self.ignore(Ignored::Refused(methods::LOGGING_SET_LEVEL, error));
         }
         self.state.session.level = TimeLimit::None;
         self.send_waiting();
@@ -218,7 +218,7 @@ impl Connection<Client> {
     pub(crate) fn restored(&mut self, uri: String, error: Option<ErrorObject>, revision: Revision) {
         if let Some(error) = error {
             self.state.session.uris.remove(&uri);
-            self.ignore(Ignored::Error(error));
+            self.ignore(Ignored::Refused(methods::RESOURCES_SUBSCRIBE, error));
         }
         let one = Filter::of_session(false, &BTreeSet::from([uri]), |_| false);
         self.tell_missed(&one, revision);

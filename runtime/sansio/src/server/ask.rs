@@ -53,7 +53,9 @@ impl Connection<Server> {
             ..
         } = ask;
         let (about, params) = (*about, params.as_ref());
-        if self.role.takes_others && known_method(method).is_none() {
+        let peer = about.and_then(|token| Some(self.state.get(token)?.peer));
+        let peer = peer.or(self.session_revision());
+        if self.role.passes_as_is(method, peer) {
             return self.ask_other(key, about, method, params);
         }
         let row = |kind| find_method(self.role.app(), method, Direction::ServerToClient, kind);

@@ -183,8 +183,8 @@ impl Server {
         self
     }
 
-    /// Accepts requests and notifications of methods that no revision has: extensions, a vendor's own. They
-    /// come as [`Event::CustomRequest`] and [`Event::CustomNotification`], may be sent like any other, and nothing of them is
+    /// Accepts requests and notifications of methods that no revision has (extensions, a vendor's own), or that are missing
+    /// in the one revision which client and application both speak. They come as [`Event::CustomRequest`] and [`Event::CustomNotification`], may be sent like any other, and nothing of them is
     /// converted.
     #[must_use]
     pub fn with_other_methods(self) -> Self {
@@ -192,6 +192,11 @@ impl Server {
             takes_others: true,
             ..self
         }
+    }
+
+    /// Returns whether messages of a method pass between the application and a client of this revision as they are.
+    pub(crate) fn passes_as_is(&self, method: &str, peer: Option<Revision>) -> bool {
+        self.takes_others && self.translator.passes_as_is(method, peer)
     }
 
     /// Sets a hook that is called with the losses of each message in conversion to or from a peer, and with

@@ -18,9 +18,9 @@ use crate::subscriptions::Filter;
 use crate::tasks::server::{with_task_ids, without_task_ids};
 use crate::translate::{TextDirection, no_params};
 use crate::{Connection, Fate, LogLevel, SendOutcome, To};
+use mcp_revisions_core::find_method;
 use mcp_revisions_core::is_handshake;
 use mcp_revisions_core::methods;
-use mcp_revisions_core::{find_method, known_method};
 use mcp_wire::meta;
 
 impl Connection<Server> {
@@ -60,7 +60,11 @@ impl Connection<Server> {
     }
 
     fn notify_one(&mut self, to: To, method: &str, params: Option<&Json>) -> SendOutcome {
-        if self.role.takes_others && known_method(method).is_none() {
+        let peer = match to {
+            To::Request(token) => self.state.get(token).map(|pending| pending.peer),
+            To::Session => self.session_revision(),
+        };
+        if self.role.passes_as_is(method, peer) {
             return self.notify_other(to, method, params);
         }
         let (sender, kind) = (Direction::ServerToClient, MethodKind::Notification);

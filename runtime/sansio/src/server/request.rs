@@ -15,9 +15,9 @@ use crate::input_required::server::seal::{Broken, Issued};
 use crate::lost::{MessageMistake, Stopped, Translated};
 use crate::translate::no_params;
 use crate::{Caller, Connection, Event, LogLevel, NeedsAdapter};
+use mcp_revisions_core::find_method;
 use mcp_revisions_core::is_handshake;
 use mcp_revisions_core::methods;
-use mcp_revisions_core::{find_method, known_method};
 
 /// The method that a request asks for.
 #[derive(Clone, Copy)]
@@ -150,7 +150,7 @@ impl Connection<Server> {
         let wanted = match row {
             _ if self.task_request(message, peer).transpose()?.is_some() => WantedMethod::Other,
             Some(row) => WantedMethod::Known(row, self.role.translator.app_name(row.name, peer)),
-            None if self.role.takes_others && known_method(name).is_none() => WantedMethod::Other,
+            None if self.role.passes_as_is(name, Some(peer)) => WantedMethod::Other,
             None => return Err(errors::method_not_found(name, peer.lifecycle())),
         };
         match self.state.token_of(id) {

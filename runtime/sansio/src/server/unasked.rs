@@ -15,9 +15,9 @@ use crate::translate::{TextDirection, no_params};
 use crate::{
     Answered, Connection, CustomNotification, Event, Ignored, MendedMessage, Notification,
 };
+use mcp_revisions_core::find_method;
 use mcp_revisions_core::is_handshake;
 use mcp_revisions_core::methods;
-use mcp_revisions_core::{find_method, known_method};
 use mcp_wire::{Peeked, Raw};
 
 impl Connection<Server> {
@@ -49,7 +49,7 @@ impl Connection<Server> {
             Direction::ClientToServer,
             MethodKind::Notification,
         ) else {
-            if self.role.takes_others && known_method(name).is_none() {
+            if self.role.passes_as_is(name, Some(peer)) {
                 return self.told(Event::CustomNotification(CustomNotification {
                     method: name.to_owned(),
                     params: message.params.map(Raw::to_json).unwrap_or_else(no_params),

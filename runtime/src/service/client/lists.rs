@@ -14,14 +14,14 @@ const PAGES: usize = 1_000;
 
 /// The cursors of a list that was asked for page by page.
 #[derive(Default)]
-struct Cursors(HashSet<String>);
+pub(super) struct Cursors(HashSet<String>);
 
 impl Cursors {
     /// Returns the params of the next page; `None` after the last one.
     ///
     /// # Errors
     /// Returns an error for a list that comes round again, or does not end.
-    fn next(
+    pub(super) fn next(
         &mut self,
         cursor: Option<String>,
         method: &str,

@@ -22,6 +22,8 @@ mod layered;
 mod listen;
 mod lists;
 mod options;
+#[cfg(feature = "skills")]
+mod skills;
 mod updates;
 
 use std::marker::PhantomData;
@@ -57,7 +59,11 @@ pub use crate::transport::client::{
 };
 pub use listen::{Change, ChangeStream};
 pub use lists::ResultText;
+#[cfg(feature = "client-http")]
+pub use mcp_revisions_sansio::client::NeededSignIn;
 pub use options::ClientBuilder;
+#[cfg(feature = "skills")]
+pub use skills::{LoadedSkill, SkillError};
 pub use updates::{Log, Progress, Update, Updates};
 
 /// Time that a call waits for its answer, unless its options name another.

@@ -107,21 +107,29 @@ impl Router {
         all: impl Iterator<Item = T>,
         cursor: Option<&str>,
     ) -> Result<(Vec<T>, Option<String>), Error> {
-        let start = match cursor {
-            None => 0,
-            Some(cursor) => cursor.parse::<usize>().map_err(|_| {
-                let cursor = shortened(cursor);
-                let why =
-                    format!("no page `{cursor}`: send a cursor that a list of this server named");
-                Error::InvalidParams(why)
-            })?,
-        };
-        let size = self.page_size.unwrap_or(usize::MAX);
-        let mut rest = all.skip(start);
-        let page = rest.by_ref().take(size).collect();
-        let next = rest.next().map(|_| start.saturating_add(size).to_string());
-        Ok((page, next))
+        page_of(all, cursor, self.page_size)
     }
+}
+
+/// Returns a page of a list with so many entries, or all of them, and the cursor of the next page.
+pub(super) fn page_of<T>(
+    all: impl Iterator<Item = T>,
+    cursor: Option<&str>,
+    size: Option<usize>,
+) -> Result<(Vec<T>, Option<String>), Error> {
+    let start = match cursor {
+        None => 0,
+        Some(cursor) => cursor.parse::<usize>().map_err(|_| {
+            let cursor = shortened(cursor);
+            let why = format!("no page `{cursor}`: send a cursor that a list of this server named");
+            Error::InvalidParams(why)
+        })?,
+    };
+    let size = size.unwrap_or(usize::MAX);
+    let mut rest = all.skip(start);
+    let page = rest.by_ref().take(size).collect();
+    let next = rest.next().map(|_| start.saturating_add(size).to_string());
+    Ok((page, next))
 }
 
 /// Returns the function of a list with its types erased.

@@ -10,6 +10,8 @@ mod handler;
 mod prompt;
 mod resource;
 mod result;
+#[cfg(feature = "skills")]
+mod skills;
 mod state;
 #[cfg(feature = "ext-tasks")]
 mod tasks;
@@ -55,6 +57,8 @@ pub struct Router {
     templates: Templates,
     prompts: NamedList<Prompt>,
     completions: HashMap<(String, String), BoxedHandler<String, Vec<String>>>,
+    /// The handlers of the methods of extensions, by method.
+    methods: Vec<(&'static str, MethodHandler)>,
     dynamic_tools:
         Option<Dynamic<mcp::ListToolsResult, mcp::CallToolRequestParams, mcp::CallToolOutcome>>,
     dynamic_resources: Option<Dynamic<mcp::ListResourcesResult, String, mcp::ReadResourceOutcome>>,
@@ -69,6 +73,9 @@ pub struct Router {
     problems: Vec<String>,
 }
 
+/// The handler of a method of an extension: of its params, and of the number of entries of a page.
+type MethodHandler = BoxedHandler<(mcp_wire::Json, Option<usize>), mcp_wire::Json>;
+
 struct Tool {
     tool: mcp::Tool,
     task: Option<AsTask>,
@@ -79,6 +86,8 @@ struct Tool {
 
 struct RegisteredResource {
     resource: mcp::Resource,
+    /// Unset if it is read by those who know its URI, and not listed.
+    is_listed: bool,
     read: BoxedHandler<templates::RequestedUri, mcp::ReadResourceOutcome>,
 }
 
@@ -179,7 +188,7 @@ impl Router {
     ///
     /// # Errors
     /// As [`build`](Self::build).
-    pub fn build_with(self, builder: Server<Latest>) -> Result<McpServer<Latest>, ServeError> {
+    pub fn build_with(mut self, builder: Server<Latest>) -> Result<McpServer<Latest>, ServeError> {
         let problems = self.check();
         if !problems.is_empty() {
             return Err(ServeError::Router(problems.join("\n")));
@@ -192,10 +201,16 @@ impl Router {
             mcp_wire::Json::of(&mcp::ListToolsResult::new(tools.collect()))
         });
         let layers = self.layers.clone();
-        let server = builder
+        let (methods, page_size) = (std::mem::take(&mut self.methods), self.page_size);
+        let layered = builder
             .or_capabilities(&capabilities)
             .build(self)?
             .with_layers(&layers);
+        let server = methods
+            .into_iter()
+            .fold(layered, |server, (method, handler)| {
+                server.custom_method(method, move |params, cx| handler((params, page_size), cx))
+            });
         #[cfg(feature = "server-http")]
         let server = match known {
             Some(page) => server.with_known_tools(&page),
@@ -356,10 +371,10 @@ impl mcp::ServerHandlers<RequestContext<Latest>> for Router {
         let own = dynamic::of_function(cursor).filter(|_| dynamic.is_some());
         let (mut resources, next) = match own {
             Some(_) => Default::default(),
-            None => self.page(
-                self.resources.all.iter().map(|one| one.resource.clone()),
-                cursor,
-            )?,
+            None => {
+                let listed = self.resources.all.iter().filter(|one| one.is_listed);
+                self.page(listed.map(|one| one.resource.clone()), cursor)?
+            }
         };
         let (Some(dynamic), None) = (dynamic, &next) else {
             return Ok(mcp::ListResourcesResult {

@@ -34,9 +34,14 @@ impl Router {
             Box::pin(async move { answer.await?.into_contents(asked.uri, asked.mime_type) })
         });
         self.takes(format!("the resource `{uri}`"), H::state());
-        let free = self
-            .resources
-            .add(&uri, RegisteredResource { resource, read });
+        let free = self.resources.add(
+            &uri,
+            RegisteredResource {
+                resource,
+                is_listed: true,
+                read,
+            },
+        );
         self.taken(free, "resources", &uri);
         self
     }

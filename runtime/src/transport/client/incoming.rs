@@ -2,6 +2,8 @@
 
 use crate::transport::queue::Queued;
 use mcp_revisions_sansio::client::Exchange;
+#[cfg(feature = "client-http")]
+use mcp_revisions_sansio::client::NeededSignIn;
 
 /// Maximum number of bytes of messages that wait for the connection before the server has to wait.
 pub(super) const HEARD_BYTES: usize = 32 << 10;
@@ -35,6 +37,14 @@ pub enum Incoming {
         exchange: Exchange,
         /// Why, for people.
         why: String,
+    },
+    /// The server wants a sign-in: nothing comes in answer to this.
+    #[cfg(feature = "client-http")]
+    Unauthorized {
+        /// The exchange that it was to answer.
+        exchange: Exchange,
+        /// The sign-in.
+        needed: Box<NeededSignIn>,
     },
     /// The server writes its messages otherwise than one per line, and how; they are read all the same.
     Misframed(String),

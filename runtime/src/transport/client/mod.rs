@@ -18,6 +18,8 @@ use mcp_revisions_sansio::client::{Exchange, Post};
 
 #[cfg(feature = "client-stdio")]
 pub use child::Child;
+#[cfg(all(feature = "client-auth", feature = "server-http"))]
+pub use http::sign_in::Introspection;
 #[cfg(feature = "client-auth")]
 pub use http::sign_in::{
     FileStore, KeptFile, MemoryStore, OAuth, OAuthBuilder, StoreGuard, TokenStore,

@@ -58,6 +58,8 @@ use std::net::IpAddr;
 use ::http::HeaderMap;
 
 pub use crate::serve::PeerConnection;
+#[cfg(feature = "client-auth")]
+pub use crate::transport::client::Introspection;
 pub use body::Body;
 pub use counters::Counters;
 pub use guard::{InvalidResource, ProtectedResource, ResourceGuard, TokenClaims, TokenRefusal};

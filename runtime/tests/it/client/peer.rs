@@ -261,6 +261,26 @@ fn the_log_level_goes_where_the_revision_has_it() {
 }
 
 #[test]
+fn a_server_that_refuses_the_log_level_is_told_of_with_what_it_refused() {
+    let mut client = settled("2025-06-18");
+    client.set_log_level(Some("info"));
+    let id = hear(&mut client).only().1["id"].clone();
+    let refused = json!({ "code": -32601, "message": "no levels" });
+    say(
+        &mut client,
+        &json!({ "jsonrpc": "2.0", "id": id, "error": refused }),
+    );
+    let heard = hear(&mut client);
+    let [Event::Ignored(ignored)] = heard.events.as_slice() else {
+        panic!("{:?}", heard.events)
+    };
+    assert_eq!(
+        ignored.to_string(),
+        "the error in answer to `logging/setLevel`: no levels (-32601)"
+    );
+}
+
+#[test]
 fn a_call_does_not_wait_for_ever_for_the_answer_to_its_log_level() {
     let mut client = settled("2025-06-18");
     client

@@ -13,6 +13,7 @@ mod peer;
 mod router;
 mod schemas;
 mod server;
+mod skills;
 mod stateless;
 mod tasks;
 mod trace;

@@ -115,6 +115,7 @@ fn run_flow(input: &[u8]) -> Result<Signature, String> {
                     None => Err("no route".to_owned()),
                 });
             }
+            FlowStep::Wait(..) => flow.waited(),
             FlowStep::Listen(_) => flow.listening("http://127.0.0.1:50000/callback"),
             FlowStep::Open(page) => {
                 let state = page

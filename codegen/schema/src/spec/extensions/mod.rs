@@ -6,6 +6,7 @@
 mod base;
 mod dangling;
 mod rows;
+mod statements;
 
 use crate::sorted::{SortedMap, SortedSet};
 
@@ -55,6 +56,9 @@ pub struct Extension {
     pub source: String,
     /// SHA-256 of the upstream schema, in lower-case hex; empty where none was recorded.
     pub sha256: String,
+    /// The repository and the commit of the page that the schema was written from, `OWNER/NAME@COMMIT`: such a schema is ours.
+    /// `None` for one that upstream publishes.
+    pub written_from: Option<String>,
     /// URL of its reference page; `{anchor}` stands for the name of a definition in lower case.
     pub reference: String,
     /// The definition of what peers declare under the identifier.
@@ -216,6 +220,7 @@ impl Extension {
             mut schema, errata, ..
         } = errata::apply(&raw_on, errata, errata_file, id, state.status)?;
         let mut errors = rows.faults(facts, state, &schema, revisions);
+        errors.extend(statements::faults(facts, rows, state, &schema, base));
         errors.extend(misnamed(
             &schema,
             &file.path,
@@ -246,6 +251,7 @@ impl Extension {
                 .as_ref()
                 .map(|of| of.get_ref().clone())
                 .unwrap_or_default(),
+            written_from: state.written_from.as_ref().map(|of| of.get_ref().clone()),
             reference: state.reference.get_ref().clone(),
             settings: (rows.settings.as_ref())
                 .map(|of| of.get_ref().clone())

@@ -11,6 +11,7 @@ use super::super::methods::messages;
 use super::super::range::Order;
 use super::super::rules::RuleFile;
 use super::super::{Revision, RevisionStage, revisions};
+use super::statements::StatementRow;
 use super::{ExtensionMethod, MetaEntry, Roles, known};
 use crate::Error;
 use crate::one_or_many::OneOrMany;
@@ -32,6 +33,8 @@ pub(in crate::spec) struct ExtensionRows {
     pub(super) result: Vec<ResultRow>,
     #[serde(default)]
     meta: Vec<MetaRow>,
+    #[serde(default)]
+    pub(super) statement: Vec<StatementRow>,
     pub(super) core: Option<CoreRow>,
 }
 
@@ -44,6 +47,9 @@ pub(in crate::spec) struct StateRow {
     pub(in crate::spec) revision: Spanned<String>,
     pub(super) handlers: Option<bool>,
     pub(in crate::spec) source: Option<String>,
+    /// The repository and the commit of the page that the schema was written from: upstream has none.
+    #[serde(rename = "written-from")]
+    pub(super) written_from: Option<Spanned<String>>,
     pub(in crate::spec) sha256: Option<Spanned<String>>,
     pub(in crate::spec) reference: Spanned<String>,
 }
@@ -360,7 +366,9 @@ impl ExtensionRows {
         let of_methods = (self.method.iter()).map(|row| (&row.name, &row.since, &row.until));
         let of_results = (self.result.iter()).map(|row| (&row.method, &row.since, &row.until));
         let of_meta = (self.meta.iter()).map(|row| (&row.definition, &row.since, &row.until));
-        for (name, since, until) in of_methods.chain(of_results).chain(of_meta) {
+        let of_statements = (self.statement.iter()).map(|row| (row.name(), &row.since, &row.until));
+        let ranges = of_methods.chain(of_results).chain(of_meta).chain(of_statements);
+        for (name, since, until) in ranges {
             let first = order.first().unwrap_or_default();
             let begin = since.as_deref().unwrap_or(first);
             if let Err(problem) = order.range(begin, until.as_deref()) {

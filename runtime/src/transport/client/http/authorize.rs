@@ -4,6 +4,7 @@ use std::pin::Pin;
 
 use ::http::header::WWW_AUTHENTICATE;
 use ::http::{HeaderMap, Method, StatusCode, Uri};
+use mcp_revisions_sansio::client::NeededSignIn;
 
 /// A future that an [`AuthProvider`] returns.
 pub type AuthFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -114,6 +115,14 @@ impl AuthRefusal<'_> {
 pub enum RefusalFate {
     /// The request is sent again, with new credentials.
     Retry,
-    /// The request fails with this reason; `None` leaves it to the server's response.
-    GiveUp(Option<String>),
+    /// The request fails because it needs this sign-in; `None` leaves the reason to the server's response.
+    GiveUp(Option<Box<NeededSignIn>>),
+}
+
+impl RefusalFate {
+    /// Returns the fate of a request that fails for a reason, which is for people.
+    #[must_use]
+    pub fn give_up(why: impl Into<String>) -> Self {
+        Self::GiveUp(Some(Box::new(NeededSignIn::new(why))))
+    }
 }

@@ -46,8 +46,8 @@ pub(super) async fn run(
     drop(key);
     let response = match answer {
         Ok(response) => response,
-        Err(why) => {
-            tell.send(Incoming::Failed { exchange, why }).await;
+        Err(failure) => {
+            tell.send(failure.of(exchange)).await;
             return;
         }
     };

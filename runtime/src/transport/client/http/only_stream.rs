@@ -140,7 +140,7 @@ impl OnlyStream {
         let body = Bytes::from(text);
         let answer = requests.send_to(endpoint, &Method::POST, &headers, &body);
         let came = match answer.await {
-            Err(why) => Incoming::Failed { exchange, why },
+            Err(failure) => failure.of(exchange),
             Ok(response) => {
                 let status = response.status();
                 let body = requests.whole(response.into_body()).await;

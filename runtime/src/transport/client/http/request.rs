@@ -17,6 +17,8 @@ use super::connect::{Connector, connector};
 use super::header::{LAST_EVENT_ID, header};
 use super::options::Http;
 use crate::headers;
+use crate::transport::client::Incoming;
+use mcp_revisions_sansio::client::{Exchange, NeededSignIn};
 use mcp_revisions_sansio::transport::quotable;
 
 /// Maximum number of times that a refused request is sent again: for a token, for a scope, for a nonce.
@@ -29,6 +31,31 @@ const IDLE_TIME: Duration = Duration::from_secs(30);
 const IDLE: usize = 16;
 /// The longest that a server may have a client wait before it tries again.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+
+/// Why a request has no response.
+#[derive(Debug)]
+pub(super) enum RequestFailure {
+    /// It was not sent, or its response did not arrive; why, for people.
+    Unreached(String),
+    /// The server wants a sign-in.
+    SignIn(Box<NeededSignIn>),
+}
+
+impl From<String> for RequestFailure {
+    fn from(why: String) -> Self {
+        Self::Unreached(why)
+    }
+}
+
+impl RequestFailure {
+    /// Returns it as the end of an exchange.
+    pub(super) fn of(self, exchange: Exchange) -> Incoming {
+        match self {
+            Self::Unreached(why) => Incoming::Failed { exchange, why },
+            Self::SignIn(needed) => Incoming::Unauthorized { exchange, needed },
+        }
+    }
+}
 
 /// The shared parts of all requests to one server.
 pub(super) struct HttpRequests {
@@ -61,7 +88,7 @@ impl HttpRequests {
         method: &Method,
         headers: &[(String, String)],
         body: &Bytes,
-    ) -> Result<Response<HttpResponseBody>, String> {
+    ) -> Result<Response<HttpResponseBody>, RequestFailure> {
         self.send_to(self.url().clone(), method, headers, body)
             .await
     }
@@ -71,7 +98,7 @@ impl HttpRequests {
         &self,
         headers: &[(String, String)],
         behind: Option<&str>,
-    ) -> Result<Option<HttpResponseBody>, String> {
+    ) -> Result<Option<HttpResponseBody>, RequestFailure> {
         Ok(self.stream_or_status(headers, behind).await?.ok())
     }
 
@@ -80,7 +107,7 @@ impl HttpRequests {
         &self,
         headers: &[(String, String)],
         behind: Option<&str>,
-    ) -> Result<Result<HttpResponseBody, StatusCode>, String> {
+    ) -> Result<Result<HttpResponseBody, StatusCode>, RequestFailure> {
         let mut headers = without_body(headers);
         headers.push((ACCEPT.to_string(), "text/event-stream".to_owned()));
         headers.extend(behind.map(|id| (LAST_EVENT_ID.to_owned(), id.to_owned())));
@@ -103,7 +130,7 @@ impl HttpRequests {
         method: &Method,
         headers: &[(String, String)],
         body: &Bytes,
-    ) -> Result<Response<HttpResponseBody>, String> {
+    ) -> Result<Response<HttpResponseBody>, RequestFailure> {
         let all = self.http.headers.iter().chain(headers);
         let headers = header_map(all.map(|(name, value)| (name.as_str(), value.as_str())))?;
         let version = headers.get(headers::PROTOCOL_VERSION).cloned();
@@ -117,7 +144,7 @@ impl HttpRequests {
             // A server that keeps silent may be at work on it.
             let Ok(answer) = answer else {
                 let within = self.http.answer_time;
-                return Err(format!("no answer within {within:?}"));
+                return Err(format!("no answer within {within:?}").into());
             };
             let response = match answer {
                 Ok(response) => response,
@@ -126,7 +153,7 @@ impl HttpRequests {
                     tokio::time::sleep(self.pause(tries, None)).await;
                     continue;
                 }
-                Err(error) => return Err(cause(&error)),
+                Err(error) => return Err(cause(&error).into()),
             };
             match response.status() {
                 StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS if !last => {
@@ -135,7 +162,7 @@ impl HttpRequests {
                 }
                 StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN if refusals < REFUSALS => {
                     let Some(authorize) = &self.http.authorize else {
-                        return plain(response);
+                        return Ok(plain(response)?);
                     };
                     let is_repeated = refusals > 0;
                     refusals += 1;
@@ -151,16 +178,19 @@ impl HttpRequests {
                     match authorize.refused(refusal).await {
                         // The wait before a retry may have been long: the attempts begin again.
                         RefusalFate::Retry => tries = 0,
-                        RefusalFate::GiveUp(None) => return plain(response),
-                        RefusalFate::GiveUp(Some(why)) => {
+                        RefusalFate::GiveUp(None) => return Ok(plain(response)?),
+                        RefusalFate::GiveUp(Some(mut needed)) => {
                             let body = self.whole(response.into_body()).await;
                             let said = body.unwrap_or_default();
                             let said = quotable(String::from_utf8_lossy(&said).trim());
-                            return Err(if said.is_empty() {
-                                why
-                            } else {
-                                format!("{why} (the server's response: {said:?})")
-                            });
+                            if !said.is_empty() {
+                                let said = format!(" (the server's response: {said:?})");
+                                needed.why.push_str(&said);
+                            }
+                            if needed.resource.is_empty() {
+                                needed.resource = self.url().to_string();
+                            }
+                            return Err(RequestFailure::SignIn(needed));
                         }
                     }
                 }
@@ -170,10 +200,10 @@ impl HttpRequests {
                     redirects += 1;
                     match elsewhere(&url, response.headers()) {
                         Some(to) => url = to,
-                        None => return plain(response),
+                        None => return Ok(plain(response)?),
                     }
                 }
-                _ => return plain(response),
+                _ => return Ok(plain(response)?),
             }
         }
     }

@@ -236,18 +236,18 @@ fn token(head: &Parts) -> Result<String, Option<&'static str>> {
     if values.next().is_some() {
         return Err(Some("the request has two `Authorization` headers"));
     }
-    let (scheme, token) = value
+    let (scheme, credentials) = value
         .to_str()
         .ok()
         .and_then(|value| value.split_once(' '))
         .ok_or(None)?;
-    let trimmed = token.trim();
+    let token = credentials.trim();
     let is_letter = |byte: u8| byte.is_ascii_graphic() && byte != b',' && byte != b'"';
-    if !scheme.eq_ignore_ascii_case("bearer") || trimmed.is_empty() {
+    if !scheme.eq_ignore_ascii_case("bearer") || token.is_empty() {
         return Err(None);
     }
-    if trimmed.bytes().all(is_letter) {
-        Ok(trimmed.to_owned())
+    if token.bytes().all(is_letter) {
+        Ok(token.to_owned())
     } else {
         Err(Some("the access token has letters that no token has"))
     }

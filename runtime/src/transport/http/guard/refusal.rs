@@ -17,7 +17,7 @@ pub(super) struct GuardRefusal {
     /// The error of RFC 6750; `None` for a request without a token.
     pub(super) error: Option<&'static str>,
     pub(super) why: String,
-    /// The scopes that a token needs; none if nothing is said.
+    /// The scopes that a token needs; empty if none is named.
     pub(super) scopes: Vec<String>,
 }
 

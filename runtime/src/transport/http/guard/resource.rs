@@ -92,9 +92,9 @@ impl ProtectedResource {
         mut self,
         issuer: impl Into<String>,
     ) -> Result<Self, InvalidResource> {
-        let issuer = issuer.into();
-        parts("an authorization server", &issuer)?;
-        self.issuers.push(issuer);
+        let named = issuer.into();
+        parts("an authorization server", &named)?;
+        self.issuers.push(named);
         Ok(self)
     }
 
@@ -110,11 +110,8 @@ impl ProtectedResource {
     /// `offline_access` is not listed: the specification keeps it out of these metadata.
     #[must_use]
     pub fn with_scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
-        self.scopes = scopes
-            .into_iter()
-            .map(Into::into)
-            .filter(|scope| scope != OFFLINE_ACCESS)
-            .collect();
+        let all = scopes.into_iter().map(Into::into);
+        self.scopes = all.filter(|scope| scope != OFFLINE_ACCESS).collect();
         self
     }
 
@@ -172,10 +169,9 @@ impl ProtectedResource {
 
     /// Returns whether a token for one of these audiences is for this resource; one final slash makes no difference.
     pub(super) fn is_audience(&self, audiences: &[String]) -> bool {
-        let own = std::iter::once(&self.url).chain(&self.audiences);
-        let bare = |url: &'_ String| url.strip_suffix('/').unwrap_or(url).to_owned();
-        let mut names = own.map(bare);
-        names.any(|own| audiences.iter().any(|audience| bare(audience) == own))
+        let bare = |url: &String| url.strip_suffix('/').unwrap_or(url).to_owned();
+        let mut own = std::iter::once(&self.url).chain(&self.audiences).map(bare);
+        own.any(|own| audiences.iter().any(|audience| bare(audience) == own))
     }
 
     /// Returns the issuer of a token: the one that it names, if it is an authorization server of this resource, or the only one

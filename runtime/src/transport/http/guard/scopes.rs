@@ -103,13 +103,13 @@ impl Peer {
         if self.headers().is_none() {
             return Ok(());
         }
-        let all: Vec<S> = scopes.into_iter().collect();
-        let scopes: Vec<&str> = all.iter().map(AsRef::as_ref).collect();
+        let owned: Vec<S> = scopes.into_iter().collect();
+        let needed: Vec<&str> = owned.iter().map(AsRef::as_ref).collect();
         let Some(granted) = self.extension::<RequestScopes>() else {
             let why = "this call needs scopes, and the server has no guard that checks tokens: set one by `Options::with_guard`";
             return Err(crate::errors::internal(why).error);
         };
-        granted.require(&scopes).map_err(|refusal| {
+        granted.require(&needed).map_err(|refusal| {
             let data = [
                 ("reason", Json::of("insufficient-scope")),
                 ("resource", Json::of(granted.guard.resource().url())),

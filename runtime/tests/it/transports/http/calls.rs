@@ -211,7 +211,7 @@ impl AuthProvider for Closed {
     }
 
     fn refused<'a>(&'a self, _: AuthRefusal<'a>) -> AuthFuture<'a, RefusalFate> {
-        let why = RefusalFate::GiveUp(Some("sign in at the moon".to_owned()));
+        let why = RefusalFate::give_up("sign in at the moon");
         Box::pin(std::future::ready(why))
     }
 }

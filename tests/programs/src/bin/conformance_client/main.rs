@@ -2,12 +2,13 @@
 //! what it is asked.
 //!
 //! `cargo xtask conformance` has the suite start it, with the URL of a server that watches what it does. It lists tools,
-//! calls each of them at the same time as the others, reads resources and gets prompts; of scenarios it knows nothing
-//! but the tool calls that one may prescribe.
+//! calls each of them at the same time as the others, reads resources and gets prompts, and loads skills; of scenarios it
+//! knows the tool calls that one may prescribe, and that one only wants skills to be listed.
 
 #[path = "../../../../../runtime/examples/sample/mod.rs"]
 mod sample;
 mod sign_in;
+mod skills;
 
 use std::env;
 use std::error::Error;
@@ -51,11 +52,14 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let oauth = sign_in::provider(&http)?;
     let client = client
         .with_handlers(Agreeable)
+        .with_custom_methods()
         .http(http.with_authorization(oauth));
 
     let tools = client.list_tools(None).await?.tools;
     let mut calls = JoinSet::new();
-    for params in prescribed()?.unwrap_or_else(|| tools.iter().map(call_of).collect()) {
+    for params in
+        prescribed()?.unwrap_or_else(|| tools.iter().map(|it| call_of(it, &tools)).collect())
+    {
         let client = client.clone();
         calls.spawn(async move { client.call_tool(params).await });
     }
@@ -81,6 +85,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
                 .await?;
         }
     }
+    skills::load(&client).await?;
     client.close().await?;
     Ok(())
 }
@@ -102,10 +107,18 @@ fn prescribed() -> Result<Option<Vec<mcp::CallToolRequestParams>>, Box<dyn Error
     calls.collect::<Result<_, _>>().map(Some)
 }
 
+/// A tool that wants to see the input schema of the other tool as the client has it, in the argument `schema`.
+const ECHO: &str = "json_schema_echo";
+
 /// A call of a tool with arguments that its schema allows.
-fn call_of(tool: &mcp::Tool) -> mcp::CallToolRequestParams {
+fn call_of(tool: &mcp::Tool, tools: &[mcp::Tool]) -> mcp::CallToolRequestParams {
     let schema = Json::from(tool.input_schema.clone());
-    let arguments = sample::of(&schema.parse().unwrap_or_default());
+    let mut arguments = sample::of(&schema.parse().unwrap_or_default());
+    let other = tools.iter().find(|other| other.name != tool.name);
+    if let Some(other) = other.filter(|_| tool.name == ECHO) {
+        let schema = Json::from(other.input_schema.clone());
+        arguments["schema"] = schema.parse().unwrap_or_default();
+    }
     let params = mcp::CallToolRequestParams::new(tool.name.as_str());
     match JsonObject::try_from(Json::from(arguments)) {
         Ok(arguments) => params.with_arguments(arguments),

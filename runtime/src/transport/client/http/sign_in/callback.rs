@@ -57,8 +57,8 @@ impl Callback {
             return Self::of(listener, host);
         }
         let ports = known.iter().filter_map(|url| {
-            let uri: ::http::Uri = url.parse().ok()?;
-            uri.port_u16()
+            let redirect: ::http::Uri = url.parse().ok()?;
+            redirect.port_u16()
         });
         let digest = hmac_sha256::Hash::hash(server.as_bytes());
         let [high, low, ..] = digest;

@@ -12,8 +12,8 @@ use hyper::body::Incoming;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use mcp_revisions_auth::{
-    Cause, Entropy, Flow, FlowMethod, FlowRequest, FlowResponse, FlowStep, Settings, StoredSignIn,
-    is_allowed_address, is_loopback_url,
+    Cause, DevicePage, Entropy, Flow, FlowMethod, FlowRequest, FlowResponse, FlowStep, Settings,
+    StoredSignIn, is_allowed_address, is_loopback_url,
 };
 
 use super::super::connect::{AddressRule, Connector, connector};
@@ -38,6 +38,9 @@ pub(super) fn now() -> u64 {
 /// The function that opens a person's page.
 pub(super) type Browser = Arc<dyn Fn(&str) + Send + Sync>;
 
+/// The function that shows a person the page of a device code.
+pub(super) type DeviceScreen = Arc<dyn Fn(&DevicePage) + Send + Sync>;
+
 /// The place that a browser comes back to.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct CallbackPlace {
@@ -49,6 +52,8 @@ pub(super) struct CallbackPlace {
 pub(super) struct FlowDriver {
     client: Client<Connector, Full<Bytes>>,
     pub(super) browser: Browser,
+    /// Shows pages of device codes; `None` if the browser opens them.
+    pub(super) screen: Option<DeviceScreen>,
     pub(super) callback: CallbackPlace,
     /// Time that a person has.
     pub(super) person_time: Duration,
@@ -66,6 +71,7 @@ impl FlowDriver {
         Self {
             client: Client::builder(TokioExecutor::new()).build(connector(http, rule)),
             browser,
+            screen: None,
             callback: CallbackPlace::default(),
             person_time: Duration::from_secs(600),
         }
@@ -89,6 +95,7 @@ impl FlowDriver {
         let mut callback: Option<Callback> = None;
         let mut browser: Option<Redirected> = None;
         let mut state = String::new();
+        let mut shown: Option<DevicePage> = None;
         let done = loop {
             match flow.step(now()) {
                 FlowStep::Send(request) => {
@@ -110,6 +117,21 @@ impl FlowDriver {
                         }
                         Err(why) => flow.answered(Err(why)),
                     }
+                }
+                FlowStep::Wait(page, seconds) => {
+                    if shown.as_ref() != Some(&page) {
+                        if let Err(why) = opened(&page.url) {
+                            flow.answered(Err(why));
+                            continue;
+                        }
+                        match &self.screen {
+                            Some(screen) => screen(&page),
+                            None => (self.browser)(&page.url),
+                        }
+                        shown = Some(page);
+                    }
+                    tokio::time::sleep(Duration::from_secs(seconds)).await;
+                    flow.waited();
                 }
                 FlowStep::Keep(kept) => {
                     if let Some(pending) = &kept.pending {
@@ -152,7 +174,7 @@ impl FlowDriver {
         done
     }
 
-    async fn send(&self, request: &FlowRequest) -> Result<FlowResponse, String> {
+    pub(super) async fn send(&self, request: &FlowRequest) -> Result<FlowResponse, String> {
         let sent = tokio::time::timeout(REQUEST_TIME, self.follow(request)).await;
         sent.unwrap_or_else(|_| {
             Err(format!(
@@ -206,12 +228,12 @@ impl FlowDriver {
         };
         *sent.uri_mut() = url.clone();
         for (name, value) in &request.headers {
-            let value = HeaderValue::from_str(value).map_err(|_| {
+            let parsed: ::http::HeaderName =
+                name.parse().map_err(|_| "a header name".to_owned())?;
+            let written = HeaderValue::from_str(value).map_err(|_| {
                 format!("the header {name} has a character that no header can hold")
             })?;
-            let header: ::http::HeaderName =
-                name.parse().map_err(|_| "a header name".to_owned())?;
-            sent.headers_mut().insert(header, value);
+            sent.headers_mut().insert(parsed, written);
         }
         let identity = HeaderValue::from_static("identity");
         sent.headers_mut().insert(ACCEPT_ENCODING, identity);

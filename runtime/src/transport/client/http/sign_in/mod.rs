@@ -5,15 +5,18 @@
 mod callback;
 mod drive;
 mod file;
+#[cfg(feature = "server-http")]
+mod introspect;
 mod store;
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use mcp_revisions_auth::{
-    Cause, Challenge, DpopKey, FlowRequest, FlowResponse, Proof, RefusedRequest, Settings,
-    StoredSignIn,
+    Cause, Challenge, DevicePage, DpopKey, FlowRequest, FlowResponse, Proof, RefusedRequest,
+    Settings, StoredSignIn,
 };
+use mcp_revisions_sansio::client::NeededSignIn;
 use tokio::sync::watch;
 
 use super::authorize::{
@@ -24,6 +27,8 @@ use crate::transport::panics::lock;
 use crate::transport::spawn::spawn;
 use drive::{Browser, FlowDriver, now};
 pub use file::{FileStore, KeptFile};
+#[cfg(feature = "server-http")]
+pub use introspect::Introspection;
 pub use store::{MemoryStore, StoreGuard, TokenStore};
 
 /// Maximum time that a call waits for a sign-in.
@@ -118,6 +123,14 @@ impl OAuthBuilder {
         self
     }
 
+    /// Sets the function that shows a person the page and the code of a sign-in by device code; by default the browser opens the
+    /// page.
+    #[must_use]
+    pub fn on_device_code(mut self, show: impl Fn(&DevicePage) + Send + Sync + 'static) -> Self {
+        self.driver.screen = Some(Arc::new(show));
+        self
+    }
+
     /// Sets a hook that sees each request of a sign-in, and its response. Their `Debug` shows no secret.
     #[must_use]
     pub fn on_request(
@@ -185,6 +198,33 @@ impl OAuth {
             Some(done) => done,
             None => Err("the sign-in ended early".to_owned()),
         }
+    }
+
+    /// Revokes the tokens at their authorization server, and forgets them in any case. The registration of the client stays.
+    ///
+    /// # Errors
+    /// Returns an error if the tokens were not revoked, with the reason, or if the store cannot be written.
+    pub async fn sign_out(&self) -> Result<(), String> {
+        let guard = store::guard(&*self.0.store, |_| false).await?;
+        let Some(mut kept) = self.0.store.load()? else {
+            return Ok(());
+        };
+        let log = |request: &FlowRequest, answer: &Result<FlowResponse, String>| {
+            if let Some(log) = &self.0.log {
+                log(request, answer);
+            }
+        };
+        let (settings, scratch) = (self.0.settings.clone(), MemoryStore::default());
+        let before = Some(kept.clone());
+        let driver = &self.0.driver;
+        let revoked = driver
+            .run(settings, before, Cause::Revoke, &scratch, |_| Ok(()), log)
+            .await;
+        (kept.tokens, kept.pending, kept.dpop_key) = (None, None, None);
+        self.0.store.save(&kept)?;
+        lock(&self.0.state).kept = Some(kept);
+        drop(guard);
+        revoked.map(drop)
     }
 
     /// Finds out what a sign-in after this refusal would find, without signing in or keeping anything. The hook of
@@ -259,10 +299,8 @@ impl SignInShared {
         cause: Cause,
         before: Option<StoredSignIn>,
     ) -> Result<StoredSignIn, String> {
-        let old = before
-            .as_ref()
-            .and_then(|kept| kept.tokens.as_ref())
-            .map(|tokens| tokens.access.clone());
+        let refused = before.as_ref().and_then(|kept| kept.tokens.as_ref());
+        let old = refused.map(|tokens| tokens.access.clone());
         let is_login = cause == Cause::Login;
         let is_new = |kept: &StoredSignIn| {
             let tokens = kept.tokens.as_ref();
@@ -323,15 +361,15 @@ impl SignInShared {
         match &kept.dpop_key {
             Some(key) if tokens.is_dpop => {
                 let key = DpopKey::read(key).map_err(|error| error.to_string())?;
-                let mut id = [0_u8; 16];
-                getrandom::fill(&mut id).map_err(|error| error.to_string())?;
-                let hex: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
+                let mut random = [0_u8; 16];
+                getrandom::fill(&mut random).map_err(|error| error.to_string())?;
+                let id: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
                 let proof = Proof {
                     method: request.method.as_str(),
                     url: &request.url.to_string(),
                     token: Some(&tokens.access),
                     nonce: state.nonce.as_deref(),
-                    id: &hex,
+                    id: &id,
                     now: now(),
                 };
                 let proof = key.prove(&proof).map_err(|error| error.to_string())?;
@@ -353,7 +391,7 @@ impl SignInShared {
 /// The answer to a refusal.
 enum RefusalAnswer {
     Next(RefusalFate),
-    Flow(Cause),
+    Flow(RefusedRequest),
 }
 
 impl OAuth {
@@ -383,13 +421,13 @@ impl OAuth {
         if status == 403 && error != Some("insufficient_scope") {
             return RefusalAnswer::Next(RefusalFate::GiveUp(None));
         }
-        RefusalAnswer::Flow(Cause::Refused(RefusedRequest {
+        RefusalAnswer::Flow(RefusedRequest {
             status,
             challenges,
             protocol_version: refusal.protocol_version.map(str::to_owned),
             // A token that was good before is refreshed, however new it is.
             is_fresh: refusal.is_repeated && state.ended.is_some_and(|at| at.elapsed() < FRESH),
-        }))
+        })
     }
 
     /// Waits for a flow, as long as a call does.
@@ -433,10 +471,13 @@ impl AuthProvider for OAuth {
     fn refused<'a>(&'a self, refusal: AuthRefusal<'a>) -> AuthFuture<'a, RefusalFate> {
         let answered = self.answer(&refusal);
         Box::pin(async move {
-            let cause = match answered {
+            let refused = match answered {
                 RefusalAnswer::Next(next) => return next,
-                RefusalAnswer::Flow(cause) => cause,
+                RefusalAnswer::Flow(refused) => refused,
             };
+            let lacks_scope = refused.status == 403;
+            let challenge = Challenge::choose(&refused.challenges);
+            let scope = challenge.and_then(|it| it.get("scope")).map(str::to_owned);
             let is_first = lock(&self.0.state).flow.is_none();
             let has_person = self.0.settings.grant.has_person();
             let counted = if is_first && !has_person {
@@ -445,15 +486,21 @@ impl AuthProvider for OAuth {
                 Ok(())
             };
             let done = match counted {
-                Ok(()) => self.wait(cause).await,
+                Ok(()) => self.wait(Cause::Refused(refused)).await,
                 Err(why) => Err(why),
             };
             match done {
                 Ok(()) => RefusalFate::Retry,
-                Err(why) => RefusalFate::GiveUp(Some(format!(
-                    "{} wants a sign-in: {why}",
-                    self.0.settings.server
-                ))),
+                Err(why) => {
+                    let resource = self.0.settings.server.clone();
+                    RefusalFate::GiveUp(Some(Box::new(NeededSignIn {
+                        why: format!("{resource} wants a sign-in: {why}"),
+                        resource,
+                        scope,
+                        page: lock(&self.0.state).page.clone(),
+                        lacks_scope,
+                    })))
+                }
             }
         })
     }

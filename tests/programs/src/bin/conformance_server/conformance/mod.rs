@@ -20,11 +20,14 @@ pub(crate) fn server(changes: &Changes) -> Result<McpServer<Latest>, ServeError>
     let router = questions::register(router);
     let router = rounds::register(router);
     let router = resources::register(router);
-    let router = tasks::register(router);
+    let router = tasks::register(router).skills(SKILLS);
     let server = prompts::register(router).build("conformance", "1.0.0")?;
     // Replicas need the same one.
     Ok(server.with_request_state_key([7; 32]))
 }
+
+/// The skills that it serves.
+const SKILLS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/skills");
 
 /// What each tool and prompt says of itself.
 const WHAT: &str = "For the conformance suite.";

@@ -1,25 +1,29 @@
 //! One sign-in from beginning to end: discovery, refresh, and the grant.
 
+mod assertion;
+mod code;
+mod device;
+mod revoke;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use url::Url;
 
 use crate::address::is_same_issuer;
 use crate::discover::{Discovered, discover};
 use crate::document::{ServerMetadata, is_scope};
 use crate::dpop::DpopKey;
 use crate::error::harmless;
-use crate::flow::{Cause, Desk, Entropy, RefusedRequest};
+use crate::flow::{Cause, Desk, Entropy, FlowPurpose, RefusedRequest};
 use crate::register::client;
-use crate::sign::{Signer, digest};
+use crate::sign::Signer;
 use crate::token::{Ids, TokenEndpoint};
 use crate::{
-    AuthError, Challenge, Grant, PendingSignIn, Registration, ResourceParameter, Secret, Settings,
-    StoredSignIn, Tokens, form,
+    AuthError, Challenge, FlowResponse, Grant, Registration, ResourceParameter, Secret, Settings,
+    StoredSignIn, Tokens,
 };
 
-/// The grant type of RFC 7523.
-const JWT_BEARER: &str = "urn:ietf:params:oauth:grant-type:jwt-bearer";
+/// The grant type of RFC 8628.
+pub(crate) const DEVICE_CODE: &str = "urn:ietf:params:oauth:grant-type:device_code";
 /// The scope that stands for a refresh token.
 const OFFLINE: &str = "offline_access";
 
@@ -32,10 +36,11 @@ pub(crate) async fn run(
     entropy: Entropy,
 ) -> Result<StoredSignIn, AuthError> {
     let is_expiring = cause == Cause::Expiring;
+    let is_revocation = cause == Cause::Revoke;
     let is_check = matches!(cause, Cause::Check(_));
     let refused = match cause {
         Cause::Refused(refused) | Cause::Check(refused) => refused,
-        Cause::Expiring | Cause::Login => RefusedRequest {
+        Cause::Expiring | Cause::Login | Cause::Revoke => RefusedRequest {
             status: 401,
             is_fresh: !is_expiring,
             ..RefusedRequest::default()
@@ -62,7 +67,8 @@ pub(crate) async fn run(
         // Tokens of another authorization server are never sent to this one, nor kept as if they were of it.
         (kept.tokens, kept.dpop_key) = (None, None);
     }
-    if kept.pending.take().is_some() && kept.registration.as_ref().is_some_and(|it| it.is_dynamic) {
+    let is_unfinished = kept.pending.take().is_some() && !is_revocation;
+    if is_unfinished && kept.registration.as_ref().is_some_and(|it| it.is_dynamic) {
         // A sign-in that never came back: the authorization server may not know the client any more.
         kept.registration = None;
     }
@@ -84,7 +90,7 @@ pub(crate) async fn run(
         kept.dpop_key = Some(Signer::generate()?);
     }
     let [state, verifier, seed] = parts(&entropy);
-    let mut sign_in = CodeGrant {
+    let mut sign_in = IssuerSignIn {
         dpop: kept.dpop_key.as_ref().map(DpopKey::read).transpose()?,
         scope: scope(
             &settings,
@@ -99,6 +105,11 @@ pub(crate) async fn run(
         state: Secret::from(URL_SAFE_NO_PAD.encode(state)),
         verifier: Secret::from(URL_SAFE_NO_PAD.encode(verifier)),
     };
+    if is_revocation {
+        sign_in.revoke(&kept).await?;
+        (kept.tokens, kept.dpop_key) = (None, None);
+        return Ok(kept);
+    }
     if !steps_up
         && !refused.is_fresh
         && let Some(tokens) = kept.tokens.clone()
@@ -120,6 +131,7 @@ pub(crate) async fn run(
     }
     let tokens = match sign_in.settings.grant.clone() {
         Grant::Code => sign_in.code(&mut kept).await?,
+        Grant::Device => sign_in.device(&mut kept).await?,
         Grant::ClientCredentials => {
             let client = sign_in.client(&kept, None).await?;
             let asked =
@@ -216,7 +228,7 @@ fn check_pkce(settings: &Settings, found: &Discovered) -> Result<(), AuthError> 
 type Parameters = Vec<(&'static str, String)>;
 
 /// A sign-in whose authorization server is found.
-struct CodeGrant {
+struct IssuerSignIn {
     desk: Desk,
     settings: Settings,
     found: Discovered,
@@ -227,7 +239,7 @@ struct CodeGrant {
     verifier: Secret,
 }
 
-impl CodeGrant {
+impl IssuerSignIn {
     fn server(&self) -> &ServerMetadata {
         &self.found.server
     }
@@ -293,6 +305,25 @@ impl CodeGrant {
         endpoint.request(&parameters, &mut self.ids).await
     }
 
+    /// Posts parameters to an endpoint besides that of tokens, as this client.
+    async fn post(
+        &mut self,
+        client: &Registration,
+        url: &str,
+        purpose: FlowPurpose,
+        parameters: &[(&str, &str)],
+    ) -> Result<FlowResponse, AuthError> {
+        let endpoint = TokenEndpoint {
+            desk: &self.desk,
+            server: &self.found.server,
+            client,
+            private_key: self.settings.private_key.as_ref(),
+            dpop: None,
+        };
+        let posted = endpoint.post(url, purpose, parameters, Vec::new(), &mut self.ids);
+        posted.await
+    }
+
     /// Refreshes; `None` if a sign-in is needed, and then what is of no use any more is dropped.
     async fn refresh(
         &mut self,
@@ -330,202 +361,5 @@ impl CodeGrant {
                 Ok(None)
             }
         }
-    }
-
-    /// Requests a token with an assertion.
-    async fn assert(
-        &mut self,
-        kept: &mut StoredSignIn,
-        assertion: &Secret,
-    ) -> Result<Tokens, AuthError> {
-        let client = match &self.settings.client_id {
-            Some(_) => self.client(kept, None).await?,
-            // The assertion may say it all.
-            None => Registration {
-                issuer: self.server().issuer.clone(),
-                ..Registration::default()
-            },
-        };
-        let parameters = vec![
-            ("grant_type", JWT_BEARER.to_owned()),
-            ("assertion", assertion.expose().to_owned()),
-        ];
-        let parameters = self.with_common(kept, parameters);
-        self.token(kept, client, &parameters).await
-    }
-
-    /// Exchanges an ID token for an assertion, at its identity provider (RFC 8693).
-    async fn exchange(
-        &mut self,
-        kept: &StoredSignIn,
-        token_endpoint: &str,
-        provider: &Registration,
-        id_token: &Secret,
-    ) -> Result<Secret, AuthError> {
-        let metadata = ServerMetadata {
-            issuer: token_endpoint.to_owned(),
-            token_endpoint: token_endpoint.to_owned(),
-            ..ServerMetadata::default()
-        };
-        let endpoint = TokenEndpoint {
-            desk: &self.desk,
-            server: &metadata,
-            client: provider,
-            private_key: None,
-            dpop: None,
-        };
-        let kind = "urn:ietf:params:oauth:grant-type:token-exchange";
-        let parameters = vec![
-            ("grant_type", kind.to_owned()),
-            (
-                "requested_token_type",
-                "urn:ietf:params:oauth:token-type:id-jag".to_owned(),
-            ),
-            ("audience", self.found.server.issuer.clone()),
-            ("subject_token", id_token.expose().to_owned()),
-            (
-                "subject_token_type",
-                "urn:ietf:params:oauth:token-type:id_token".to_owned(),
-            ),
-        ];
-        let mut parameters = self.with_common(kept, parameters);
-        if kept.resource.is_none() {
-            parameters.push(("resource", self.settings.server.clone()));
-        }
-        let parameters: Vec<(&str, &str)> = parameters
-            .iter()
-            .map(|(name, it)| (*name, it.as_str()))
-            .collect();
-        let answer = endpoint.request(&parameters, &mut self.ids).await?;
-        answer
-            .map(|tokens| tokens.access)
-            .map_err(|(_, denied)| denied)
-    }
-
-    /// Returns the grant with an authorization code: a person signs in, in a browser.
-    async fn code(&mut self, kept: &mut StoredSignIn) -> Result<Tokens, AuthError> {
-        check_pkce(&self.settings, &self.found)?;
-        let issuer = self.server().issuer.clone();
-        let Some(page) = self.server().authorization_endpoint.clone() else {
-            return Err(AuthError::Document {
-                url: issuer,
-                why: "expected `authorization_endpoint` in the metadata".to_owned(),
-            });
-        };
-        let registered = kept
-            .registration
-            .as_ref()
-            .filter(|it| it.is_dynamic && it.issuer == issuer);
-        let known = registered
-            .map(|it| it.redirect_uris.clone())
-            .unwrap_or_default();
-        let redirect = self.desk.listen(known).await?;
-        let client = self.client(kept, Some(&redirect)).await?;
-        kept.registration = Some(client.clone());
-        kept.pending = Some(PendingSignIn {
-            state: self.state.clone(),
-            verifier: self.verifier.clone(),
-            issuer,
-            redirect_uri: redirect.clone(),
-            scope: self.scope.clone(),
-            started_at: self.desk.now(),
-        });
-        self.desk.keep(kept).await;
-        let page = self.page(&page, kept, &client, &redirect)?;
-        let query = self.desk.open(page).await?;
-        let code = self.code_of(&query)?;
-        let mut parameters = vec![
-            ("grant_type", "authorization_code".to_owned()),
-            ("code", code),
-            ("redirect_uri", redirect),
-            ("code_verifier", self.verifier.expose().to_owned()),
-        ];
-        parameters.extend(kept.resource.iter().map(|it| ("resource", it.clone())));
-        let answer = self.request(&client, &parameters).await?;
-        match answer {
-            Ok(mut tokens) => {
-                tokens.requested.clone_from(&self.scope);
-                Ok(tokens)
-            }
-            Err((code, denied)) => {
-                kept.pending = None;
-                if code == "invalid_client" {
-                    kept.registration = None;
-                }
-                self.desk.keep(kept).await;
-                Err(denied)
-            }
-        }
-    }
-
-    /// Returns the URL of the authorization page.
-    fn page(
-        &self,
-        endpoint: &str,
-        kept: &StoredSignIn,
-        client: &Registration,
-        redirect: &str,
-    ) -> Result<String, AuthError> {
-        let mut page = Url::parse(endpoint).map_err(|_| AuthError::Address {
-            whose: "authorization_endpoint".to_owned(),
-            url: harmless(endpoint),
-            why: "it is not a valid URL",
-        })?;
-        let mut query = page.query_pairs_mut();
-        query.append_pair("response_type", "code");
-        query.append_pair("client_id", &client.client_id);
-        query.append_pair("redirect_uri", redirect);
-        query.append_pair("state", self.state.expose());
-        query.append_pair("code_challenge", &digest(self.verifier.expose()));
-        query.append_pair("code_challenge_method", "S256");
-        if let Some(resource) = &kept.resource {
-            query.append_pair("resource", resource);
-        }
-        if let Some(scope) = &self.scope {
-            query.append_pair("scope", scope);
-        }
-        for (name, value) in &self.settings.authorize_parameters {
-            query.append_pair(name, value);
-        }
-        drop(query);
-        Ok(page.into())
-    }
-
-    /// Returns the code in the query of the redirect, once it is known to be the answer to this sign-in.
-    fn code_of(&self, query: &str) -> Result<String, AuthError> {
-        if form::only(query, "state").as_deref() != Some(self.state.expose()) {
-            return Err(AuthError::Returned(
-                "its `state` is not the one that was sent",
-            ));
-        }
-        match form::only(query, "iss") {
-            // RFC 9207: compared as they are, in responses with errors as well.
-            Some(issuer) if issuer != self.server().issuer => {
-                return Err(AuthError::Returned(
-                    "its `iss` is another authorization server",
-                ));
-            }
-            Some(_) => {}
-            None if form::has(query, "iss") => {
-                return Err(AuthError::Returned("it has `iss` more than once"));
-            }
-            None if self.server().names_issuer => {
-                return Err(AuthError::Returned(
-                    "it has no `iss`, which the metadata promise",
-                ));
-            }
-            None => {}
-        }
-        if let Some(code) = form::only(query, "error") {
-            let description = form::only(query, "error_description");
-            let description =
-                description.map_or_else(String::new, |it| format!(": {}", harmless(&it)));
-            return Err(AuthError::Denied {
-                issuer: self.server().issuer.clone(),
-                code: harmless(&code),
-                description,
-            });
-        }
-        form::only(query, "code").ok_or(AuthError::Returned("it has no `code`"))
     }
 }

@@ -1,0 +1,53 @@
+//! The sign-in that the upstream server wants: what clients learn of it, and the page that a client with URL elicitation opens.
+//!
+//! A client is never sent the server's own 401 or 403: it would sign in with its own authorization server, for ever.
+
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+use mcp_revisions::methods;
+use mcp_revisions::sansio::client::{Failure, NeededSignIn};
+use mcp_revisions::serve::Peer;
+use mcp_wire::Json;
+use serde_json::json;
+use tracing::debug;
+
+/// The error by which a server refuses a token that lacks a scope (RFC 6750).
+const INSUFFICIENT_SCOPE: &str = "insufficient_scope";
+
+/// Returns the sign-in that a failed request needs; `None` if it failed for another reason. `upstream` names the server.
+pub(crate) fn needed(failure: &Failure, upstream: &str) -> Option<NeededSignIn> {
+    match failure {
+        Failure::SignIn(needed) => Some((**needed).clone()),
+        Failure::Http(status, body) => {
+            let lacks_scope = *status == 403 && body.contains(INSUFFICIENT_SCOPE);
+            (*status == 401 || lacks_scope).then(|| NeededSignIn {
+                resource: upstream.to_owned(),
+                lacks_scope,
+                ..NeededSignIn::new(failure.to_string())
+            })
+        }
+        _ => None,
+    }
+}
+
+/// Offers the page of a sign-in to the person behind a client. Returns false if the client cannot open pages, or its user
+/// declines.
+pub(crate) async fn offer(peer: &Peer, page: &str, upstream: &str) -> bool {
+    let mut id = DefaultHasher::new();
+    page.hash(&mut id);
+    let params = Json::from(json!({
+        "mode": "url",
+        "url": page,
+        "elicitationId": format!("sign-in-{:016x}", id.finish()),
+        "message": format!("Sign in to {upstream}"),
+    }));
+    match peer.ask(methods::ELICITATION_CREATE, Some(&params)).await {
+        Ok(answer) => answer
+            .get("action")
+            .is_some_and(|action| action.text() == "\"accept\""),
+        Err(error) => {
+            debug!("the page of the sign-in is not offered: {}", error.message);
+            false
+        }
+    }
+}
