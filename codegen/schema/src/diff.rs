@@ -18,6 +18,7 @@ mod history;
 mod judge;
 mod kind;
 mod lines;
+mod mentioned;
 mod messages;
 mod methods;
 mod moved;
@@ -40,7 +41,7 @@ mod verdict;
 mod walk;
 mod witness;
 
-use crate::sorted::SortedMap;
+use crate::sorted::{SortedMap, SortedSet};
 
 use serde::Serialize;
 
@@ -101,6 +102,9 @@ pub struct Diff {
     /// The methods that left the core for an extension.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub extensions: Vec<Extracted>,
+    /// The methods that an extension added to the old side, and that are of the core of the new one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub taken_back: Vec<Extracted>,
     /// The area of each method of either side.
     #[serde(skip)]
     pub areas: SortedMap<String, String>,
@@ -207,11 +211,16 @@ pub fn compare(old: &ComparedSide, new: &ComparedSide) -> Diff {
     notes.extend(unreached::note([old, new], &pairs, &comparer, &list));
     let mut uncompared: Vec<String> = old.unlisted.iter().chain(&new.unlisted).cloned().collect();
     uncompared.extend(methods::uncompared(&pairs));
-    let gone = list
-        .iter()
-        .filter(|row| row.kind == ChangeKind::MethodRemoved)
-        .flat_map(|row| row.paths.iter().map(|path| &path.method));
-    let extensions = extracted(&new.cores, &gone.collect());
+    let methods_of = |kind: ChangeKind| -> SortedSet<&String> {
+        let rows = list.iter().filter(|row| row.kind == kind);
+        rows.flat_map(|row| row.paths.iter().map(|path| &path.method))
+            .collect()
+    };
+    let extensions = extracted(&new.cores, &methods_of(ChangeKind::MethodRemoved));
+    let taken_back = match (&old.feature, &new.feature) {
+        (None, None) => extracted(&old.features, &methods_of(ChangeKind::MethodAdded)),
+        _ => Vec::new(),
+    };
     Diff {
         old: old.label.clone(),
         new: new.label.clone(),
@@ -219,6 +228,7 @@ pub fn compare(old: &ComparedSide, new: &ComparedSide) -> Diff {
         notes,
         uncompared,
         extensions,
+        taken_back,
         lines: [old.lines.clone(), new.lines.clone()],
         areas: (old.areas.clone().into_iter())
             .chain(new.areas.clone())

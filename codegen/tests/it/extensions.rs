@@ -393,6 +393,35 @@ fn what_left_the_core_for_an_extension_is_told_to_have_moved_there() {
 }
 
 #[test]
+fn what_a_core_takes_back_from_an_extension_is_told_to_have_moved_there() {
+    let mut files = with_dice_in_the_core();
+    files.insert(
+        "revisions.toml".to_owned(),
+        specs::released(&["2026-12-12", "2027-01-01", "2027-02-02"]),
+    );
+    files.insert(
+        "2027-02-02/schema.json".to_owned(),
+        files["2026-12-12/schema.json"].clone(),
+    );
+    let spec = Spec::from_files(files).unwrap();
+    let sources = SideSources::read(&spec).unwrap();
+    let diff = diff::between(&sources, "2027-01-01", "2027-02-02", false).unwrap();
+    let [moved] = &diff.taken_back[..] else {
+        panic!("{:?}", diff.taken_back);
+    };
+    assert_eq!(moved.methods, ["dice/roll"]);
+    let text = text::render(&diff, TextOptions::default());
+    says(
+        &text,
+        "dice/roll to the core from the extension com.example/dice",
+    );
+    assert!(!text.contains("New "), "{text}");
+    // Before the revision that the extension rests on there is none to take it from.
+    let first = diff::between(&sources, "2026-12-12", "2027-02-02", false).unwrap();
+    assert_eq!(first.taken_back, []);
+}
+
+#[test]
 fn a_core_that_the_extension_was_never_in_is_an_error() {
     let mut files = with_dice_in_the_core();
     let facts = files.get_mut("extensions/dice/extension.toml").unwrap();

@@ -226,7 +226,7 @@ versioned! {
     [
         Revision::V2026_07_28,
     ]
-    AudioContent BlobResourceContents CallToolOutcome CallToolRequestParams CallToolResult
+    AnyResult AudioContent BlobResourceContents CallToolOutcome CallToolRequestParams CallToolResult
     CancelledNotificationParams ClientCapabilities ClientCapabilitiesElicitation
     ClientCapabilitiesSampling CompleteRequestParams CompleteResult CompletionReference ContentBlock
     CreateMessageRequestParams CreateMessageResult DiscoverResult ElicitRequestFormParams

@@ -3,7 +3,7 @@
 use mcp_2025_03_26 as old;
 use mcp_2025_06_18 as new;
 use mcp_convert::{Ruled, UnknownFields};
-use mcp_wire::{Json, JsonObject, Kind, Map};
+use mcp_wire::{Extra, Json, JsonObject, Kind, Map};
 
 use crate::marks::{WRAPPED, read_mark, unwrapped};
 
@@ -138,6 +138,34 @@ fn said_value(structured: &JsonObject, meta: Option<&Map<Json>>) -> Json {
     let marked = meta.and_then(|meta| meta.get(WRAPPED)).and_then(read_mark);
     let inner = marked.and_then(|_| unwrapped(structured.as_json()));
     inner.unwrap_or_else(|| structured.as_json().clone())
+}
+
+/// Removes an output schema, which 2025-03-26 does not have, if 2025-06-18 would refuse the tool for it.
+pub fn drop_unfit_output_schema(tool: &mut old::Tool, cx: &mut Ruled<'_>) {
+    let schema = tool.extra.get("outputSchema");
+    if schema.is_some_and(|schema| !is_output_schema(schema))
+        && let Some(schema) = tool.extra.remove("outputSchema")
+    {
+        cx.lose("/outputSchema", schema);
+    }
+}
+
+/// Returns whether a value is an output schema of 2025-06-18: one of an object, with an object for each property.
+fn is_output_schema(schema: &Json) -> bool {
+    let Ok(keywords) = schema.read::<Extra>() else {
+        return false;
+    };
+    let is_object = |schema: &Json| schema.kind() == Kind::Object;
+    let is_of_objects = |properties: &Json| {
+        let properties: Result<Extra, _> = properties.read();
+        properties.is_ok_and(|properties| properties.values().all(is_object))
+    };
+    let is_of_names = |required: &Json| required.read::<Vec<String>>().is_ok();
+    keywords
+        .get("type")
+        .is_some_and(|of| of.as_str().is_some_and(|of| of == "object"))
+        && keywords.get("properties").is_none_or(is_of_objects)
+        && keywords.get("required").is_none_or(is_of_names)
 }
 
 /// Removes the mark of an output schema together with the schema.

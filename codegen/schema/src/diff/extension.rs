@@ -12,14 +12,14 @@ use crate::spec::methods::messages;
 use crate::spec::roles::{MessageRole, ROLES, lists};
 use crate::spec::{Extension, Spec};
 
-/// Methods of the core that the newer side has no more, and an extension has.
+/// Methods that moved between the core and an extension.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Extracted {
     /// The identifier of the extension.
     pub extension: String,
     /// The revision that the extension rests on.
     pub revision: String,
-    /// The methods that are gone, in order of their names.
+    /// The methods that moved, in order of their names.
     pub methods: Vec<String>,
 }
 
@@ -35,21 +35,39 @@ pub(super) fn cores(spec: &Spec) -> Vec<Extracted> {
     spec.extensions.iter().filter_map(of).collect()
 }
 
-/// Returns what of that is gone, of all methods that are.
-pub(super) fn extracted(cores: &[Extracted], gone: &SortedSet<&String>) -> Vec<Extracted> {
-    let of = |core: &Extracted| {
-        let methods: Vec<String> = gone
-            .iter()
-            .filter(|method| core.methods.contains(method))
-            .copied()
-            .cloned()
-            .collect();
+/// Returns what extensions add to a revision: those that rest on it, or on one before it. A later core may take it.
+pub(super) fn features(spec: &Spec, revision: &str) -> Vec<Extracted> {
+    let at = |id: &str| spec.revisions.iter().position(|one| one.id == id);
+    let mut features: Vec<Extracted> = Vec::new();
+    for extension in &spec.extensions {
+        if at(&extension.revision) > at(revision) {
+            continue;
+        }
+        let methods = extension.methods.iter().map(|method| method.name.clone());
+        let mut known = features.iter_mut();
+        match known.find(|known| known.extension == extension.identifier) {
+            Some(known) => known.methods.extend(methods),
+            None => features.push(Extracted {
+                extension: extension.identifier.clone(),
+                revision: extension.revision.clone(),
+                methods: methods.collect(),
+            }),
+        }
+    }
+    features
+}
+
+/// Returns what of that is among the methods that one side only has.
+pub(super) fn extracted(features: &[Extracted], lone: &SortedSet<&String>) -> Vec<Extracted> {
+    let of = |feature: &Extracted| {
+        let own = lone.iter().filter(|it| feature.methods.contains(it));
+        let methods: Vec<String> = own.copied().cloned().collect();
         (!methods.is_empty()).then(|| Extracted {
             methods,
-            ..core.clone()
+            ..feature.clone()
         })
     };
-    cores.iter().filter_map(of).collect()
+    features.iter().filter_map(of).collect()
 }
 
 /// The methods of a side that is an extension.

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::extension::{Extracted, ExtractedFeature, cores, with_lists};
+use super::extension::{Extracted, ExtractedFeature, cores, features, with_lists};
 use super::graph::Graph;
 use super::lines::SourceLines;
 use super::messages::{self, Message};
@@ -46,6 +46,8 @@ pub struct ComparedSide {
     pub(crate) facts: Option<ErrorRules>,
     /// The methods that left the core for extensions.
     pub(crate) cores: Vec<Extracted>,
+    /// The methods that extensions add to the side, or to a revision before it.
+    pub(crate) features: Vec<Extracted>,
     /// The methods of an extension, if the side is one.
     pub(crate) feature: Option<ExtractedFeature>,
 }
@@ -320,6 +322,7 @@ impl<'s> SideSources<'s> {
             label: label.to_owned(),
             schema,
             cores: cores(self.spec),
+            features: features(self.spec, rules_of),
             graph,
             messages,
             ..ComparedSide::default()

@@ -10,11 +10,10 @@ use serde_json::{Map, Value, json};
 use super::graph::{Graph, GraphRest, NodeId, NodeShape};
 use super::judge::{refused, valid};
 use super::kind::ChangeKind;
+use super::mentioned::Mentioned;
 use super::path::PathSegment;
 use super::row::Witness;
-use super::sample::{
-    Mentioned, anything, beside_limit, between_bounds, minimal, samples, variations, varied,
-};
+use super::sample::{anything, beside_limit, between_bounds, minimal, samples, variations, varied};
 use super::site::{DifferenceDetail, SchemaDifference};
 use super::variants::choices;
 use super::verdict::ComparedEnd;

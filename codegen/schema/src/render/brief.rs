@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 
 use serde::Serialize;
 
-use super::places::{holder, name, within};
+use super::places::{holder, limited, name, within};
 use super::themes::{ThemeChange, changes};
 use crate::diff::{
     ChangeKind, ChangeLevel, Diff, DiffRow, ExchangePart, Extracted, View, WirePath, bare, channel,
@@ -73,7 +73,7 @@ impl Head {
 pub fn brief(diff: &Diff) -> Vec<BriefLine> {
     let mut all: SortedMap<Head, Vec<(ChangeLevel, BriefItem)>> = SortedMap::new();
     let mut messages: SortedMap<(Head, &'static str), SortedSet<&str>> = SortedMap::new();
-    let mut extracted: SortedMap<&str, SortedSet<&str>> = SortedMap::new();
+    let mut extracted: SortedMap<(&str, &str), SortedSet<&str>> = SortedMap::new();
     let inputs = (diff.rows.iter()).filter(|row| row.kind == ChangeKind::MethodRechanneled);
     let inputs: SortedSet<&str> = inputs
         .flat_map(|row| row.paths.iter().map(|path| path.method.as_str()))
@@ -97,10 +97,14 @@ pub fn brief(diff: &Diff) -> Vec<BriefLine> {
             }
         };
         for path in change.main() {
-            let mut extensions = diff.extensions.iter();
-            let left = |of: &&Extracted| of.methods.contains(&path.method);
-            if let (Head::GONE, Some(of)) = (head, extensions.find(left)) {
-                let methods = extracted.entry(of.extension.as_str()).or_default();
+            let (features, way) = match head {
+                Head::GONE => (&*diff.extensions, "from the core to the extension"),
+                Head::NEW => (&*diff.taken_back, "to the core from the extension"),
+                _ => (&[][..], ""),
+            };
+            let has = |of: &&Extracted| of.methods.contains(&path.method);
+            if let Some(of) = features.iter().find(has) {
+                let methods = extracted.entry((way, &of.extension)).or_default();
                 methods.insert(&path.method);
                 continue;
             }
@@ -114,8 +118,8 @@ pub fn brief(diff: &Diff) -> Vec<BriefLine> {
             methods.insert(&path.method);
         }
     }
-    for (extension, methods) in extracted {
-        let after = format!("from the core to the extension {extension}");
+    for ((way, extension), methods) in extracted {
+        let after = format!("{way} {extension}");
         let item = BriefItem::new("", braced(&methods), after);
         let moved = all.entry(Head::MOVED).or_default();
         moved.push((ChangeLevel::Breaking, item));
@@ -296,7 +300,10 @@ fn items(change: &ThemeChange<'_>, inputs: &SortedSet<&str>) -> Vec<(Head, Brief
             })
             .to_owned(),
         ),
-        ChangeKind::ConstraintChanged => changed(format!("has {}", shape(&row.after))),
+        ChangeKind::ConstraintChanged => {
+            let after = format!("has {} {}", shape(&row.after), here());
+            one(Head::CHANGED, "", limited(row, &paths), after)
+        }
         ChangeKind::OpennessChanged => match only_values(&row.after) {
             Some(kind) => {
                 let after = format!("must be {kind} {}", here());

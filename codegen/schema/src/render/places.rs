@@ -19,6 +19,22 @@ pub(super) fn name(row: &DiffRow, paths: &[&WirePath]) -> String {
     }
 }
 
+/// Returns what a limit is of: a member by the way to it, or the message itself. The subject of such a change is its keyword.
+pub(super) fn limited(row: &DiffRow, paths: &[&WirePath]) -> String {
+    let ways: SortedSet<Vec<String>> = paths.iter().map(|path| way(path)).collect();
+    let leaves: SortedSet<Option<&String>> = ways.iter().map(|way| way.last()).collect();
+    match (leaves.first(), leaves.len(), ways.first()) {
+        (Some(None), 1, _) => "the message".to_owned(),
+        (Some(Some(_)), 1, Some(way)) if ways.len() == 1 => way.join("."),
+        (Some(Some(leaf)), 1, _) => held(leaf, paths),
+        // Members of several names have one definition.
+        _ => match row.places.first() {
+            Some(place) => place.new.clone(),
+            None => name(row, paths),
+        },
+    }
+}
+
 /// Returns a member with what holds it, where that is the same everywhere: `_meta.progressToken`.
 fn held(subject: &str, paths: &[&WirePath]) -> String {
     let holder = |path: &&WirePath| {

@@ -94,6 +94,29 @@ impl<'g> MemberLimits<'g> {
         limits
     }
 
+    /// Returns what the target asks of a member that it keeps as text and the source does not name; `None` if it names no
+    /// part of its value.
+    pub(super) fn own(
+        &self,
+        owner: &TypeDef,
+        member: &Member,
+        way: StepDirection,
+    ) -> Option<Limit> {
+        if !is_text(&member.ty) {
+            return None;
+        }
+        let [_, (graph, objects)] =
+            way.ends([0, 1].map(|side: usize| (self.graphs[side], &self.objects[side])));
+        let object = *objects.get(owner.pointer.as_str())?;
+        let node = graph.member(object, &member.wire)?.node;
+        let (parts, _) = graph.node(node).shape.object()?;
+        (!parts.is_empty()).then(|| Limit {
+            place: member.wire.clone(),
+            inside: Vec::new(),
+            asks: format!("it is {} in the target", line(graph, node, true)),
+        })
+    }
+
     /// Returns what differs at a member that both objects name, to the end or to where its own members have names: these are
     /// planned by themselves. The objects are known by the JSON pointers of their schemas, and the member by its name in
     /// each.

@@ -43,8 +43,8 @@ pub(super) enum ProposedRow {
     RenameMethod([String; 2]),
     /// A `[[method]]` with this action, in TOML, and the way on which the method is missing.
     Method(MethodSender, StepDirection, String),
-    /// An `[[error]]` with this code.
-    Error(i64),
+    /// An `[[error]]` with this code, below a comment that may be empty.
+    Error(i64, String),
     /// A line of `spec/errors.toml`.
     Listed(String),
 }
@@ -190,8 +190,8 @@ fn settle(
                     "[[method]]\nname = {name}\nsender = \"{sender}\"\nid = \"{id}\"\naction = {action}\n{tail}{example}"
                 )
             }
-            ProposedRow::Error(code) => format!(
-                "[[error]]\ncode = {code}\nid = \"error{code}\"\n{} = {{ code = -32603 }}\n{tail}{}",
+            ProposedRow::Error(code, comment) => format!(
+                "{comment}[[error]]\ncode = {code}\nid = \"error{code}\"\n{} = {{ code = -32603 }}\n{tail}{}",
                 way.unwrap_or(StepDirection::Down),
                 example("error", "", [(None, "", None)])
             ),

@@ -1,6 +1,7 @@
 //! What is compared of messages and results, and what a diff says where it cannot compare.
 
 use mcp_revisions_schema::diff::{ChangeKind, ChangeLevel, Diff, SideSources};
+use mcp_revisions_schema::render::brief::brief;
 use mcp_revisions_schema::render::{change_line, json};
 use mcp_revisions_schema::spec::sha256;
 use serde_json::json;
@@ -232,6 +233,28 @@ fn a_required_member_that_no_message_carries_is_a_note() {
     let is_told =
         |note: &String| note.contains("no message reaches") && note.contains("`Lonely` (`alone`)");
     assert!(diff.notes.iter().any(is_told), "{:?}", diff.notes);
+}
+
+#[test]
+fn a_limit_is_told_of_the_member_that_it_limits() {
+    for (steps, told) in [
+        (
+            "put Annotations/properties/priority/multipleOf 0.5",
+            "annotations.priority has multipleOf: 0.5 in ",
+        ),
+        (
+            "put ListToolsRequest/minProperties 5",
+            "the message has minProperties: 5 in tools/list",
+        ),
+        (
+            "put ListToolsResult/properties/tools/minItems 1",
+            "tools has minItems: 1 in tools/list",
+        ),
+    ] {
+        let [line] = brief(&after(steps)).try_into().unwrap();
+        let words = line.words(str::to_owned);
+        assert!(words.starts_with(told), "{words}");
+    }
 }
 
 #[test]

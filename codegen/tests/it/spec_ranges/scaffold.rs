@@ -1,10 +1,11 @@
 //! What is open after an import, and the stubs that are written for it.
 
 use crate::says;
-use mcp_revisions_schema::decision::Scope;
+use mcp_revisions_schema::decision::{Decision, Scope};
 use mcp_revisions_schema::open::{SpecGaps, Undocumented};
 
 use super::*;
+use crate::specs;
 
 /// The made-up spec with a revision of its own: walls shine, and may be praised, which nothing answers.
 fn opened() -> (SpecDirectory, SpecGaps) {
@@ -137,4 +138,45 @@ fn the_name_that_is_proposed_for_a_new_revision_is_no_name_of_another() {
     );
     let facts = directory.facts("new").unwrap();
     assert!(facts.contains(&"names/type/Vec".to_owned()), "{facts:?}");
+}
+
+/// A code that gave way to another one needs a conversion, which is a row to be filled in, as that of the other one is.
+#[test]
+fn a_code_that_ended_is_proposed_as_a_conversion() {
+    let latest = specs::latest(specs::spec());
+    let mut schema = latest.raw.clone();
+    let code = "/$defs/HeaderMismatchError/properties/error/allOf/1/properties/code/const";
+    let ended = schema.pointer(code).unwrap().clone();
+    *schema.pointer_mut(code).unwrap() = (-32030).into();
+    let mut directory = specs::directory();
+    let before = directory.files().clone();
+    let options = ImportOptions {
+        lifecycle: Some(latest.lifecycle),
+        ..new("2099-01-15")
+    };
+    directory
+        .import(&upstream(&schema.to_string()), &options)
+        .unwrap();
+    let open = SpecGaps::of(&directory.spec().unwrap());
+    directory.scaffold(&open).unwrap();
+    keeps_every_line(&directory, &before);
+    // What was written for all revisions is the new code only.
+    let errors = text_of(&directory, "errors.toml");
+    assert_eq!(errors.matches("# To decide").count(), 1, "{errors}");
+    let conversions = format!("shims/{}..2099-01-15.toml", latest.id);
+    let rows = text_of(&directory, &conversions);
+    says(rows, &format!("[[error]]\ncode = {ended}\n"));
+    says(rows, "up = { code = -32603 }\n");
+    says(rows, "[[error]]\ncode = -32030\n");
+
+    let mut files = directory.files().clone();
+    let text = files.get_mut(&conversions).unwrap();
+    *text = specs::filled(text).replace("{ error = \"\"", "{ error = \"tools/call\"");
+    let text = files.get_mut("errors.toml").unwrap();
+    *text = text.replace("meaning = \"\"", "meaning = \"A header differs.\"");
+    let filled = SpecGaps::of(&SpecDirectory::from_files(files).spec().unwrap());
+    assert!(filled.problems.is_empty(), "{:?}", filled.problems);
+    let of_pair =
+        |one: &&Decision| matches!(&one.scope, Scope::Pair(pair) if pair.new == options.revision);
+    assert_eq!(filled.decisions.iter().find(of_pair), None);
 }

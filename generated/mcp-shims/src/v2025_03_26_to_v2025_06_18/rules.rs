@@ -46,6 +46,13 @@ pub(crate) static OUTPUT_SCHEMA: Rule = Rule::new(
     )
     .losing(LossKind::Semantic);
 
+/// `output-schema-fits`
+pub(crate) static OUTPUT_SCHEMA_FITS: Rule = Rule::new(
+        "output-schema-fits",
+        "2025-03-26 has no output schemas, and one that is sent all the same may have any form. 2025-06-18 takes one of an object, and refuses the tool for any other",
+    )
+    .losing(LossKind::Cosmetic);
+
 /// `output-schema-mark`
 pub(crate) static OUTPUT_SCHEMA_MARK: Rule = Rule::new(
         "output-schema-mark",
@@ -112,6 +119,7 @@ pub(crate) const ALL: &[&Rule] = &[
     &LAST_MODIFIED,
     &META_ON_TYPES,
     &OUTPUT_SCHEMA,
+    &OUTPUT_SCHEMA_FITS,
     &OUTPUT_SCHEMA_MARK,
     &RESOURCE_LINK_BLOCK,
     &RESOURCE_TITLE,

@@ -233,15 +233,14 @@ pub(super) fn error_codes(
             if shared || rules.has_error(*code) {
                 continue;
             }
-            let row = match way {
-                // A method that peers still send is more often ended too early than gone.
-                StepDirection::Up => ProposedRow::Listed(format!(
-                    "# if it still sends the code: let the [[error]] with code = {code} hold for {}, with a later `until` or none;\n# if not, add an [[error]] with code = {code} to spec/{}\n",
-                    other.id,
-                    rules.pair(old.id, new.id).file()
-                )),
-                StepDirection::Down => ProposedRow::Error(*code),
-            };
+            // A code that peers still send is more often ended too early than gone.
+            let else_listed = (way == StepDirection::Up).then(|| {
+                format!(
+                    "# If {} still sends it, delete this row, and let the [[error]] with code = {code} of spec/errors.toml\n# hold for it, with a later `until` or none.\n",
+                    other.id
+                )
+            });
+            let row = ProposedRow::Error(*code, else_listed.unwrap_or_default());
             found.open(
                 format!("error {code}"),
                 Some(way),

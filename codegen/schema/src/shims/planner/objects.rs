@@ -1,8 +1,9 @@
 //! The plan of an object's members, and of those without a name in the schema.
 
+use super::super::limits::Limit;
 use super::super::open::{ProposedRow, UNDECIDED};
 use super::super::plan::{
-    ConversionBody, FieldPlan, Fitted, HookCall, ObjectPlan, RestPlan, ValueSource,
+    Adoption, ConversionBody, FieldPlan, Fitted, HookCall, ObjectPlan, RestPlan, ValueSource,
 };
 use super::super::rules::Action;
 use super::{Planner, hook};
@@ -55,7 +56,13 @@ impl<'m> Planner<'m> {
                     }
                     value
                 }
-                None => self.new_member(target, &place),
+                None => {
+                    let value = self.new_member(target, &place);
+                    if matches!(&value, ValueSource::Adopt(how) if *how != Adoption::Never) {
+                        fitted = self.limited_adoption(target, to_def, [from_key, to_key]);
+                    }
+                    value
+                }
             };
             fields.push(FieldPlan {
                 wire: target.wire.clone(),
@@ -117,18 +124,44 @@ impl<'m> Planner<'m> {
         defs: [Option<&TypeDef>; 2],
         [from_key, to_key]: [&str; 2],
     ) -> Vec<Fitted> {
-        let (rules, way, limits) = (self.rules, self.way, self.limits);
-        let (Some(limits), [Some(from), Some(to)]) = (limits, defs) else {
+        let (Some(limits), [Some(from), Some(to)]) = (self.limits, defs) else {
             return Vec::new();
         };
+        let tighter = limits.tighter([from, to], members, self.way);
+        let answer = "the value is passed on as it is, and may be refused by who receives it";
+        self.fitted(tighter, [from_key, to_key], answer)
+    }
+
+    /// Returns the limits of a member that only the target names, and what sees to an unknown member of that name: a hook of
+    /// its type, or the safe answer.
+    fn limited_adoption(
+        &mut self,
+        member: &Member,
+        def: Option<&TypeDef>,
+        keys: [&str; 2],
+    ) -> Vec<Fitted> {
+        let (Some(limits), Some(to)) = (self.limits, def) else {
+            return Vec::new();
+        };
+        let own = limits.own(to, member, self.way);
+        let answer = "an unknown member of that name is passed on as it is, and may be refused by who receives it";
+        self.fitted(own.into_iter().collect(), keys, answer)
+    }
+
+    /// Returns the hooks that see to limits; where there is none, the safe answer, which it notes.
+    fn fitted(
+        &mut self,
+        limits: Vec<Limit>,
+        [from_key, to_key]: [&str; 2],
+        answer: &str,
+    ) -> Vec<Fitted> {
+        let (rules, way) = (self.rules, self.way);
         let mut fitted = Vec::new();
-        for limit in limits.tighter([from, to], members, way) {
+        for limit in limits {
             let mut ids = rules.fit(from_key, &limit.place, way);
             ids.extend(rules.fit(to_key, &limit.place, way));
             if ids.is_empty() {
                 let row = ProposedRow::Covers([to_key.to_owned(), limit.place.clone()]);
-                let answer =
-                    "the value is passed on as it is, and may be refused by who receives it";
                 let place = format!("{to_key}.{}", limit.place);
                 self.notes(&place, &limit.asks, answer, row);
                 ids.insert(UNDECIDED.to_owned());

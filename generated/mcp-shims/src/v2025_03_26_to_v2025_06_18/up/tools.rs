@@ -6,6 +6,9 @@
 use mcp_2025_03_26 as old;
 use mcp_2025_06_18 as new;
 use mcp_convert::Context;
+use mcp_hooks::v2025_03_26_to_v2025_06_18 as hooks;
+
+use super::super::rules;
 
 use super::shared::content_block_up;
 
@@ -40,6 +43,11 @@ pub(crate) fn list_tools_result_up(
 
 /// `Tool` to `Tool`.
 pub(crate) fn tool_up(value: old::Tool, cx: &mut Context) -> new::Tool {
+    let mut value = value;
+    hooks::drop_unfit_output_schema(
+        &mut value,
+        &mut cx.under(&rules::OUTPUT_SCHEMA_FITS),
+    );
     let old::Tool { annotations, description, input_schema, name, mut extra } = value;
     new::Tool {
         meta: cx.adopt("_meta", &mut extra),

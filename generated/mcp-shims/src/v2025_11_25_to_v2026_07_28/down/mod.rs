@@ -16,6 +16,7 @@ mod tools;
 
 mcp_convert::steps! {
     "Annotations" => "Annotations" same;
+    "AnyResult" => "AnyResult" fallible shared::any_result_down;
     "AudioContent" => "AudioContent" exact shared::audio_content_down;
     "BlobResourceContents" => "BlobResourceContents" exact shared::blob_resource_contents_down;
     "BooleanSchema" => "BooleanSchema" same;

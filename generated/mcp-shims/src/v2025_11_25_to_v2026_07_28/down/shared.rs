@@ -10,6 +10,29 @@ use mcp_wire::Extra;
 
 use super::super::rules;
 
+/// `AnyResult` to `AnyResult`.
+pub(crate) fn any_result_down(
+    value: new::AnyResult,
+    cx: &mut Context,
+) -> Result<old::AnyResult, Stop> {
+    let new::AnyResult { meta, result_type, extra } = value;
+    if &*result_type != "complete" {
+        return Err(
+            cx
+                .reject(
+                    &rules::RESULT_TYPE,
+                    -32603,
+                    "a result of a type that revision 2025-11-25 does not have",
+                ),
+        );
+    }
+    Ok(old::AnyResult {
+        meta: meta
+            .and_then(|value| cx.prune("_meta", value, result_meta_object_to_map_down)),
+        extra,
+    })
+}
+
 /// `AudioContent` to `AudioContent`.
 pub(crate) fn audio_content_down(value: new::AudioContent) -> old::AudioContent {
     let new::AudioContent { annotations, data, meta, mime_type, extra } = value;

@@ -16,6 +16,7 @@ mod tools;
 
 mcp_convert::steps! {
     "Annotations" => "Annotations" same;
+    "AnyResult" => "AnyResult" fallible shared::any_result_up;
     "AudioContent" => "AudioContent" exact shared::audio_content_up;
     "BlobResourceContents" => "BlobResourceContents" exact shared::blob_resource_contents_up;
     "BooleanSchema" => "BooleanSchema" same;

@@ -10,6 +10,22 @@ use mcp_wire::Extra;
 
 use super::super::rules;
 
+/// `AnyResult` to `AnyResult`.
+pub(crate) fn any_result_up(
+    value: old::AnyResult,
+    cx: &mut Context,
+) -> Result<new::AnyResult, Stop> {
+    let old::AnyResult { meta, mut extra } = value;
+    Ok(new::AnyResult {
+        meta: meta.map(|value| cx.member("_meta", value, map_to_result_meta_object_up)),
+        result_type: {
+            cx.foreign("resultType", &mut extra);
+            cx.fill(&rules::RESULT_TYPE, "\"complete\"")?
+        },
+        extra,
+    })
+}
+
 /// `AudioContent` to `AudioContent`.
 pub(crate) fn audio_content_up(value: old::AudioContent) -> new::AudioContent {
     let old::AudioContent { annotations, data, meta, mime_type, extra } = value;
