@@ -20,6 +20,8 @@ use crate::replicas::{Balancer, RedisServer, SKIPPED};
 use crate::workspace::root;
 use table::{Expectations, Expected, Score, Scores};
 
+/// The file with the checks of a scenario.
+const CHECKS: &str = "checks.json";
 /// The package of the programs that the suite tries, and its server.
 const PROGRAMS: &str = "mcp-test-programs";
 const SERVER: &str = "conformance_server";
@@ -110,14 +112,13 @@ impl Suite {
             .arg(results)
             .output()
             .with_context(|| format!("cannot run {}", self.node.display()))?;
-        let written = std::fs::read_dir(results).with_context(|| {
+        let folders = check_folders(results).with_context(|| {
             let why = String::from_utf8_lossy(&output.stderr);
             format!("the suite has written nothing: {}", why.trim())
         })?;
         let mut scores = SortedMap::new();
-        for entry in written {
-            let entry = entry?;
-            let checks = entry.path().join("checks.json");
+        for folder in folders {
+            let checks = folder.join(CHECKS);
             let Ok(text) = std::fs::read_to_string(&checks) else {
                 continue;
             };
@@ -125,11 +126,25 @@ impl Suite {
             score
                 .count(&text)
                 .with_context(|| format!("cannot read {}", checks.display()))?;
-            let name = entry.file_name().to_string_lossy().into_owned();
-            scores.insert(name, score);
+            let name = folder.file_name().unwrap_or_default();
+            scores.insert(name.to_string_lossy().into_owned(), score);
         }
         Ok((output, scores))
     }
+}
+
+/// Returns the folders of the checks of a run: a scenario with a slash in its name has its folder in another one.
+fn check_folders(results: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut folders = Vec::new();
+    for entry in std::fs::read_dir(results)? {
+        let folder = entry?.path();
+        if folder.is_dir() && !folder.join(CHECKS).exists() {
+            folders.extend(check_folders(&folder)?);
+        } else {
+            folders.push(folder);
+        }
+    }
+    Ok(folders)
 }
 
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<CommandOutcome> {
