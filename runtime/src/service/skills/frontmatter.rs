@@ -63,32 +63,3 @@ fn between_fences(file: &str) -> Result<&str, String> {
     }
     Err("the YAML at its start has no end: a line `---` is expected after it".to_owned())
 }
-
-/// Returns the first field by which two frontmatters differ; numbers are compared by value.
-pub(in crate::service) fn difference(
-    one: &FrontmatterObject,
-    other: &FrontmatterObject,
-) -> Option<String> {
-    let differs = |field: &&String| match (one.get(*field), other.get(*field)) {
-        (Some(one), Some(other)) => !is_same(one, other),
-        _ => true,
-    };
-    one.keys().chain(other.keys()).find(differs).cloned()
-}
-
-fn is_same(one: &Value, other: &Value) -> bool {
-    match (one, other) {
-        (Value::Number(one), Value::Number(other)) => {
-            one == other || one.as_f64().is_some_and(|one| Some(one) == other.as_f64())
-        }
-        (Value::Array(one), Value::Array(other)) => {
-            one.len() == other.len()
-                && one
-                    .iter()
-                    .zip(other)
-                    .all(|(one, other)| is_same(one, other))
-        }
-        (Value::Object(one), Value::Object(other)) => difference(one, other).is_none(),
-        _ => one == other,
-    }
-}
