@@ -7,14 +7,12 @@ use mcp_revisions_core::errors::shortened;
 use mcp_revisions_core::extensions::skills as ext;
 use mcp_revisions_core::latest::{self as mcp, CallServer as _};
 use mcp_wire::{Json, Request as _};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::Client;
 use super::lists::Cursors;
 use crate::service::Error;
-use crate::service::skills::{
-    FrontmatterObject, SKILL_BYTES, SKILL_FILE, SKILL_FILES, digest_of, frontmatter_of,
-};
+use crate::service::skills::{SKILL_BYTES, SKILL_FILE, SKILL_FILES, digest_of, frontmatter_of};
 
 /// Why a skill, or a file of it, cannot be used.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -340,7 +338,7 @@ fn name_in(skill: &str) -> Option<&str> {
 }
 
 /// Returns the first field by which two frontmatters differ; numbers are compared by value.
-fn difference(one: &FrontmatterObject, other: &FrontmatterObject) -> Option<String> {
+fn difference(one: &Map<String, Value>, other: &Map<String, Value>) -> Option<String> {
     let differs = |field: &&String| match (one.get(*field), other.get(*field)) {
         (Some(one), Some(other)) => !is_same(one, other),
         _ => true,

@@ -4,9 +4,6 @@ use serde_json::{Map, Value};
 
 use super::yaml;
 
-/// The fields of a frontmatter.
-pub(in crate::service) type FrontmatterObject = Map<String, Value>;
-
 /// The line before and after the YAML.
 const FENCE: &str = "---";
 /// Maximum number of bytes of the YAML.
@@ -16,7 +13,7 @@ const YAML_BYTES: usize = 64 << 10;
 ///
 /// # Errors
 /// Returns what is wrong with it: no fences, no valid YAML, a value that JSON does not have, no name or no description.
-pub(in crate::service) fn frontmatter_of(text: &str) -> Result<FrontmatterObject, String> {
+pub(in crate::service) fn frontmatter_of(text: &str) -> Result<Map<String, Value>, String> {
     let Value::Object(fields) = yaml::read(between_fences(text)?)? else {
         return Err(
             "the YAML at its start is no mapping: expected `name:` and `description:`".to_owned(),

@@ -5,7 +5,7 @@ mod yaml;
 
 use hmac_sha256::Hash;
 
-pub(super) use frontmatter::{FrontmatterObject, frontmatter_of};
+pub(super) use frontmatter::frontmatter_of;
 
 /// The file of a skill that has its instructions, with the name by which the URI of a skill ends.
 pub(super) const SKILL_FILE: &str = "SKILL.md";
