@@ -55,8 +55,8 @@ impl Mentioned {
             ("const" | "default", value) => self.values.push(value.clone()),
             ("enum", Value::Array(values)) => self.values.extend(values.iter().take(16).cloned()),
             ("required", Value::Array(names)) => {
-                let names = names.iter().filter_map(Value::as_str);
-                self.names.extend(names.take(16).map(str::to_owned));
+                let texts = names.iter().filter_map(Value::as_str);
+                self.names.extend(texts.take(16).map(str::to_owned));
             }
             ("dependentRequired", Value::Object(needed)) => {
                 for (name, needed) in needed {
@@ -92,16 +92,16 @@ impl Mentioned {
                 | "maxContains",
                 bound,
             ) => {
-                let bound = bound.as_u64().filter(|bound| *bound < 128);
-                if let Some(bound) = bound.and_then(|bound| usize::try_from(bound).ok()) {
+                let small = bound.as_u64().filter(|count| *count < 128);
+                if let Some(count) = small.and_then(|count| usize::try_from(count).ok()) {
                     self.counts
-                        .extend([bound.saturating_sub(1), bound, bound + 1]);
+                        .extend([count.saturating_sub(1), count, count + 1]);
                 }
             }
             ("type", kinds) => {
                 let one = std::slice::from_ref(kinds);
-                let kinds = kinds.as_array().map_or(one, Vec::as_slice).iter();
-                for kind in kinds.filter_map(|kind| JsonType::from_name(kind.as_str()?)) {
+                let listed = kinds.as_array().map_or(one, Vec::as_slice).iter();
+                for kind in listed.filter_map(|kind| JsonType::from_name(kind.as_str()?)) {
                     self.values
                         .extend(scalar(kind, &SortedMap::new()).into_iter().take(2));
                 }
