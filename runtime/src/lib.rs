@@ -57,11 +57,11 @@
 //! | `redis` | sessions shared by several replicas of a server through Redis; implies `server-http` |
 //! | `redis-tls` | `redis`, also over TLS (`rediss://`) |
 //! | `router` | servers made of functions: tools, resources, prompts, completions; implies `server-stdio` |
-//! | `ext-tasks` | a server's tasks, in the core of 2025-11-25 and as an extension: `Router::as_task`; the types of the extension |
+//! | `ext-tasks` | tasks, in the core of 2025-11-25 and as an extension: `Router::as_task` of a server, and clients that wait for the result of a task; the types of the extension |
 //! | `skills` | a server's skills: `Router::skills`; a client that verifies what it reads of them: `Client::load_skill`; implies `ext-skills` |
 //! | `ext-apps`, `ext-skills`, `ext-tasks-draft` | types of other extensions, and of their drafts; `extensions` brings all |
 //! | `schemars` | JSON schemas of the arguments and results of these functions, and forms for elicitation |
-//! | `client` | clients over any two streams of bytes; implies `ext-tasks`, because a client looks after the tasks of any server |
+//! | `client` | clients over any two streams of bytes |
 //! | `client-stdio` | clients that start their server |
 //! | `client-http`, `client-tls` | clients over streamable HTTP, and over `https` |
 //! | `client-auth` | clients that sign in to their server by OAuth |

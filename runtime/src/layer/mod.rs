@@ -103,14 +103,6 @@ impl LayerMessage {
         self
     }
 
-    /// Sets the client of the call, and its session.
-    #[cfg(any(feature = "server-http", feature = "server-stdio"))]
-    pub(crate) fn of_client(mut self, peer: Option<Peer>, session: Session) -> Self {
-        self.peer = peer;
-        self.session = Some(session);
-        self
-    }
-
     /// Returns the direction of the message: from the client to the server, or back.
     #[must_use]
     pub fn direction(&self) -> Direction {
@@ -161,21 +153,6 @@ impl LayerMessage {
     #[must_use]
     pub fn caller(&self) -> Option<&Caller> {
         self.caller.as_deref()
-    }
-
-    /// Returns the client of the call that the message is, or belongs to, with its HTTP headers and extensions; `None` for
-    /// messages of no call, and at a client. Messages that it sends pass no layer.
-    #[cfg(any(feature = "server-http", feature = "server-stdio"))]
-    #[must_use]
-    pub fn peer(&self) -> Option<&Peer> {
-        self.peer.as_ref()
-    }
-
-    /// Returns the session of the client, with its owner; `None` at a client. Messages that it sends pass no layer.
-    #[cfg(any(feature = "server-http", feature = "server-stdio"))]
-    #[must_use]
-    pub fn session(&self) -> Option<&Session> {
-        self.session.as_ref()
     }
 
     /// Passes the message on: to the next layer, then to the handler or to the peer. Returns the result of a request, and `{}`

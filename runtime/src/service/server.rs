@@ -1,5 +1,12 @@
 //! A server made of typed handlers, which implement the `ServerHandlers` of a revision.
 
+#[cfg(feature = "server-http")]
+mod http;
+#[cfg(feature = "router")]
+mod router;
+#[cfg(feature = "server-stdio")]
+mod stdio;
+
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -11,7 +18,7 @@ use super::capabilities::{of_server, promised};
 use super::custom::Custom;
 use super::params::params_meant;
 use super::{Error, RequestContext};
-use crate::layer::{LayerMessage, LayeredHandler, Layers};
+use crate::layer::{LayerMessage, Layers};
 use crate::serve::{Budget, Handler, Peer, Permit, Session, Share};
 use crate::transport::panics::guarded;
 use crate::transport::spawn::{Boxed, boxed, spawn};
@@ -79,14 +86,6 @@ impl<App: Spoken> Server<App> {
     #[must_use]
     pub fn with_capabilities(mut self, capabilities: &impl Encode) -> Self {
         self.capabilities = Some(Json::of(capabilities));
-        self
-    }
-
-    /// These capabilities, unless others are said already.
-    #[cfg(feature = "router")]
-    pub(super) fn or_capabilities(mut self, capabilities: &impl Encode) -> Self {
-        self.capabilities
-            .get_or_insert_with(|| Json::of(capabilities));
         self
     }
 
@@ -260,13 +259,6 @@ impl<App: Spoken> McpServer<App> {
         self
     }
 
-    /// Adds the layers of a router.
-    #[cfg(feature = "router")]
-    pub(super) fn with_layers(mut self, layers: &Layers) -> Self {
-        self.layers.append(layers);
-        self
-    }
-
     /// Sets the limits [default: [`Limits::default`]].
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
@@ -347,90 +339,6 @@ impl<App: Spoken> McpServer<App> {
         self.server = self.server.with_other_methods();
         self.handlers.custom.add_notification(method, handler);
         self
-    }
-
-    /// Serves standard input and output until the input ends and all requests are answered.
-    ///
-    /// # Errors
-    /// Returns an error if the input cannot be read, or the output cannot be written.
-    #[cfg(feature = "server-stdio")]
-    pub async fn stdio(self) -> std::io::Result<()> {
-        let handlers = LayeredHandler::within(self.handlers, self.layers);
-        crate::stdio::serve(self.server, handlers).await
-    }
-
-    /// Serves standard input and output until `stop` ends, such as `async { let _ = tokio::signal::ctrl_c().await; }`, or the
-    /// input does. Requests that came before are answered; then this returns, and the process can end.
-    ///
-    /// # Errors
-    /// As [`stdio`](Self::stdio).
-    #[cfg(feature = "server-stdio")]
-    pub async fn stdio_until(self, stop: impl Future<Output = ()> + Send) -> std::io::Result<()> {
-        let handlers = LayeredHandler::within(self.handlers, self.layers);
-        crate::stdio::serve_until(self.server, handlers, stop).await
-    }
-
-    /// Serves any two streams of bytes, one message per line.
-    ///
-    /// # Errors
-    /// As [`stdio`](Self::stdio).
-    #[cfg(feature = "server-stdio")]
-    pub async fn lines(
-        self,
-        input: impl tokio::io::AsyncRead + Unpin + Send,
-        output: impl tokio::io::AsyncWrite + Unpin + Send + 'static,
-    ) -> std::io::Result<()> {
-        let handlers = LayeredHandler::within(self.handlers, self.layers);
-        crate::stdio::serve_on(self.server, handlers, input, output).await
-    }
-
-    /// Allows one more name of this server over HTTP, such as `mcp.example.com`; see
-    /// [`Options::allow_host`](crate::http::Options::allow_host). Loopback names are allowed anyway.
-    #[cfg(feature = "server-http")]
-    #[must_use]
-    pub fn allow_host(mut self, host: impl Into<String>) -> Self {
-        self.http = self.http.allow_host(host);
-        self
-    }
-
-    /// Allows one more origin whose pages may send requests over HTTP, such as `https://app.example.com`; see
-    /// [`Options::allow_origin`](crate::http::Options::allow_origin). Loopback origins are allowed anyway.
-    #[cfg(feature = "server-http")]
-    #[must_use]
-    pub fn allow_origin(mut self, origin: impl Into<String>) -> Self {
-        self.http = self.http.allow_origin(origin);
-        self
-    }
-
-    /// Serves streamable HTTP on an address, for ever: `("127.0.0.1", 8080)` is reached from this machine only. To be
-    /// reached from others, take an address like `("0.0.0.0", 8080)`, and [allow](Self::allow_host) the names of the server.
-    ///
-    /// # Errors
-    /// Returns an error if the address cannot be bound; see [`http::bind`](crate::http::bind).
-    #[cfg(feature = "server-http")]
-    pub async fn http(self, address: impl tokio::net::ToSocketAddrs) -> std::io::Result<()> {
-        let listener = crate::http::bind(address).await?;
-        crate::http::serve(
-            listener,
-            self.into_http_service(crate::http::Options::default()),
-        )
-        .await;
-        Ok(())
-    }
-
-    /// Takes the tools of a `tools/list` result as those of every caller.
-    #[cfg(all(feature = "router", feature = "server-http"))]
-    pub(super) fn with_known_tools(mut self, page: &Json) -> Self {
-        self.http = self.http.with_known_tools(page);
-        self
-    }
-
-    /// Returns a tower service, for axum, hyper, and layers. Hosts and origins that were allowed here are allowed there, too.
-    #[cfg(feature = "server-http")]
-    #[must_use]
-    pub fn into_http_service(self, options: crate::http::Options) -> crate::http::Service {
-        let handlers = LayeredHandler::within(self.handlers, self.layers);
-        crate::http::Service::with_options(self.server, handlers, options.allowing(&self.http))
     }
 }
 

@@ -6,6 +6,15 @@ pub mod client;
 pub mod http;
 #[cfg(any(feature = "client", feature = "server-stdio"))]
 mod line;
+#[cfg_attr(
+    not(all(feature = "client", feature = "redis")),
+    allow(
+        dead_code,
+        unreachable_pub,
+        unused_imports,
+        reason = "each role reports a part of it"
+    )
+)]
 pub(crate) mod observe;
 pub(crate) mod panics;
 #[cfg_attr(

@@ -55,8 +55,13 @@ impl Mentioned {
             ("const" | "default", value) => self.values.push(value.clone()),
             ("enum", Value::Array(values)) => self.values.extend(values.iter().take(16).cloned()),
             ("required", Value::Array(names)) => {
-                let texts = names.iter().filter_map(Value::as_str);
-                self.names.extend(texts.take(16).map(str::to_owned));
+                self.names.extend(
+                    names
+                        .iter()
+                        .filter_map(Value::as_str)
+                        .take(16)
+                        .map(str::to_owned),
+                );
             }
             ("dependentRequired", Value::Object(needed)) => {
                 for (name, needed) in needed {
@@ -92,16 +97,20 @@ impl Mentioned {
                 | "maxContains",
                 bound,
             ) => {
-                let small = bound.as_u64().filter(|count| *count < 128);
-                if let Some(count) = small.and_then(|count| usize::try_from(count).ok()) {
+                let small = bound.as_u64().filter(|bound| *bound < 128);
+                if let Some(small) = small.and_then(|small| usize::try_from(small).ok()) {
                     self.counts
-                        .extend([count.saturating_sub(1), count, count + 1]);
+                        .extend([small.saturating_sub(1), small, small + 1]);
                 }
             }
             ("type", kinds) => {
                 let one = std::slice::from_ref(kinds);
-                let listed = kinds.as_array().map_or(one, Vec::as_slice).iter();
-                for kind in listed.filter_map(|kind| JsonType::from_name(kind.as_str()?)) {
+                for kind in kinds
+                    .as_array()
+                    .map_or(one, Vec::as_slice)
+                    .iter()
+                    .filter_map(|kind| JsonType::from_name(kind.as_str()?))
+                {
                     self.values
                         .extend(scalar(kind, &SortedMap::new()).into_iter().take(2));
                 }

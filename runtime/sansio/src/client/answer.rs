@@ -16,7 +16,7 @@ use crate::errors::UNSUPPORTED_PROTOCOL_VERSION;
 use crate::lost::Stopped;
 use crate::negotiate::lifecycle::{Evidence, choose, supported};
 use crate::quote::shown;
-use crate::tasks::{Form, RESULT_TYPE, plain_tools};
+use crate::tasks::plain::{has_core_tasks, plain_tools};
 use crate::translate::TextDirection;
 use crate::unread;
 use crate::{Answer, Connection, Event, Exchange, Failure, Ignored, MendedMessage, Output};
@@ -308,7 +308,7 @@ impl Connection<Client> {
                 .map(|kind| kind.read::<String>());
             match kind.as_ref().map(|kind| kind.as_deref()) {
                 Some(Ok("complete")) => {}
-                Some(Ok(RESULT_TYPE)) if self.hands_on_task(&request, revision) => {}
+                Some(Ok(kind)) if self.hands_on_kind(kind, &request, revision) => {}
                 Some(Ok("input_required"))
                     if request.ask.takes_questions
                         && may_ask_back(method)
@@ -346,7 +346,7 @@ impl Connection<Client> {
         };
         let result = learned.as_ref().unwrap_or(result);
         let plain = match method.as_str() {
-            methods::TOOLS_LIST if Form::of(self.role.app()) != Form::of(revision) => {
+            methods::TOOLS_LIST if !have_same_tasks(self.role.app(), revision) => {
                 plain_tools(result)
             }
             _ => None,
@@ -455,4 +455,16 @@ fn complete(result: &Json) -> Option<Json> {
     let mut members: Map<Json> = result.read().ok()?;
     members.insert("resultType", Json::of("complete"));
     Some(Json::of(&members))
+}
+
+/// Returns whether peers of two revisions have tasks in the same form, or both in none.
+fn have_same_tasks(one: Revision, other: Revision) -> bool {
+    let form = |revision: Revision| {
+        let is_core = has_core_tasks(revision);
+        [
+            is_core,
+            !is_core && revision.lifecycle() == Lifecycle::PerRequest,
+        ]
+    };
+    form(one) == form(other)
 }

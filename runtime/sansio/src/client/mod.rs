@@ -39,6 +39,10 @@ mod options;
 mod output;
 pub(super) mod peer;
 mod post;
+#[cfg_attr(
+    not(feature = "ext-tasks"),
+    allow(dead_code, reason = "some requests and answers are of tasks")
+)]
 pub(super) mod requests;
 mod send;
 pub(super) mod session;

@@ -9,9 +9,7 @@ use mcp_wire::Json;
 
 use crate::Limits;
 use crate::Profile;
-use crate::json::with_members;
-use crate::tasks::EXTENSION;
-use crate::translate::no_params;
+use crate::tasks::client::with_extension;
 use mcp_revisions_core::RevisionSet;
 
 /// Time that a server has to start unless the options say otherwise: packages and container images may be downloaded.
@@ -80,6 +78,7 @@ impl Options {
 
     /// Takes tasks in the place of results: declares the extension to servers of a per-request revision, asks others for a
     /// task where a tool runs no other way, and looks at a task until the call has its result.
+    #[cfg(feature = "ext-tasks")]
     #[must_use]
     pub fn with_tasks(self) -> Self {
         Self {
@@ -92,6 +91,7 @@ impl Options {
     /// Takes tasks as [`with_tasks`](Self::with_tasks) does, but declares the extension only in requests
     /// [that prefer a task](super::OutgoingRequest::with_task_preferred), and again in one that the server refuses without it:
     /// a server may run a tool as a task that sends progress otherwise.
+    #[cfg(feature = "ext-tasks")]
     #[must_use]
     pub fn with_tasks_on_request(self) -> Self {
         Self {
@@ -105,14 +105,7 @@ impl Options {
         if !self.declares_tasks {
             return capabilities;
         }
-        Self::extended(&capabilities)
-    }
-
-    /// Capabilities with the extension for tasks.
-    pub(crate) fn extended(capabilities: &Json) -> Json {
-        let extensions = capabilities.get("extensions").unwrap_or_else(no_params);
-        let extensions = with_members(&extensions, &[(EXTENSION, Some(no_params()))]);
-        with_members(capabilities, &[("extensions", Some(extensions))])
+        with_extension(&capabilities)
     }
 
     /// Sets the revisions that it may speak. Default: all.

@@ -12,7 +12,6 @@ use crate::ask::own_id;
 use crate::json::object;
 use crate::lost::Stopped;
 use crate::quote::quotable;
-use crate::tasks::NOTIFICATIONS_TASKS;
 use crate::translate::{TextDirection, no_params};
 use crate::{
     Answer, Caller, Cancelled, Connection, CustomNotification, Event, Exchange, Fate, Ignored,
@@ -238,7 +237,7 @@ impl Connection<Client> {
             }
         }
         let object = params.unwrap_or_else(no_params);
-        let is_of_call = method == NOTIFICATIONS_TASKS && self.told_of_task(&object, now);
+        let is_of_call = self.told_of_task(method, &object, now);
         if self.is_other(method, revision) {
             return self.tell(Event::CustomNotification(CustomNotification {
                 method: method.to_owned(),

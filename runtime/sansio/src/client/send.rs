@@ -16,7 +16,7 @@ use crate::errors;
 use crate::events::cancelled;
 use crate::lost::Translated;
 use crate::params;
-use crate::tasks::Form;
+use crate::tasks::client::is_of_extension;
 use crate::translate::{TextDirection, no_params};
 use crate::{
     Answer, Connection, Exchange, Failure, Fate, OutgoingRequest, Output, Profile, SendOutcome, To,
@@ -108,8 +108,7 @@ impl Connection<Client> {
     /// Returns whether messages of a method pass between the application and a server of this revision as they are.
     pub(crate) fn is_other(&self, method: &str, peer: Revision) -> bool {
         // Requests of the extension have names that a revision has for others.
-        let app = Form::of(self.role.app());
-        let is_of_extension = app == Some(Form::Extension) && Form::Extension.has(method);
+        let is_of_extension = is_of_extension(self.role.app(), method);
         self.role.options.takes_others
             && (is_of_extension || self.role.translator.passes_as_is(method, Some(peer)))
     }
@@ -275,17 +274,6 @@ impl Connection<Client> {
         behalf: Option<&Profile>,
     ) -> Option<Json> {
         stamped(params, self.claim(revision, None, behalf), None)
-    }
-
-    /// Returns the same for a request about a task.
-    pub(crate) fn stamped_of_task(
-        &self,
-        params: Option<Json>,
-        revision: Revision,
-        behalf: Option<&Profile>,
-    ) -> Option<Json> {
-        let claim = self.claim(revision, None, behalf).map(Claim::of_task);
-        stamped(params, claim, None)
     }
 
     /// Sends a notification, in the words of the application's revision.

@@ -3,7 +3,7 @@
 use mcp_revisions_core::{Lifecycle, ProtocolHeader, Revision};
 use mcp_wire::Json;
 
-use super::Options;
+use crate::tasks::client::with_extension;
 use crate::translate::no_params;
 use mcp_revisions_core::headers::named_by;
 use mcp_wire::meta::{
@@ -23,7 +23,7 @@ impl Claim {
     /// Returns the claim of a client that takes a task.
     pub(crate) fn of_task(self) -> Self {
         Self {
-            capabilities: Options::extended(&self.capabilities),
+            capabilities: with_extension(&self.capabilities),
             ..self
         }
     }

@@ -4,7 +4,7 @@ use mcp_revisions_core::Revision;
 use mcp_wire::Json;
 
 use super::Server;
-use crate::tasks::{has_core_tasks, plain_tools};
+use crate::tasks::plain::{has_core_tasks, plain_tools};
 use mcp_revisions_core::methods;
 
 impl Server {

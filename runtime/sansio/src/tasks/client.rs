@@ -7,16 +7,21 @@ use std::time::Duration;
 use mcp_revisions_core::Revision;
 use mcp_wire::{ErrorObject, Integer, Json};
 
-use super::{Form, RELATED_TASK, RESULT_TYPE, TASKS_UPDATE, TaskStatus, declares_extension};
+use super::{
+    EXTENSION, Form, NOTIFICATIONS_TASKS, RELATED_TASK, RESULT_TYPE, TASKS_UPDATE, TaskStatus,
+    declares_extension,
+};
 use crate::client::Client;
 use crate::client::peer::named;
 use crate::client::requests::{Called, Look, RequestPurpose, TaskStage, Waiting};
-use crate::client::stamp::may_name;
+use crate::client::stamp::{Claim, may_name, stamped};
 use crate::errors;
 use crate::json::{declares, object, with_members};
 use crate::numbered::Numbered;
 use crate::translate::no_params;
-use crate::{Answer, Connection, Event, Failure, InputRequired, Question, Retry, TaskState, Token};
+use crate::{
+    Answer, Connection, Event, Failure, InputRequired, Profile, Question, Retry, TaskState, Token,
+};
 use mcp_revisions_core::headers::TASK_ID;
 use mcp_revisions_core::methods;
 
@@ -135,7 +140,7 @@ impl Connection<Client> {
     }
 
     /// Returns whether the application looks after the task of a call itself.
-    pub(crate) fn hands_on_task(&self, request: &Waiting, revision: Revision) -> bool {
+    fn hands_on_task(&self, request: &Waiting, revision: Revision) -> bool {
         let declares = || {
             let behalf = request.ask.behalf.as_deref();
             declares_extension(behalf.unwrap_or(&self.role.options.profile).capabilities())
@@ -146,6 +151,11 @@ impl Connection<Client> {
             None => false,
         };
         request.ask.takes_task && has_tasks && revision.same_types(self.role.app())
+    }
+
+    /// Returns whether a result of this kind is a task that the application looks after itself.
+    pub(crate) fn hands_on_kind(&self, kind: &str, request: &Waiting, revision: Revision) -> bool {
+        kind == RESULT_TYPE && self.hands_on_task(request, revision)
     }
 
     /// Looks after a task from now on.
@@ -217,6 +227,17 @@ impl Connection<Client> {
         self.post_request(method, params, revision, purpose);
     }
 
+    /// Returns params with what every request about a task says.
+    fn stamped_of_task(
+        &self,
+        params: Option<Json>,
+        revision: Revision,
+        behalf: Option<&Profile>,
+    ) -> Option<Json> {
+        let claim = self.claim(revision, None, behalf).map(Claim::of_task);
+        stamped(params, claim, None)
+    }
+
     /// Takes the server's answer about a task.
     pub(crate) fn looked_at_task(
         &mut self,
@@ -269,8 +290,11 @@ impl Connection<Client> {
         }
     }
 
-    /// Takes what a stream tells of a task as what a look at it finds. Returns whether it is the task of a call.
-    pub(crate) fn told_of_task(&mut self, task: &Json, now: Duration) -> bool {
+    /// Takes what a notification tells of a task as what a look at it finds. Returns whether it is the task of a call.
+    pub(crate) fn told_of_task(&mut self, method: &str, task: &Json, now: Duration) -> bool {
+        if method != NOTIFICATIONS_TASKS {
+            return false;
+        }
         let id = task.read_member::<String>(TASK_ID);
         let is_it = |poll: &Poll| poll.form == Form::Extension && id.as_ref() == Some(&poll.id);
         let open = self.state.polls.open.iter();
@@ -537,6 +561,18 @@ impl Connection<Client> {
             &[("task", Some(no_params()))],
         ))
     }
+}
+
+/// Returns whether a method is one of the extension, for an application that has tasks in that form.
+pub(crate) fn is_of_extension(app: Revision, method: &str) -> bool {
+    Form::of(app) == Some(Form::Extension) && Form::Extension.has(method)
+}
+
+/// Returns capabilities with the extension for tasks.
+pub(crate) fn with_extension(capabilities: &Json) -> Json {
+    let extensions = capabilities.get("extensions").unwrap_or_else(no_params);
+    let extensions = with_members(&extensions, &[(EXTENSION, Some(no_params()))]);
+    with_members(capabilities, &[("extensions", Some(extensions))])
 }
 
 /// Returns how often a server wants a task looked at, within reason.

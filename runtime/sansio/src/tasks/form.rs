@@ -4,7 +4,7 @@ use mcp_revisions_core::extensions::tasks as extension;
 use mcp_revisions_core::{Lifecycle, Revision};
 use mcp_wire::{Json, Notification, Request};
 
-use super::has_core_tasks;
+use super::plain::has_core_tasks;
 use crate::json::declares;
 use mcp_revisions_core::methods;
 

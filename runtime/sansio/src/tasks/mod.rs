@@ -4,11 +4,14 @@
 //! that twice: in the core of a revision, where the client asks for a task, and as an extension, where the server decides.
 //! A server keeps each task in the application's revision, and converts it for each of its readers.
 
-#[cfg(feature = "client")]
+#[cfg(all(feature = "client", feature = "ext-tasks"))]
+pub(crate) mod client;
+#[cfg(all(feature = "client", not(feature = "ext-tasks")))]
+#[path = "without_client.rs"]
 pub(crate) mod client;
 #[cfg(feature = "ext-tasks")]
 mod form;
-mod plain;
+pub(crate) mod plain;
 #[cfg(all(feature = "server", feature = "ext-tasks"))]
 pub mod server;
 #[cfg(all(feature = "server", not(feature = "ext-tasks")))]
@@ -18,5 +21,4 @@ mod status;
 
 #[cfg(feature = "ext-tasks")]
 pub use form::*;
-pub(crate) use plain::{has_core_tasks, plain_tools};
 pub use status::TaskStatus;

@@ -239,7 +239,7 @@ impl<App: Spoken> Client<App> {
     /// Returns a client whose calls pass the task that a server makes of them to `tell`, each time that they look at it.
     ///
     /// A call of a tool returns its result in any case, and a call that is dropped cancels its task. The id of the task is
-    /// for [`resume_task`](Self::resume_task).
+    /// for [`resume_task`](Self::resume_task). Without feature `ext-tasks` no call becomes a task.
     #[must_use]
     pub fn on_task(&self, tell: impl Fn(TaskState) + Send + Sync + 'static) -> Self {
         self.calling(|how| how.task = Some(Arc::new(tell)))
@@ -249,7 +249,7 @@ impl<App: Spoken> Client<App> {
     /// can have it by the id that [`on_task`](Self::on_task) gave, as long as the server keeps the task.
     ///
     /// # Errors
-    /// As the call itself.
+    /// As the call itself; without feature `ext-tasks`, that the client takes no tasks.
     pub async fn resume_task<T: mcp_wire::Decode>(
         &self,
         id: impl Into<String>,

@@ -49,10 +49,13 @@ impl<App: Spoken> ClientBuilder<App, ()> {
     pub(super) fn of(info: &impl Encode) -> Self {
         // The transport is not known yet, nor are the methods of its handlers.
         let profile = Profile::new(info, &JsonObject::new());
+        let options = Options::new(Channel::Stdio, profile);
+        #[cfg(feature = "ext-tasks")]
+        let options = options.with_tasks();
         let told = ClientSettings {
             info: Json::of(info),
             capabilities: None,
-            options: Options::new(Channel::Stdio, profile).with_tasks(),
+            options,
             on_loss: LossHook::default(),
             on_mistake: MistakeHook::default(),
             layers: Layers::default(),
@@ -145,7 +148,7 @@ impl<App: Spoken, H> ClientBuilder<App, H> {
         self
     }
 
-    /// Does not take tasks [default: they are taken]. A server then answers each call with its result, and refuses tools that
+    /// Does not take tasks [default: they are taken, with feature `ext-tasks`]. A server then answers each call with its result, and refuses tools that
     /// only run as tasks.
     pub fn without_tasks(mut self) -> Self {
         self.told.options.takes_tasks = false;

@@ -15,10 +15,13 @@ use tokio::io::BufReader;
 use tokio::process::{Child as Process, Command};
 use tokio::task::JoinHandle;
 
+use super::RunningTransport;
+use super::incoming::Incoming;
 use super::lines::Lines;
 use crate::transport::line::read_line;
-use crate::transport::spawn::spawn;
+use crate::transport::spawn::{Boxed, boxed, spawn};
 use mcp_revisions_core::errors::shortened;
+use mcp_revisions_sansio::client::Post;
 
 /// Time that a process has to end by itself once its input is closed.
 const GRACE: Duration = Duration::from_secs(2);
@@ -291,5 +294,39 @@ impl ServerProcess {
         group.process.kill().await?;
         let why = format!("the server did not end within {grace:?}, and was killed");
         Err(io::Error::new(io::ErrorKind::TimedOut, why))
+    }
+}
+
+impl RunningTransport for ServerProcess {
+    fn send(&mut self, post: Post) {
+        self.lines.send(post);
+    }
+
+    fn has_room(&self) -> bool {
+        self.lines.has_room()
+    }
+
+    fn room(&self) -> Boxed<'static, ()> {
+        boxed(self.lines.room())
+    }
+
+    fn restart(&mut self) -> bool {
+        self.restart()
+    }
+
+    fn outlives_its_end(&self) -> bool {
+        self.outlives_its_end()
+    }
+
+    fn next(&mut self) -> Boxed<'_, Incoming> {
+        boxed(self.lines.next())
+    }
+
+    fn exit(&mut self) -> Boxed<'_, String> {
+        boxed(self.exit())
+    }
+
+    fn end(self: Box<Self>) -> Boxed<'static, io::Result<()>> {
+        boxed(Self::end(*self))
     }
 }

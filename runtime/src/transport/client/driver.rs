@@ -518,23 +518,19 @@ impl<C: Send + 'static> Driver<C> {
             Incoming::Message { exchange, text } => {
                 connection.receive(exchange, &text, now);
             }
-            #[cfg(feature = "client-http")]
             Incoming::Answered {
                 exchange,
                 status,
                 session,
                 body,
             } => connection.answered(exchange, status, session.as_deref(), body.as_deref(), now),
-            #[cfg(feature = "client-http")]
             Incoming::Ended(exchange) => connection.ended(exchange, now),
-            #[cfg(feature = "client-http")]
             Incoming::Failed { exchange, why } => connection.failed(exchange, why, now),
             #[cfg(feature = "client-http")]
             Incoming::Unauthorized { exchange, needed } => {
                 connection.unauthorized(exchange, needed, now);
             }
             Incoming::Misframed(why) => connection.misframed(why),
-            #[cfg(feature = "client-http")]
             Incoming::SessionLost(id) => connection.session_lost(&id, now),
             Incoming::Closed => {}
         }

@@ -19,7 +19,6 @@ pub enum Incoming {
         text: Vec<u8>,
     },
     /// The head of an answer over HTTP, and its body, if that is no stream of events.
-    #[cfg(feature = "client-http")]
     Answered {
         /// The exchange that it answers.
         exchange: Exchange,
@@ -30,11 +29,9 @@ pub enum Incoming {
         /// Its body; `None` if that is a stream, whose messages follow.
         body: Option<Vec<u8>>,
     },
-    /// Nothing more comes in answer to this.
-    #[cfg(feature = "client-http")]
+    /// Nothing more comes in answer to this, over HTTP.
     Ended(Exchange),
-    /// The request did not reach the server, or its answer broke off: nothing comes in answer to this.
-    #[cfg(feature = "client-http")]
+    /// The request did not reach the server over HTTP, or its answer broke off: nothing comes in answer to this.
     Failed {
         /// The exchange that it was to answer.
         exchange: Exchange,
@@ -51,8 +48,7 @@ pub enum Incoming {
     },
     /// The server writes its messages otherwise than one per line, and how; they are read all the same.
     Misframed(String),
-    /// The server does not know the session of this id any more.
-    #[cfg(feature = "client-http")]
+    /// The server does not know the session of this id any more, over HTTP.
     SessionLost(String),
     /// Nothing more comes at all.
     Closed,
@@ -60,19 +56,14 @@ pub enum Incoming {
 
 impl Incoming {
     /// Returns whether it is only the end of an answer.
-    #[allow(clippy::unused_self, reason = "answers end over HTTP only")]
     pub(super) fn is_an_end(&self) -> bool {
-        #[cfg(feature = "client-http")]
-        return matches!(self, Self::Ended(_));
-        #[cfg(not(feature = "client-http"))]
-        false
+        matches!(self, Self::Ended(_))
     }
 
     /// Returns the text that the server sent, if it is one.
     pub(super) fn text(&self) -> Option<&[u8]> {
         match self {
             Self::Message { text, .. } => Some(text),
-            #[cfg(feature = "client-http")]
             Self::Answered { body, .. } => body.as_deref().filter(|body| !body.is_empty()),
             _ => None,
         }

@@ -7,11 +7,12 @@ use tokio::io::{AsyncBufRead, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinHandle;
 
+use super::RunningTransport;
 use super::framing::Framing;
 use super::incoming::{HEARD_BYTES, Incoming};
 use crate::MessageKind;
 use crate::transport::queue::{QueueReceiver, QueueSender, Queued, cost, queue};
-use crate::transport::spawn::spawn;
+use crate::transport::spawn::{Boxed, boxed, spawn};
 use mcp_revisions_sansio::client::Post;
 
 /// Maximum number of messages of the greatest length that a server may leave unread of the answers to its own requests.
@@ -137,4 +138,29 @@ async fn write(mut texts: QueueReceiver<QueuedLine>, mut output: impl AsyncWrite
         }
     }
     let _ = output.shutdown().await;
+}
+
+impl RunningTransport for Lines {
+    fn send(&mut self, post: Post) {
+        Self::send(self, post);
+    }
+
+    fn has_room(&self) -> bool {
+        self.has_room()
+    }
+
+    fn room(&self) -> Boxed<'static, ()> {
+        boxed(self.room())
+    }
+
+    fn next(&mut self) -> Boxed<'_, Incoming> {
+        boxed(self.next())
+    }
+
+    fn end(self: Box<Self>) -> Boxed<'static, std::io::Result<()>> {
+        boxed(async move {
+            Self::end(*self).await;
+            Ok(())
+        })
+    }
 }

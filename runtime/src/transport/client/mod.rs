@@ -36,19 +36,56 @@ use lines::Lines;
 
 /// The transport of the messages of one connection.
 pub struct Transport {
-    kind: TransportKind,
+    running: Box<dyn RunningTransport>,
     tap: Option<Tap>,
 }
 
 /// Sees each message, with its direction and text.
 type Tap = Box<dyn FnMut(Direction, &str) + Send>;
 
-enum TransportKind {
-    Lines(Lines),
-    #[cfg(feature = "client-stdio")]
-    Child(Box<child::ServerProcess>),
-    #[cfg(feature = "client-http")]
-    Http(http::HttpServer),
+/// The streams, process or HTTP client of a transport at work.
+trait RunningTransport: Send {
+    /// Sends a text; a failure to deliver it is one of the next inputs.
+    fn send(&mut self, post: Post);
+
+    /// Returns whether the server has taken so much of what it was sent that it may be sent more: who sends it more all the
+    /// same keeps that. Over HTTP the connection knows it, by the POSTs that are open.
+    fn has_room(&self) -> bool {
+        true
+    }
+
+    /// Returns what is ready once the server may be sent more, or takes nothing any more.
+    fn room(&self) -> Boxed<'static, ()> {
+        boxed(std::future::ready(()))
+    }
+
+    /// Ends an exchange: nothing more is wanted in answer to it. A line has no response of its own.
+    fn close(&mut self, _: Exchange) {}
+
+    /// Starts the server again, if it can be; what was not heard of the old one is gone.
+    fn restart(&mut self) -> bool {
+        false
+    }
+
+    /// Returns whether a server that has worked and ended is started again for the next message.
+    fn outlives_its_end(&self) -> bool {
+        false
+    }
+
+    /// Returns the next input.
+    fn next(&mut self) -> Boxed<'_, Incoming>;
+
+    /// Waits until the process of the server has ended, for a second at most, and returns how, for people; nothing without a
+    /// process.
+    fn exit(&mut self) -> Boxed<'_, String> {
+        boxed(std::future::ready(String::new()))
+    }
+
+    /// Ends it, and waits until it has ended.
+    ///
+    /// # Errors
+    /// A process that did not end by itself, and was killed.
+    fn end(self: Box<Self>) -> Boxed<'static, std::io::Result<()>>;
 }
 
 impl Transport {
@@ -59,7 +96,7 @@ impl Transport {
         output: impl tokio::io::AsyncWrite + Send + Unpin + 'static,
         limit: usize,
     ) -> Self {
-        Self::of(TransportKind::Lines(Lines::new(input, output, limit)))
+        Self::of(Lines::new(input, output, limit))
     }
 
     /// Creates a transport to the program of a started process.
@@ -68,19 +105,21 @@ impl Transport {
     /// A process without pipes for its standard input and output.
     #[cfg(feature = "client-stdio")]
     pub fn child(child: Child, limit: usize) -> std::io::Result<Self> {
-        let server = child::ServerProcess::start(child, limit)?;
-        Ok(Self::of(TransportKind::Child(Box::new(server))))
+        Ok(Self::of(child::ServerProcess::start(child, limit)?))
     }
 
     /// Creates a transport to a server over HTTP.
     #[cfg(feature = "client-http")]
     #[must_use]
     pub fn http(http: Http, limit: usize) -> Self {
-        Self::of(TransportKind::Http(http::HttpServer::new(http, limit)))
+        Self::of(http::HttpServer::new(http, limit))
     }
 
-    fn of(kind: TransportKind) -> Self {
-        Self { kind, tap: None }
+    fn of(running: impl RunningTransport + 'static) -> Self {
+        Self {
+            running: Box::new(running),
+            tap: None,
+        }
     }
 
     /// Sets what sees each message, with its direction and text.
@@ -90,120 +129,53 @@ impl Transport {
         self
     }
 
-    /// Sends a text; a failure to deliver it is one of the next inputs.
     pub(crate) fn send(&mut self, post: Post) {
         if let Some(tap) = &mut self.tap {
             tap(Direction::ClientToServer, &post.text);
         }
-        match &mut self.kind {
-            TransportKind::Lines(lines) => lines.send(post),
-            #[cfg(feature = "client-stdio")]
-            TransportKind::Child(child) => child.lines.send(post),
-            #[cfg(feature = "client-http")]
-            TransportKind::Http(http) => http.send(post),
-        }
+        self.running.send(post);
     }
 
-    /// Returns whether the server has taken so much of what it was sent that it may be sent more: who sends it more all the
-    /// same keeps that. Over HTTP the connection knows it, by the POSTs that are open.
     pub(crate) fn has_room(&self) -> bool {
-        match &self.kind {
-            TransportKind::Lines(lines) => lines.has_room(),
-            #[cfg(feature = "client-stdio")]
-            TransportKind::Child(child) => child.lines.has_room(),
-            #[cfg(feature = "client-http")]
-            TransportKind::Http(_) => true,
-        }
+        self.running.has_room()
     }
 
-    /// Returns what is ready once the server may be sent more, or takes nothing any more.
     pub(crate) fn room(&self) -> Boxed<'static, ()> {
-        match &self.kind {
-            TransportKind::Lines(lines) => boxed(lines.room()),
-            #[cfg(feature = "client-stdio")]
-            TransportKind::Child(child) => boxed(child.lines.room()),
-            #[cfg(feature = "client-http")]
-            TransportKind::Http(_) => boxed(std::future::ready(())),
-        }
+        self.running.room()
     }
 
-    /// Nothing more is wanted in answer to this.
     pub(crate) fn close(&mut self, exchange: Exchange) {
-        match &mut self.kind {
-            #[cfg(feature = "client-http")]
-            TransportKind::Http(http) => http.close(exchange),
-            // A line has no response of its own.
-            _ => {
-                let _ = exchange;
-            }
-        }
+        self.running.close(exchange);
     }
 
-    /// Starts the server again, if it can be; what was not heard of the old one is gone.
     pub(crate) fn restart(&mut self) -> bool {
-        match &mut self.kind {
-            #[cfg(feature = "client-stdio")]
-            TransportKind::Child(child) => child.restart(),
-            _ => false,
-        }
+        self.running.restart()
     }
 
-    /// Returns whether a server that has worked and ended is started again for the next message.
     pub(crate) fn outlives_its_end(&self) -> bool {
-        match &self.kind {
-            #[cfg(feature = "client-stdio")]
-            TransportKind::Child(child) => child.outlives_its_end(),
-            _ => false,
-        }
+        self.running.outlives_its_end()
     }
 
-    /// Returns the next input.
-    #[inline(never)]
     pub(crate) fn next(&mut self) -> Boxed<'_, Incoming> {
-        boxed(async {
-            let incoming = match &mut self.kind {
-                TransportKind::Lines(lines) => lines.next().await,
-                #[cfg(feature = "client-stdio")]
-                TransportKind::Child(child) => child.lines.next().await,
-                #[cfg(feature = "client-http")]
-                TransportKind::Http(http) => http.next().await,
-            };
-            if let (Some(tap), Some(text)) = (&mut self.tap, incoming.text()) {
+        let Some(tap) = &mut self.tap else {
+            return self.running.next();
+        };
+        let next = self.running.next();
+        boxed(async move {
+            let incoming = next.await;
+            if let Some(text) = incoming.text() {
                 tap(Direction::ServerToClient, &String::from_utf8_lossy(text));
             }
             incoming
         })
     }
 
-    /// Waits until the process of the server has ended, for a second at most, and returns how, for people; nothing without a
-    /// process.
-    #[inline(never)]
     pub(crate) fn exit(&mut self) -> Boxed<'_, String> {
-        boxed(async {
-            match &mut self.kind {
-                #[cfg(feature = "client-stdio")]
-                TransportKind::Child(child) => child.exit().await,
-                _ => String::new(),
-            }
-        })
+        self.running.exit()
     }
 
-    /// Ends it, and waits until it has ended.
-    ///
-    /// # Errors
-    /// A process that did not end by itself, and was killed.
-    #[inline(never)]
     pub(crate) fn end(self) -> Boxed<'static, std::io::Result<()>> {
-        boxed(async {
-            match self.kind {
-                TransportKind::Lines(lines) => lines.end().await,
-                #[cfg(feature = "client-stdio")]
-                TransportKind::Child(child) => return child.end().await,
-                #[cfg(feature = "client-http")]
-                TransportKind::Http(http) => http.end().await,
-            }
-            Ok(())
-        })
+        self.running.end()
     }
 }
 

@@ -59,7 +59,16 @@ impl Options {
             .metrics
             .as_ref()
             .filter(|metrics| *metrics.path == *head.uri.path())?;
-        observe::set_levels(&levels());
+        let counters = levels();
+        observe::set_levels(&[
+            ("mcp_revisions_sessions", counters.sessions),
+            (
+                "mcp_revisions_suspended_requests",
+                counters.suspended_requests,
+            ),
+            ("mcp_revisions_request_bytes", counters.request_bytes),
+            ("mcp_revisions_unread_bytes", counters.unread_bytes),
+        ]);
         Some(metrics.answer(head, self))
     }
 }

@@ -1,14 +1,11 @@
 //! Events of `tracing` for operators. Feature `events`.
 
-#[cfg(feature = "server-http")]
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Number of refusals reported one by one; after these, those whose count is a power of two.
-#[cfg(feature = "server-http")]
 const EACH: u64 = 5;
 
 /// Reports a refused request at `warn`: the first five, and then those whose count is a power of two.
-#[cfg(feature = "server-http")]
 pub(super) fn refused(status: u16, why: &str) {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed) + 1;
@@ -17,7 +14,6 @@ pub(super) fn refused(status: u16, why: &str) {
     }
 }
 
-#[cfg(any(feature = "server-http", feature = "server-stdio"))]
 pub(super) fn notification_dropped(method: &str) {
     tracing::warn!(
         method,
@@ -25,12 +21,10 @@ pub(super) fn notification_dropped(method: &str) {
     );
 }
 
-#[cfg(feature = "server-http")]
 pub(super) fn session_taken_over(session: &str) {
     tracing::info!(session, "a session goes on here: its replica is gone");
 }
 
-#[cfg(feature = "redis")]
 pub(super) fn backplane(is_available: bool, why: &str) {
     if is_available {
         tracing::info!("the backplane can be used again")

@@ -1,23 +1,18 @@
 //! Metrics by the facade `metrics`, under the names of OpenTelemetry where it has any. Feature `metrics`.
 
 #[cfg(any(feature = "server-http", feature = "server-stdio"))]
-use std::sync::Arc;
+mod server;
+
 use std::time::Instant;
 
-#[cfg(any(feature = "server-http", feature = "server-stdio"))]
-use ::metrics::counter;
-use ::metrics::{Label, SharedString, histogram};
+use ::metrics::{Label, SharedString, counter, gauge, histogram};
 use mcp_revisions_core::Revision;
 use mcp_wire::{ErrorObject, Json};
 
-#[cfg(any(feature = "server-http", feature = "server-stdio"))]
-use crate::serve::{AnyHandler, HandlerFuture, Peer, Session};
-#[cfg(feature = "client")]
 use mcp_revisions_sansio::Answer;
+
 #[cfg(any(feature = "server-http", feature = "server-stdio"))]
-use mcp_revisions_sansio::server::{Lost, Undelivered};
-#[cfg(any(feature = "server-http", feature = "server-stdio"))]
-use mcp_revisions_sansio::{CustomRequest, Event, IncomingRequest};
+pub(crate) use server::{lost, observed};
 
 /// The label value of a method that no revision has.
 const OTHER: &str = "_OTHER";
@@ -78,10 +73,8 @@ fn code(error: &ErrorObject) -> SharedString {
 }
 
 /// A request to a server, which is recorded in `mcp.client.operation.duration`.
-#[cfg(feature = "client")]
 pub struct ClientOperation(Option<Operation>);
 
-#[cfg(feature = "client")]
 impl ClientOperation {
     /// Begins to measure a request; `server` is the name that an operator has given the server.
     #[must_use]
@@ -113,7 +106,6 @@ impl ClientOperation {
     }
 }
 
-#[cfg(feature = "client")]
 impl Drop for ClientOperation {
     fn drop(&mut self) {
         if let Some(mut operation) = self.0.take() {
@@ -122,110 +114,23 @@ impl Drop for ClientOperation {
     }
 }
 
-/// A handler whose calls are recorded in `mcp.server.operation.duration`.
-#[cfg(any(feature = "server-http", feature = "server-stdio"))]
-struct Observed {
-    handler: Arc<dyn AnyHandler>,
-    transport: &'static str,
-}
-
-/// Returns a handler whose calls are recorded; `transport` is `pipe` or `tcp`.
-#[cfg(any(feature = "server-http", feature = "server-stdio"))]
-pub(crate) fn observed(
-    handler: Arc<dyn AnyHandler>,
-    transport: &'static str,
-) -> Arc<dyn AnyHandler> {
-    Arc::new(Observed { handler, transport })
-}
-
-/// A call of a handler; one whose client is gone is recorded when it is dropped.
-#[cfg(any(feature = "server-http", feature = "server-stdio"))]
-struct ServerOperation(Option<Operation>);
-
-#[cfg(any(feature = "server-http", feature = "server-stdio"))]
-impl Drop for ServerOperation {
-    fn drop(&mut self) {
-        if let Some(mut operation) = self.0.take() {
-            operation.end(Some("cancelled".into()));
-        }
-    }
-}
-
-#[cfg(any(feature = "server-http", feature = "server-stdio"))]
-impl AnyHandler for Observed {
-    fn call(self: Arc<Self>, request: Event, peer: Peer) -> HandlerFuture {
-        let (method, revision) = match &request {
-            Event::Request(IncomingRequest { method, peer, .. }) => (*method, *peer),
-            Event::CustomRequest(CustomRequest { peer, .. }) => (OTHER, *peer),
-            _ => return Arc::clone(&self.handler).call(request, peer),
-        };
-        let mut operation = Operation::begin("mcp.server.operation.duration", method);
-        operation.spoken(revision);
-        operation.labels.push(Label::from_static_parts(
-            "network.transport",
-            self.transport,
-        ));
-        let mut operation = ServerOperation(Some(operation));
-        let running = Arc::clone(&self.handler).call(request, peer);
-        Box::pin(async move {
-            let answer = running.await;
-            if let Some(mut operation) = operation.0.take() {
-                let error = operation.error(answer.as_ref());
-                operation.end(error);
-            }
-            answer
-        })
-    }
-
-    fn note(&self, event: Event, session: Session) {
-        self.handler.note(event, session);
-    }
-}
-
-/// Counts what a message lost, and one that was not delivered.
-#[cfg(any(feature = "server-http", feature = "server-stdio"))]
-pub(crate) fn lost(lost: &Lost<'_>) {
-    for loss in lost.losses.iter().filter(|it| it.is_loss()) {
-        let (rule, severity) = (loss.rule(), loss.kind().as_str());
-        counter!("mcp_revisions_losses_total", "end" => "client", "rule" => rule, "severity" => severity).increment(1);
-    }
-    if let Some(Undelivered::Rejected { rule, .. } | Undelivered::Dropped { rule }) =
-        lost.undelivered
-    {
-        counter!("mcp_revisions_undelivered_total", "end" => "client", "rule" => rule).increment(1);
-    }
-}
-
-#[cfg(feature = "server-http")]
 pub(super) fn refused(status: u16) {
     counter!("mcp_revisions_refusals_total", "status" => status.to_string()).increment(1);
 }
 
-#[cfg(feature = "server-http")]
 pub(super) fn session_taken_over() {
     counter!("mcp_revisions_takeovers_total").increment(1);
 }
 
-#[cfg(feature = "redis")]
 pub(super) fn backplane(is_available: bool) {
-    ::metrics::gauge!("mcp_revisions_backplane_available").set(if is_available { 1 } else { 0 });
+    gauge!("mcp_revisions_backplane_available").set(if is_available { 1 } else { 0 });
     if !is_available {
         counter!("mcp_revisions_backplane_failures_total").increment(1);
     }
 }
 
-#[cfg(feature = "server-http")]
-pub(super) fn set_levels(counters: &crate::transport::http::Counters) {
-    let levels = [
-        ("mcp_revisions_sessions", counters.sessions),
-        (
-            "mcp_revisions_suspended_requests",
-            counters.suspended_requests,
-        ),
-        ("mcp_revisions_request_bytes", counters.request_bytes),
-        ("mcp_revisions_unread_bytes", counters.unread_bytes),
-    ];
+pub(super) fn set_levels(levels: &[(&'static str, usize)]) {
     for (name, level) in levels {
-        ::metrics::gauge!(name).set(level as f64);
+        gauge!(*name).set(*level as f64);
     }
 }

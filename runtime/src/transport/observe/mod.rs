@@ -14,26 +14,22 @@ mod metrics;
 #[path = "without_metrics.rs"]
 mod metrics;
 
-#[cfg(feature = "client")]
 pub use metrics::ClientOperation;
 #[cfg(any(feature = "server-http", feature = "server-stdio"))]
 pub(crate) use metrics::{lost, observed};
 
 /// Reports that a request was refused before a handler saw it.
-#[cfg(feature = "server-http")]
 pub(crate) fn refused(status: u16, why: &str) {
     metrics::refused(status);
     events::refused(status, why);
 }
 
 /// Reports that a notification was dropped, because too many wait in layers.
-#[cfg(any(feature = "server-http", feature = "server-stdio"))]
 pub(crate) fn notification_dropped(method: &str) {
     events::notification_dropped(method);
 }
 
 /// Reports that a session goes on here whose replica is gone.
-#[cfg(feature = "server-http")]
 pub(crate) fn session_taken_over(session: &str) {
     metrics::session_taken_over();
     // The rest of the id is a secret.
@@ -41,14 +37,12 @@ pub(crate) fn session_taken_over(session: &str) {
 }
 
 /// Reports whether the backplane can be used, each time that this changes.
-#[cfg(feature = "redis")]
 pub(crate) fn backplane(is_available: bool, why: &str) {
     metrics::backplane(is_available);
     events::backplane(is_available, why);
 }
 
-/// Sets the numbers of a service that are measured when they are read.
-#[cfg(feature = "server-http")]
-pub(crate) fn set_levels(counters: &super::http::Counters) {
-    metrics::set_levels(counters);
+/// Sets the numbers of a service that are measured when they are read, by the names of their metrics.
+pub(crate) fn set_levels(levels: &[(&'static str, usize)]) {
+    metrics::set_levels(levels);
 }

@@ -10,6 +10,8 @@ mod driver;
 pub(crate) mod event;
 mod layered;
 mod outbox;
+#[cfg(feature = "server-http")]
+mod over_http;
 mod replicas;
 #[cfg(feature = "ext-tasks")]
 mod tasks;
@@ -331,28 +333,6 @@ impl Peer {
     #[must_use]
     pub fn session(&self) -> Session {
         self.driver.session().with_layers(&self.layers)
-    }
-
-    /// Returns the HTTP headers of the request, or `None` over stdio.
-    #[cfg(feature = "server-http")]
-    #[must_use]
-    pub fn headers(&self) -> Option<&::http::HeaderMap> {
-        self.facts.parts.as_ref().map(|parts| &parts.headers)
-    }
-
-    /// Returns a value that a layer has inserted into the extensions of the request, such as its principal.
-    #[cfg(feature = "server-http")]
-    #[must_use]
-    pub fn extension<T: Clone + Send + Sync + 'static>(&self) -> Option<&T> {
-        self.facts.parts.as_ref()?.extensions.get()
-    }
-
-    /// Returns the id of the session, over HTTP and in handshake revisions.
-    #[cfg(feature = "server-http")]
-    #[must_use]
-    pub fn session_id(&self) -> Option<&str> {
-        let id = self.headers()?.get(crate::headers::SESSION_ID)?;
-        id.to_str().ok()
     }
 }
 

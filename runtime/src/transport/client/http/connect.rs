@@ -19,7 +19,7 @@ type ConnectFuture<T> = Pin<Box<dyn Future<Output = Result<T, BoxError>> + Send>
 #[cfg(feature = "client-tls")]
 pub(super) type Connector = hyper_rustls::HttpsConnector<Dialer>;
 #[cfg(not(feature = "client-tls"))]
-pub(super) type Connector = Dialer;
+pub(super) use self::Dialer as Connector;
 
 /// Says whether a connection to an address is allowed.
 pub(super) type AddressRule = fn(IpAddr) -> bool;

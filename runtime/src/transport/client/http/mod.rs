@@ -20,9 +20,10 @@ use std::sync::Arc;
 
 use tokio::task::AbortHandle;
 
+use super::RunningTransport;
 use super::incoming::{HEARD_BYTES, Incoming};
 use crate::transport::queue::{QueueReceiver, QueueSender, queue};
-use crate::transport::spawn::spawn;
+use crate::transport::spawn::{Boxed, boxed, spawn};
 use mcp_revisions_sansio::client::{Exchange, Post};
 
 pub use authorize::{
@@ -122,5 +123,26 @@ impl HttpServer {
         if let Some(session) = self.session {
             session.end().await;
         }
+    }
+}
+
+impl RunningTransport for HttpServer {
+    fn send(&mut self, post: Post) {
+        self.send(post);
+    }
+
+    fn close(&mut self, exchange: Exchange) {
+        self.close(exchange);
+    }
+
+    fn next(&mut self) -> Boxed<'_, Incoming> {
+        boxed(self.next())
+    }
+
+    fn end(self: Box<Self>) -> Boxed<'static, std::io::Result<()>> {
+        boxed(async move {
+            Self::end(*self).await;
+            Ok(())
+        })
     }
 }

@@ -1,0 +1,160 @@
+//! A client that takes no tasks: none of its calls becomes one, and no server is asked for one.
+
+use std::time::Duration;
+
+use mcp_revisions_core::Revision;
+use mcp_wire::{ErrorObject, Json};
+
+use crate::client::Client;
+use crate::client::requests::{Look, Waiting};
+use crate::{Answer, Connection, Failure, Token};
+
+/// The calls whose server has answered with a task: none.
+#[derive(Debug, Default)]
+pub(crate) struct Polls {}
+
+/// A task in the place of a result: no server is asked for one.
+pub(crate) enum GivenTask {}
+
+impl Polls {
+    /// Returns that no task is looked at.
+    pub(crate) fn deadline(&self) -> Option<Duration> {
+        None
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        0
+    }
+
+    /// Returns that a message is of no task.
+    pub(crate) fn by_related_task(&self, _params: Option<&Json>) -> Option<Token> {
+        None
+    }
+
+    /// Returns that a progress token is of no task.
+    pub(crate) fn by_progress_token(&self, _token: &Json) -> Option<Token> {
+        None
+    }
+}
+
+impl Connection<Client> {
+    /// Returns that a result is no task.
+    pub(crate) fn task_given(
+        &self,
+        _request: &Waiting,
+        _result: &Json,
+        _revision: Revision,
+    ) -> Option<GivenTask> {
+        None
+    }
+
+    /// Answers a request for the result of a task: it cannot be had.
+    pub(crate) fn resume_task(&mut self, request: Waiting, _id: String, _revision: Revision) {
+        let why =
+            "the client takes no tasks: it is built without the feature `ext-tasks`".to_owned();
+        self.tell_answer(request, Answer::Failed(Failure::UnknownMethod(why)));
+    }
+
+    /// Returns that the application looks after no task.
+    pub(crate) fn hands_on_kind(
+        &self,
+        _kind: &str,
+        _request: &Waiting,
+        _revision: Revision,
+    ) -> bool {
+        false
+    }
+
+    /// Looks after no task.
+    pub(crate) fn take_task(
+        &mut self,
+        _request: Waiting,
+        task: GivenTask,
+        _revision: Revision,
+        _now: Duration,
+    ) {
+        match task {}
+    }
+
+    /// Looks at no task.
+    pub(crate) fn look_at_tasks(&mut self, _now: Duration) {}
+
+    /// Takes no answer about a task.
+    pub(crate) fn looked_at_task(
+        &mut self,
+        _token: Token,
+        _look: Look,
+        _answer: Result<Json, ErrorObject>,
+        _now: Duration,
+    ) {
+    }
+
+    /// Returns that a notification is of no call's task.
+    pub(crate) fn told_of_task(&mut self, _method: &str, _task: &Json, _now: Duration) -> bool {
+        false
+    }
+
+    /// Takes no failure of a request about a task.
+    pub(crate) fn not_looked_at_task(&mut self, _token: Token, _failure: &Failure, _now: Duration) {
+    }
+
+    /// Returns that no task waits for an answer.
+    pub(crate) fn answer_task(
+        &mut self,
+        _token: Token,
+        _question: (String, &'static str),
+        _answer: Result<Json, ErrorObject>,
+    ) -> bool {
+        false
+    }
+
+    /// Gives up no task.
+    pub(crate) fn give_up_task(&mut self, _token: Token, _answer: Answer) {}
+
+    /// Returns that a call has no task.
+    pub(crate) fn has_task(&self, _token: Token) -> bool {
+        false
+    }
+
+    /// Takes out no call.
+    pub(crate) fn end_tasks(&mut self) -> Vec<Waiting> {
+        Vec::new()
+    }
+
+    /// Returns that a refused call is not made again as a task.
+    pub(crate) fn asks_for_task(
+        &self,
+        _request: &Waiting,
+        _error: &ErrorObject,
+        _revision: Revision,
+    ) -> bool {
+        false
+    }
+
+    /// Returns that a call asks for no task.
+    pub(crate) fn prefers_task(&self, _request: &Waiting, _revision: Revision) -> bool {
+        false
+    }
+
+    /// Learns nothing about the tasks of tools.
+    pub(crate) fn learn_task_tools(&mut self, _result: &Json, _revision: Revision) {}
+
+    /// Returns the params of a call as they are.
+    pub(crate) fn with_task(
+        _request: &Waiting,
+        params: Option<Json>,
+        _revision: Revision,
+    ) -> Option<Json> {
+        params
+    }
+}
+
+/// Returns that a method is none of the extension.
+pub(crate) fn is_of_extension(_app: Revision, _method: &str) -> bool {
+    false
+}
+
+/// Returns capabilities as they are.
+pub(crate) fn with_extension(capabilities: &Json) -> Json {
+    capabilities.clone()
+}

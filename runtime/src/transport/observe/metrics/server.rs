@@ -1,0 +1,78 @@
+//! The metrics of a server: the calls of its handlers, and what messages lost.
+
+use std::sync::Arc;
+
+use ::metrics::{Label, counter};
+
+use super::{OTHER, Operation};
+use crate::serve::{AnyHandler, HandlerFuture, Peer, Session};
+use mcp_revisions_sansio::server::{Lost, Undelivered};
+use mcp_revisions_sansio::{CustomRequest, Event, IncomingRequest};
+
+/// A handler whose calls are recorded in `mcp.server.operation.duration`.
+struct Observed {
+    handler: Arc<dyn AnyHandler>,
+    transport: &'static str,
+}
+
+/// Returns a handler whose calls are recorded; `transport` is `pipe` or `tcp`.
+pub(crate) fn observed(
+    handler: Arc<dyn AnyHandler>,
+    transport: &'static str,
+) -> Arc<dyn AnyHandler> {
+    Arc::new(Observed { handler, transport })
+}
+
+/// A call of a handler; one whose client is gone is recorded when it is dropped.
+struct ServerOperation(Option<Operation>);
+
+impl Drop for ServerOperation {
+    fn drop(&mut self) {
+        if let Some(mut operation) = self.0.take() {
+            operation.end(Some("cancelled".into()));
+        }
+    }
+}
+
+impl AnyHandler for Observed {
+    fn call(self: Arc<Self>, request: Event, peer: Peer) -> HandlerFuture {
+        let (method, revision) = match &request {
+            Event::Request(IncomingRequest { method, peer, .. }) => (*method, *peer),
+            Event::CustomRequest(CustomRequest { peer, .. }) => (OTHER, *peer),
+            _ => return Arc::clone(&self.handler).call(request, peer),
+        };
+        let mut operation = Operation::begin("mcp.server.operation.duration", method);
+        operation.spoken(revision);
+        operation.labels.push(Label::from_static_parts(
+            "network.transport",
+            self.transport,
+        ));
+        let mut operation = ServerOperation(Some(operation));
+        let running = Arc::clone(&self.handler).call(request, peer);
+        Box::pin(async move {
+            let answer = running.await;
+            if let Some(mut operation) = operation.0.take() {
+                let error = operation.error(answer.as_ref());
+                operation.end(error);
+            }
+            answer
+        })
+    }
+
+    fn note(&self, event: Event, session: Session) {
+        self.handler.note(event, session);
+    }
+}
+
+/// Counts what a message lost, and one that was not delivered.
+pub(crate) fn lost(lost: &Lost<'_>) {
+    for loss in lost.losses.iter().filter(|it| it.is_loss()) {
+        let (rule, severity) = (loss.rule(), loss.kind().as_str());
+        counter!("mcp_revisions_losses_total", "end" => "client", "rule" => rule, "severity" => severity).increment(1);
+    }
+    if let Some(Undelivered::Rejected { rule, .. } | Undelivered::Dropped { rule }) =
+        lost.undelivered
+    {
+        counter!("mcp_revisions_undelivered_total", "end" => "client", "rule" => rule).increment(1);
+    }
+}
