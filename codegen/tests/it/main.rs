@@ -23,6 +23,7 @@ mod names;
 mod refusal;
 mod registry;
 mod replay;
+mod result_variants;
 mod rules_bite;
 mod scratch;
 mod section;

@@ -24,11 +24,11 @@ impl IntrospectionEndpoint {
     /// # Errors
     /// Returns an error if the URL is neither `https`, nor `http` on a loopback host: the requests have tokens.
     pub fn new(
-        url: impl Into<String>,
+        endpoint: impl Into<String>,
         client_id: impl Into<String>,
         client_secret: Secret,
     ) -> Result<Self, AuthError> {
-        let url = url.into();
+        let url = endpoint.into();
         let parsed = Url::parse(&url);
         let is_protected = parsed.is_ok_and(|it| it.scheme() == "https") || is_loopback_url(&url);
         if !is_protected {

@@ -76,8 +76,8 @@ pub(crate) async fn client(
 /// Returns whether a registration names each requested scope: an authorization server may refuse the others.
 fn has_scopes(registration: &Registration, requested: Option<&str>) -> bool {
     let registered = registration.scope.as_deref().unwrap_or_default();
-    let mut requested = requested.unwrap_or_default().split_whitespace();
-    requested.all(|scope| registered.split_whitespace().any(|one| one == scope))
+    let mut needed = requested.unwrap_or_default().split_whitespace();
+    needed.all(|scope| registered.split_whitespace().any(|one| one == scope))
 }
 
 async fn register(

@@ -62,8 +62,8 @@ impl TokenEndpoint<'_> {
                 };
                 proofs.push(("DPoP", key.prove(&proof)?));
             }
-            let answer = self.post(url, FlowPurpose::Token, parameters, proofs, ids);
-            let answer = answer.await?;
+            let posted = self.post(url, FlowPurpose::Token, parameters, proofs, ids);
+            let answer = posted.await?;
             if answer.status == 200 {
                 return read(&answer, url, self.desk.now()).map(Ok);
             }

@@ -225,17 +225,17 @@ impl AuthPrograms {
         name: &str,
         more: &[&str],
     ) -> anyhow::Result<String> {
-        let mut login = self.mcp_rev(&["login"]);
-        login.args(["--no-browser", &addresses.server]).args(more);
-        login
+        let mut command = self.mcp_rev(&["login"]);
+        command.args(["--no-browser", &addresses.server]).args(more);
+        command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        let mut login = login.spawn().context("mcp-rev login")?;
+        let mut login = command.spawn().context("mcp-rev login")?;
         let pages = BufReader::new(login.stderr.take().context("no standard error")?);
         let mut told = Vec::new();
-        for line in pages.lines() {
-            let line = line?;
+        for read in pages.lines() {
+            let line = read?;
             if line.starts_with("http://") {
                 let mut person = Command::new("node");
                 person.arg(self.scripts.join("person.mjs")).arg(&line);

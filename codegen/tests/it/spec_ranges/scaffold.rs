@@ -147,7 +147,7 @@ fn a_code_that_ended_is_proposed_as_a_conversion() {
     let mut schema = latest.raw.clone();
     let code = "/$defs/HeaderMismatchError/properties/error/allOf/1/properties/code/const";
     let ended = schema.pointer(code).unwrap().clone();
-    *schema.pointer_mut(code).unwrap() = (-32030).into();
+    *schema.pointer_mut(code).unwrap() = (-32098).into();
     let mut directory = specs::directory();
     let before = directory.files().clone();
     let options = ImportOptions {
@@ -160,14 +160,14 @@ fn a_code_that_ended_is_proposed_as_a_conversion() {
     let open = SpecGaps::of(&directory.spec().unwrap());
     directory.scaffold(&open).unwrap();
     keeps_every_line(&directory, &before);
-    // What was written for all revisions is the new code only.
+    // The new code is the only row for all revisions.
     let errors = text_of(&directory, "errors.toml");
     assert_eq!(errors.matches("# To decide").count(), 1, "{errors}");
     let conversions = format!("shims/{}..2099-01-15.toml", latest.id);
     let rows = text_of(&directory, &conversions);
     says(rows, &format!("[[error]]\ncode = {ended}\n"));
     says(rows, "up = { code = -32603 }\n");
-    says(rows, "[[error]]\ncode = -32030\n");
+    says(rows, "[[error]]\ncode = -32098\n");
 
     let mut files = directory.files().clone();
     let text = files.get_mut(&conversions).unwrap();

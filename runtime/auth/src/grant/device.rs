@@ -60,8 +60,8 @@ impl IssuerSignIn {
         let url = complete
             .or_else(|| text(&body, "verification_uri"))
             .ok_or_else(|| wrong("expected `verification_uri`"))?;
-        let server = Url::parse(&self.settings.server);
-        let server = server.map_err(|_| wrong("the MCP server has no valid URL"))?;
+        let server = Url::parse(&self.settings.server)
+            .map_err(|_| wrong("the MCP server has no valid URL"))?;
         let checked = check("verification_uri", &url, &server)?;
         let page = DevicePage::new(checked.to_string(), &code);
         let time = number("expires_in")

@@ -66,7 +66,16 @@ async fn a_host_gets_all_of_the_entries_from_a_server_of_any_revision() {
                 let params = json!({ "uri": "skill://acme/pdf/SKILL.md" });
                 let result = client.request(method, Some(Json::from(params))).await;
                 let result = result.unwrap_or_else(|error| panic!("{pair}, {method}: {error}"));
-                let result: Value = result.parse().unwrap();
+                let mut result: Value = result.parse().unwrap();
+                // A result of 2026-07-28 says who the server is, which others say in the handshake.
+                if let Some(meta) = result.as_object_mut().unwrap().remove("_meta") {
+                    let info = &meta["io.modelcontextprotocol/serverInfo"];
+                    assert_eq!(
+                        meta,
+                        json!({ "io.modelcontextprotocol/serverInfo": info }),
+                        "{pair}"
+                    );
+                }
                 assert_eq!(result, sent, "{pair}, {method}");
             }
             let server = client.server().unwrap().capabilities.unwrap();

@@ -47,25 +47,26 @@ impl GuardArguments {
             return Ok(None);
         };
         let variable = given(&self.guard_client_secret_env);
-        let secret = std::env::var(&variable);
-        let secret = secret.with_context(|| format!("--guard-client-secret-env {variable}"))?;
-        let http = sign_in.http(&given(&self.guard_introspection));
-        let http = http.context("--guard-introspection")?;
+        let secret = std::env::var(&variable)
+            .with_context(|| format!("--guard-client-secret-env {variable}"))?;
+        let http = sign_in
+            .http(&given(&self.guard_introspection))
+            .context("--guard-introspection")?;
         let id = given(&self.guard_client_id);
         let introspection = Introspection::new(&http, id, Secret::from(secret))?;
-        let resource = ProtectedResource::new(url, given(&self.guard_issuer))?;
-        let resource = resource.with_scopes(self.guard_scope.clone());
+        let listed = ProtectedResource::new(url, given(&self.guard_issuer))?
+            .with_scopes(self.guard_scope.clone());
         let resource = match &self.guard_audience {
-            Some(audience) => resource.with_audience(audience),
-            None => resource,
+            Some(audience) => listed.with_audience(audience),
+            None => listed,
         };
         let authority = url.split('/').nth(2).unwrap_or_default().to_owned();
         let verify = move |token| {
-            let introspection = introspection.clone();
-            async move { introspection.verify(token).await }
+            let asked = introspection.clone();
+            async move { asked.verify(token).await }
         };
-        let guard = ResourceGuard::new(resource, verify);
-        let guard = guard.with_required_scopes(self.guard_scope.clone());
+        let guard =
+            ResourceGuard::new(resource, verify).with_required_scopes(self.guard_scope.clone());
         Ok(Some((guard, authority)))
     }
 }

@@ -465,7 +465,7 @@ fn entries_of_skills_are_checked_and_their_messages_are_known_where_they_rest() 
             "/resources/0",
         ),
         (
-            r#"[{"uri":"skill://pdf/SKILL.md","digest":"sha256:00","size":-1}]"#,
+            r#"[{"uri":"skill://pdf/SKILL.md","digest":"sha256:00","size":"4"}]"#,
             "/resources/0/size",
         ),
     ] {

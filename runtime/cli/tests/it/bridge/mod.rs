@@ -15,6 +15,8 @@ mod others;
 mod replicas;
 mod same;
 mod several;
+#[cfg(unix)]
+mod sign_in;
 mod start;
 mod talk;
 mod watched;

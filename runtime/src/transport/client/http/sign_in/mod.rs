@@ -2,6 +2,7 @@
 //!
 //! One flow runs at a time, as a task of its own: a call that is cancelled, or does not want to wait longer, does not end it.
 
+mod builder;
 mod callback;
 mod drive;
 mod file;
@@ -13,8 +14,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use mcp_revisions_auth::{
-    Cause, Challenge, DevicePage, DpopKey, FlowRequest, FlowResponse, Proof, RefusedRequest,
-    Settings, StoredSignIn,
+    Cause, Challenge, DpopKey, FlowRequest, FlowResponse, Proof, RefusedRequest, Settings,
+    StoredSignIn,
 };
 use mcp_revisions_sansio::client::NeededSignIn;
 use tokio::sync::watch;
@@ -25,6 +26,7 @@ use super::authorize::{
 use super::options::Http;
 use crate::transport::panics::lock;
 use crate::transport::spawn::spawn;
+pub use builder::OAuthBuilder;
 use drive::{Browser, FlowDriver, now};
 pub use file::{FileStore, KeptFile};
 #[cfg(feature = "server-http")]
@@ -75,84 +77,6 @@ struct SignInState {
     sign_ins: Vec<Instant>,
     /// The nonce that the MCP server wants in proofs.
     nonce: Option<String>,
-}
-
-/// Makes an [`OAuth`].
-pub struct OAuthBuilder {
-    settings: Settings,
-    driver: FlowDriver,
-    store: Arc<dyn TokenStore>,
-    wait: Duration,
-    log: Option<SignInLog>,
-}
-
-impl OAuthBuilder {
-    /// Sets where tokens are kept; in memory by default.
-    #[must_use]
-    pub fn store(mut self, store: impl TokenStore) -> Self {
-        self.store = Arc::new(store);
-        self
-    }
-
-    /// Sets how long a call waits for a sign-in, 45 seconds by default. After that it fails with the address of the page, and
-    /// the sign-in goes on.
-    #[must_use]
-    pub fn wait(mut self, time: Duration) -> Self {
-        self.wait = time;
-        self
-    }
-
-    /// Sets how long a person has to sign in, 10 minutes by default.
-    #[must_use]
-    pub fn person_time(mut self, time: Duration) -> Self {
-        self.driver.person_time = time;
-        self
-    }
-
-    /// Sets the port that the browser comes back to; by default one of 8 that belong to the server's URL.
-    #[must_use]
-    pub fn callback_port(mut self, port: u16) -> Self {
-        self.driver.callback.port = Some(port);
-        self
-    }
-
-    /// Names the callback by `localhost` in place of `127.0.0.1`.
-    #[must_use]
-    pub fn callback_localhost(mut self) -> Self {
-        self.driver.callback.is_localhost = true;
-        self
-    }
-
-    /// Sets the function that shows a person the page and the code of a sign-in by device code; by default the browser opens the
-    /// page.
-    #[must_use]
-    pub fn on_device_code(mut self, show: impl Fn(&DevicePage) + Send + Sync + 'static) -> Self {
-        self.driver.screen = Some(Arc::new(show));
-        self
-    }
-
-    /// Sets a hook that sees each request of a sign-in, and its response. Their `Debug` shows no secret.
-    #[must_use]
-    pub fn on_request(
-        mut self,
-        log: impl Fn(&FlowRequest, &Result<FlowResponse, String>) + Send + Sync + 'static,
-    ) -> Self {
-        self.log = Some(Arc::new(log));
-        self
-    }
-
-    /// Returns the provider.
-    #[must_use]
-    pub fn build(self) -> OAuth {
-        OAuth(Arc::new(SignInShared {
-            settings: self.settings,
-            driver: self.driver,
-            store: self.store,
-            wait: self.wait,
-            log: self.log,
-            state: Mutex::default(),
-        }))
-    }
 }
 
 impl OAuth {
@@ -511,11 +435,5 @@ impl std::fmt::Debug for OAuth {
         f.debug_struct("OAuth")
             .field("server", &self.0.settings.server)
             .finish_non_exhaustive()
-    }
-}
-
-impl std::fmt::Debug for OAuthBuilder {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("OAuthBuilder").finish_non_exhaustive()
     }
 }

@@ -1,0 +1,375 @@
+//! A made-up revision in which the result of a tool has another shape: members of a result become a list of typed alternatives,
+//! a tool says which of them it has, and a call asks for some. Rules and hooks carry the content both ways, and hold the laws.
+
+use mcp_revisions_schema::sorted::SortedMap;
+
+use mcp_codegen::generate::{Crate, shims_crate, type_crates};
+use mcp_revisions_schema::{Models, Spec};
+
+use crate::specs;
+use crate::workspace::{Workspace, repository};
+
+const OLD: &str = r##"{
+  "$schema": "https://json-schema.org/draft/2020-12/schema",
+  "$defs": {
+    "Result": {"type": "object", "properties": {"_meta": {"type": "object", "additionalProperties": {}}}, "additionalProperties": {}},
+    "ClientRequest": {"anyOf": [{"$ref": "#/$defs/CallToolRequest"}, {"$ref": "#/$defs/ListToolsRequest"}]},
+    "CallToolRequest": {"type": "object", "properties": {"method": {"const": "tools/call", "type": "string"}, "params": {"$ref": "#/$defs/CallToolRequestParams"}}, "required": ["method", "params"]},
+    "CallToolRequestParams": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]},
+    "CallToolResult": {"type": "object", "properties": {"content": {"type": "array", "items": {"$ref": "#/$defs/TextContent"}}, "structuredContent": {"type": "object", "additionalProperties": {}}, "isError": {"type": "boolean"}}, "required": ["content"]},
+    "TextContent": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]},
+    "ListToolsRequest": {"type": "object", "properties": {"method": {"const": "tools/list", "type": "string"}}, "required": ["method"]},
+    "ListToolsResult": {"type": "object", "properties": {"tools": {"type": "array", "items": {"$ref": "#/$defs/Tool"}}}, "required": ["tools"]},
+    "Tool": {"type": "object", "properties": {"name": {"type": "string"}, "outputSchema": {"type": "object", "additionalProperties": {}}}, "required": ["name"]}
+  }
+}"##;
+
+/// Returns the newer schema: what the older one has, with the changes of the result.
+fn new() -> String {
+    let mut schema: serde_json::Value = serde_json::from_str(OLD).unwrap();
+    let definitions = schema["$defs"].as_object_mut().unwrap();
+    let object = || serde_json::json!({"type": "object", "additionalProperties": {}});
+    let choice = |kind: &str, member: Option<(&str, serde_json::Value)>| {
+        let mut required = vec!["type"];
+        let mut properties = serde_json::json!({"type": {"const": kind, "type": "string"}});
+        if let Some((name, of)) = member {
+            required.push(name);
+            properties[name] = of;
+        }
+        serde_json::json!({"type": "object", "properties": properties, "required": required})
+    };
+    let content = definitions["CallToolResult"]["properties"]["content"].clone();
+    let choices = [
+        (
+            "ContentOutput",
+            choice("content", Some(("content", content))),
+        ),
+        (
+            "StructuredOutput",
+            choice("structured", Some(("value", object()))),
+        ),
+        ("ContentVariant", choice("content", None)),
+        (
+            "StructuredVariant",
+            choice("structured", Some(("schema", object()))),
+        ),
+    ];
+    for (name, of) in choices {
+        definitions.insert(name.to_owned(), of);
+    }
+    let any = |names: [&str; 2]| {
+        let refs = names.map(|name| serde_json::json!({"$ref": format!("#/$defs/{name}")}));
+        serde_json::json!({"anyOf": refs})
+    };
+    definitions.insert(
+        "Output".to_owned(),
+        any(["ContentOutput", "StructuredOutput"]),
+    );
+    definitions.insert(
+        "OutputVariant".to_owned(),
+        any(["ContentVariant", "StructuredVariant"]),
+    );
+    let list = |name: &str| serde_json::json!({"type": "array", "items": {"$ref": format!("#/$defs/{name}")}});
+    let result = &mut definitions["CallToolResult"];
+    let members = result["properties"].as_object_mut().unwrap();
+    members.retain(|name, _| name == "isError");
+    members.insert("outputs".to_owned(), list("Output"));
+    result["required"] = serde_json::json!(["outputs"]);
+    let members = definitions["Tool"]["properties"].as_object_mut().unwrap();
+    members.remove("outputSchema");
+    members.insert("outputVariants".to_owned(), list("OutputVariant"));
+    definitions["CallToolRequestParams"]["properties"]["requestedOutputs"] =
+        serde_json::json!({"type": "array", "items": {"type": "string"}});
+    schema.to_string()
+}
+
+const RULES: &str = r#"
+[[rule]]
+id = "outputs"
+at = "CallToolResult"
+up = { custom = "outputs_of_content" }
+down = { custom = "content_of_outputs" }
+loss = "semantic"
+reason = "content and structured content are the first outputs of their types"
+source = "the proposal"
+example = [
+  { result = "tools/call", way = "up", input = '{"content":[{"text":"5"}],"structuredContent":{"n":5}}', output = '{"outputs":[{"type":"content","content":[{"text":"5"}]},{"type":"structured","value":{"n":5}}]}' },
+  { result = "tools/call", way = "down", input = '{"outputs":[{"type":"structured","value":{"n":5}}]}', output = '{"content":[],"structuredContent":{"n":5}}', loses = ["/outputs"] },
+]
+
+[[rename]]
+old = "Tool.outputSchema"
+new = "Tool.outputVariants"
+reason = "a tool says which outputs it has"
+
+[[rule]]
+id = "output-variants"
+at = "Tool.outputVariants"
+up = { custom = "variants_of_schema" }
+reason = "a tool with an output schema has both outputs"
+source = "the proposal"
+example = [{ type = "Tool", input = '{"name":"add","outputSchema":{"x":1}}', output = '{"name":"add","outputVariants":[{"type":"content"},{"type":"structured","schema":{"x":1}}]}' }]
+
+[[rule]]
+id = "output-schema"
+at = "Tool.outputSchema"
+down = { custom = "schema_of_variants" }
+loss = "semantic"
+reason = "one schema is left of the variants"
+source = "the proposal"
+example = [{ type = "Tool", input = '{"name":"add","outputVariants":[{"type":"content"}]}', output = '{"name":"add"}', loses = ["/outputVariants"] }]
+
+[[rule]]
+id = "requested-outputs"
+at = "CallToolRequestParams.requestedOutputs"
+down = "drop"
+loss = "semantic"
+reason = "an older server sends all that it has"
+source = "the proposal"
+example = [{ params = "tools/call", input = '{"name":"add","requestedOutputs":["content"]}', output = '{"name":"add"}', loses = ["/requestedOutputs"] }]
+"#;
+
+/// The hooks that the rules name, as a crate in the place of the hand-written one.
+const HOOKS: &str = r#"//! Hooks.
+#![allow(missing_docs)]
+
+pub mod v2027_01_01_to_v2028_02_02 {
+    use mcp_2027_01_01 as old;
+    use mcp_2028_02_02 as new;
+    use mcp_convert::Ruled;
+    use mcp_wire::JsonObject;
+
+    fn outputs(content: Vec<old::TextContent>, structured: Option<JsonObject>) -> Vec<new::Output> {
+        let mut outputs = vec![new::Output::Content(new::ContentOutput::new(content))];
+        outputs.extend(structured.map(|value| new::Output::Structured(new::StructuredOutput::new(value))));
+        outputs
+    }
+
+    pub fn outputs_of_content(result: old::CallToolResult, _: &mut Ruled<'_>) -> new::CallToolResult {
+        let old::CallToolResult { content, structured_content, is_error, extra } = result;
+        new::CallToolResult { outputs: outputs(content, structured_content), is_error, extra }
+    }
+
+    pub fn content_of_outputs(result: new::CallToolResult, cx: &mut Ruled<'_>) -> old::CallToolResult {
+        let new::CallToolResult { outputs: sent, is_error, extra } = result;
+        let (mut content, mut structured) = (None, None);
+        for output in &sent {
+            match output {
+                new::Output::Content(output) => _ = content.get_or_insert_with(|| output.content.clone()),
+                new::Output::Structured(output) => _ = structured.get_or_insert_with(|| output.value.clone()),
+            }
+        }
+        let content = content.unwrap_or_default();
+        // Others of a type, another order, and an absent first one do not come back.
+        if outputs(content.clone(), structured.clone()) != sent {
+            cx.replace("/outputs", sent);
+        }
+        old::CallToolResult { content, structured_content: structured, is_error, extra }
+    }
+
+    fn variants(schema: JsonObject) -> Vec<new::OutputVariant> {
+        vec![
+            new::OutputVariant::Content(new::ContentVariant::new()),
+            new::OutputVariant::Structured(new::StructuredVariant::new(schema)),
+        ]
+    }
+
+    pub fn variants_of_schema(schema: Option<JsonObject>, _: &mut Ruled<'_>) -> Option<Vec<new::OutputVariant>> {
+        schema.map(variants)
+    }
+
+    pub fn schema_of_variants(given: Option<Vec<new::OutputVariant>>, cx: &mut Ruled<'_>) -> Option<JsonObject> {
+        let given = given?;
+        let schema = given.iter().find_map(|variant| match variant {
+            new::OutputVariant::Structured(variant) => Some(variant.schema.clone()),
+            new::OutputVariant::Content(_) => None,
+        });
+        match schema {
+            Some(schema) => {
+                if variants(schema.clone()) != given {
+                    cx.replace("", given);
+                }
+                Some(schema)
+            }
+            None => {
+                cx.lose("", given);
+                None
+            }
+        }
+    }
+}
+"#;
+
+/// Values of both revisions, sent there and back.
+const LAWS: &str = r##"#![cfg(test)]
+use mcp_2027_01_01 as old;
+use mcp_2028_02_02 as new;
+use mcp_shims::{Context, Outcome, PAIRS, TypeStep};
+use mcp_wire::{AnyValue, Decode, Encode};
+
+fn converted<A: Decode + Encode + 'static, B: Decode + 'static>(steps: &[TypeStep], name: &str, value: A) -> (B, Vec<String>) {
+    let step = steps.iter().find(|step| step.from == name && step.to == name).expect(name);
+    let mut cx = Context::default();
+    let result = step.convert(AnyValue::new(value), &mut cx);
+    let outcome: Outcome<B> = cx.finish(result.map(|mut value| value.take::<B>().expect(name)));
+    let lost = outcome.losses().iter().map(|loss| loss.pointer().to_string()).collect();
+    (outcome.value().expect(name), lost)
+}
+
+fn read<T: Decode>(text: &str) -> T {
+    mcp_wire::from_str(text).unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+/// What an older peer sends comes back from a newer one as it was.
+fn comes_back<A, B>(name: &str, text: &str)
+where
+    A: Decode + Encode + Clone + PartialEq + std::fmt::Debug + 'static,
+    B: Decode + Encode + 'static,
+{
+    let value: A = read(text);
+    let (there, lost) = converted::<A, B>(PAIRS[0].up, name, value.clone());
+    assert_eq!(lost, [""; 0], "{text}");
+    let valid: B = read(&mcp_wire::to_string(&there));
+    let (back, lost) = converted::<B, A>(PAIRS[0].down, name, valid);
+    assert_eq!((back, lost.len()), (value, 0), "{text}");
+}
+
+/// What a newer peer sends comes back as it was, or the loss is recorded at these places.
+fn comes_back_or_is_lost<A, B>(name: &str, text: &str, losses: &[&str])
+where
+    A: Decode + Encode + 'static,
+    B: Decode + Encode + Clone + PartialEq + std::fmt::Debug + 'static,
+{
+    let value: B = read(text);
+    let (there, lost) = converted::<B, A>(PAIRS[0].down, name, value.clone());
+    assert_eq!(lost, losses, "{text}");
+    let valid: A = read(&mcp_wire::to_string(&there));
+    let (back, lost) = converted::<A, B>(PAIRS[0].up, name, valid);
+    assert_eq!(lost, [""; 0], "{text}");
+    assert_eq!(back == value, losses.is_empty(), "{text}: {back:?}");
+}
+
+#[test]
+fn results_keep_their_content_in_both_directions() {
+    for text in [
+        r#"{"content":[]}"#,
+        r#"{"content":[{"text":"a"},{"text":"b","later":1}],"isError":true,"vendor":{"x":1.0}}"#,
+        r#"{"content":[{"text":"a"}],"structuredContent":{"n":1.50}}"#,
+        r#"{"content":[],"structuredContent":{}}"#,
+    ] {
+        comes_back::<old::CallToolResult, new::CallToolResult>("CallToolResult", text);
+    }
+    let content = r#"{"type":"content","content":[{"text":"a"}]}"#;
+    let structured = r#"{"type":"structured","value":{"n":1}}"#;
+    for (outputs, losses) in [
+        (content.to_owned(), &[][..]),
+        (format!("{content},{structured}"), &[]),
+        (structured.to_owned(), &["/outputs"]),
+        (format!("{structured},{content}"), &["/outputs"]),
+        (format!("{content},{structured},{structured}"), &["/outputs"]),
+        (content.replace("}]}", "}],\"later\":1}"), &["/outputs"]),
+        (String::new(), &["/outputs"]),
+    ] {
+        let text = format!(r#"{{"outputs":[{outputs}],"isError":false,"vendor":1}}"#);
+        comes_back_or_is_lost::<old::CallToolResult, new::CallToolResult>("CallToolResult", &text, losses);
+    }
+}
+
+#[test]
+fn tools_say_which_outputs_they_have() {
+    for text in [r#"{"name":"add"}"#, r#"{"name":"add","outputSchema":{"type":"object","x":[1,2]}}"#] {
+        comes_back::<old::Tool, new::Tool>("Tool", text);
+    }
+    let content = r#"{"type":"content"}"#;
+    let structured = r#"{"type":"structured","schema":{"type":"object"}}"#;
+    comes_back_or_is_lost::<old::Tool, new::Tool>("Tool", r#"{"name":"add"}"#, &[]);
+    for (variants, losses) in [
+        (format!("{content},{structured}"), &[][..]),
+        (content.to_owned(), &["/outputVariants"]),
+        (structured.to_owned(), &["/outputVariants"]),
+        (format!("{content},{structured},{structured}"), &["/outputVariants"]),
+        (String::new(), &["/outputVariants"]),
+    ] {
+        let text = format!(r#"{{"name":"add","outputVariants":[{variants}]}}"#);
+        comes_back_or_is_lost::<old::Tool, new::Tool>("Tool", &text, losses);
+    }
+}
+
+#[test]
+fn a_request_for_some_outputs_is_recorded_where_a_server_sends_all() {
+    let text = r#"{"name":"add","requestedOutputs":["structured"]}"#;
+    comes_back_or_is_lost::<old::CallToolRequestParams, new::CallToolRequestParams>("CallToolRequestParams", text, &["/requestedOutputs"]);
+    comes_back::<old::CallToolRequestParams, new::CallToolRequestParams>("CallToolRequestParams", r#"{"name":"add"}"#);
+}
+"##;
+
+const NAMES: &str = r#"[types]
+Result = "AnyResult"
+"#;
+
+fn files() -> SortedMap<String, String> {
+    specs::files(&[
+        (
+            "revisions.toml",
+            &specs::released(&["2027-01-01", "2028-02-02"]),
+        ),
+        ("names.toml", NAMES),
+        ("2027-01-01/schema.json", OLD),
+        ("2028-02-02/schema.json", &new()),
+        ("shims/2027-01-01..2028-02-02.toml", RULES),
+    ])
+}
+
+/// Returns a generated crate whose hooks are those of the test.
+fn with_hooks(mut one: Crate) -> Crate {
+    let runtime = repository().join("runtime").display().to_string();
+    let text = one.files.get_mut("Cargo.toml").unwrap();
+    *text = text
+        .replace("../../runtime/hooks", "../../hooks")
+        .replace("../../runtime", &runtime);
+    one
+}
+
+#[test]
+fn results_in_another_shape_are_carried_both_ways_by_rules_and_hooks() {
+    let spec = Spec::from_files(files()).unwrap();
+    let models = Models::build(&spec).unwrap_or_else(|error| panic!("{error}"));
+    let plans = models
+        .plan_shims(&spec)
+        .unwrap_or_else(|error| panic!("{error}"));
+    let (mut crates, once) = type_crates(&models);
+    crates.push(shims_crate(&models, &plans, &once));
+    let mut workspace = Workspace::new("result-variants");
+    let mut uses = Vec::new();
+    for one in crates {
+        let placed = with_hooks(one.unwrap());
+        let folder = format!("generated/{}", placed.package);
+        workspace.add(&folder, &placed);
+        uses.push((placed.package, folder));
+    }
+    let convert = repository().join("runtime/convert").display().to_string();
+    let types = uses
+        .iter()
+        .filter(|(package, _)| package.starts_with("mcp-20"));
+    let types: String = types
+        .map(|(package, folder)| format!("{package} = {{ path = \"../{folder}\" }}\n"))
+        .collect();
+    let manifest = format!(
+        "[package]\nname = \"mcp-hooks\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[features]\nv2027-01-01 = []\nv2028-02-02 = []\n\n[dependencies]\nmcp-wire.workspace = true\nmcp-convert = {{ path = {convert:?} }}\n{types}"
+    );
+    let hooks = Crate {
+        package: "mcp-hooks".to_owned(),
+        files: [
+            ("Cargo.toml".to_owned(), manifest),
+            ("src/lib.rs".to_owned(), HOOKS.to_owned()),
+        ]
+        .into_iter()
+        .collect(),
+        ..Crate::default()
+    };
+    workspace.add("hooks", &hooks);
+    workspace.add_user("laws", &uses, LAWS);
+    if let Err(said) = workspace.cargo(&["test", "--package", "laws"]) {
+        panic!("{said}");
+    }
+}
