@@ -157,8 +157,8 @@ fn is_output_schema(schema: &Json) -> bool {
     };
     let is_object = |schema: &Json| schema.kind() == Kind::Object;
     let is_of_objects = |properties: &Json| {
-        let properties: Result<Extra, _> = properties.read();
-        properties.is_ok_and(|properties| properties.values().all(is_object))
+        let schemas = properties.read::<Extra>();
+        schemas.is_ok_and(|schemas| schemas.values().all(is_object))
     };
     let is_of_names = |required: &Json| required.read::<Vec<String>>().is_ok();
     keywords

@@ -32,6 +32,7 @@ mod shims_rules;
 mod shims_source;
 #[path = "../../../runtime/tests/it/support/steps.rs"]
 mod steps;
+mod surface;
 mod task_results;
 mod text;
 mod together;

@@ -7,14 +7,12 @@ use mcp_revisions_core::errors::shortened;
 use mcp_revisions_core::extensions::skills as ext;
 use mcp_revisions_core::latest::{self as mcp, CallServer as _};
 use mcp_wire::{Json, Request as _};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::Client;
 use super::lists::Cursors;
 use crate::service::Error;
-use crate::service::skills::{
-    SKILL_BYTES, SKILL_FILES, difference, digest_of, directory_of, frontmatter_of, name_in,
-};
+use crate::service::skills::{SKILL_BYTES, SKILL_FILE, SKILL_FILES, digest_of, frontmatter_of};
 
 /// Why a skill, or a file of it, cannot be used.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -326,4 +324,41 @@ fn check(entry: &ext::Skill) -> Result<(), SkillError> {
         ));
     }
     Ok(())
+}
+
+/// Returns the URI of the directory of a skill, from the URI of the skill; `None` for another URI.
+fn directory_of(skill: &str) -> Option<&str> {
+    skill.strip_suffix(SKILL_FILE)?.strip_suffix('/')
+}
+
+/// Returns the name that the URI of a skill ends with, before `/SKILL.md`.
+fn name_in(skill: &str) -> Option<&str> {
+    let (_, path) = directory_of(skill)?.split_once("://")?;
+    path.rsplit('/').next().filter(|name| !name.is_empty())
+}
+
+/// Returns the first field by which two frontmatters differ; numbers are compared by value.
+fn difference(one: &Map<String, Value>, other: &Map<String, Value>) -> Option<String> {
+    let differs = |field: &&String| match (one.get(*field), other.get(*field)) {
+        (Some(one), Some(other)) => !is_same(one, other),
+        _ => true,
+    };
+    one.keys().chain(other.keys()).find(differs).cloned()
+}
+
+fn is_same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Number(one), Value::Number(other)) => {
+            one == other || one.as_f64().is_some_and(|one| Some(one) == other.as_f64())
+        }
+        (Value::Array(one), Value::Array(other)) => {
+            one.len() == other.len()
+                && one
+                    .iter()
+                    .zip(other)
+                    .all(|(one, other)| is_same(one, other))
+        }
+        (Value::Object(one), Value::Object(other)) => difference(one, other).is_none(),
+        _ => one == other,
+    }
 }

@@ -4,9 +4,6 @@ use serde_json::{Map, Value};
 
 use super::yaml;
 
-/// The fields of a frontmatter.
-pub(in crate::service) type FrontmatterObject = Map<String, Value>;
-
 /// The line before and after the YAML.
 const FENCE: &str = "---";
 /// Maximum number of bytes of the YAML.
@@ -16,7 +13,7 @@ const YAML_BYTES: usize = 64 << 10;
 ///
 /// # Errors
 /// Returns what is wrong with it: no fences, no valid YAML, a value that JSON does not have, no name or no description.
-pub(in crate::service) fn frontmatter_of(text: &str) -> Result<FrontmatterObject, String> {
+pub(in crate::service) fn frontmatter_of(text: &str) -> Result<Map<String, Value>, String> {
     let Value::Object(fields) = yaml::read(between_fences(text)?)? else {
         return Err(
             "the YAML at its start is no mapping: expected `name:` and `description:`".to_owned(),
@@ -62,33 +59,4 @@ fn between_fences(file: &str) -> Result<&str, String> {
         }
     }
     Err("the YAML at its start has no end: a line `---` is expected after it".to_owned())
-}
-
-/// Returns the first field by which two frontmatters differ; numbers are compared by value.
-pub(in crate::service) fn difference(
-    one: &FrontmatterObject,
-    other: &FrontmatterObject,
-) -> Option<String> {
-    let differs = |field: &&String| match (one.get(*field), other.get(*field)) {
-        (Some(one), Some(other)) => !is_same(one, other),
-        _ => true,
-    };
-    one.keys().chain(other.keys()).find(differs).cloned()
-}
-
-fn is_same(one: &Value, other: &Value) -> bool {
-    match (one, other) {
-        (Value::Number(one), Value::Number(other)) => {
-            one == other || one.as_f64().is_some_and(|one| Some(one) == other.as_f64())
-        }
-        (Value::Array(one), Value::Array(other)) => {
-            one.len() == other.len()
-                && one
-                    .iter()
-                    .zip(other)
-                    .all(|(one, other)| is_same(one, other))
-        }
-        (Value::Object(one), Value::Object(other)) => difference(one, other).is_none(),
-        _ => one == other,
-    }
 }

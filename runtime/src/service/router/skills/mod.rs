@@ -19,9 +19,7 @@ use super::dynamic::page_of;
 use super::handler::BoxedHandler;
 use super::templates::RequestedUri;
 use super::{IntoContents, RegisteredResource, Router};
-use crate::service::skills::{
-    SKILL_BYTES, SKILL_FILE, SKILL_FILES, digest_of, frontmatter_of, is_skill_name,
-};
+use crate::service::skills::{SKILL_BYTES, SKILL_FILE, SKILL_FILES, digest_of, frontmatter_of};
 use crate::service::{Error, RequestContext};
 use folder::{FolderFile, FolderSkill, SkillFolder};
 
@@ -115,6 +113,13 @@ impl SkillIndex {
             (directory, name) = (parent, own);
         }
     }
+}
+
+/// Returns whether a text can be the name of a skill: 1 to 64 lower-case letters, digits and single hyphens within.
+fn is_skill_name(name: &str) -> bool {
+    let plain = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-');
+    let is_edged = name.starts_with('-') || name.ends_with('-') || name.contains("--");
+    (1..=64).contains(&name.len()) && name.bytes().all(plain) && !is_edged
 }
 
 /// Returns what a list says of a file; `SKILL.md` has the name and the description of its skill.
