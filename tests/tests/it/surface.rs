@@ -327,11 +327,10 @@ impl Shown<'_> {
         items.extend(self.impls(name));
         let section = self.sections.entry(public.join("::")).or_default();
         let entry = section.entry(shown.to_owned()).or_default();
-        for item in items {
-            if !entry.contains(&item) {
-                entry.push(item);
-            }
-        }
+        // An implementation of each feature may be written the same way.
+        let mut written = BTreeSet::new();
+        items.retain(|item| written.insert(item.to_token_stream().to_string()));
+        entry.extend(items);
     }
 
     /// Follows the imports of a module by which it has a name.
