@@ -222,9 +222,12 @@ pub struct SkillFrontmatter {
 impl SkillFrontmatter {
     /// Creates a value with its fields.
     #[must_use]
-    pub fn new(name: impl Into<String>, description: impl Into<String>) -> Self {
+    pub fn new(
+        name: impl Into<String>,
+        description: mcp_wire::args::Description<impl Into<String>>,
+    ) -> Self {
         Self {
-            description: description.into(),
+            description: description.0.into(),
             name: name.into(),
             extra: Map::new(),
         }

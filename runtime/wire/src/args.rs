@@ -12,6 +12,8 @@ macro_rules! arguments {
 arguments! {
     /// When it was made.
     CreatedAt
+    /// The description that people read.
+    Description
     /// The identifier of a value.
     Id
     /// The time of the last change.

@@ -245,6 +245,12 @@ impl TypeInfo {
         by_definition.or_else(|| types.iter().find(|row| row.rust_name == name))
     }
 
+    /// Returns whether another row is one of the same Rust type, by another name.
+    #[must_use]
+    pub fn is_same_type(&self, other: &Self) -> bool {
+        (self.id)() == (other.id)()
+    }
+
     /// Reads a whole text as the type.
     ///
     /// # Errors

@@ -5,6 +5,7 @@ use mcp_convert::dynamic::{
     TypeStep,
 };
 use mcp_convert::{Context, Rule, Stop};
+use mcp_revisions_core::Revision;
 use mcp_wire::{Direction, Json, MethodInfo, TypeInfo};
 
 const fn method(name: &'static str) -> MethodInfo {
@@ -99,6 +100,24 @@ fn a_method_goes_on_under_the_name_that_the_adjacent_revision_has_for_it() {
         assert_eq!(converted.as_ref().map(Json::text), Some(r#"{"a":1}"#));
         // Neither revision knows it by the name that it has in the other one.
         assert!(matches!(convert(other), Err(Failure::Unknown(_))));
+    }
+}
+
+/// `EmptyResult` is another name of `Result` in each schema, and has no conversion of its own.
+#[test]
+fn another_name_of_a_type_is_converted_as_its_first_one() {
+    let converted = |name, from, to| {
+        let text = r#"{"_meta":{"acme":1}}"#;
+        let given =
+            mcp_revisions_core::convert(Subject::Type(name), from, to, text, Context::default());
+        given.map(|outcome| outcome.value().map(|json| json.text().to_owned()))
+    };
+    for pair in Revision::NEGOTIATED.windows(2) {
+        for (from, to) in [(pair[0], pair[1]), (pair[1], pair[0])] {
+            let result = converted("Result", from, to);
+            assert!(result.is_ok(), "{from} {to}: {result:?}");
+            assert_eq!(converted("EmptyResult", from, to), result, "{from} {to}");
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use mcp_wire::{Direction, MethodInfo, TypeInfo};
 
-use super::tables::{MethodStep, RevisionTables, TypeStep};
+use super::tables::{MethodStep, Pair, RevisionTables, TypeStep};
 use super::{Failure, Part, Subject, Tables, route};
 
 /// A conversion from one revision to another, as far as it does not depend on the value.
@@ -112,6 +112,7 @@ impl Tables {
             steps: Vec::new(),
         };
         let mut subject = subject;
+        let mut before = start;
         for step in route::steps(from, to) {
             let (Some(pair), Ok(revision)) = (self.pairs.get(step.pair), self.known(step.to))
             else {
@@ -126,7 +127,8 @@ impl Tables {
             if let Subject::Method(method, _, sender) = &mut subject {
                 *method = pair.adjacent_name(method, *sender, step.up);
             }
-            let how = how(pair.types(step.up), pair.alike, revision, ty, subject);
+            let how = how(pair, step.up, (before, revision), ty, subject);
+            before = revision;
             let next = match &how {
                 PlanKind::Convert(_, next) | PlanKind::Read(next) => Some(*next),
                 PlanKind::Nowhere(_) | PlanKind::Fail(_) => None,
@@ -152,14 +154,15 @@ impl Tables {
     }
 }
 
-/// Returns what a step to a revision does with a value of a type.
+/// Returns what a step from one revision to another does with a value of a type.
 fn how(
-    types: &'static [TypeStep],
-    alike: &[&str],
-    revision: &'static RevisionTables,
+    pair: &'static Pair,
+    up: bool,
+    (before, revision): (&'static RevisionTables, &'static RevisionTables),
     ty: &'static TypeInfo,
     subject: Subject<'_>,
 ) -> PlanKind {
+    let types = pair.types(up);
     let wanted = match subject {
         Subject::Type(_) => None,
         Subject::Method(..) => match type_of(revision, subject) {
@@ -172,11 +175,31 @@ fn how(
             Some(next) => PlanKind::Convert(one, next),
             None => PlanKind::Fail(Failure::Unknown(format!("no type `{}`", one.to))),
         },
-        None => {
-            let same = (revision.rust_type(ty.rust_name)).filter(|_| alike.contains(&ty.rust_name));
-            same.map_or(PlanKind::Nowhere(revision.id), PlanKind::Read)
-        }
+        None => match revision.rust_type(ty.rust_name) {
+            Some(next) if pair.alike.contains(&ty.rust_name) => PlanKind::Read(next),
+            Some(next) => match step_by_other_name(types, (before, ty), (revision, next)) {
+                Some(one) => PlanKind::Convert(one, next),
+                None => PlanKind::Nowhere(revision.id),
+            },
+            None => PlanKind::Nowhere(revision.id),
+        },
     }
+}
+
+/// Returns the conversion of a type that has a second name in both revisions, by its first one: `EmptyResult` is converted
+/// as `Result` is.
+fn step_by_other_name(
+    types: &'static [TypeStep],
+    (before, ty): (&RevisionTables, &TypeInfo),
+    (revision, next): (&RevisionTables, &TypeInfo),
+) -> Option<&'static TypeStep> {
+    let is_other_name = |of: &RevisionTables, name: &str, row: &TypeInfo| {
+        of.rust_type(name)
+            .is_some_and(|first| first.is_same_type(row))
+    };
+    types
+        .iter()
+        .find(|step| is_other_name(before, step.from, ty) && is_other_name(revision, step.to, next))
 }
 
 /// Returns the type that is converted, in a revision.

@@ -45,7 +45,7 @@ fn is_commit(text: &str) -> bool {
 }
 
 /// Returns what is wrong with the statements of a state: a schema of ours has one for each definition of its own, and another
-/// schema has none.
+/// schema has none. A definition that it repeats, under its name or another one, rests on the core.
 pub(super) fn faults(
     facts: &RuleFile,
     rows: &ExtensionRows,
@@ -103,7 +103,10 @@ pub(super) fn faults(
             }
         }
     }
-    let own = definitions(schema).filter(|(name, _)| base.definition(name).is_none());
+    let is_repeated = |name: &str, definition: &Value| {
+        base.definition(name).is_some() || definitions(&base.raw).any(|(_, core)| core == definition)
+    };
+    let own = definitions(schema).filter(|(name, definition)| !is_repeated(name, definition));
     for (name, _) in own {
         let is_about = |row: &&StatementRow| row.definition.get_ref() == name;
         if !held
