@@ -176,14 +176,14 @@ fn a_session_that_runs_elsewhere_is_looked_up_once_for_all_of_its_calls() {
     };
     let (home, other) = (server.replica(), server.replica());
     let session = home.open("2025-11-25");
-    let (looked_up, ran) = (server.commands("hget"), server.commands("eval"));
+    let (looked_up, sent) = (server.commands("hget"), server.commands("publish"));
     for _ in 0..CALLS {
         let answer = other.answer(in_session(&session, &call("add", json!({}))));
         assert_eq!(answer["result"]["content"][0]["text"], "3");
     }
     assert_eq!(server.commands("hget") - looked_up, 1);
     // Each call is sent to the other replica, and its answer back.
-    assert_eq!(server.commands("eval") - ran, 2 * CALLS);
+    assert_eq!(server.commands("publish") - sent, 2 * CALLS);
     // Another one that knows its home finds its successor, and that it has ended there.
     let third = server.replica();
     home.kill();
