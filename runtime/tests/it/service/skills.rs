@@ -364,10 +364,7 @@ fn what_clients_could_not_take_is_reported_when_the_server_is_built() {
         .skills(&folder.0)
         .build("example", "1");
     let problem = twice.unwrap_err().to_string();
-    assert!(
-        problem.contains("`skills` is called twice"),
-        "{problem}"
-    );
+    assert!(problem.contains("`skills` is called twice"), "{problem}");
     let beside =
         Router::new()
             .skills(&folder.0)

@@ -367,7 +367,10 @@ impl ExtensionRows {
         let of_results = (self.result.iter()).map(|row| (&row.method, &row.since, &row.until));
         let of_meta = (self.meta.iter()).map(|row| (&row.definition, &row.since, &row.until));
         let of_statements = (self.statement.iter()).map(|row| (row.name(), &row.since, &row.until));
-        let ranges = of_methods.chain(of_results).chain(of_meta).chain(of_statements);
+        let ranges = of_methods
+            .chain(of_results)
+            .chain(of_meta)
+            .chain(of_statements);
         for (name, since, until) in ranges {
             let first = order.first().unwrap_or_default();
             let begin = since.as_deref().unwrap_or(first);

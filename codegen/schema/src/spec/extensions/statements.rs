@@ -104,7 +104,8 @@ pub(super) fn faults(
         }
     }
     let is_repeated = |name: &str, definition: &Value| {
-        base.definition(name).is_some() || definitions(&base.raw).any(|(_, core)| core == definition)
+        base.definition(name).is_some()
+            || definitions(&base.raw).any(|(_, core)| core == definition)
     };
     let own = definitions(schema).filter(|(name, definition)| !is_repeated(name, definition));
     for (name, _) in own {
