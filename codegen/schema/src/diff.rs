@@ -48,8 +48,8 @@ use serde::Serialize;
 pub use baseline::Baseline;
 pub(crate) use compare::Comparer;
 pub use errata::marked;
-pub use extension::Extracted;
-use extension::extracted;
+pub use extension::MovedMethods;
+use extension::moved_methods;
 pub use filter::RowFilter;
 pub(crate) use graph::{Graph, GraphRest, NodeId as Node, NodeShape};
 pub use history::{MethodLine, SchemaHistory, history};
@@ -101,10 +101,10 @@ pub struct Diff {
     pub prose: Vec<Prose>,
     /// The methods that left the core for an extension.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub extensions: Vec<Extracted>,
+    pub extensions: Vec<MovedMethods>,
     /// The methods that an extension added to the old side, and that are of the core of the new one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub taken_back: Vec<Extracted>,
+    pub taken_back: Vec<MovedMethods>,
     /// The area of each method of either side.
     #[serde(skip)]
     pub areas: SortedMap<String, String>,
@@ -216,9 +216,9 @@ pub fn compare(old: &ComparedSide, new: &ComparedSide) -> Diff {
         rows.flat_map(|row| row.paths.iter().map(|path| &path.method))
             .collect()
     };
-    let extensions = extracted(&new.cores, &methods_of(ChangeKind::MethodRemoved));
+    let extensions = moved_methods(&new.cores, &methods_of(ChangeKind::MethodRemoved));
     let taken_back = match (&old.feature, &new.feature) {
-        (None, None) => extracted(&old.features, &methods_of(ChangeKind::MethodAdded)),
+        (None, None) => moved_methods(&old.features, &methods_of(ChangeKind::MethodAdded)),
         _ => Vec::new(),
     };
     Diff {

@@ -267,7 +267,7 @@ impl SharedBridge {
             return answered(self.any(), Request::from_parts(head, body)).await;
         }
         let wanted = self.settings.http.wanted(&head);
-        // Nobody without a token starts a server.
+        // A client without a token must not start a server.
         if wanted != Wanted::Nothing
             && let Err(refused) = self.settings.http.authorize(&mut head).await
         {

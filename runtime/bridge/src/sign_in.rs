@@ -5,14 +5,12 @@
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use mcp_revisions::methods;
+use mcp_revisions::sansio::INSUFFICIENT_SCOPE;
 use mcp_revisions::sansio::client::{Failure, NeededSignIn};
 use mcp_revisions::serve::Peer;
 use mcp_wire::Json;
 use serde_json::json;
 use tracing::debug;
-
-/// The error by which a server refuses a token that lacks a scope (RFC 6750).
-const INSUFFICIENT_SCOPE: &str = "insufficient_scope";
 
 /// Returns the sign-in that a failed request needs; `None` if it failed for another reason. `upstream` names the server.
 pub(crate) fn needed(failure: &Failure, upstream: &str) -> Option<NeededSignIn> {

@@ -67,5 +67,5 @@ pub use needs::NeedsAdapter;
 pub use server::Server;
 #[cfg(feature = "server")]
 pub use sessions::Owner;
-pub use sign_in::NeededSignIn;
+pub use sign_in::{INSUFFICIENT_SCOPE, NeededSignIn};
 pub use tasks::TaskStatus;

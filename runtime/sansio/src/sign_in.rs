@@ -2,6 +2,9 @@
 
 use mcp_wire::{ErrorObject, Json, Map};
 
+/// The error by which a server refuses a token that lacks a scope (RFC 6750, section 3.1).
+pub const INSUFFICIENT_SCOPE: &str = "insufficient_scope";
+
 /// A sign-in that a request needs, and that its client does not have.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NeededSignIn {

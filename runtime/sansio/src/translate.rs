@@ -59,7 +59,8 @@ impl Translator {
     }
 
     /// Returns whether messages of a method pass between the application and this peer as they are: no revision has the
-    /// method, or both speak one revision, which lacks it. While there is no peer, that is the revision of the application.
+    /// method, or the peer speaks the revision of the application and that revision lacks it. Without a peer, the revision of
+    /// the application decides.
     pub(crate) fn passes_as_is(&self, method: &str, peer: Option<Revision>) -> bool {
         let speaks_as_app = || peer.is_none_or(|peer| peer.same_types(self.app));
         known_method(method).is_none() || (!has_method(self.app, method) && speaks_as_app())

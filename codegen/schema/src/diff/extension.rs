@@ -14,7 +14,7 @@ use crate::spec::{Extension, Spec};
 
 /// Methods that moved between the core and an extension.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Extracted {
+pub struct MovedMethods {
     /// The identifier of the extension.
     pub extension: String,
     /// The revision that the extension rests on.
@@ -24,9 +24,9 @@ pub struct Extracted {
 }
 
 /// All that extensions say they were in the core.
-pub(super) fn cores(spec: &Spec) -> Vec<Extracted> {
+pub(super) fn cores(spec: &Spec) -> Vec<MovedMethods> {
     let of = |extension: &Extension| {
-        Some(Extracted {
+        Some(MovedMethods {
             extension: extension.identifier.clone(),
             revision: extension.revision.clone(),
             methods: extension.core.as_ref()?.methods.clone(),
@@ -36,9 +36,9 @@ pub(super) fn cores(spec: &Spec) -> Vec<Extracted> {
 }
 
 /// Returns what extensions add to a revision: those that rest on it, or on one before it. A later core may take it.
-pub(super) fn features(spec: &Spec, revision: &str) -> Vec<Extracted> {
+pub(super) fn features(spec: &Spec, revision: &str) -> Vec<MovedMethods> {
     let at = |id: &str| spec.revisions.iter().position(|one| one.id == id);
-    let mut features: Vec<Extracted> = Vec::new();
+    let mut features: Vec<MovedMethods> = Vec::new();
     for extension in &spec.extensions {
         if at(&extension.revision) > at(revision) {
             continue;
@@ -47,7 +47,7 @@ pub(super) fn features(spec: &Spec, revision: &str) -> Vec<Extracted> {
         let mut known = features.iter_mut();
         match known.find(|known| known.extension == extension.identifier) {
             Some(known) => known.methods.extend(methods),
-            None => features.push(Extracted {
+            None => features.push(MovedMethods {
                 extension: extension.identifier.clone(),
                 revision: extension.revision.clone(),
                 methods: methods.collect(),
@@ -58,11 +58,14 @@ pub(super) fn features(spec: &Spec, revision: &str) -> Vec<Extracted> {
 }
 
 /// Returns what of that is among the methods that one side only has.
-pub(super) fn extracted(features: &[Extracted], lone: &SortedSet<&String>) -> Vec<Extracted> {
-    let of = |feature: &Extracted| {
+pub(super) fn moved_methods(
+    features: &[MovedMethods],
+    lone: &SortedSet<&String>,
+) -> Vec<MovedMethods> {
+    let of = |feature: &MovedMethods| {
         let own = lone.iter().filter(|it| feature.methods.contains(it));
         let methods: Vec<String> = own.copied().cloned().collect();
-        (!methods.is_empty()).then(|| Extracted {
+        (!methods.is_empty()).then(|| MovedMethods {
             methods,
             ..feature.clone()
         })

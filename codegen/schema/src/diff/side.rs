@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::extension::{Extracted, ExtractedFeature, cores, features, with_lists};
+use super::extension::{ExtractedFeature, MovedMethods, cores, features, with_lists};
 use super::graph::Graph;
 use super::lines::SourceLines;
 use super::messages::{self, Message};
@@ -45,9 +45,9 @@ pub struct ComparedSide {
     /// Facts of the protocol outside its schema; none of a file.
     pub(crate) facts: Option<ErrorRules>,
     /// The methods that left the core for extensions.
-    pub(crate) cores: Vec<Extracted>,
+    pub(crate) cores: Vec<MovedMethods>,
     /// The methods that extensions add to the side, or to a revision before it.
-    pub(crate) features: Vec<Extracted>,
+    pub(crate) features: Vec<MovedMethods>,
     /// The methods of an extension, if the side is one.
     pub(crate) feature: Option<ExtractedFeature>,
 }

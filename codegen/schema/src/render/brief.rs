@@ -8,7 +8,8 @@ use serde::Serialize;
 use super::places::{holder, limited, name, within};
 use super::themes::{ThemeChange, changes};
 use crate::diff::{
-    ChangeKind, ChangeLevel, Diff, DiffRow, ExchangePart, Extracted, View, WirePath, bare, channel,
+    ChangeKind, ChangeLevel, Diff, DiffRow, ExchangePart, MovedMethods, View, WirePath, bare,
+    channel,
 };
 use crate::model::{Direction, MethodKind};
 use crate::words::joined;
@@ -73,7 +74,7 @@ impl Head {
 pub fn brief(diff: &Diff) -> Vec<BriefLine> {
     let mut all: SortedMap<Head, Vec<(ChangeLevel, BriefItem)>> = SortedMap::new();
     let mut messages: SortedMap<(Head, &'static str), SortedSet<&str>> = SortedMap::new();
-    let mut extracted: SortedMap<(&str, &str), SortedSet<&str>> = SortedMap::new();
+    let mut moved: SortedMap<(&str, &str), SortedSet<&str>> = SortedMap::new();
     let inputs = (diff.rows.iter()).filter(|row| row.kind == ChangeKind::MethodRechanneled);
     let inputs: SortedSet<&str> = inputs
         .flat_map(|row| row.paths.iter().map(|path| path.method.as_str()))
@@ -102,9 +103,9 @@ pub fn brief(diff: &Diff) -> Vec<BriefLine> {
                 Head::NEW => (&*diff.taken_back, "to the core from the extension"),
                 _ => (&[][..], ""),
             };
-            let has = |of: &&Extracted| of.methods.contains(&path.method);
+            let has = |of: &&MovedMethods| of.methods.contains(&path.method);
             if let Some(of) = features.iter().find(has) {
-                let methods = extracted.entry((way, &of.extension)).or_default();
+                let methods = moved.entry((way, &of.extension)).or_default();
                 methods.insert(&path.method);
                 continue;
             }
@@ -118,7 +119,7 @@ pub fn brief(diff: &Diff) -> Vec<BriefLine> {
             methods.insert(&path.method);
         }
     }
-    for ((way, extension), methods) in extracted {
+    for ((way, extension), methods) in moved {
         let after = format!("{way} {extension}");
         let item = BriefItem::new("", braced(&methods), after);
         let moved = all.entry(Head::MOVED).or_default();

@@ -343,7 +343,7 @@ fn a_person_without_a_browser_here_signs_in_by_a_code_at_the_pace_of_the_server(
     let declined = device_world(4).with(&token, 400, r#"{"error":"access_denied"}"#);
     let done = declined.run(by_device(), None, unauthorized("Bearer"));
     assert!(done.outcome.unwrap_err().contains("access_denied"));
-    // The page is of another kind, or there is no such sign-in.
+    // The server names a page that no browser may open, or knows no sign-in by a code.
     let device = format!("{ISSUER}/device");
     let script = r#"{"device_code":"d","user_code":"A","verification_uri":"javascript:alert(1)"}"#;
     let done =

@@ -1,5 +1,5 @@
-//! Skills through the bridge: whatever revisions client and server speak, entries, directories and errors arrive as they were
-//! sent, and a client can verify what it reads.
+//! Skills through the bridge: in every pair of revisions a client gets the entries, directories and errors that the server has
+//! sent, and can verify the files that it reads.
 
 use mcp_bridge::{Bridge, Upstream};
 use mcp_revisions::mcp_wire::Json;

@@ -38,7 +38,7 @@ impl Polls {
 }
 
 impl Connection<Client> {
-    /// Returns that a result is no task.
+    /// Returns `None`: the server was asked for no task.
     pub(crate) fn task_given(
         &self,
         _request: &Waiting,

@@ -124,7 +124,7 @@ impl YamlDocument {
         if self.values > VALUES {
             return Err(format!("it has more than {VALUES} values"));
         }
-        // 0 is no anchor.
+        // The parser numbers anchors from 1; a value without one has 0.
         if anchor != 0 {
             self.anchors.insert(anchor, value.clone());
         }

@@ -135,7 +135,7 @@ impl Child {
             .take()
             .zip(self.on_error.clone())
             .map(|(error, tell)| {
-                // It is read to its end, whatever becomes of the rest: a full pipe would stop the process.
+                // This task reads the error output to its end, also when the client is gone: a full pipe would stop the process.
                 spawn(async move {
                     let mut error = BufReader::new(error);
                     let (mut bytes, mut last) = (Vec::new(), VecDeque::with_capacity(LAST_LINES));

@@ -19,7 +19,6 @@ use mcp_wire::Json;
 
 use super::answers::{exposed, json, refused};
 use super::{Body, Options, Principal};
-use crate::transport::observe;
 use crate::transport::panics::caught;
 use crate::transport::spawn::{Boxed, boxed};
 
@@ -207,9 +206,7 @@ impl ResourceGuard {
             Ok(Err(_)) => "the verifier of access tokens has panicked".to_owned(),
             Err(_) => format!("the verifier of access tokens took over {VERIFY_TIME:?}"),
         };
-        let refusal = GuardRefusal::unavailable();
-        observe::refused(refusal.status.as_u16(), &why);
-        Err(refusal)
+        Err(GuardRefusal::unavailable(why))
     }
 }
 

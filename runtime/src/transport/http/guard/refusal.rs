@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use http::header::{CACHE_CONTROL, WWW_AUTHENTICATE};
 use http::{HeaderValue, Response, StatusCode};
+use mcp_revisions_sansio::INSUFFICIENT_SCOPE;
 use mcp_wire::{Json, Map};
 
 use super::super::Body;
@@ -16,7 +17,10 @@ pub(super) struct GuardRefusal {
     pub(super) status: StatusCode,
     /// The error of RFC 6750; `None` for a request without a token.
     pub(super) error: Option<&'static str>,
+    /// The reason that the client gets.
     pub(super) why: String,
+    /// The reason for operators, if the client gets another one.
+    cause: Option<String>,
     /// The scopes that a token needs; empty if none is named.
     pub(super) scopes: Vec<String>,
 }
@@ -28,6 +32,7 @@ impl GuardRefusal {
             status: StatusCode::UNAUTHORIZED,
             error: None,
             why: "the request has no access token: sign in".to_owned(),
+            cause: None,
             scopes: scopes.to_vec(),
         }
     }
@@ -38,6 +43,7 @@ impl GuardRefusal {
             status: StatusCode::UNAUTHORIZED,
             error: Some("invalid_token"),
             why: why.into(),
+            cause: None,
             scopes: scopes.to_vec(),
         }
     }
@@ -48,6 +54,7 @@ impl GuardRefusal {
             status: StatusCode::BAD_REQUEST,
             error: Some("invalid_request"),
             why: why.to_owned(),
+            cause: None,
             scopes: Vec::new(),
         }
     }
@@ -56,18 +63,20 @@ impl GuardRefusal {
     pub(super) fn insufficient_scope(missing: &str, scopes: Vec<String>) -> Self {
         Self {
             status: StatusCode::FORBIDDEN,
-            error: Some("insufficient_scope"),
+            error: Some(INSUFFICIENT_SCOPE),
             why: format!("the access token lacks the scope {missing}"),
+            cause: None,
             scopes,
         }
     }
 
-    /// Returns the refusal of a token that cannot be verified now.
-    pub(super) fn unavailable() -> Self {
+    /// Returns the refusal of a token that cannot be verified now; `cause` is for operators.
+    pub(super) fn unavailable(cause: String) -> Self {
         Self {
             status: StatusCode::SERVICE_UNAVAILABLE,
             error: None,
             why: "the access token cannot be verified now: try again later".to_owned(),
+            cause: Some(cause),
             scopes: Vec::new(),
         }
     }
@@ -95,7 +104,8 @@ impl GuardRefusal {
 
     /// Returns the response.
     pub(super) fn response(&self, resource: &ProtectedResource) -> Response<Body> {
-        observe::refused(self.status.as_u16(), &self.why);
+        let cause = self.cause.as_deref().unwrap_or(&self.why);
+        observe::refused(self.status.as_u16(), cause);
         let error = match self.status {
             StatusCode::SERVICE_UNAVAILABLE => "temporarily_unavailable",
             _ => self.error.unwrap_or("unauthorized"),

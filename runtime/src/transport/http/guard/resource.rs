@@ -9,7 +9,7 @@ use super::super::admission::is_loopback;
 /// The path before that of the resource, at which its metadata are.
 const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 
-/// The scope that asks for a refresh token, which is no matter of a resource.
+/// The scope by which a client asks for a refresh token: the authorization server grants it, and a resource never needs it.
 const OFFLINE_ACCESS: &str = "offline_access";
 
 /// A server as a protected resource: its URL, its authorization servers, its scopes

@@ -5,7 +5,8 @@ use std::sync::{Arc, OnceLock};
 use http::header::{CONTENT_TYPE, WWW_AUTHENTICATE};
 use http::{HeaderMap, Response, StatusCode};
 use mcp_revisions_core::{Lifecycle, Revision};
-use mcp_wire::{ErrorObject, Json, Map};
+use mcp_revisions_sansio::NeededSignIn;
+use mcp_wire::ErrorObject;
 
 use super::super::{Body, text};
 use super::refusal::GuardRefusal;
@@ -110,13 +111,17 @@ impl Peer {
             return Err(crate::errors::internal(why).error);
         };
         granted.require(&needed).map_err(|refusal| {
-            let data = [
-                ("reason", Json::of("insufficient-scope")),
-                ("resource", Json::of(granted.guard.resource().url())),
-                ("scope", Json::of(&*refusal.scopes.join(" "))),
-            ];
-            let error = ErrorObject::new(ErrorObject::INVALID_REQUEST, refusal.why);
-            error.with_data(Json::of(&Map::from_iter(data)))
+            let needed = NeededSignIn {
+                resource: granted.guard.resource().url().to_owned(),
+                scope: Some(refusal.scopes.join(" ")),
+                lacks_scope: true,
+                ..NeededSignIn::new(refusal.why)
+            };
+            // Another token would do: the server has not failed.
+            ErrorObject {
+                code: ErrorObject::INVALID_REQUEST.into(),
+                ..needed.to_error()
+            }
         })
     }
 }

@@ -17,6 +17,7 @@ use mcp_revisions_auth::{
     Cause, Challenge, DpopKey, FlowRequest, FlowResponse, Proof, RefusedRequest, Settings,
     StoredSignIn,
 };
+use mcp_revisions_sansio::INSUFFICIENT_SCOPE;
 use mcp_revisions_sansio::client::NeededSignIn;
 use tokio::sync::watch;
 
@@ -342,7 +343,7 @@ impl OAuth {
             return RefusalAnswer::Next(RefusalFate::Retry);
         }
         let status = refusal.status.as_u16();
-        if status == 403 && error != Some("insufficient_scope") {
+        if status == 403 && error != Some(INSUFFICIENT_SCOPE) {
             return RefusalAnswer::Next(RefusalFate::GiveUp(None));
         }
         RefusalAnswer::Flow(RefusedRequest {
