@@ -362,7 +362,7 @@ impl Caller {
         })
     }
 
-    /// Returns whether it declared a capability, such as `sampling`.
+    /// Returns whether the client declared a capability, such as `sampling`.
     #[must_use]
     pub fn can(&self, capability: &str) -> bool {
         let declared = self.capabilities.as_ref().and_then(|it| it.get(capability));

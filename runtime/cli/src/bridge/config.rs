@@ -267,7 +267,7 @@ impl ServerReader<'_> {
         let mistakes = self.mistakes.len();
         let url = self.text(definition, member).unwrap_or_default();
         if self.mistakes.len() == mistakes
-            && let Err(why) = super::url(&url)
+            && let Err(why) = super::arguments::url(&url)
         {
             self.mistake(member, why);
         }

@@ -48,7 +48,7 @@ impl From<String> for RequestFailure {
 }
 
 impl RequestFailure {
-    /// Returns it as the end of an exchange.
+    /// Returns the failure as the end of an exchange.
     pub(super) fn of(self, exchange: Exchange) -> Incoming {
         match self {
             Self::Unreached(why) => Incoming::Failed { exchange, why },
