@@ -199,10 +199,10 @@ async fn handlers_of_an_extension_read_what_a_client_of_any_revision_declared() 
                 std::future::ready(Ok::<_, Error>(cx.with_declared(&params)))
             });
         let (input, output) = split(served(running));
-        let declared = json!({"extensions": {"com.example/acme": {"depth": 2}}});
+        let declared = Json::from(json!({"extensions": {"com.example/acme": {"depth": 2}}}));
         let client = Client::builder(&info())
             .with_revisions([revision].into_iter().collect())
-            .with_capabilities(&Json::from(declared.clone()))
+            .with_capabilities(&declared)
             .with_custom_methods()
             .lines(input, output);
         for params in [None, Some(json!({"a": 1, "_meta": {"own": true}}))] {
@@ -212,7 +212,8 @@ async fn handlers_of_an_extension_read_what_a_client_of_any_revision_declared() 
             let meta = &seen["_meta"];
             let capabilities = &meta["io.modelcontextprotocol/clientCapabilities"];
             assert_eq!(
-                capabilities["extensions"], declared["extensions"],
+                capabilities["extensions"]["com.example/acme"],
+                json!({"depth": 2}),
                 "{revision} {seen}"
             );
             let version = &meta["io.modelcontextprotocol/protocolVersion"];
