@@ -128,10 +128,13 @@ pub struct Alternative {
     /// The Rust name of its type, an object that a variant of the union holds.
     pub r#type: String,
     /// The member of that type that holds the value; `None` for an item that stands in every list.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
     /// The member of the other revision that has the value.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub member: Option<String>,
     /// The value of that member where the list has no such item; for a member that must be there.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub absent: Option<Value>,
 }
 
