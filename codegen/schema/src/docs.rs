@@ -4,7 +4,7 @@
 //! A doc line that is the same in every type stands once, under `[everywhere]`; one that differs from a
 //! revision on stands under `[Type.since."ID"]`, up to `until` where that is given.
 
-use crate::sorted::SortedMap;
+use crate::sorted::{SortedMap, SortedSet};
 
 use serde::Deserialize;
 use toml::Spanned;
@@ -173,8 +173,21 @@ pub struct TypeDocs<'d> {
     pub revision: &'d str,
     /// The URL of a definition's reference page, with `{anchor}` for its name in lower case.
     pub reference: &'d str,
+    /// The lines of extensions whose definitions the revision has exactly alike, used where it has no line of its own.
+    pub lent: Vec<LentDocs<'d>>,
     /// Prose of the schema itself, by `Type` or `Type.member`; used where `docs` is silent.
     pub prose: &'d SortedMap<String, String>,
+}
+
+/// The lines of a state of an extension, for definitions that a revision has exactly alike.
+#[derive(Debug)]
+pub struct LentDocs<'d> {
+    /// The lines.
+    pub docs: &'d Docs,
+    /// The id of the state.
+    pub state: &'d str,
+    /// The sections that are lent.
+    pub sections: SortedSet<&'d str>,
 }
 
 /// No schema has prose where it is kept in canonical form.
@@ -189,6 +202,7 @@ impl<'d> TypeDocs<'d> {
             own: None,
             revision,
             reference: "",
+            lent: Vec::new(),
             prose: &NO_PROSE,
         }
     }
@@ -211,17 +225,25 @@ impl<'d> TypeDocs<'d> {
         missing
     }
 
-    /// Returns the lines to look at, in this order.
-    fn layers(&self) -> impl Iterator<Item = (&'d Docs, &'d str)> {
-        self.own.into_iter().chain([(self.docs, self.revision)])
+    /// Returns the lines to look at for a section, in this order: those that are lent stand before the lines of all types, and
+    /// after a section of the revision.
+    fn layers(&self, key: &str) -> impl Iterator<Item = (&'d Docs, &'d str)> {
+        let has_section = self.docs.0.rules.contains_key(key);
+        let lends = |of: &&LentDocs<'_>| !has_section && of.sections.contains(key);
+        let lent: Vec<_> = (self.lent.iter().filter(lends))
+            .map(|of| (of.docs, of.state))
+            .collect();
+        let own = self.own.into_iter();
+        own.chain(lent).chain([(self.docs, self.revision)])
     }
 
     fn type_line(&self, key: &str) -> Option<&'d str> {
-        self.layers().find_map(|(docs, of)| docs.type_line(of, key))
+        self.layers(key)
+            .find_map(|(docs, of)| docs.type_line(of, key))
     }
 
     fn member_line(&self, key: &str, wire: &str) -> Option<&'d str> {
-        self.layers()
+        self.layers(key)
             .find_map(|(docs, of)| docs.member_line(of, key, wire))
     }
 

@@ -10,13 +10,14 @@ use crate::Error;
 use crate::analyze::areas::Areas;
 use crate::analyze::join;
 use crate::decision::{Decision, QuestionKind, Scope};
-use crate::docs::{Docs, TypeDocs};
+use crate::docs::{Docs, LentDocs, TypeDocs};
 use crate::draft::{draft, missing_definition};
 use crate::model::{BuiltModel, Model};
 use crate::open::Undocumented;
 use crate::rules::{ModelMistake, Rules};
 use crate::schema::Schema;
 use crate::shims::changes::ProseChanges;
+use crate::spec::canonical::definition;
 use crate::spec::errors::ErrorRules;
 use crate::spec::extensions::Dangling;
 use crate::spec::methods::{MethodRules, module};
@@ -236,7 +237,7 @@ impl<'s> Models<'s> {
         let revisions = self.revisions.iter().map(|of| Undocumented {
             of: of.revision.id.clone(),
             file: DOCS.to_owned(),
-            missing: TypeDocs::new(&self.docs, &of.revision.id).missing(&of.model),
+            missing: self.docs_of_revision(of).missing(&of.model),
         });
         let extensions = self.extensions.iter().map(|of| Undocumented {
             of: of.extension.name.clone(),
@@ -244,6 +245,48 @@ impl<'s> Models<'s> {
             missing: self.docs_of(of).missing(&of.model),
         });
         revisions.chain(extensions).collect()
+    }
+
+    /// Returns the doc lines of a revision: its own, and those of extensions that rest on an earlier revision, for definitions
+    /// that it has exactly alike.
+    #[must_use]
+    pub fn docs_of_revision<'d>(&'d self, of: &'d RevisionModel<'_>) -> TypeDocs<'d> {
+        let revision = of.revision;
+        let place = |id: &str| self.revisions.iter().position(|one| one.revision.id == id);
+        let is_earlier =
+            |one: &&ExtensionModel<'_>| place(&one.extension.revision) < place(&revision.id);
+        let lent = self.extensions.iter().filter(is_earlier).filter_map(|one| {
+            let ExtensionModel {
+                extension, model, ..
+            } = one;
+            // Alike as upstream has them, or as both are mended.
+            let sides = [
+                (&extension.raw, &revision.raw),
+                (&extension.schema, &revision.schema),
+            ];
+            let is_alike = |place: &String| {
+                let name = place.split('.').next().unwrap_or_default();
+                sides.iter().any(|(theirs, own)| {
+                    let theirs = definition(theirs, name);
+                    theirs.is_some() && theirs == definition(own, name)
+                })
+            };
+            let alike = model
+                .types
+                .values()
+                .filter(|def| def.places.iter().all(is_alike));
+            let sections = alike.map(|def| def.doc_key.as_str()).collect();
+            Some(LentDocs {
+                docs: self.extension_docs.get(&extension.folder)?,
+                state: &extension.state,
+                sections,
+            })
+        });
+        TypeDocs {
+            lent: lent.collect(),
+            reference: &revision.reference,
+            ..TypeDocs::new(&self.docs, &revision.id)
+        }
     }
 
     /// Returns the doc lines of an extension.

@@ -2,7 +2,6 @@
 
 use mcp_revisions_schema::sorted::SortedSet;
 
-use mcp_revisions_schema::docs::TypeDocs;
 use mcp_revisions_schema::files::Section;
 use mcp_revisions_schema::names::{extension_package, package};
 use mcp_revisions_schema::shims::PairPlan;
@@ -176,15 +175,8 @@ fn extension_crate(
     })
 }
 
-fn docs_of<'d>(models: &'d Models<'_>, revision: &'d Revision) -> TypeDocs<'d> {
-    TypeDocs {
-        reference: &revision.reference,
-        ..TypeDocs::new(&models.docs, &revision.id)
-    }
-}
-
 fn pieces_of(models: &Models<'_>, of: &RevisionModel<'_>) -> Result<Pieces, Error> {
-    pieces(&of.model, &docs_of(models, of.revision))
+    pieces(&of.model, &models.docs_of_revision(of))
 }
 
 fn one_crate(
@@ -208,7 +200,7 @@ fn one_crate(
         None => {
             let homes = once.of(&revision.id);
             let shared = homes.keys().copied().collect();
-            crate_files(model, pieces, &shared, &docs_of(models, revision), &facts)?
+            crate_files(model, pieces, &shared, &models.docs_of_revision(of), &facts)?
         }
     };
     Ok(Crate {

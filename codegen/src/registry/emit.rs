@@ -50,6 +50,7 @@ pub(crate) fn crate_files(
     let extensions = all.iter().map(|of| extension(of, &all, features));
     let states = all.chunk_by(|a, b| a.folder == b.folder);
     let converted_extensions = states.filter_map(|states| conversions(states, features));
+    let later_cores = all.iter().filter_map(|of| later_core(of, features));
     let values = context! {
         command => COMMAND,
         version => VERSION,
@@ -68,6 +69,7 @@ pub(crate) fn crate_files(
         mistakes => models.mistakes.iter().map(mistake).collect::<Vec<_>>(),
         extensions => extensions.collect::<Vec<_>>(),
         converted_extensions => converted_extensions.collect::<Vec<_>>(),
+        later_cores => later_cores.collect::<Vec<_>>(),
     };
     rendered("registry", TEMPLATES, &values)
 }
@@ -194,7 +196,22 @@ fn extension(of: &Extension, all: &[&Extension], features: &[Feature]) -> Value 
         revision => names::variant(&of.revision),
         constant => names::constant(&names::extension(&of.folder)),
         others => others(of, &same, features),
+        later => later_core(of, features),
     }
+}
+
+/// Returns the later core that took back the feature of a state; `None` if there is none.
+fn later_core(of: &Extension, features: &[Feature]) -> Option<Value> {
+    let core = of.later_core.as_ref()?;
+    Some(context! {
+        name => of.name.as_str(),
+        constant => names::constant(&names::extension(&of.folder)),
+        library => names::extension_package(&of.name).replace('-', "_"),
+        extension => names::extension(&of.name),
+        id => core.revision.as_str(),
+        core => names::constant(&core.revision),
+        feature => feature(&core.revision, features),
+    })
 }
 
 /// Returns the condition under which there is something that the messages of a state are converted from or to: a core that had

@@ -39,10 +39,16 @@ pub struct ShimFacts<'m> {
 }
 
 impl ShimFacts<'_> {
-    /// Returns the extension that a pair leads to, if it does not lead to a revision.
+    /// Returns the extension that a pair is of, if it is not one of two revisions.
     fn extension(&self, pair: &RevisionPair) -> Option<&Extension> {
-        let mut all = self.extensions.iter().copied();
-        all.find(|extension| extension.name == pair.new)
+        let named = |name: &str| self.extensions.iter().copied().find(|one| one.name == name);
+        named(&pair.new).or_else(|| named(&pair.old))
+    }
+
+    /// Returns whether a pair leads from an extension to the later core that took it back.
+    fn is_of_later_core(&self, pair: &RevisionPair) -> bool {
+        let named = |name: &str| self.extensions.iter().any(|one| one.name == name);
+        named(&pair.old) && !named(&pair.new)
     }
 
     /// Returns the package of an end of a pair.
@@ -409,14 +415,19 @@ pub(super) fn files(plans: &[PairPlan], facts: &ShimFacts<'_>) -> Result<CrateFi
         .iter()
         .map(|plan| {
             let extension = facts.extension(&plan.pair).map(|of| of.folder.as_str());
-            context! { name => plan.pair.module(), gate => facts.gate(&plan.pair), extension }
+            let later = facts.is_of_later_core(&plan.pair);
+            context! { name => plan.pair.module(), gate => facts.gate(&plan.pair), extension, later }
         })
         .collect();
-    let of_extensions = plans.iter().filter_map(|plan| facts.extension(&plan.pair));
-    let folders: SortedSet<&str> = of_extensions.map(|of| of.folder.as_str()).collect();
-    let extensions = folders.iter().map(|name| {
-        context! { name => *name, constant => constant(&extension(name)) }
-    });
+    let folders = |later: bool| -> Vec<Value> {
+        let of_kind = plans
+            .iter()
+            .filter(|plan| facts.is_of_later_core(&plan.pair) == later);
+        let of_extensions = of_kind.filter_map(|plan| facts.extension(&plan.pair));
+        let folders: SortedSet<&str> = of_extensions.map(|of| of.folder.as_str()).collect();
+        let row = |name| context! { name, constant => constant(&extension(name)) };
+        folders.into_iter().map(row).collect()
+    };
     let ends = plans
         .iter()
         .flat_map(|plan| [&plan.pair.old, &plan.pair.new]);
@@ -447,7 +458,8 @@ pub(super) fn files(plans: &[PairPlan], facts: &ShimFacts<'_>) -> Result<CrateFi
         version => VERSION,
         revisions,
         modules,
-        extensions => extensions.collect::<Vec<_>>(),
+        extensions => folders(false),
+        later_cores => folders(true),
         added => added.into_iter().collect::<Vec<_>>(),
         features,
     };

@@ -488,3 +488,49 @@ fn a_schema_of_ours_names_the_statement_that_each_definition_rests_on() {
     );
     says(&refused(ours.replace("4567", "")), "names no commit");
 }
+
+/// An extension may give a type of the core one more member: that is its own type from there on, and the core stays as it is.
+#[test]
+fn an_extension_that_widens_a_type_of_the_core_leaves_the_crates_of_the_core_as_they_are() {
+    let wants = r##""Wish": {"type": "object", "properties": {"stones": {"type": "boolean"}}},
+    "StayRequest": {"type": "object", "properties": {"method": {"const": "stay", "type": "string"}, "params": {"type": "object", "properties": {"wish": {"$ref": "#/$defs/Wish"}}}}, "required": ["method"]},"##;
+    let stay = r##""StayRequest": {"type": "object", "properties": {"method": {"const": "stay", "type": "string"}}, "required": ["method"]},"##;
+    let core = CORE.replace(stay, wants);
+    assert_ne!(core, CORE);
+    let mut files = files();
+    files.retain(|name, _| !name.starts_with("extensions/"));
+    files.insert("2027-01-01/schema.json".to_owned(), core);
+    let before = made(&Spec::from_files(files.clone()).unwrap());
+    let mut directory = SpecDirectory::from_files(files);
+    let widened = FIRST.replace(
+        "\"Cup\":",
+        "\"Wish\": {\"type\": \"object\", \"properties\": {\"dice\": {\"type\": \"boolean\"}, \"stones\": {\"type\": \"boolean\"}}},\n    \"Cup\":",
+    );
+    let upstream = UpstreamFile::of_extension_text("dice.json", &widened).unwrap();
+    let options = ExtensionOptions {
+        name: "dice@2027-05-05".to_owned(),
+        identifier: Some("com.example/dice".to_owned()),
+        ..ExtensionOptions::default()
+    };
+    let told = directory.import_extension(&upstream, &options).unwrap();
+    assert_eq!(told.drifted.len(), 1, "{:?}", told.drifted);
+    let (name, lines) = &told.drifted[0];
+    assert_eq!(name, "Wish");
+    says(lines, "dice");
+    let mut files = directory.files().clone();
+    let facts = files.get_mut("extensions/dice/extension.toml").unwrap();
+    *facts = facts.replace("sender = \"\"", "sender = \"client\"");
+    let after = made(&Spec::from_files(files).unwrap());
+    let of = |crates: &[Crate], package: &str| -> Option<String> {
+        let one = crates.iter().find(|one| one.package == package)?;
+        let sources = one.files.iter().filter(|(path, _)| path.ends_with(".rs"));
+        Some(sources.map(|(_, text)| text.as_str()).collect())
+    };
+    for package in ["mcp-2027-01-01", "mcp-shared", "mcp-shims"] {
+        assert_eq!(of(&before, package), of(&after, package), "{package}");
+    }
+    let own = of(&after, "mcp-ext-dice").unwrap();
+    says(&own, "pub struct Wish ");
+    says(&own, "pub dice: Option<bool>");
+    assert!(!of(&after, "mcp-2027-01-01").unwrap().contains("pub dice"));
+}

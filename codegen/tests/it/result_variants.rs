@@ -1,13 +1,14 @@
 //! A made-up revision in which the result of a tool has another shape: members of a result become a list of typed alternatives,
-//! a tool says which of them it has, and a call asks for some. Rules and hooks carry the content both ways, and hold the laws.
+//! a tool says which of them it has, and a call asks for some. Rules carry the content both ways, and hold the laws.
 
 use mcp_revisions_schema::sorted::SortedMap;
 
-use mcp_codegen::generate::{Crate, shims_crate, type_crates};
+use mcp_codegen::generate::{shims_crate, type_crates};
 use mcp_revisions_schema::{Models, Spec};
 
+use crate::mutants::compiled::placed;
 use crate::specs;
-use crate::workspace::{Workspace, repository};
+use crate::workspace::Workspace;
 
 const OLD: &str = r##"{
   "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -86,10 +87,14 @@ fn new() -> String {
 const RULES: &str = r#"
 [[rule]]
 id = "outputs"
-at = "CallToolResult"
-up = { custom = "outputs_of_content" }
-down = { custom = "content_of_outputs" }
+at = "CallToolResult.outputs"
+up = "gather"
+down = "spread"
 loss = "semantic"
+alternatives = [
+  { type = "ContentOutput", value = "content", member = "content", absent = [] },
+  { type = "StructuredOutput", value = "value", member = "structuredContent" },
+]
 reason = "content and structured content are the first outputs of their types"
 source = "the proposal"
 example = [
@@ -97,27 +102,22 @@ example = [
   { result = "tools/call", way = "down", input = '{"outputs":[{"type":"structured","value":{"n":5}}]}', output = '{"content":[],"structuredContent":{"n":5}}', loses = ["/outputs"] },
 ]
 
-[[rename]]
-old = "Tool.outputSchema"
-new = "Tool.outputVariants"
-reason = "a tool says which outputs it has"
-
 [[rule]]
 id = "output-variants"
 at = "Tool.outputVariants"
-up = { custom = "variants_of_schema" }
+up = "gather"
+down = "spread"
+loss = "semantic"
+alternatives = [
+  { type = "ContentVariant" },
+  { type = "StructuredVariant", value = "schema", member = "outputSchema" },
+]
 reason = "a tool with an output schema has both outputs"
 source = "the proposal"
-example = [{ type = "Tool", input = '{"name":"add","outputSchema":{"x":1}}', output = '{"name":"add","outputVariants":[{"type":"content"},{"type":"structured","schema":{"x":1}}]}' }]
-
-[[rule]]
-id = "output-schema"
-at = "Tool.outputSchema"
-down = { custom = "schema_of_variants" }
-loss = "semantic"
-reason = "one schema is left of the variants"
-source = "the proposal"
-example = [{ type = "Tool", input = '{"name":"add","outputVariants":[{"type":"content"}]}', output = '{"name":"add"}', loses = ["/outputVariants"] }]
+example = [
+  { type = "Tool", way = "up", input = '{"name":"add","outputSchema":{"x":1}}', output = '{"name":"add","outputVariants":[{"type":"content"},{"type":"structured","schema":{"x":1}}]}' },
+  { type = "Tool", way = "down", input = '{"name":"add","outputVariants":[{"type":"content"}]}', output = '{"name":"add"}', loses = ["/outputVariants"] },
+]
 
 [[rule]]
 id = "requested-outputs"
@@ -127,77 +127,6 @@ loss = "semantic"
 reason = "an older server sends all that it has"
 source = "the proposal"
 example = [{ params = "tools/call", input = '{"name":"add","requestedOutputs":["content"]}', output = '{"name":"add"}', loses = ["/requestedOutputs"] }]
-"#;
-
-/// The hooks that the rules name, as a crate in the place of the hand-written one.
-const HOOKS: &str = r#"//! Hooks.
-#![allow(missing_docs)]
-
-pub mod v2027_01_01_to_v2028_02_02 {
-    use mcp_2027_01_01 as old;
-    use mcp_2028_02_02 as new;
-    use mcp_convert::Ruled;
-    use mcp_wire::JsonObject;
-
-    fn outputs(content: Vec<old::TextContent>, structured: Option<JsonObject>) -> Vec<new::Output> {
-        let mut outputs = vec![new::Output::Content(new::ContentOutput::new(content))];
-        outputs.extend(structured.map(|value| new::Output::Structured(new::StructuredOutput::new(value))));
-        outputs
-    }
-
-    pub fn outputs_of_content(result: old::CallToolResult, _: &mut Ruled<'_>) -> new::CallToolResult {
-        let old::CallToolResult { content, structured_content, is_error, extra } = result;
-        new::CallToolResult { outputs: outputs(content, structured_content), is_error, extra }
-    }
-
-    pub fn content_of_outputs(result: new::CallToolResult, cx: &mut Ruled<'_>) -> old::CallToolResult {
-        let new::CallToolResult { outputs: sent, is_error, extra } = result;
-        let (mut content, mut structured) = (None, None);
-        for output in &sent {
-            match output {
-                new::Output::Content(output) => _ = content.get_or_insert_with(|| output.content.clone()),
-                new::Output::Structured(output) => _ = structured.get_or_insert_with(|| output.value.clone()),
-            }
-        }
-        let content = content.unwrap_or_default();
-        // Others of a type, another order, and an absent first one do not come back.
-        if outputs(content.clone(), structured.clone()) != sent {
-            cx.replace("/outputs", sent);
-        }
-        old::CallToolResult { content, structured_content: structured, is_error, extra }
-    }
-
-    fn variants(schema: JsonObject) -> Vec<new::OutputVariant> {
-        vec![
-            new::OutputVariant::Content(new::ContentVariant::new()),
-            new::OutputVariant::Structured(new::StructuredVariant::new(schema)),
-        ]
-    }
-
-    pub fn variants_of_schema(schema: Option<JsonObject>, _: &mut Ruled<'_>) -> Option<Vec<new::OutputVariant>> {
-        schema.map(variants)
-    }
-
-    pub fn schema_of_variants(given: Option<Vec<new::OutputVariant>>, cx: &mut Ruled<'_>) -> Option<JsonObject> {
-        let given = given?;
-        let schema = given.iter().find_map(|variant| match variant {
-            new::OutputVariant::Structured(variant) => Some(variant.schema.clone()),
-            new::OutputVariant::Content(_) => None,
-        });
-        match schema {
-            Some(schema) => {
-                if variants(schema.clone()) != given {
-                    cx.replace("", given);
-                }
-                Some(schema)
-            }
-            None => {
-                cx.lose("", given);
-                None
-            }
-        }
-    }
-}
 "#;
 
 /// Values of both revisions, sent there and back.
@@ -320,18 +249,8 @@ fn files() -> SortedMap<String, String> {
     ])
 }
 
-/// Returns a generated crate whose hooks are those of the test.
-fn with_hooks(mut one: Crate) -> Crate {
-    let runtime = repository().join("runtime").display().to_string();
-    let text = one.files.get_mut("Cargo.toml").unwrap();
-    *text = text
-        .replace("../../runtime/hooks", "../../hooks")
-        .replace("../../runtime", &runtime);
-    one
-}
-
 #[test]
-fn results_in_another_shape_are_carried_both_ways_by_rules_and_hooks() {
+fn results_in_another_shape_are_carried_both_ways_by_rules_alone() {
     let spec = Spec::from_files(files()).unwrap();
     let models = Models::build(&spec).unwrap_or_else(|error| panic!("{error}"));
     let plans = models
@@ -342,34 +261,75 @@ fn results_in_another_shape_are_carried_both_ways_by_rules_and_hooks() {
     let mut workspace = Workspace::new("result-variants");
     let mut uses = Vec::new();
     for one in crates {
-        let placed = with_hooks(one.unwrap());
-        let folder = format!("generated/{}", placed.package);
-        workspace.add(&folder, &placed);
-        uses.push((placed.package, folder));
+        let one = placed(one.unwrap());
+        let folder = format!("generated/{}", one.package);
+        workspace.add(&folder, &one);
+        uses.push((one.package, folder));
     }
-    let convert = repository().join("runtime/convert").display().to_string();
-    let types = uses
-        .iter()
-        .filter(|(package, _)| package.starts_with("mcp-20"));
-    let types: String = types
-        .map(|(package, folder)| format!("{package} = {{ path = \"../{folder}\" }}\n"))
-        .collect();
-    let manifest = format!(
-        "[package]\nname = \"mcp-hooks\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[features]\nv2027-01-01 = []\nv2028-02-02 = []\n\n[dependencies]\nmcp-wire.workspace = true\nmcp-convert = {{ path = {convert:?} }}\n{types}"
-    );
-    let hooks = Crate {
-        package: "mcp-hooks".to_owned(),
-        files: [
-            ("Cargo.toml".to_owned(), manifest),
-            ("src/lib.rs".to_owned(), HOOKS.to_owned()),
-        ]
-        .into_iter()
-        .collect(),
-        ..Crate::default()
-    };
-    workspace.add("hooks", &hooks);
     workspace.add_user("laws", &uses, LAWS);
     if let Err(said) = workspace.cargo(&["test", "--package", "laws"]) {
         panic!("{said}");
+    }
+}
+
+/// A list that no rule can make, or take apart, has a mistake that names the row, and what to do.
+#[test]
+fn a_list_of_alternatives_that_says_too_little_or_too_much_is_refused() {
+    for (found, put, told) in [
+        (
+            ", absent = []",
+            "",
+            "`content` must be there, and no `absent` says what it is",
+        ),
+        ("absent = []", "absent = 7", "7 is not"),
+        (
+            "member = \"structuredContent\" }",
+            "member = \"structuredContent\", absent = {} }",
+            "`structuredContent` may be absent",
+        ),
+        (
+            "member = \"structuredContent\"",
+            "member = \"structure\"",
+            "the other revision has no member `structure`",
+        ),
+        (
+            "type = \"StructuredOutput\"",
+            "type = \"Tool\"",
+            "`Tool` is not an object that an item",
+        ),
+        (
+            "type = \"StructuredOutput\", value = \"value\", member = \"structuredContent\"",
+            "type = \"StructuredOutput\"",
+            "`StructuredOutput.value` must be there",
+        ),
+        (
+            "value = \"value\", ",
+            "",
+            "has both `value` and `member`, or neither",
+        ),
+        (
+            "value = \"schema\", member = \"outputSchema\"",
+            "",
+            "none of its `alternatives` holds a value",
+        ),
+        ("down = \"spread\"", "down = \"drop\"", "the way down"),
+        (
+            "loss = \"semantic\"\nalternatives",
+            "alternatives",
+            "what kind of loss",
+        ),
+    ] {
+        let mut files = files();
+        let rules = files.get_mut("shims/2027-01-01..2028-02-02.toml").unwrap();
+        assert!(rules.contains(found), "{found}");
+        *rules = rules.replacen(found, put, 1);
+        let spec = Spec::from_files(files).unwrap();
+        let models = Models::build(&spec).unwrap();
+        let refused = models
+            .plan_shims(&spec)
+            .err()
+            .map(|error| error.to_string());
+        let refused = refused.unwrap_or_else(|| panic!("{found} -> {put}: no error"));
+        assert!(refused.contains(told), "{found} -> {put}: {refused}");
     }
 }

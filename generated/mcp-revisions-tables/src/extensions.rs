@@ -49,6 +49,9 @@ pub struct Extension {
     /// The conversions between the core that had the feature before, if one had it, and the states of the extension, oldest
     /// first; `None` if the Cargo features bring none of the others.
     pub core: Option<&'static Tables>,
+    /// The conversions between this state and the core of the later revision that took the feature back; `None` if none did, or
+    /// if the Cargo features do not bring it.
+    pub later_core: Option<&'static Tables>,
 }
 
 impl Extension {
@@ -67,6 +70,7 @@ impl Extension {
             types: mcp_ext_apps::TYPES,
             results: mcp_ext_apps::RESULTS,
             core: None,
+            later_core: None,
         },
         #[cfg(feature = "ext-skills")]
         Self {
@@ -81,6 +85,7 @@ impl Extension {
             types: mcp_ext_skills::TYPES,
             results: mcp_ext_skills::RESULTS,
             core: None,
+            later_core: None,
         },
         #[cfg(feature = "ext-tasks")]
         Self {
@@ -98,6 +103,7 @@ impl Extension {
             core: Some(&crate::tables::EXT_TASKS),
             #[cfg(not(any(feature = "v2025-11-25", feature = "ext-tasks-draft")))]
             core: None,
+            later_core: None,
         },
         #[cfg(feature = "ext-tasks-draft")]
         Self {
@@ -115,6 +121,7 @@ impl Extension {
             core: Some(&crate::tables::EXT_TASKS),
             #[cfg(not(any(feature = "v2025-11-25", feature = "ext-tasks")))]
             core: None,
+            later_core: None,
         },
     ];
 

@@ -154,11 +154,13 @@ impl Route {
             Protocol::Extension(extension) => Some(*extension),
             Protocol::Revision(_) => None,
         });
+        let places = |tables: &Tables| Some((from.place(tables)?, to.place(tables)?));
         let tables = match extension {
             None => Some(&TABLES),
-            Some(extension) => extension.core,
+            Some(extension) => (extension.later_core)
+                .filter(|later| places(later).is_some())
+                .or(extension.core),
         };
-        let places = |tables: &Tables| Some((from.place(tables)?, to.place(tables)?));
         if let Some(tables) = tables
             && let Some((from, to)) = places(tables)
         {
@@ -181,7 +183,7 @@ impl Route {
                 extension.revision
             ),
             Some(extension) => format!(
-                "no revision had the messages of the extension `{}` in its core: there is nothing to convert them to",
+                "no revision that is converted has the messages of the extension `{}` in its core: there is nothing to convert them to",
                 extension.name
             ),
             None => {

@@ -205,6 +205,7 @@ fn of_rule(pair: &str, rule: &Value) -> String {
         ("action", "Both ways:"),
         ("up", "To newer:"),
         ("down", "To older:"),
+        ("alternatives", "Items:"),
         ("loss", "Loss:"),
         ("reason", "Why:"),
         ("source", "Source:"),

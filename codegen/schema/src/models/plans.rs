@@ -12,7 +12,7 @@ use crate::spec::{Revision, RevisionStage, Spec};
 
 impl Models<'_> {
     /// Plans the conversions between adjacent revisions: those that can be negotiated, and drafts that differ; and
-    /// those between an extension and the core that had the feature before. A change to a draft without a rule is listed
+    /// those between an extension and the core that had the feature before, or has it again. A change to a draft without a rule is listed
     /// in [`PairPlan::open`].
     ///
     /// # Errors
@@ -55,8 +55,8 @@ impl Models<'_> {
         [self.shim_pairs(), self.extension_pairs()].concat()
     }
 
-    /// Returns the pairs of adjacent states of each extension, and before them that of the first one and the last revision
-    /// whose core had the feature.
+    /// Returns the pairs of adjacent states of each extension, before them that of the first one and the last revision whose
+    /// core had the feature, and after them that of the state of handlers and the core that took it back.
     #[must_use]
     pub fn extension_pairs(&self) -> Vec<RevisionPair> {
         let all = self.extensions.iter().map(|of| of.extension);
@@ -68,10 +68,11 @@ impl Models<'_> {
     /// # Errors
     /// As [`Models::plan_shims`].
     pub fn plan_pair(&self, pair: &RevisionPair, file: RuleFile) -> Result<PairPlan, Error> {
-        let mut extensions = self.extensions.iter();
-        match extensions.find(|of| of.extension.name == pair.new) {
-            Some(of) => self.plan_extension(pair, of, file),
-            None => self.plan_adjacent(pair, file),
+        let named = |name: &str| self.extensions.iter().find(|of| of.extension.name == name);
+        match (named(&pair.new), named(&pair.old)) {
+            (Some(of), _) => self.plan_extension(pair, of, file),
+            (None, Some(of)) => self.plan_later_core(pair, of, file),
+            (None, None) => self.plan_adjacent(pair, file),
         }
     }
 
@@ -126,6 +127,36 @@ impl Models<'_> {
         let may_be_open = is_draft(of) || older.is_some_and(is_draft);
         let mut plan = self.planned(pair, [old, new], file, may_be_open)?;
         // So are the types that the extension repeats.
+        plan.alike.retain(|name| base.model.get(name).is_none());
+        Ok(plan)
+    }
+
+    /// Plans the conversions between the methods of an extension and those of the later core that took them back.
+    fn plan_later_core(
+        &self,
+        pair: &RevisionPair,
+        of: &ExtensionModel<'_>,
+        file: RuleFile,
+    ) -> Result<PairPlan, Error> {
+        let extension = of.extension;
+        let (base, later) = (self.get(&extension.revision)?, self.get(&pair.new)?);
+        let own = extension.methods.iter().map(|method| &method.name);
+        let old = with_methods(&of.model, &own.collect::<Vec<_>>());
+        let taken = extension.later_core.iter().flat_map(|core| &core.methods);
+        let new = with_methods(&later.model, &taken.collect::<Vec<_>>());
+        let [old_codes, new_codes] = [base, later].map(|of| sent(&self.stated, of.revision));
+        let old = PairSide {
+            id: &extension.name,
+            model: &old,
+            ..side(base, &old_codes)
+        };
+        let new = PairSide {
+            model: &new,
+            ..side(later, &new_codes)
+        };
+        let is_draft = later.revision.status == RevisionStage::Draft
+            || extension.status() == RevisionStage::Draft;
+        let mut plan = self.planned(pair, [old, new], file, is_draft)?;
         plan.alike.retain(|name| base.model.get(name).is_none());
         Ok(plan)
     }

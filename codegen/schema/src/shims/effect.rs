@@ -3,8 +3,8 @@
 use crate::sorted::{SortedMap, SortedSet};
 
 use super::plan::{
-    Arm, Conversion, ConversionBody, Effect, HookCall, Missing, ObjectPlan, PairEnd, SourceValue,
-    Transfer, ValueSource, may_stop,
+    AlternativesPlan, Arm, Conversion, ConversionBody, Effect, HookCall, Missing, ObjectPlan,
+    PairEnd, SourceValue, Transfer, ValueSource, may_stop,
 };
 use super::rules::Action;
 use crate::model::Rest;
@@ -75,6 +75,7 @@ fn is_plain(body: &ConversionBody, from: &PairEnd) -> bool {
                 && plan.after.is_empty()
                 && plan.settled.is_empty()
                 && plan.foreign.is_empty()
+                && plan.moves.is_none()
                 && keeps_rest
                 && plan.dropped.iter().all(|plan| plan.action == Action::Pass)
                 // Opaque text may hold what no map can.
@@ -131,7 +132,9 @@ fn gives(plan: &ObjectPlan) -> bool {
         Action::Custom(path) => may_stop(path),
         action => action.stops() || matches!(action, Action::Only(_)),
     };
+    let mut spread = plan.spread().iter().flat_map(AlternativesPlan::held);
     !plan.before.iter().chain(&plan.after).any(HookCall::stops)
+        && spread.all(|held| held.absent.is_none())
         && (plan.fields.iter()).all(|field| {
             let left_out = matches!(&field.source, ValueSource::Reread(_) | ValueSource::Lost(_));
             gives(&field.source) || left_out && field.optional

@@ -46,7 +46,19 @@ impl ObjectPlan {
         });
         let dropped = (self.dropped.iter()).map(|plan| gone(&plan.wire, Some(&plan.rule)));
         let settled = (self.settled.iter()).map(|plan| gone(&plan.wire, plan.rule.as_ref()));
-        fields.chain(dropped).chain(settled)
+        let lists = self.gathered().iter().chain(self.spread());
+        let listed = lists.flat_map(|list| {
+            let held = list.held().map(|held| MetMember {
+                wire: &held.member,
+                rules: vec![&list.rule],
+                transfer: Some(&held.transfer),
+                fitted: &[],
+            });
+            held.chain([gone(&list.wire, Some(&list.rule))])
+        });
+        let entries = (self.entries().iter()).map(|entry| gone(&entry.wire, Some(&entry.rule)));
+        let own = fields.chain(dropped).chain(settled);
+        own.chain(listed).chain(entries)
     }
 }
 

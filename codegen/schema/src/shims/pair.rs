@@ -9,12 +9,13 @@ use crate::names;
 use crate::spec::Extension;
 use crate::spec::extensions::FOLDER;
 
-/// Two adjacent revisions, or the core that had a feature and the extension that has it now; `OLD..NEW` in print.
+/// Two adjacent revisions, or the core that had a feature and the extension that has it now, or that and the later core that
+/// took it back; `OLD..NEW` in print.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct RevisionPair {
-    /// The id of the older revision.
+    /// The id of the older revision, or the name of an extension.
     pub old: String,
-    /// The id of the newer one, or the name of the extension.
+    /// The id of the newer one, or the name of an extension.
     pub new: String,
     /// Its rule file below the spec directory.
     #[serde(skip)]
@@ -41,8 +42,17 @@ impl RevisionPair {
         }
     }
 
-    /// Returns the pairs of the states of extensions, oldest first: the core that had the feature and the first state, and
-    /// each state and the next.
+    /// Creates the pair of a state of an extension and the later core that took the feature back.
+    fn of_later_core(state: &Extension, revision: &str) -> Self {
+        Self {
+            old: state.name.clone(),
+            new: revision.to_owned(),
+            file: format!("{FOLDER}/{}/{}..core.toml", state.folder, state.state),
+        }
+    }
+
+    /// Returns the pairs of the states of extensions, oldest first: the core that had the feature and the first state, each
+    /// state and the next, and the state of handlers and the core that took the feature back.
     #[must_use]
     pub fn of_extensions(extensions: &[&Extension]) -> Vec<Self> {
         let mut pairs = Vec::new();
@@ -55,6 +65,10 @@ impl RevisionPair {
                 _ => None,
             });
             pairs.extend(next);
+            let later = states
+                .iter()
+                .filter_map(|of| Some((of, of.later_core.as_ref()?)));
+            pairs.extend(later.map(|(of, core)| Self::of_later_core(of, &core.revision)));
         }
         pairs
     }

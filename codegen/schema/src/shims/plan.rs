@@ -1,5 +1,9 @@
 //! Conversions as plain data: emitted as Rust, printed as a table, compared with the diff.
 
+mod moves;
+
+pub use moves::{AlternativePlan, AlternativesPlan, EntryPlan, HeldValue, MemberMoves};
+
 use crate::sorted::SortedSet;
 
 use serde::Serialize;
@@ -132,10 +136,33 @@ pub struct ObjectPlan {
     /// The constants of the target that the source does not name: an unknown member of that name is something else.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub foreign: Vec<String>,
+    /// The members that stand elsewhere on the other side; `None` without any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub moves: Option<Box<MemberMoves>>,
     /// The fate of the unknown members.
     pub rest: RestPlan,
     /// Hand-written functions that change the target last.
     pub after: Vec<HookCall>,
+}
+
+impl ObjectPlan {
+    /// Returns the lists of the target that hold members of the source.
+    #[must_use]
+    pub fn gathered(&self) -> &[AlternativesPlan] {
+        self.moves.as_ref().map_or(&[], |moves| &moves.gathered)
+    }
+
+    /// Returns the lists of the source whose items become members of the target.
+    #[must_use]
+    pub fn spread(&self) -> &[AlternativesPlan] {
+        self.moves.as_ref().map_or(&[], |moves| &moves.spread)
+    }
+
+    /// Returns the members that are entries of a map on the other side.
+    #[must_use]
+    pub fn entries(&self) -> &[EntryPlan] {
+        self.moves.as_ref().map_or(&[], |moves| &moves.entries)
+    }
 }
 
 /// A hand-written function, and the rule that names it.

@@ -164,7 +164,7 @@ impl Emitter {
     }
 
     /// Returns an optional value, converted if it is there: to this, of `value`.
-    fn mapped(
+    pub(super) fn mapped(
         &self,
         transfer: &Transfer,
         from: TokenStream,

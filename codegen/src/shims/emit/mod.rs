@@ -1,6 +1,7 @@
 //! A function per pair of types and direction, in files by area, and the tables that name them.
 
 mod field;
+mod moves;
 mod object;
 mod transfer;
 pub(super) mod words;

@@ -5,8 +5,8 @@ use super::{Emitter, adapter, called, done, path, reduced, reject, rule};
 use mcp_revisions_schema::model::Rest;
 use mcp_revisions_schema::shims::UNDECIDED;
 use mcp_revisions_schema::shims::plan::{
-    Conversion, DroppedPlan, FieldPlan, HookCall, ObjectPlan, PairEnd, Recast, SameMember,
-    SettledPlan, SourceValue, Transfer, ValueSource,
+    AlternativesPlan, Conversion, DroppedPlan, FieldPlan, HookCall, ObjectPlan, PairEnd, Recast,
+    SameMember, SettledPlan, SourceValue, Transfer, ValueSource,
 };
 use mcp_revisions_schema::shims::rules::Action;
 use mcp_revisions_schema::sorted::SortedSet;
@@ -27,6 +27,7 @@ impl Emitter {
             dropped,
             settled,
             foreign,
+            moves,
             rest,
             after,
         } = plan;
@@ -45,7 +46,8 @@ impl Emitter {
         };
         let changes = (fields.iter()).any(|field| field.was.is_some() || adopts(field))
             || dropped.iter().any(carries)
-            || !plan.foreign.is_empty();
+            || !plan.foreign.is_empty()
+            || moves.as_ref().is_some_and(|moves| moves.reads_unknown());
         let extra = if changes {
             quote!(mut extra)
         } else {
@@ -95,7 +97,8 @@ impl Emitter {
         let rule = rule(&rest.rule);
         let close = match &one.to {
             PairEnd::Type(_) => {
-                let values = fields.iter().map(|plan| self.field(plan));
+                let own = fields.iter().map(|plan| self.field(plan));
+                let values = own.chain(Self::listed(plan));
                 match &rest.to {
                     Rest::Open => quote!(#to { #(#values,)* extra }),
                     Rest::Typed(_) if stays_typed => quote!(#to { #(#values,)* extra }),
@@ -116,8 +119,12 @@ impl Emitter {
             _ => None,
         });
         let foreign = (foreign.iter()).map(|wire| quote!(cx.foreign(#wire, &mut extra);));
-        let stages =
-            quote!(#rebound #(#hooks)* #(#derived)* #open #(#foreign)* #(#drops)* #(#settles)*);
+        let gathers = plan.gathered().iter().map(|list| self.gathers(list));
+        let entries = plan.entries().iter().map(Self::entry);
+        let lists = entries
+            .chain(gathers)
+            .chain(plan.spread().iter().map(|list| self.spreads(list)));
+        let stages = quote!(#rebound #(#hooks)* #(#derived)* #open #(#foreign)* #(#drops)* #(#settles)* #(#lists)*);
         // The target has no room for what is left.
         let leaves = rest.to == Rest::Closed && (changes || rest.from != Rest::Closed);
         let drop_rest = leaves.then(|| quote!(cx.drop_extra(#rule, extra);));
@@ -234,6 +241,11 @@ fn named_fields(plan: &ObjectPlan) -> SortedSet<&str> {
         SourceValue::Field { field, .. } => Some(field.as_str()),
         SourceValue::Constant(_) => None,
     }));
+    names.extend(plan.spread().iter().map(|list| &*list.field));
+    let put = plan.entries().iter().filter(|entry| !entry.takes);
+    names.extend(put.map(|entry| &*entry.field));
+    let gathered = plan.gathered().iter().flat_map(AlternativesPlan::held);
+    names.extend(gathered.map(|held| &*held.member_field));
     names
 }
 

@@ -1,6 +1,6 @@
 //! Conversions of the parts of a value: members, items of lists and values of maps, whose losses say where they stand.
 
-use mcp_wire::{Encode, Extra, Map};
+use mcp_wire::{Decode, Encode, Extra, Json, Map};
 
 use super::{Context, FOREIGN};
 use crate::loss::{Change, LossMembers};
@@ -161,6 +161,139 @@ impl Context {
         }
         self.path.leave();
         kept
+    }
+
+    /// Returns the first item of each of `N` typed alternatives in a list that the target does not have, with its index.
+    ///
+    /// `alternative` says which one an item is, and whether the target holds all of it. The whole list is recorded if the way
+    /// back makes another one: for items in another order, second ones of an alternative, and a missing one that `is_always`
+    /// there.
+    #[doc(hidden)]
+    pub fn spread<A: Encode, const N: usize>(
+        &mut self,
+        rule: &'static Rule,
+        name: &'static str,
+        list: Vec<A>,
+        is_always: [bool; N],
+        alternative: fn(&A) -> Option<(usize, bool)>,
+    ) -> [Option<(usize, A)>; N] {
+        let kinds: Vec<_> = list.iter().map(alternative).collect();
+        let has = |at: usize| kinds.iter().flatten().any(|(kind, _)| *kind == at);
+        let mut next = 0;
+        let is_in_order = kinds.iter().all(|kind| match kind {
+            Some((at, true)) if *at >= next => {
+                next = at + 1;
+                true
+            }
+            _ => false,
+        });
+        let mut always = is_always.iter().enumerate();
+        if !is_in_order || !always.all(|(at, is_always)| !is_always || has(at)) {
+            let below = LossSegment::Member(name);
+            self.note(rule, below, Change::Replaced, Json::of(&list));
+        }
+        let mut first = [const { None }; N];
+        for ((index, item), kind) in list.into_iter().enumerate().zip(kinds) {
+            let slot = kind.and_then(|(at, _)| first.get_mut(at));
+            if let Some(slot @ None) = slot {
+                *slot = Some((index, item));
+            }
+        }
+        first
+    }
+
+    /// Does the same as [`spread`](Self::spread), for a list that is absent on the way back unless an item stands in it that is
+    /// not in every list.
+    #[doc(hidden)]
+    pub fn spread_optional<A: Encode, const N: usize>(
+        &mut self,
+        rule: &'static Rule,
+        name: &'static str,
+        list: Option<Vec<A>>,
+        is_always: [bool; N],
+        alternative: fn(&A) -> Option<(usize, bool)>,
+    ) -> [Option<(usize, A)>; N] {
+        let Some(list) = list else {
+            return [const { None }; N];
+        };
+        let holds = |item: &A| {
+            let kind = alternative(item).and_then(|(at, _)| is_always.get(at));
+            kind.is_some_and(|is_always| !is_always)
+        };
+        if list.iter().any(holds) {
+            return self.spread(rule, name, list, is_always, alternative);
+        }
+        self.note(
+            rule,
+            LossSegment::Member(name),
+            Change::Replaced,
+            Json::of(&list),
+        );
+        [const { None }; N]
+    }
+
+    /// Converts the value of a member of an item of a list; its losses get the names and the index.
+    #[doc(hidden)]
+    pub fn item_member<A, B>(
+        &mut self,
+        (list, index, name): (&'static str, usize, &'static str),
+        value: A,
+        convert: fn(A, &mut Self) -> B,
+    ) -> B {
+        self.path.enter(LossSegment::Member(list));
+        self.path.enter(LossSegment::Index(index));
+        let result = self.member(name, value, convert);
+        self.path.leave();
+        self.path.leave();
+        result
+    }
+
+    /// Takes the entry of a map that is a member of the target; one that does not read as such is lost. A map that is left empty
+    /// is left out.
+    #[doc(hidden)]
+    pub fn take_entry<A: Encode + Send + Sync + 'static, B: Decode>(
+        &mut self,
+        rule: &'static Rule,
+        (map, name): (&'static str, &'static str),
+        entries: &mut Option<Map<A>>,
+    ) -> Option<B> {
+        let all = entries.as_mut()?;
+        let entry = all.remove(name)?;
+        if all.is_empty() {
+            *entries = None;
+        }
+        let value = Json::of(&entry).read().ok();
+        if value.is_none() {
+            self.path.enter(LossSegment::Member(map));
+            self.note(rule, LossSegment::Key(name.into()), Change::Removed, entry);
+            self.path.leave();
+        }
+        value
+    }
+
+    /// Puts a member that the target does not have into a map, as an entry: it is lost if the map has such an entry. That a map
+    /// stood there without any entry is lost as well, since the way back leaves it out.
+    #[doc(hidden)]
+    pub fn put_entry<
+        A: Encode + Send + Sync + 'static,
+        B: Encode + Decode + Send + Sync + 'static,
+    >(
+        &mut self,
+        rule: &'static Rule,
+        member: &'static str,
+        (map, name): (&'static str, &'static str),
+        value: Option<A>,
+        entries: &mut Option<Map<B>>,
+    ) {
+        let Some(value) = value else { return };
+        let is_taken = entries.as_ref().is_some_and(|all| all.get(name).is_some());
+        let entry = Json::of(&value).read().ok().filter(|_| !is_taken);
+        let Some(entry) = entry else {
+            return self.lose_member(rule, member, Some(value));
+        };
+        let empty = entries.as_ref().filter(|all| all.is_empty());
+        self.lose_member(rule, map, empty.map(Json::of));
+        entries.get_or_insert_default().insert(name, entry);
     }
 
     /// Converts each value of a map; losses get the value's name.

@@ -9,7 +9,7 @@ use mcp_wire::{ErrorObject, Integer, Json};
 
 use super::{
     EXTENSION, Form, NOTIFICATIONS_TASKS, RELATED_TASK, RESULT_TYPE, TASKS_UPDATE, TaskStatus,
-    declares_extension,
+    declares_extension, has_extension_in_core,
 };
 use crate::client::Client;
 use crate::client::peer::named;
@@ -147,7 +147,7 @@ impl Connection<Client> {
         };
         let has_tasks = match Form::of(revision) {
             Some(Form::Core) => true,
-            Some(Form::Extension) => declares(),
+            Some(Form::Extension) => has_extension_in_core(revision) || declares(),
             None => false,
         };
         request.ask.takes_task && has_tasks && revision.same_types(self.role.app())

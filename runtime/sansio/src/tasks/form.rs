@@ -2,10 +2,11 @@
 
 use mcp_revisions_core::extensions::tasks as extension;
 use mcp_revisions_core::{Lifecycle, Revision};
-use mcp_wire::{Json, Notification, Request};
+use mcp_wire::{Direction, Json, MethodKind, Notification, Request};
 
 use super::plain::has_core_tasks;
 use crate::json::declares;
+use mcp_revisions_core::find_method;
 use mcp_revisions_core::methods;
 
 /// The extension, as capabilities name it.
@@ -46,6 +47,18 @@ impl Form {
             _ => false,
         }
     }
+}
+
+/// Returns whether the core of a revision has the messages of the extension: it took them back, and its peers declare no extension.
+pub(crate) fn has_extension_in_core(revision: Revision) -> bool {
+    let (sender, kind) = (Direction::ClientToServer, MethodKind::Request);
+    find_method(revision, TASKS_UPDATE, sender, kind).is_some()
+}
+
+/// Returns whether a client takes tasks in the form of the extension: its capabilities declare that, or its revision has it in
+/// the core.
+pub(crate) fn takes_extension(revision: Revision, capabilities: Option<&Json>) -> bool {
+    has_extension_in_core(revision) || capabilities.is_some_and(declares_extension)
 }
 
 /// Returns whether capabilities declare the extension.

@@ -1,5 +1,7 @@
 //! Plans the conversions of a pair: from the methods that both revisions have, through every type they reach.
 
+mod alternatives;
+mod entries;
 mod members;
 mod methods;
 mod objects;

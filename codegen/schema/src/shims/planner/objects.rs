@@ -3,7 +3,8 @@
 use super::super::limits::Limit;
 use super::super::open::{ProposedRow, UNDECIDED};
 use super::super::plan::{
-    Adoption, ConversionBody, FieldPlan, Fitted, HookCall, ObjectPlan, RestPlan, ValueSource,
+    Adoption, AlternativesPlan, ConversionBody, FieldPlan, Fitted, HookCall, MemberMoves,
+    ObjectPlan, RestPlan, ValueSource,
 };
 use super::super::rules::Action;
 use super::{Planner, hook};
@@ -21,7 +22,16 @@ impl<'m> Planner<'m> {
         let (from_key, to_key) = (key(from_def.or(to_def)), key(to_def.or(from_def)));
         let (mut fields, mut dropped, mut settled) = (Vec::new(), Vec::new(), Vec::new());
         let (mut kept, mut foreign) = (Vec::<&str>::new(), Vec::new());
-        for target in &to.members {
+        let gathered = self.alternatives(&Action::Gather, to_key, to, from);
+        let spread = self.alternatives(&Action::Spread, from_key, from, to);
+        let entries = self.entries([from_key, to_key], from, to);
+        let has = |lists: &[AlternativesPlan], others: &[AlternativesPlan], wire: &str| {
+            lists.iter().any(|list| list.wire == wire)
+                || entries.iter().any(|entry| entry.wire == wire)
+                || (others.iter().flat_map(AlternativesPlan::held)).any(|held| held.member == wire)
+        };
+        let planned = (to.members.iter()).filter(|target| !has(&gathered, &spread, &target.wire));
+        for target in planned {
             let place = format!("{to_key}.{}", target.wire);
             let own = from.member(&target.wire);
             if let Presence::Constant(constant) = &target.presence {
@@ -76,7 +86,9 @@ impl<'m> Planner<'m> {
         }
         for source in &from.members {
             let constant = matches!(source.presence, Presence::Constant(_));
-            let is_kept = kept.contains(&&*source.wire) || to.member(&source.wire).is_some();
+            let is_kept = kept.contains(&&*source.wire)
+                || to.member(&source.wire).is_some()
+                || has(&spread, &gathered, &source.wire);
             if !constant && !is_kept {
                 // One alike that only the target has may be the same under another name.
                 let new = fields.iter().filter(|field| field.was.is_none());
@@ -91,6 +103,16 @@ impl<'m> Planner<'m> {
                 dropped.push(self.gone_member(source, &place, twin));
             }
         }
+        let moves = MemberMoves {
+            gathered,
+            spread,
+            entries,
+        };
+        let has_moves = [
+            moves.gathered.len(),
+            moves.spread.len(),
+            moves.entries.len(),
+        ] != [0; 3];
         let rest = self.rest(&from.rest, &to.rest, from_key);
         if from.rest == Rest::Closed {
             foreign.clear();
@@ -111,6 +133,7 @@ impl<'m> Planner<'m> {
             dropped,
             settled,
             foreign,
+            moves: has_moves.then(|| Box::new(moves)),
             rest,
             after: hooks(to_key, false),
         })

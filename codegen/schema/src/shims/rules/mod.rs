@@ -7,7 +7,7 @@ mod sound;
 
 pub use example::{Example, ExampleEnding, Sample, SampleSubject, SessionFacts};
 pub use rows::{
-    Action, CodeRange, ErrorRule, ErrorRuleFate, MethodAction, MethodRule, Only, PairRule, Reject,
+    Action, Alternative, CodeRange, ErrorRule, ErrorRuleFate, MapEntry, MethodAction, MethodRule, Only, PairRule, Reject,
     RuleLossKind, SessionFact, Trivial,
 };
 

@@ -97,6 +97,9 @@ pub struct PairRule {
     /// Of a hook: the members whose limits are tighter in the other revision, and that it makes fit.
     #[serde(default)]
     pub covers: Vec<String>,
+    /// Of a list of typed alternatives: its items, in order, and the members of the other revision that they hold.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub alternatives: Vec<Alternative>,
     /// Why, in our own words.
     pub reason: String,
     /// The page or schema that it rests on.
@@ -116,6 +119,23 @@ pub struct Trivial {
     pub values: Vec<Value>,
     /// Objects that have no other members than these.
     pub members: Option<Vec<String>>,
+}
+
+/// An item of a list of typed alternatives: one type of a union, and the member of the other revision whose value it holds.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Alternative {
+    /// The Rust name of its type, an object that a variant of the union holds.
+    pub r#type: String,
+    /// The member of that type that holds the value; `None` for an item that stands in every list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<String>,
+    /// The member of the other revision that has the value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub member: Option<String>,
+    /// The value of that member where the list has no such item; for a member that must be there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub absent: Option<Value>,
 }
 
 /// A decision about methods that only one of the two revisions has, or that mean something else in the other.
@@ -296,6 +316,12 @@ pub enum Action {
     RequiresState(Adapter),
     /// The error that the spec calls for.
     Reject(Reject),
+    /// A member of one side is an entry of a map on the other, under a name.
+    Entry(MapEntry),
+    /// Members that the target does not have become the items of a list that the source does not have.
+    Gather,
+    /// The items of a list that the target does not have become members that the source does not have.
+    Spread,
     /// A hand-written function converts it, of the module of the pair in `mcp_hooks`; a `?` behind its name says that it
     /// may stop, as it does for the next two.
     Custom(String),
@@ -303,6 +329,16 @@ pub enum Action {
     Before(String),
     /// A hand-written function changes the value after it was converted.
     After(String),
+}
+
+/// See [`Action::Entry`].
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct MapEntry {
+    /// The member that is the map, on both sides.
+    pub of: String,
+    /// The name of the entry.
+    pub name: String,
 }
 
 /// The fate of a method that the other revision lacks, or understands otherwise.
@@ -443,7 +479,13 @@ impl Action {
             Self::RequiresState(_) | Self::Reject(_) => [true, true, true],
             Self::Default(_) | Self::Empty | Self::Session(_) => [false, true, false],
             Self::Swallow => [false, true, true],
-            Self::Adopt | Self::Filter(_) | Self::Before(_) | Self::After(_) => [false; 3],
+            Self::Adopt
+            | Self::Entry(_)
+            | Self::Gather
+            | Self::Spread
+            | Self::Filter(_)
+            | Self::Before(_)
+            | Self::After(_) => [false; 3],
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::sorted::SortedSet;
 
 use super::exemplified::ExemplifiedRow;
-use super::rows::{Action, PairRule, RuleTables, error, placed};
+use super::rows::{Action, Alternative, PairRule, RuleTables, error, placed};
 use crate::Error;
 use crate::naming::is_identifier;
 use crate::shims::open::UNDECIDED;
@@ -122,9 +122,15 @@ fn problems(rows: &RuleTables, rule: &PairRule) -> Vec<String> {
     let loses = rule.actions().any(|action| {
         matches!(
             action,
-            Action::Drop | Action::Implied(_) | Action::Filter(_)
+            Action::Drop
+                | Action::Implied(_)
+                | Action::Filter(_)
+                | Action::Spread
+                | Action::Entry(_)
         )
     });
+    let lists = |action: &Action| matches!(action, Action::Gather | Action::Spread);
+    let has_half = |one: &Alternative| one.value.is_some() != one.member.is_some();
     let by_itself = [
         (rule.actions().next().is_none(), SILENT),
         (
@@ -138,6 +144,18 @@ fn problems(rows: &RuleTables, rule: &PairRule) -> Vec<String> {
         (
             !rule.covers.is_empty() && !is_hook(rule),
             "only a hook (`before`, `after`) covers members of its type",
+        ),
+        (
+            rule.actions().any(lists) == rule.alternatives.is_empty(),
+            "`gather` and `spread` go with the `alternatives` of the list, and they with one of the two",
+        ),
+        (
+            !rule.alternatives.is_empty() && rule.alternatives.iter().all(|one| one.value.is_none()),
+            "none of its `alternatives` holds a value",
+        ),
+        (
+            rule.alternatives.iter().any(has_half),
+            "an alternative has both `value` and `member`, or neither",
         ),
     ]
     .into_iter()

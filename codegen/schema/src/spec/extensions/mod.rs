@@ -73,6 +73,8 @@ pub struct Extension {
     pub meta: Vec<MetaEntry>,
     /// The same feature in the core of an earlier revision; only the oldest state has it.
     pub core: Option<Core>,
+    /// The same feature in the core of a later revision, which took it back; only the state that handlers are written in has it.
+    pub later_core: Option<Core>,
     /// The schema in canonical form, errata applied; a definition that repeats one of the revision is that one, and a
     /// reference to nothing is gone.
     pub schema: Value,
@@ -140,10 +142,10 @@ pub struct MetaEntry {
     pub of: Vec<String>,
 }
 
-/// The feature of the core that became an extension: the messages of the two are converted into each other.
+/// The feature of an extension in the core of another revision: the messages of the two are converted into each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Core {
-    /// The id of the last revision whose core has the feature.
+    /// The id of the last revision whose core has the feature before the extension, or of the first one that has it again.
     pub revision: String,
     /// The methods that it has there.
     pub methods: Vec<String>,
@@ -234,6 +236,7 @@ impl Extension {
             .first()
             .is_some_and(|first| first.id.get_ref() != id);
         let defines = |of: &String| definition(&schema, of).is_some();
+        let methods = rows.methods(state, &schema);
         Ok(Self {
             name: match rows.of_handlers() {
                 Some(main) if main.id.get_ref() != id => format!("{name}@{id}"),
@@ -257,7 +260,8 @@ impl Extension {
                 .map(|of| of.get_ref().clone())
                 .filter(defines),
             roles: rows.roles.clone(),
-            methods: rows.methods(state, &schema),
+            later_core: rows.later_core(state, &methods, revisions),
+            methods,
             results: rows.results(state, &schema),
             meta: rows.meta(state, &schema),
             core: rows.core.as_ref().filter(|_| !has_older).map(|core| Core {
@@ -347,6 +351,7 @@ impl Extension {
             results: results.cloned().collect(),
             meta: meta.cloned().collect(),
             core: None,
+            later_core: None,
             raw: raw.clone(),
             schema: schema.clone(),
             dangling,

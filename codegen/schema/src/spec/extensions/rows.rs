@@ -12,7 +12,7 @@ use super::super::range::Order;
 use super::super::rules::RuleFile;
 use super::super::{Revision, RevisionStage, revisions};
 use super::statements::StatementRow;
-use super::{ExtensionMethod, MetaEntry, Roles, known};
+use super::{Core, ExtensionMethod, MetaEntry, Roles, known};
 use crate::Error;
 use crate::one_or_many::OneOrMany;
 use crate::sorted::SortedSet;
@@ -36,6 +36,8 @@ pub(in crate::spec) struct ExtensionRows {
     #[serde(default)]
     pub(super) statement: Vec<StatementRow>,
     pub(super) core: Option<CoreRow>,
+    #[serde(rename = "later-core")]
+    pub(super) later_core: Option<LaterCoreRow>,
 }
 
 /// A published state of the extension.
@@ -93,6 +95,13 @@ pub(super) struct CoreRow {
     pub(super) methods: Vec<Spanned<String>>,
 }
 
+/// A later revision whose core has the feature again.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LaterCoreRow {
+    revision: Spanned<String>,
+}
+
 /// The word of a row for a message that gets no response.
 const NOTIFICATION: &str = "notification";
 /// The word for one that does.
@@ -139,6 +148,54 @@ impl ExtensionRows {
             area: row.area.clone(),
         };
         rows.map(method).collect()
+    }
+
+    /// Returns the later core that has the methods of a state; `None` for a state that handlers are not written in, and for a
+    /// draft of a core that has none of them.
+    pub(super) fn later_core(
+        &self,
+        state: &StateRow,
+        methods: &[ExtensionMethod],
+        revisions: &[Revision],
+    ) -> Option<Core> {
+        let id = self.later_core.as_ref()?.revision.get_ref();
+        let is_main = self.of_handlers().is_some_and(|main| main.id == state.id);
+        let later = revisions
+            .iter()
+            .find(|one| one.id == *id)
+            .filter(|_| is_main)?;
+        let taken = taken_by(later, methods.iter().map(|method| method.name.as_str()));
+        (!taken.is_empty()).then(|| Core {
+            revision: id.clone(),
+            methods: taken,
+        })
+    }
+
+    /// Returns what is wrong with the row about a later core.
+    fn later_core_fault<'r>(
+        &'r self,
+        revisions: &[Revision],
+    ) -> Option<(&'r Spanned<String>, String, String)> {
+        let row = &self.later_core.as_ref()?.revision;
+        let place = |id: &str| revisions.iter().position(|one| one.id == id);
+        let Some(at) = place(row.get_ref()) else {
+            return Some((row, "no revision `{}`".to_owned(), known(revisions)));
+        };
+        let main = self.of_handlers()?;
+        if place(main.revision.get_ref()) >= Some(at) {
+            let problem = format!("`{{}}` is not later than {}", main.revision.get_ref());
+            let help = "the first revision whose core has the feature that the extension had";
+            return Some((row, problem, help.to_owned()));
+        }
+        let later = revisions.get(at)?;
+        let methods = self.method.iter().map(|row| row.name.get_ref().as_str());
+        // A draft moves: it is passed over where it has none of them.
+        if later.status != RevisionStage::Draft && taken_by(later, methods).is_empty() {
+            let problem = "revision `{}` has no method of the extension".to_owned();
+            let help = "the first revision whose core has them; or remove the table";
+            return Some((row, problem, help.to_owned()));
+        }
+        None
     }
 
     /// Returns the results by which requests of the revision may be answered in a state.
@@ -379,6 +436,9 @@ impl ExtensionRows {
                 fault(name, &rule, &problem, "the id of a state of the extension");
             }
         }
+        if let Some((at, problem, help)) = self.later_core_fault(revisions) {
+            fault(at, "later-core", &problem, &help);
+        }
         if let Some(CoreRow { revision, methods }) = &self.core {
             let id = revision.get_ref();
             let before = revisions.iter().find(|one| one.id == *id);
@@ -404,6 +464,15 @@ impl ExtensionRows {
         }
         errors
     }
+}
+
+/// Returns those of some methods that a revision has.
+fn taken_by<'m>(revision: &Revision, methods: impl Iterator<Item = &'m str>) -> Vec<String> {
+    let own: SortedSet<&str> = messages(&revision.schema)
+        .map(|(method, _)| method)
+        .collect();
+    let taken = methods.filter(|method| own.contains(method));
+    taken.map(str::to_owned).collect()
 }
 
 /// Returns the kind of message that a word of a row names.

@@ -10,7 +10,10 @@ use mcp_revisions_core::Revision;
 use mcp_wire::envelope::write;
 use mcp_wire::{ErrorObject, Json, Map, Peeked, Raw};
 
-use super::{EXTENSION, Form, NOTIFICATIONS_TASKS, RESULT_TYPE, TaskStatus, declares_extension};
+use super::{
+    EXTENSION, Form, NOTIFICATIONS_TASKS, RESULT_TYPE, TaskStatus, declares_extension,
+    has_extension_in_core, takes_extension,
+};
 use crate::errors::{self, Refusal};
 use crate::input_required::server::known;
 use crate::json::{object, with_members};
@@ -278,8 +281,8 @@ impl Connection<Server> {
             return (is_own && self.role.takes_others).then_some(Ok(()));
         }
         let capabilities = message.meta.client_capabilities.map(Raw::to_json);
-        let is_declared = || capabilities.as_ref().is_some_and(declares_extension);
-        Some(if form == Form::Core || is_declared() {
+        let takes = || takes_extension(peer, capabilities.as_ref());
+        Some(if form == Form::Core || takes() {
             Ok(())
         } else {
             Err(errors::missing_capability(&extension_capability()))
@@ -304,7 +307,7 @@ impl Connection<Server> {
         let Some(ids) = wanted.and_then(|wanted| wanted.get(TASK_IDS)) else {
             return Ok(Vec::new());
         };
-        if !caller.capabilities.as_ref().is_some_and(declares_extension) {
+        if !takes_extension(peer, caller.capabilities.as_ref()) {
             return Err(errors::missing_capability(&extension_capability()));
         }
         let invalid = |_| errors::invalid_params("`taskIds` holds ids of tasks");
@@ -356,7 +359,7 @@ impl Connection<Server> {
         peer: Revision,
         caller: &Caller,
     ) -> Result<Option<TaskWanted>, Box<Refusal>> {
-        let declares = || caller.capabilities.as_ref().is_some_and(declares_extension);
+        let takes = || takes_extension(peer, caller.capabilities.as_ref());
         if method != methods::TOOLS_CALL || self.role.tasks_for(peer).is_none() {
             return Ok(None);
         }
@@ -395,7 +398,7 @@ impl Connection<Server> {
                 (None, _) => Ok(None),
             },
             (_, None) => Ok(None),
-            (Some(Form::Extension), Some(_)) if declares() => Ok(Some(TaskWanted {
+            (Some(Form::Extension), Some(_)) if takes() => Ok(Some(TaskWanted {
                 form: Form::Extension,
                 ttl: None,
             })),
@@ -483,6 +486,10 @@ fn declared(revision: Revision, capabilities: &Json) -> Json {
                 ("requests", requests),
             ];
             let tasks = object(tasks);
+            with_members(capabilities, &[("tasks", Some(tasks))])
+        }
+        Some(Form::Extension) if has_extension_in_core(revision) => {
+            let tasks = own("tasks").unwrap_or_else(no_params);
             with_members(capabilities, &[("tasks", Some(tasks))])
         }
         Some(Form::Extension) if !declares_extension(capabilities) => {
