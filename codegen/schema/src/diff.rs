@@ -1,15 +1,14 @@
 //! The changes between two states of the protocol, by wire path.
 //!
 //! [`compare`] takes two [`ComparedSide`]s and gives back rows: what happened, where on the wire, who breaks,
-//! and a text that shows it. [`DiffSettings`] then applies what `spec/diff.toml` decides, and [`marked`]
-//! tells which rows are there because of an erratum. Rendering is `crate::render`'s business.
+//! and a text that shows it. [`DiffSettings`] then sets the levels that `spec/diff.toml` decides. Rendering is `crate::render`'s
+//! business.
 
 mod baseline;
 mod bounds;
 mod builder;
 mod classes;
 mod compare;
-mod errata;
 mod extension;
 mod facts;
 mod filter;
@@ -45,9 +44,8 @@ use crate::sorted::{SortedMap, SortedSet};
 
 use serde::Serialize;
 
-pub use baseline::Baseline;
+pub use baseline::{Baseline, IgnoredChange};
 pub(crate) use compare::Comparer;
-pub use errata::marked;
 pub use extension::MovedMethods;
 use extension::moved_methods;
 pub use filter::RowFilter;
@@ -63,7 +61,7 @@ pub use patterns::texts as pattern_texts;
 pub(crate) use row::refuses_more;
 pub use row::{DiffRow, MetRule, Prose, Witness};
 use rows::DiffRows;
-pub use settings::{DiffSettings, IgnoredChange};
+pub use settings::DiffSettings;
 pub use show::View;
 pub(crate) use show::line;
 pub use side::{ComparedSide, SideSources};
@@ -88,7 +86,7 @@ pub struct Diff {
     pub raw: bool,
     /// The changes, in the order of their wire paths.
     pub rows: Vec<DiffRow>,
-    /// Rows that `spec/diff.toml` sets aside.
+    /// The changes that a [`Baseline`] knows.
     pub ignored: Vec<IgnoredChange>,
     /// Number of rows that a filter left out.
     pub hidden: usize,
@@ -132,16 +130,14 @@ impl Diff {
         Some((&lines.file, lines.of_pointer(pointer)))
     }
 
-    /// Sets aside the rows that fit, each with the reason that is given for it; returns whether there was one.
-    fn set_aside(&mut self, reason: impl Fn(&DiffRow) -> Option<String>) -> bool {
-        let before = self.ignored.len();
+    /// Sets aside the rows that fit, each with the reason that is given for it.
+    fn set_aside(&mut self, reason: impl Fn(&DiffRow) -> Option<String>) {
         for row in std::mem::take(&mut self.rows) {
             match reason(&row) {
                 Some(reason) => self.ignored.push(IgnoredChange { row, reason }),
                 None => self.rows.push(row),
             }
         }
-        self.ignored.len() > before
     }
 
     /// Fills in the rules that each row meets.
@@ -152,33 +148,23 @@ impl Diff {
     }
 }
 
-/// Compares two names in all steps: open, compare, mark what errata do, apply `spec/diff.toml`.
+/// Compares two names in all steps: open, compare, set the levels of `spec/diff.toml`.
 ///
 /// # Errors
-/// An input that cannot be read, and an ignore that matches nothing.
+/// An input that cannot be read.
 pub fn between(sources: &SideSources<'_>, old: &str, new: &str, raw: bool) -> Result<Diff, Error> {
     let settings = DiffSettings::read(sources.spec)?;
     let sides = sources.open_both([old, new], raw)?;
-    settled(sources, [old, new], sides.each_ref(), raw, &settings)
+    let [old, new] = sides.each_ref();
+    Ok(settled(old, new, raw, &settings))
 }
 
-/// Compares the sides of two names, marks what errata do by the same sides without them, and applies `spec/diff.toml`.
-fn settled(
-    sources: &SideSources<'_>,
-    names: [&str; 2],
-    [old, new]: [&ComparedSide; 2],
-    raw: bool,
-    settings: &DiffSettings,
-) -> Result<Diff, Error> {
+/// Compares two sides, and sets the levels of `spec/diff.toml`.
+fn settled(old: &ComparedSide, new: &ComparedSide, raw: bool, settings: &DiffSettings) -> Diff {
     let mut diff = compare(old, new);
     diff.raw = raw;
-    let mended = [old, new].iter().any(|side| !side.errata.is_empty());
-    if mended && !raw {
-        let [raw_old, raw_new] = names.map(|name| sources.open(name, true));
-        marked(&mut diff, &compare(&raw_old?, &raw_new?), old, new);
-    }
-    settings.apply(&mut diff)?;
-    Ok(diff)
+    settings.apply(&mut diff);
+    diff
 }
 
 /// Compares two sides.

@@ -85,7 +85,7 @@ pub enum AuthError {
     #[error("the response of the authorization page is not valid: {0}; sign in again")]
     Returned(&'static str),
     /// The authorization server refused.
-    #[error("{issuer} refused: {code}{description}")]
+    #[error("{issuer} refused: {code}{description}{}", advice(code))]
     Denied {
         /// The issuer, or its token endpoint.
         issuer: String,
@@ -108,6 +108,18 @@ pub enum AuthError {
     /// The caller gave up, or the sign-in took too long.
     #[error("the sign-in was not finished: {0}")]
     Unfinished(String),
+}
+
+/// Returns what to do about an error code of an authorization server, behind a semicolon.
+fn advice(code: &str) -> &'static str {
+    match code {
+        "invalid_target" => "; if it takes no `resource`, add --resource none",
+        "invalid_redirect_uri" => {
+            "; choose the host that the browser comes back to with --callback-host localhost or 127.0.0.1"
+        }
+        "invalid_scope" => "; name scopes that it knows with --scope",
+        _ => "",
+    }
 }
 
 /// Returns a text of a server as an error shows it: one line, at most 300 characters, nothing that acts on a terminal.

@@ -128,6 +128,14 @@ async fn register(
     let answer = desk.send(request).await?;
     if !matches!(answer.status, 200 | 201) {
         let (code, description) = oauth_error(&answer);
+        if code == "invalid_redirect_uri" {
+            let issuer = server.issuer.clone();
+            return Err(AuthError::Denied {
+                issuer,
+                code,
+                description,
+            });
+        }
         return Ok(Err(format!(" ({code}{description})")));
     }
     let body = object(&answer).unwrap_or_default();

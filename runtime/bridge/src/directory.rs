@@ -50,7 +50,8 @@ impl std::fmt::Debug for ServerDirectory {
 }
 
 impl ServerDirectory {
-    /// Creates a directory without servers. The options are those of all servers, but for the path.
+    /// Creates a directory without servers. The options are those of all servers, but for the path. A guard in them is one
+    /// protected resource for all servers and for their list: its URL is a parent of theirs, such as `https://mcp.example.com/`.
     #[must_use]
     pub fn new(options: transport::Options) -> Self {
         Self(Arc::new(SharedDirectory {
@@ -175,10 +176,18 @@ impl ServerDirectory {
         if let Some(metrics) = self.0.options.metrics(&head, levels) {
             return boxed(std::future::ready(Ok(metrics)));
         }
-        if self.0.options.is_look(request.uri()) {
+        let options = &self.0.options;
+        if options.is_look(request.uri()) || options.serves_guard_document(request.uri().path()) {
             return tower_service::Service::call(&mut self.0.front.clone(), request);
         }
-        boxed(std::future::ready(Ok(self.index(&head))))
+        boxed(async move {
+            let mut checked = head;
+            // The names of the servers are for clients with a token only.
+            if let Err(refused) = self.0.options.authorize(&mut checked).await {
+                return Ok(*refused);
+            }
+            Ok(self.index(&checked))
+        })
     }
 
     /// Returns the servers and their URLs; status 404 for any other path.

@@ -198,12 +198,12 @@ pub(crate) fn key(caller: &Caller, is_named: bool) -> String {
     format!("{revision} {info} {}", text(capabilities))
 }
 
-/// Returns whether it speaks a revision of the per-request lifecycle.
+/// Returns whether a client speaks a revision of the per-request lifecycle.
 pub(crate) fn is_per_request(caller: &Caller) -> bool {
     caller.revision.lifecycle() == Lifecycle::PerRequest
 }
 
-/// Returns whether it can be asked anything, and only in the result of a call.
+/// Returns whether a client can be asked anything, and only in the result of a call.
 pub(crate) fn is_asked_in_results(caller: &Caller) -> bool {
     is_per_request(caller)
         && Revision::NEGOTIATED.iter().any(|revision| {

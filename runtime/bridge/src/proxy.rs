@@ -132,7 +132,7 @@ impl Proxy {
         }
         let answered = self.ask(ask.clone(), asked.clone()).await?;
         let page = match &answered.0.answer {
-            Answer::Failed(Failure::SignIn(needed)) => needed.page.as_deref(),
+            Answer::Failed(failure) => sign_in::needed(failure).and_then(|it| it.page.as_deref()),
             _ => None,
         };
         let Some(page) = page else {
@@ -150,13 +150,10 @@ impl Proxy {
         match answer {
             Answer::Result(result) => Ok(result),
             Answer::Error(error) | Answer::Failed(Failure::Rejected(error)) => Err(error),
-            Answer::Failed(failure) => {
-                let needed = sign_in::needed(&failure, self.settings.upstream.name());
-                Err(match needed {
-                    Some(needed) => needed.to_error(),
-                    None => errors::internal(&failure.to_string()).error,
-                })
-            }
+            Answer::Failed(failure) => Err(match sign_in::needed(&failure) {
+                Some(needed) => needed.to_error(),
+                None => errors::internal(&failure.to_string()).error,
+            }),
             Answer::InputRequired(_) => {
                 Err(errors::internal("the server asks what no client can answer").error)
             }

@@ -5,25 +5,16 @@
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use mcp_revisions::methods;
-use mcp_revisions::sansio::INSUFFICIENT_SCOPE;
 use mcp_revisions::sansio::client::{Failure, NeededSignIn};
 use mcp_revisions::serve::Peer;
 use mcp_wire::Json;
 use serde_json::json;
 use tracing::debug;
 
-/// Returns the sign-in that a failed request needs; `None` if it failed for another reason. `upstream` names the server.
-pub(crate) fn needed(failure: &Failure, upstream: &str) -> Option<NeededSignIn> {
+/// Returns the sign-in that a failed request needs; `None` if it failed for another reason.
+pub(crate) fn needed(failure: &Failure) -> Option<&NeededSignIn> {
     match failure {
-        Failure::SignIn(needed) => Some((**needed).clone()),
-        Failure::Http(status, body) => {
-            let lacks_scope = *status == 403 && body.contains(INSUFFICIENT_SCOPE);
-            (*status == 401 || lacks_scope).then(|| NeededSignIn {
-                resource: upstream.to_owned(),
-                lacks_scope,
-                ..NeededSignIn::new(failure.to_string())
-            })
-        }
+        Failure::SignIn(needed) => Some(needed),
         _ => None,
     }
 }

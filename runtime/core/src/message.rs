@@ -288,7 +288,7 @@ fn with_id(route: &Route, outcome: Outcome<Json>) -> Outcome<Json> {
     })
 }
 
-/// Returns whether a text is an error response at a place on the way.
+/// Checks that a text is an error response at a place on the way.
 fn reads_as_error(route: &Route, at: usize, text: &Json) -> Result<(), Error> {
     let names = ["JSONRPCErrorResponse", "JSONRPCError"];
     match names.iter().find_map(|name| route.type_named(at, name)) {

@@ -244,7 +244,7 @@ fn of_session(otherwise: Option<Revision>) -> Negotiation {
     }
 }
 
-/// Returns a request that claims a revision: the body decides, the headers have to agree.
+/// Decides the revision of a request that claims one: by the body, with which the headers have to agree.
 fn negotiate_claim(
     message: &Peeked<'_>,
     claim: Raw<'_>,

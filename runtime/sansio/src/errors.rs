@@ -35,7 +35,7 @@ pub fn server_ended() -> Box<Refusal> {
     unfinished("the server ended before this request was done")
 }
 
-/// Returns a request that was given up at an unknown point.
+/// Makes the error of a request that was given up at an unknown point.
 fn unfinished(why: &str) -> Box<Refusal> {
     internal(&format!(
         "{why}; whether the request ran is not known: send it again if it may run twice"

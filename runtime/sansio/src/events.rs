@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use mcp_revisions_core::{Context, Failure, Loss, Outcome, Revision, Subject, UnknownFields};
-use mcp_wire::{Decode, Error, ErrorObject, Json, RequestId, Unreadable};
+use mcp_wire::{Decode, Error, ErrorObject, Json, Map, RequestId, Unreadable, meta};
 
 use super::ask::{Answered, Token};
 use super::json::object;
 use super::lost::Stopped;
 use super::needs::NeedsAdapter;
 use super::tasks::TaskStatus;
+use super::translate::no_params;
 
 /// Names one text and what belongs to it: over HTTP a POST and its response, else a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -289,6 +290,9 @@ pub type CustomRequest = IncomingRequest<String>;
 /// A notification of a method that no revision has. Nothing of it is converted.
 pub type CustomNotification = Notification<String>;
 
+/// The member of capabilities that declares extensions.
+const EXTENSIONS: &str = "extensions";
+
 /// The identity and the capabilities of a peer, in its own words.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Caller {
@@ -327,7 +331,38 @@ impl Caller {
         self.part_in("Implementation", self.info.as_ref(), revision)
     }
 
-    /// Returns whether it declared a capability, such as `sampling`.
+    /// Returns params of a revision of the per-request lifecycle with the revision, the capabilities and the info of this client in
+    /// their `_meta`. Extensions are declared alike in all revisions, and stay even where the client's revision does not define
+    /// them.
+    #[must_use]
+    pub fn stated_in(&self, params: &Json, revision: Revision) -> Json {
+        let value = |part: Result<Option<Outcome<Json>>, Failure>| part.ok()??.value();
+        let mut capabilities: Map<Json> = value(self.capabilities_in(revision))
+            .and_then(|it| it.read().ok())
+            .unwrap_or_default();
+        let declared = self.capabilities.as_ref().and_then(|it| it.get(EXTENSIONS));
+        if let Some(extensions) = declared.filter(|it| !it.is_null())
+            && !capabilities.contains_key(EXTENSIONS)
+        {
+            capabilities.insert(EXTENSIONS, extensions);
+        }
+        let info = value(self.info_in(revision));
+        let object = if params.is_null() {
+            &no_params()
+        } else {
+            params
+        };
+        meta::edit(object, |members| {
+            let version = revision.protocol_version();
+            members.insert(meta::PROTOCOL_VERSION, Json::of(&version));
+            members.insert(meta::CLIENT_CAPABILITIES, Json::of(&capabilities));
+            if let Some(info) = info {
+                members.insert(meta::CLIENT_INFO, info);
+            }
+        })
+    }
+
+    /// Returns whether the client declared a capability, such as `sampling`.
     #[must_use]
     pub fn can(&self, capability: &str) -> bool {
         let declared = self.capabilities.as_ref().and_then(|it| it.get(capability));

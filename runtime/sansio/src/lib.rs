@@ -60,8 +60,7 @@ pub use events::{
 pub use limits::Limits;
 pub use lost::{LossHook, Lost};
 pub use mcp_revisions_core::Profile;
-pub use mistakes::MistakeHook;
-pub use mistakes::{MistakeOutcome, PeerMistake};
+pub use mistakes::{MistakeHook, MistakeOutcome, PeerMistake};
 pub use needs::NeedsAdapter;
 #[cfg(feature = "server")]
 pub use server::Server;

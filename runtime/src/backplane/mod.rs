@@ -135,7 +135,7 @@ pub trait Backplane: Send + Sync + 'static {
         true
     }
 
-    /// Returns whether it can be reached, as far as is known.
+    /// Returns whether the store can be reached, as far as is known.
     fn is_available(&self) -> bool {
         true
     }

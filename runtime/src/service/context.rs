@@ -176,6 +176,20 @@ impl<App> RequestContext<App> {
         self.facts.client.as_deref()
     }
 
+    /// Returns params of an extension's method for its typed handlers, which read in `_meta` what a client declares. A client of
+    /// the handshake lifecycle declares it once, in `initialize`: that is put into `_meta`. Params of other clients stay as they
+    /// are.
+    #[must_use]
+    pub fn with_declared(&self, params: &Json) -> Json
+    where
+        App: Spoken,
+    {
+        match (&self.facts.client, self.facts.revision.lifecycle()) {
+            (Some(client), Lifecycle::Handshake) => client.stated_in(params, App::REVISION),
+            _ => params.clone(),
+        }
+    }
+
     /// Returns a handle that outlives the call: for messages that belong to no call, such as that a list has changed.
     #[must_use]
     pub fn session(&self) -> &Session {

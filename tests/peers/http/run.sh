@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The same server of one small tool, of this project, of rmcp and of the TypeScript SDK, called over 64 connections in turn.
+# The same server of one small tool, of this project, of rmcp and of the TypeScript SDK, called over 64 connections in turn;
+# and what HTTP alone costs, by a hyper service that answers with the same bodies.
 # Needs node, npm and the registries, and builds below target/http-figures; to be run in a quiet moment:
 #   tests/peers/http/run.sh [SECONDS]
 set -euo pipefail
@@ -35,12 +36,15 @@ measure() {
 
 for round in 1 2 3; do
     echo "round $round"
+    measure floor sessions sessions "$CARGO_TARGET_DIR/release/floor"
     measure ours sessions sessions "$CARGO_TARGET_DIR/release/ours"
     measure rmcp sessions sessions "$CARGO_TARGET_DIR/release/rmcp"
     measure typescript sessions sessions node "$node/typescript.mjs"
+    measure floor stateless stateless "$CARGO_TARGET_DIR/release/floor"
     measure ours stateless stateless "$CARGO_TARGET_DIR/release/ours"
     measure rmcp stateless stateless "$CARGO_TARGET_DIR/release/rmcp"
     measure typescript stateless stateless node "$node/typescript.mjs"
+    measure floor stateless per-request "$CARGO_TARGET_DIR/release/floor"
     measure ours stateless per-request "$CARGO_TARGET_DIR/release/ours"
     measure rmcp stateless per-request "$CARGO_TARGET_DIR/release/rmcp"
 done

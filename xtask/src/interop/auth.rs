@@ -1,5 +1,7 @@
-//! `cargo xtask interop --auth`: whole sign-ins of `mcp-rev` to a guarded bridge, with npm `oidc-provider` as the authorization
-//! server and a script in place of the person.
+//! `cargo xtask interop --auth`: whole sign-ins of `mcp-rev` and of clients of others to a guarded bridge, with npm `oidc-provider`
+//! as the authorization server and a script in place of the person.
+
+mod clients;
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -112,6 +114,8 @@ fn sign_in(
             "{revision}: {expected} steps of a client over stdio, with tokens of 4 seconds"
         ));
     }
+
+    lines.extend(clients::run(programs, addresses)?);
 
     drop(guarded);
     let guarded = programs.guard(addresses, &["read", "write"])?;
@@ -227,12 +231,18 @@ impl AuthPrograms {
     ) -> anyhow::Result<String> {
         let mut command = self.mcp_rev(&["login"]);
         command.args(["--no-browser", &addresses.server]).args(more);
+        let said = self.with_person(&mut command, &format!("login-{name}"))?;
+        Ok(said.trim().to_owned())
+    }
+
+    /// Runs a program that names pages on standard error, which the script goes through; returns what it prints.
+    fn with_person(&self, command: &mut Command, name: &str) -> anyhow::Result<String> {
         command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        let mut login = command.spawn().context("mcp-rev login")?;
-        let pages = BufReader::new(login.stderr.take().context("no standard error")?);
+        let mut program = command.spawn().with_context(|| name.to_owned())?;
+        let pages = BufReader::new(program.stderr.take().context("no standard error")?);
         let mut told = Vec::new();
         for read in pages.lines() {
             let line = read?;
@@ -245,13 +255,13 @@ impl AuthPrograms {
             }
         }
         let mut said = String::new();
-        let mut printed = login.stdout.take().context("no standard output")?;
+        let mut printed = program.stdout.take().context("no standard output")?;
         printed.read_to_string(&mut said)?;
-        let status = login.wait()?;
+        let status = program.wait()?;
         let both = format!("{said}{}", told.join("\n"));
-        fs::write(self.outputs.join(format!("login-{name}.txt")), &both)?;
-        ensure!(status.success(), "login: {both}");
-        Ok(said.trim().to_owned())
+        fs::write(self.outputs.join(format!("{name}.txt")), &both)?;
+        ensure!(status.success(), "{name}: {both}");
+        Ok(said)
     }
 
     /// Returns the secrets of the store.

@@ -2,6 +2,7 @@
 
 use crate::sorted::SortedMap;
 
+use serde::Serialize;
 use serde_json::Value;
 
 use super::{Diff, DiffRow};
@@ -9,6 +10,15 @@ use crate::Error;
 
 /// The form of a baseline file.
 const FORM: &str = "a baseline is a diff as `--format json` prints it, or one fingerprint per line";
+
+/// A row that was set aside.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct IgnoredChange {
+    /// The row.
+    pub row: DiffRow,
+    /// Why.
+    pub reason: String,
+}
 
 /// Fingerprints of changes that are known, each with why it is set aside.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

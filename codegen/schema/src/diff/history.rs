@@ -58,14 +58,11 @@ pub fn history(
             sides.collect::<Result<Vec<ComparedSide>, Error>>()?
         }
     };
-    let mut errors = Vec::new();
-    let steps = (1..sides.len()).map(|at| {
-        let ends = [at - 1, at];
-        let (names, sides) = (ends.map(|end| &*names[end]), ends.map(|end| &sides[end]));
-        settled(sources, names, sides, raw, &settings)
+    let steps = sides.windows(2).filter_map(|pair| match pair {
+        [old, new] => Some(settled(old, new, raw, &settings)),
+        _ => None,
     });
-    let diffs = Error::apart(steps, &mut errors);
-    Error::check(errors)?;
+    let diffs = steps.collect();
     Ok(SchemaHistory {
         methods: methods(&sides.iter().collect::<Vec<_>>()),
         revisions: sides.into_iter().map(|side| side.label).collect(),

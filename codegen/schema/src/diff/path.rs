@@ -122,9 +122,8 @@ impl WirePath {
     }
 }
 
-/// A place on the wire: the same one in every revision, through any choices of unions in the schemas.
-///
-/// A place on the wire; the facts of several comparisons join in it.
+/// A place on the wire: the same one in every revision, through any choices of unions in the schemas, so that the rows of
+/// several comparisons meet in it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct WirePlace {
     direction: Direction,
@@ -147,37 +146,6 @@ impl WirePlace {
         self.direction == other.direction
             && self.part == other.part
             && other.segments.starts_with(&self.segments)
-    }
-
-    /// Returns the same place, by the choice of a union if this one is not, and without it if it is.
-    pub(crate) fn other_spelling(&self) -> Self {
-        Self {
-            at_choice: !self.at_choice,
-            ..self.clone()
-        }
-    }
-
-    /// Returns all places that this one [is held by](Self::holds).
-    #[must_use]
-    pub fn holders(&self) -> Vec<Self> {
-        let mut holders = Vec::new();
-        for at_choice in [false, true] {
-            holders.extend((0..=self.segments.len()).map(|count| Self {
-                segments: self.segments[..count].to_vec(),
-                at_choice,
-                ..self.clone()
-            }));
-            if self.method != "*" {
-                holders.extend(Direction::ALL.map(|direction| Self {
-                    direction,
-                    method: self.method.clone(),
-                    part: ExchangePart::Message,
-                    segments: Vec::new(),
-                    at_choice,
-                }));
-            }
-        }
-        holders
     }
 }
 

@@ -78,9 +78,6 @@ pub struct DiffRow {
     pub crate_change: CrateChange,
     /// The conversion rules that it meets, step by step; empty until one does.
     pub rules: Vec<MetRule>,
-    /// The errata without which it would not be there.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub errata: Vec<String>,
     /// Why its level is not the one that follows from the verdicts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub level_reason: Option<String>,
@@ -142,7 +139,6 @@ impl DiffRow {
             witnesses: Vec::new(),
             crate_change: kind.crate_change(),
             rules: Vec::new(),
-            errata: Vec::new(),
             level_reason: None,
             about: None,
             page: None,

@@ -34,9 +34,7 @@ pub struct Summary {
     pub crate_rows: usize,
     /// Rows that no conversion rule covers.
     pub uncovered: usize,
-    /// Rows that are there because of an erratum alone.
-    pub by_erratum: usize,
-    /// Rows that `spec/diff.toml` sets aside.
+    /// Rows that a baseline sets aside.
     pub ignored: usize,
 }
 
@@ -76,7 +74,6 @@ impl Summary {
             crate_rows: those(&|row| Some(row.crate_change) == crate_change),
             crate_change,
             uncovered: those(&|row| row.rules.is_empty() && row.kind.is_on_the_wire()),
-            by_erratum: those(&|row| !row.errata.is_empty()),
             ignored: diff.ignored.len(),
         }
     }

@@ -165,9 +165,6 @@ fn entry(text: &mut String, diff: &Diff, change: &ThemeChange<'_>) {
         };
         let _ = writeln!(text, "  - {sender} sender may send this {of}: {json}");
     }
-    if let Some(errata) = change.errata() {
-        let _ = writeln!(text, "  - only by errata: {errata}");
-    }
     let ids: Vec<String> = change.fingerprints().map(code).collect();
     let mut source = vec![format!("fingerprint {}", ids.join(" "))];
     source.extend(row.page.as_ref().map(|page| format!("page {}", code(page))));

@@ -106,12 +106,8 @@ pub fn conclusion(summary: &Summary) -> String {
         rows(summary.new_sender_refused),
         rows(summary.crate_rows)
     );
-    let extras = [
-        (summary.by_erratum, "only by errata"),
-        (summary.ignored, "ignored"),
-    ];
-    for (count, what) in extras.iter().filter(|(count, _)| *count > 0) {
-        let _ = write!(text, "; {count} {what}");
+    if summary.ignored > 0 {
+        let _ = write!(text, "; {} ignored", summary.ignored);
     }
     text
 }
@@ -310,8 +306,6 @@ impl TextReport {
             facts.push(format!("old->new {up}, new->old {down}"));
         }
         facts.extend(rules_words(diff, change));
-        let errata = change.errata();
-        facts.extend(errata.map(|errata| format!("only by erratum {errata}")));
         let mut fingerprints: Vec<&str> = if options.without_fingerprints {
             Vec::new()
         } else {

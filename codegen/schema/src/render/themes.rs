@@ -303,17 +303,4 @@ impl<'d> ThemeChange<'d> {
     pub fn fingerprints(&self) -> impl Iterator<Item = &'d str> {
         self.rows.iter().map(|row| row.fingerprint.as_str())
     }
-
-    /// Returns the errata behind all of it, in one line; `None` if part of it is there without any.
-    #[must_use]
-    pub fn errata(&self) -> Option<String> {
-        let errata: SortedSet<&str> = self
-            .rows
-            .iter()
-            .flat_map(|row| &row.errata)
-            .map(String::as_str)
-            .collect();
-        let all = self.rows.iter().all(|row| !row.errata.is_empty());
-        all.then(|| joined(errata, ", "))
-    }
 }

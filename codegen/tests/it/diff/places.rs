@@ -1,50 +1,8 @@
-//! Where a row is: its place on the wire, what holds it, and its line in a file.
+//! Where a row is: its line in a file.
 
-use mcp_revisions_schema::diff::{ExchangePart, WirePath, WirePlace, between, compare};
-use mcp_revisions_schema::model::Direction;
-use mcp_revisions_schema::sorted::SortedMap;
+use mcp_revisions_schema::diff::compare;
 
-use super::{sources, spec};
-
-/// The places of all rows between adjacent revisions, each with a path that leads to it.
-fn places() -> SortedMap<WirePlace, WirePath> {
-    let mut all = SortedMap::new();
-    for two in spec().revisions.windows(2) {
-        let diff = between(sources(), &two[0].id, &two[1].id, false).unwrap();
-        let paths = diff.rows.into_iter().flat_map(|row| row.paths);
-        all.extend(paths.map(|path| (path.place(), path)));
-    }
-    all
-}
-
-#[test]
-fn a_place_holds_another_if_it_is_one_of_its_holders_and_no_others() {
-    let all = places();
-    // Of every kind that decides: either direction, any method and a named one, the parts, and ways of some length.
-    for direction in Direction::ALL {
-        for part in [
-            ExchangePart::Message,
-            ExchangePart::Params,
-            ExchangePart::Result,
-        ] {
-            let is = |path: &&WirePath| path.direction == direction && path.part == part;
-            let found = all.values().filter(is).count();
-            assert!(found > 1, "{direction:?} {part:?}: {found}");
-        }
-    }
-    let any = all.values().filter(|path| path.method == "*").count();
-    assert!(any > 1 && any < all.len(), "{any} of {}", all.len());
-    let mut held = 0;
-    for one in all.keys() {
-        let holders = one.holders();
-        for other in all.keys() {
-            let holds = other.holds(one);
-            held += usize::from(holds && other != one);
-            assert_eq!(holds, holders.contains(other), "{other:?}, {one:?}");
-        }
-    }
-    assert!(held > 100, "{held}");
-}
+use super::sources;
 
 #[test]
 fn parts_are_found_on_their_lines_and_others_near() {

@@ -1,4 +1,4 @@
-//! `diff.toml`: levels that are set, rows that are set aside, and rules that match nothing.
+//! Levels that `diff.toml` sets, and changes that a baseline sets aside.
 
 use mcp_revisions_schema::diff::{
     Baseline, ChangeKind, ChangeLevel, DiffRow, RowFilter, SideSources, between, compare,
@@ -7,7 +7,7 @@ use mcp_revisions_schema::render::text::TextOptions;
 use mcp_revisions_schema::render::{github, json, text};
 use mcp_revisions_schema::{Error, Spec};
 
-use super::{TWIN, count, diff, row_at, sources, spec_files};
+use super::{count, diff, sources, spec_files};
 use crate::changes::changed;
 
 const TWO: [&str; 2] = ["2025-03-26", "2025-06-18"];
@@ -39,48 +39,14 @@ fn a_severity_holds_for_its_kind_and_says_why() {
 }
 
 #[test]
-fn an_ignored_row_is_set_aside_with_its_reason() {
-    let all = run("").unwrap();
-    let path = "S2C tools/list result $.tools[].outputSchema";
-    let ignore = format!("[[ignore]]\nbetween = {TWO:?}\npath = \"{path}\"\nreason = \"Known.\"\n");
-    let diff = run(&ignore).unwrap();
-    assert_eq!(diff.rows.len() + 1, all.rows.len());
-    assert_eq!(
-        (diff.ignored.len(), diff.ignored[0].reason.as_str()),
-        (1, "Known.")
-    );
-    assert_eq!(diff.ignored[0].row.paths[0].to_string(), path);
-    let told = |diff| text::render(diff, TextOptions::default());
-    assert!(told(&diff).contains("; 1 ignored\n") && told(&diff).contains("\nignored\n"));
-    assert!(!told(&all).contains("1 ignored"));
-    let by_id = format!(
-        "[[ignore]]\nbetween = [\"*\", \"{}\"]\nfingerprint = \"{}\"\nreason = \"Known.\"\n",
-        TWO[1], diff.ignored[0].row.fingerprint
-    );
-    assert_eq!(run(&by_id).unwrap().ignored, diff.ignored);
-}
-
-#[test]
-fn a_rule_that_matches_nothing_or_says_too_little_is_an_error() {
-    let ignore = |rest: &str| format!("\n[[ignore]]\nbetween = {TWO:?}\n{rest}");
+fn a_severity_that_is_wrong_or_says_too_little_is_an_error() {
+    let twice = "[[severity]]\nkind = \"moved\"\nlevel = \"risky\"\nreason = \"So.\"\n";
     let cases = [
+        (twice.repeat(2), "another row says it already"),
         (
-            ignore("kind = \"const-changed\"\nreason = \"No.\"\n"),
-            "diff.toml:2: ignore `const-changed`",
-        ),
-        (
-            ignore("kind = \"const-changed\"\nreason = \" \"\n"),
-            "no reason",
-        ),
-        (ignore("reason = \"All.\"\n"), "everything aside"),
-        (
-            ignore("kind = \"no-such-kind\"\nreason = \"No.\"\n"),
-            "no-such-kind",
-        ),
-        (
-            "[[ignore]]\nbetween = [\"x\", \"draft\"]\nkind = \"moved\"\nreason = \"No.\"\n"
+            "[[severity]]\nkind = \"no-such-kind\"\nlevel = \"risky\"\nreason = \"No.\"\n"
                 .to_owned(),
-            "no revision `x`",
+            "no-such-kind",
         ),
         (
             "[[severity]]\nkind = \"moved\"\nlevel = \"awful\"\nreason = \"No.\"\n".to_owned(),
@@ -95,124 +61,6 @@ fn a_rule_that_matches_nothing_or_says_too_little_is_an_error() {
         let error = run(&settings).unwrap_err().to_string();
         assert!(error.contains(says), "{settings}: {error}");
     }
-    // An ignore of another pair is no error here.
-    run("[[ignore]]\nbetween = [\"2024-11-05\", \"2025-03-26\"]\nkind = \"const-changed\"\nreason = \"Elsewhere.\"\n").unwrap();
-}
-
-#[test]
-fn rows_that_only_an_erratum_makes_say_so() {
-    // This draft equals a release; without its errata only those of the revision differ.
-    let mut files = spec_files();
-    let errata = files.get_mut("errata.toml").unwrap();
-    let rows = errata.split("\n\n").map(|row| {
-        let ended = format!("\nuntil = \"{TWIN}\"\nat = ");
-        match row.contains("\nuntil = ") {
-            true => row.to_owned(),
-            false => row.replacen("\nat = ", &ended, 1),
-        }
-    });
-    *errata = rows.collect::<Vec<_>>().join("\n\n");
-    // A draft whose text is that of a release that others follow would have the errata of that one.
-    files.get_mut("draft/schema.json").unwrap().push('\n');
-    let spec = Spec::from_files(files).unwrap();
-    let sources = SideSources::read(&spec).unwrap();
-    let diff = between(&sources, TWIN, "draft", false).unwrap();
-    let number = "C2S elicitation/create result $.content.*{boolean|number|string}";
-    let number = row_at(&diff, number);
-    assert_eq!(number.kind, ChangeKind::TypeNarrowed);
-    assert_eq!(number.errata, ["2026-07-28: elicit-result-number"]);
-    assert!(
-        diff.rows.iter().all(|row| !row.errata.is_empty()),
-        "nothing else differs"
-    );
-    assert_eq!(
-        between(&sources, TWIN, "draft", true).unwrap().rows,
-        [],
-        "and raw nothing does"
-    );
-}
-
-#[test]
-fn a_change_that_is_there_without_errata_does_not_blame_them() {
-    // Errata put an optional `_meta` into the params of 2025-06-18; that it is demanded later shows without them, too.
-    let diff = diff("2025-06-18", "2026-07-28");
-    let marked: Vec<(ChangeKind, String)> = diff
-        .rows
-        .iter()
-        .filter(|row| !row.errata.is_empty())
-        .map(|row| (row.kind, row.paths[0].to_string()))
-        .collect();
-    // There is no `_meta` to lose in what upstream wrote down, on either side.
-    let lost = |path: &str| (ChangeKind::MemberRemoved, path.to_owned());
-    assert_eq!(
-        marked,
-        [
-            lost("S2C elicitation/create params ${mode=form}._meta"),
-            lost("S2C sampling/createMessage params $._meta"),
-        ]
-    );
-    let lost = row_at(&diff, "S2C sampling/createMessage params $._meta");
-    assert_eq!(lost.errata, ["2025-06-18: request-meta"]);
-    let demanded = row_at(&diff, "C2S tools/call params $._meta");
-    assert_eq!(
-        (demanded.kind, demanded.level),
-        (ChangeKind::BecameRequired, ChangeLevel::Breaking)
-    );
-}
-
-/// Without its erratum, any object is an `InputRequiredResult`, and nothing in the other results is refused.
-#[test]
-fn what_an_erratum_of_another_choice_makes_breaking_is_put_down_to_that_one() {
-    for (change, path) in [
-        (
-            "put CallToolResult/properties/isError/type \"string\"",
-            "S2C tools/call result ${content}.isError",
-        ),
-        (
-            "put CallToolResult/properties/content/items {\"type\": \"array\", \"items\": \"@ContentBlock\"}",
-            "S2C tools/call result ${content}.content[]",
-        ),
-        (
-            "put GetPromptResult/properties/description/type \"integer\"",
-            "S2C prompts/get result ${messages}.description",
-        ),
-    ] {
-        let mut files = spec_files();
-        let draft = files.get_mut("draft/schema.json").unwrap();
-        *draft = changed(&serde_json::from_str(draft).unwrap(), change).to_string();
-        let spec = Spec::from_files(files).unwrap();
-        let diff = between(&SideSources::read(&spec).unwrap(), TWIN, "draft", false).unwrap();
-        let row = row_at(&diff, path);
-        assert_eq!(row.level, ChangeLevel::Breaking, "{path}");
-        let by = ["2026-07-28", "draft"].map(|of| format!("{of}: input-required-result-type"));
-        assert_eq!(row.errata, by, "{path}");
-    }
-}
-
-/// The new schema makes a union of a list of values, and the erratum takes it apart again: the way to the new value
-/// is spelled with a choice without the erratum, and without one with it.
-#[test]
-fn a_change_whose_path_an_erratum_spells_otherwise_is_not_blamed_on_it() {
-    let mut files = spec_files();
-    let mut schema: serde_json::Value = serde_json::from_str(&files["draft/schema.json"]).unwrap();
-    let level = &mut schema["$defs"]["LoggingLevel"];
-    let values = level["enum"].as_array_mut().unwrap();
-    values.insert(values.len() - 1, "trace".into());
-    let listed = serde_json::json!({ "type": "string", "enum": values });
-    *level = serde_json::json!({ "anyOf": [listed, { "type": "array", "items": {} }] });
-    files.insert("draft/schema.json".to_owned(), schema.to_string());
-    let words = listed["enum"].to_string();
-    let erratum = format!(
-        "\n[[erratum]]\nid = \"one-level\"\nreason = \"r\"\nsource = \"s\"\nsince = \"draft\"\nat = \"/$defs/LoggingLevel\"\nexpect = {{ anyOf = [{{ type = \"string\", enum = {words} }}, {{ type = \"array\", items = {{}} }}] }}\nreplace = {{ type = \"string\", enum = {words} }}\n"
-    );
-    files.get_mut("errata.toml").unwrap().push_str(&erratum);
-    let spec = Spec::from_files(files).unwrap();
-    let diff = between(&SideSources::read(&spec).unwrap(), TWIN, "draft", false).unwrap();
-    let added: Vec<_> = (diff.rows.iter())
-        .filter(|row| row.kind == ChangeKind::EnumValueAdded)
-        .collect();
-    assert!(!added.is_empty(), "{:#?}", diff.rows);
-    assert!(added.iter().all(|row| row.errata.is_empty()), "{added:#?}");
 }
 
 #[test]
@@ -233,6 +81,8 @@ fn a_baseline_sets_aside_what_it_knows_and_nothing_else() {
         assert_eq!(diffs[0].rows.len() + 1, whole.rows.len());
         assert_eq!(diffs[0].rows[0].fingerprint, *new);
         assert_eq!(diffs[0].ignored[0].reason, "known in known.txt");
+        let told = text::render(&diffs[0], TextOptions::default());
+        assert!(told.contains("; 1 ignored\n") && told.contains("\nignored\n"));
     }
     let mut one = Baseline::default();
     one.ignore(new).unwrap();

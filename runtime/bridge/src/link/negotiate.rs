@@ -53,10 +53,13 @@ pub(super) async fn connect(
             let why = cause(&unconnected);
             let name = settings.upstream.name();
             let failure = unconnected.failure.as_deref();
-            Err(match failure.and_then(|it| sign_in::needed(it, name)) {
+            Err(match failure.and_then(sign_in::needed) {
                 Some(needed) => Error::SignIn {
                     name: name.to_owned(),
-                    needed: Box::new(NeededSignIn { why, ..needed }),
+                    needed: Box::new(NeededSignIn {
+                        why,
+                        ..needed.clone()
+                    }),
                 },
                 None => settings.unusable(&why),
             })
@@ -133,7 +136,7 @@ fn no_message(status: u16, body: &[u8]) -> Option<String> {
         return None;
     }
     let hint = match status {
-        401 | 403 => ": pass credentials in a header",
+        403 => ": pass credentials in a header",
         404 | 405 => ": check the path of the URL",
         _ => "",
     };

@@ -147,14 +147,17 @@ async fn refused(client: &Client) -> Value {
 async fn a_401_or_403_of_the_server_is_an_error_with_its_reason_and_never_the_status_of_the_client()
 {
     let lacks = "Bearer error=\"insufficient_scope\", scope=\"write\"";
+    let message = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"unauthorized"}}"#;
     for (status, challenge, body, reason) in [
-        (401, "Bearer", "", "sign-in-required"),
+        (401, "Bearer scope=\"write\"", "", "sign-in-required"),
+        (401, "Bearer scope=\"write\"", message, "sign-in-required"),
         (
             403,
             lacks,
             r#"{"error":"insufficient_scope"}"#,
             "insufficient-scope",
         ),
+        (403, lacks, message, "insufficient-scope"),
     ] {
         for with_provider in [false, true] {
             for upstream in [Revision::V2025_06_18, Revision::LATEST] {
@@ -175,8 +178,8 @@ async fn a_401_or_403_of_the_server_is_an_error_with_its_reason_and_never_the_st
                     let error = refused(&client).await;
                     assert_eq!(error["data"]["reason"], reason, "{revision} {error}");
                     assert_eq!(error["data"]["resource"], RESOURCE, "{error}");
+                    assert_eq!(error["data"]["scope"], "write", "{error}");
                     if with_provider {
-                        assert_eq!(error["data"]["scope"], "write", "{error}");
                         assert_eq!(error["data"]["url"], PAGE, "{error}");
                     }
                     client.close().await.unwrap();

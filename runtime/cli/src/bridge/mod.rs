@@ -239,24 +239,22 @@ fn child(
     Child::new(command).on_error_line(stderr::tell_of_server)
 }
 
-/// Returns the server at a URL, which is sent these headers.
+/// Returns the transport to a URL, which is sent these headers.
 fn at_url<'h>(
     url: &str,
     headers: impl Iterator<Item = &'h (String, String)>,
-) -> Result<Upstream, Failed> {
-    let http = Http::new(url).map_err(Failed::server)?;
-    Ok(Upstream::url(headers.fold(http, |http, (name, value)| {
-        http.with_header(name, value)
-    })))
+    arguments: &Arguments,
+) -> Result<Http, Failed> {
+    let http = arguments.sign_in.http(url).map_err(Failed::server)?;
+    Ok(headers.fold(http, |http, (name, value)| http.with_header(name, value)))
 }
 
 /// Returns the server that the arguments name.
 fn upstream(arguments: &Arguments, files: &BridgeFiles) -> Result<Upstream, Failed> {
     let upstream = match (&arguments.url, arguments.command.split_first()) {
         (Some(url), _) => {
-            let http = arguments.sign_in.http(url).map_err(Failed::server)?;
             let headers = arguments.header.iter().chain(&arguments.header_env);
-            let http = headers.fold(http, |http, (name, value)| http.with_header(name, value));
+            let http = at_url(url, headers, arguments)?;
             Upstream::url(if arguments.signs_in().map_err(Failed::place)? {
                 let oauth = arguments.sign_in.provider(&http, url, None);
                 http.with_authorization(oauth.map_err(Failed::place)?)
@@ -286,7 +284,9 @@ fn defined(
 ) -> Result<Upstream, Failed> {
     let format = arguments.log_format;
     let upstream = match definition.server.clone() {
-        ServerDefinition::Url { url, headers } => at_url(&url, headers.iter())?,
+        ServerDefinition::Url { url, headers } => {
+            Upstream::url(at_url(&url, headers.iter(), arguments)?)
+        }
         ServerDefinition::Process {
             command,
             env,

@@ -5,8 +5,12 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
-use mcp_revisions::auth::{Algorithm, Grant, PrivateKey, ResourceParameter, Secret, Settings};
-use mcp_revisions::service::client::{FileStore, Http, OAuth, OAuthBuilder};
+use mcp_revisions::auth::{
+    Algorithm, Grant, PrivateKey, ResourceParameter, Secret, Settings, StoredSignIn,
+};
+use mcp_revisions::service::client::{
+    FileStore, Http, MemoryStore, OAuth, OAuthBuilder, TokenStore as _,
+};
 
 use super::browser;
 
@@ -84,10 +88,10 @@ pub(crate) struct SignInArguments {
     #[arg(long, requires = "url")]
     assume_pkce: bool,
     /// Allow authorization servers in private networks
-    #[arg(long, requires = "url")]
+    #[arg(long)]
     allow_private_addresses: bool,
     /// Trust the certificates of this file in PEM as well [env: SSL_CERT_FILE]
-    #[arg(long, value_name = "FILE", requires = "url")]
+    #[arg(long, value_name = "FILE")]
     ca_file: Option<PathBuf>,
 }
 
@@ -249,6 +253,17 @@ impl SignInArguments {
                 tracing::debug!("sign-in: {:?} {url}: {came}", request.purpose);
             });
         Ok(self.finished(builder, wait).build())
+    }
+
+    /// Returns a provider that only signs out, at the issuer that the tokens are of.
+    pub(crate) fn signed_in(&self, kept: &StoredSignIn) -> anyhow::Result<OAuth> {
+        let http = self.http(&kept.server)?;
+        let mut settings = Settings::new(&kept.server);
+        settings.issuer = Some(kept.issuer.clone()).filter(|it| !it.is_empty());
+        let store = MemoryStore::default();
+        store.save(kept).map_err(anyhow::Error::msg)?;
+        let builder = OAuth::builder(&http, settings, self.allow_private_addresses, |_| {});
+        Ok(builder.store(store).build())
     }
 
     /// Returns what asks a server how to sign in, and reports each request to `seen`.

@@ -35,7 +35,7 @@ pub(crate) struct Logout {
     /// Remove the registration of the client as well
     #[arg(long)]
     registration: bool,
-    /// Remove everything that is kept of all servers
+    /// Revoke the tokens of all servers, and remove everything that is kept of them
     #[arg(long, conflicts_with = "url")]
     all: bool,
     #[command(flatten)]
@@ -111,20 +111,22 @@ pub(crate) fn login(arguments: &Login) -> anyhow::Result<SubcommandOutcome> {
     }
 }
 
-/// Removes what is kept of a server.
+/// Revokes the tokens of a server or of all, and removes what is kept of them.
 pub(crate) fn logout(arguments: &Logout) -> anyhow::Result<SubcommandOutcome> {
-    if arguments.all {
-        let folder = flags::folder(arguments.sign_in.auth_store.as_ref())?;
-        let all = FileStore::list(&folder).map_err(anyhow::Error::msg)?;
-        for (path, _) in &all {
-            std::fs::remove_file(path).with_context(|| path.display().to_string())?;
-        }
-        return Ok(SubcommandOutcome::for_people(
-            &format!("removed: {}\n", all.len()),
-            0,
-        ));
-    }
-    let url = arguments.url.as_deref().unwrap_or_default();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .context("cannot start")?;
+    let outcome = match &arguments.url {
+        Some(url) => runtime.block_on(logout_of(arguments, url)),
+        None => runtime.block_on(logout_of_all(arguments)),
+    };
+    runtime.shutdown_background();
+    outcome
+}
+
+/// Signs out of a server.
+async fn logout_of(arguments: &Logout, url: &str) -> anyhow::Result<SubcommandOutcome> {
     let store = arguments.sign_in.store(url)?;
     let kept = store.load().map_err(anyhow::Error::msg)?;
     let Some(kept) = kept else {
@@ -136,24 +138,54 @@ pub(crate) fn logout(arguments: &Logout) -> anyhow::Result<SubcommandOutcome> {
     let revoked = if kept.tokens.is_some() {
         let http = arguments.sign_in.http(url)?;
         let oauth = arguments.sign_in.provider(&http, url, None)?;
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .context("cannot start")?;
-        let signed_out = runtime.block_on(oauth.sign_out());
-        runtime.shutdown_background();
-        signed_out
+        oauth.sign_out().await
     } else {
         Ok(())
     };
     if arguments.registration {
         store.clear().map_err(anyhow::Error::msg)?;
     }
-    let text = match revoked {
+    Ok(SubcommandOutcome::for_people(&signed_out(url, &revoked), 0))
+}
+
+/// Signs out of all servers. A file is removed even if its tokens cannot be revoked.
+async fn logout_of_all(arguments: &Logout) -> anyhow::Result<SubcommandOutcome> {
+    let folder = flags::folder(arguments.sign_in.auth_store.as_ref())?;
+    let mut all = FileStore::list(&folder).map_err(anyhow::Error::msg)?;
+    all.sort_by(|(_, one), (_, other)| server_of(one).cmp(server_of(other)));
+    let (mut text, mut removed) = (String::new(), 0);
+    for (path, kept) in &all {
+        text.push_str(&match kept {
+            Ok(kept) => signed_out(&kept.server, &revoke(arguments, kept).await),
+            Err(why) => format!("tokens that cannot be read were not revoked: {why}\n"),
+        });
+        match std::fs::remove_file(path) {
+            Ok(()) => removed += 1,
+            Err(why) => crate::stderr::print_error(format!("{}: {why}", path.display())),
+        }
+    }
+    let _ = writeln!(text, "removed: {removed}");
+    let code = u8::from(removed < all.len());
+    Ok(SubcommandOutcome::for_people(&text, code))
+}
+
+/// Revokes the tokens of a file, if it has any.
+async fn revoke(arguments: &Logout, kept: &StoredSignIn) -> Result<(), String> {
+    if kept.tokens.is_none() {
+        return Ok(());
+    }
+    match arguments.sign_in.signed_in(kept) {
+        Ok(oauth) => oauth.sign_out().await,
+        Err(why) => Err(format!("{why:#}")),
+    }
+}
+
+/// Returns the line about a server.
+fn signed_out(url: &str, revoked: &Result<(), String>) -> String {
+    match revoked {
         Ok(()) => format!("signed out of {url}\n"),
         Err(why) => format!("signed out of {url}; the tokens were not revoked there: {why}\n"),
-    };
-    Ok(SubcommandOutcome::for_people(&text, 0))
+    }
 }
 
 /// Runs `mcp-rev auth`.

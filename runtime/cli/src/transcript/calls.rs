@@ -65,7 +65,7 @@ impl OpenRequests {
         self.open.insert(asked, open);
     }
 
-    /// Returns a request was answered: which one.
+    /// Takes the answer to a request, and returns which one it was.
     pub(super) fn answer(
         &mut self,
         asked: RequestKey,

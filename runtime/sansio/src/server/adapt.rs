@@ -217,25 +217,10 @@ impl Connection<Server> {
     ) -> Token {
         let peer = caller.revision;
         let session = self.state.session.as_deref().filter(|_| is_handshake(peer));
-        let mut params = params;
-        if let (true, Some(session)) = (self.role.is_per_request, session) {
-            let revision = Json::of(self.role.app().protocol_version());
-            let members = [
-                (meta::PROTOCOL_VERSION, Some(&revision)),
-                (
-                    meta::CLIENT_CAPABILITIES,
-                    session.upgraded.client_capabilities.as_ref(),
-                ),
-                (meta::CLIENT_INFO, session.upgraded.client_info.as_ref()),
-            ];
-            params = meta::edit(&params, |meta| {
-                for (key, value) in members {
-                    if let Some(value) = value {
-                        meta.insert(key, value.clone());
-                    }
-                }
-            });
-        }
+        let params = match session.filter(|_| self.role.is_per_request) {
+            Some(session) => session.caller.stated_in(&params, self.role.app()),
+            None => params,
+        };
         let token = self.state.new_token();
         self.state.own.insert(token, ());
         let call =

@@ -55,7 +55,7 @@ impl Connection<Server> {
         self.state.pending.len() + Arc::strong_count(&self.state.in_use) - 1
     }
 
-    /// Returns whether such streams are open.
+    /// Returns whether the peer has streams of changes open: requests of `subscriptions/listen` without a response yet.
     #[must_use]
     pub fn has_streams(&self) -> bool {
         self.state.waiting_streams > 0
@@ -146,7 +146,7 @@ impl Connection<Server> {
 }
 
 impl Caller {
-    /// Returns how many bytes it said of itself.
+    /// Returns the bytes of what the client has said of itself.
     pub(crate) fn bytes(&self) -> usize {
         let said = [&self.info, &self.capabilities];
         said.into_iter()

@@ -12,7 +12,7 @@ fn handed(adapter: Adapter, method: &str) -> Option<(&'static Pair, &'static Rul
     newest_first.find_map(|pair| Some((pair, pair.hands_to(adapter, method)?)))
 }
 
-/// Returns that a method needs an adapter, by the rule of the step between the lifecycles.
+/// Makes the need of a method for an adapter, by the rule of the step between the lifecycles.
 pub(crate) fn needs_state(adapter: Adapter, method: &str) -> RequiresState {
     let handed = handed(adapter, method);
     RequiresState {

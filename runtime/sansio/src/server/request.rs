@@ -73,7 +73,7 @@ impl Connection<Server> {
         };
         // One that was suspended takes the place that it has.
         if !matches!(issued, Some(Issued::Suspended(_)))
-            && let Err(refusal) = self.has_room(message)
+            && let Err(refusal) = self.check_room(message)
         {
             return MessageReply::refused(Some(&pending.id), &refusal);
         }
@@ -161,8 +161,8 @@ impl Connection<Server> {
         }
     }
 
-    /// Returns whether one request more may wait for its answer.
-    fn has_room(&self, message: &Peeked<'_>) -> Result<(), Box<Refusal>> {
+    /// Checks that one request more may wait for its answer.
+    fn check_room(&self, message: &Peeked<'_>) -> Result<(), Box<Refusal>> {
         if self.state.pending.len() >= self.role.limits.max_pending_requests {
             return Err(errors::too_many_pending(
                 self.role.limits.max_pending_requests,

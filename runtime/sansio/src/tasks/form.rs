@@ -37,7 +37,7 @@ impl Form {
         (revision.lifecycle() == Lifecycle::PerRequest).then_some(Self::Extension)
     }
 
-    /// Returns whether it has a method of this name.
+    /// Returns whether this form of tasks has a method of this name.
     pub fn has(self, method: &str) -> bool {
         match method {
             methods::TASKS_GET | methods::TASKS_CANCEL => true,

@@ -34,7 +34,7 @@ impl Server {
 }
 
 impl Connection<Server> {
-    /// Returns a request about tasks is not handed on as it is.
+    /// Returns `None`: no request about tasks is handed on as it is.
     pub(crate) fn task_request(
         &self,
         _message: &Peeked<'_>,
@@ -43,7 +43,7 @@ impl Connection<Server> {
         None
     }
 
-    /// Returns a stream tells of no tasks.
+    /// Returns nothing: a stream tells of no tasks.
     pub(crate) fn tasks_followed(
         &self,
         _message: &Peeked<'_>,
@@ -54,7 +54,7 @@ impl Connection<Server> {
         Ok(Vec::new())
     }
 
-    /// Returns a call becomes no task.
+    /// Returns `None`: a call becomes no task.
     pub(crate) fn task_wanted(
         &self,
         _message: &Peeked<'_>,

@@ -17,7 +17,7 @@ pub(crate) struct Polls {}
 pub(crate) enum GivenTask {}
 
 impl Polls {
-    /// Returns that no task is looked at.
+    /// Returns `None`: no task is looked at.
     pub(crate) fn deadline(&self) -> Option<Duration> {
         None
     }
@@ -26,12 +26,12 @@ impl Polls {
         0
     }
 
-    /// Returns that a message is of no task.
+    /// Returns `None`: a message is of no task.
     pub(crate) fn by_related_task(&self, _params: Option<&Json>) -> Option<Token> {
         None
     }
 
-    /// Returns that a progress token is of no task.
+    /// Returns `None`: a progress token is of no task.
     pub(crate) fn by_progress_token(&self, _token: &Json) -> Option<Token> {
         None
     }
@@ -55,7 +55,7 @@ impl Connection<Client> {
         self.tell_answer(request, Answer::Failed(Failure::UnknownMethod(why)));
     }
 
-    /// Returns that the application looks after no task.
+    /// Returns false: the application looks after no task.
     pub(crate) fn hands_on_kind(
         &self,
         _kind: &str,
@@ -89,7 +89,7 @@ impl Connection<Client> {
     ) {
     }
 
-    /// Returns that a notification is of no call's task.
+    /// Returns false: a notification is of no call's task.
     pub(crate) fn told_of_task(&mut self, _method: &str, _task: &Json, _now: Duration) -> bool {
         false
     }
@@ -98,7 +98,7 @@ impl Connection<Client> {
     pub(crate) fn not_looked_at_task(&mut self, _token: Token, _failure: &Failure, _now: Duration) {
     }
 
-    /// Returns that no task waits for an answer.
+    /// Returns false: no task waits for an answer.
     pub(crate) fn answer_task(
         &mut self,
         _token: Token,
@@ -111,7 +111,7 @@ impl Connection<Client> {
     /// Gives up no task.
     pub(crate) fn give_up_task(&mut self, _token: Token, _answer: Answer) {}
 
-    /// Returns that a call has no task.
+    /// Returns false: a call has no task.
     pub(crate) fn has_task(&self, _token: Token) -> bool {
         false
     }
@@ -121,7 +121,7 @@ impl Connection<Client> {
         Vec::new()
     }
 
-    /// Returns that a refused call is not made again as a task.
+    /// Returns false: a refused call is not made again as a task.
     pub(crate) fn asks_for_task(
         &self,
         _request: &Waiting,
@@ -131,7 +131,7 @@ impl Connection<Client> {
         false
     }
 
-    /// Returns that a call asks for no task.
+    /// Returns false: a call asks for no task.
     pub(crate) fn prefers_task(&self, _request: &Waiting, _revision: Revision) -> bool {
         false
     }
@@ -149,7 +149,7 @@ impl Connection<Client> {
     }
 }
 
-/// Returns that a method is none of the extension.
+/// Returns false: a method is none of the extension.
 pub(crate) fn is_of_extension(_app: Revision, _method: &str) -> bool {
     false
 }

@@ -252,7 +252,7 @@ impl ServerProcess {
         }
     }
 
-    /// Returns whether it is started again after it has worked.
+    /// Returns whether a process that has worked is started again.
     pub(super) fn outlives_its_end(&self) -> bool {
         self.child.restart == Restart::Always
     }

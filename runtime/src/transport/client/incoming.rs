@@ -55,7 +55,7 @@ pub enum Incoming {
 }
 
 impl Incoming {
-    /// Returns whether it is only the end of an answer.
+    /// Returns whether the input is only the end of an answer.
     pub(super) fn is_an_end(&self) -> bool {
         matches!(self, Self::Ended(_))
     }

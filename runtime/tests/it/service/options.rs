@@ -192,6 +192,43 @@ async fn custom_methods_reach_their_handlers_at_both_ends() {
 }
 
 #[tokio::test]
+async fn handlers_of_an_extension_read_what_a_client_of_any_revision_declared() {
+    for revision in revisions() {
+        let running =
+            router().custom_method("acme/see", |params: Json, cx: RequestContext<Latest>| {
+                std::future::ready(Ok::<_, Error>(cx.with_declared(&params)))
+            });
+        let (input, output) = split(served(running));
+        let declared = json!({"extensions": {"com.example/acme": {"depth": 2}}});
+        let client = Client::builder(&info())
+            .with_revisions([revision].into_iter().collect())
+            .with_capabilities(&Json::from(declared.clone()))
+            .with_custom_methods()
+            .lines(input, output);
+        for params in [None, Some(json!({"a": 1, "_meta": {"own": true}}))] {
+            let sent = params.clone().map(Json::from);
+            let seen = Caller::request(&client, "acme/see", sent).await.unwrap();
+            let seen: Value = seen.parse().unwrap();
+            let meta = &seen["_meta"];
+            let capabilities = &meta["io.modelcontextprotocol/clientCapabilities"];
+            assert_eq!(
+                capabilities["extensions"], declared["extensions"],
+                "{revision} {seen}"
+            );
+            let version = &meta["io.modelcontextprotocol/protocolVersion"];
+            assert!(version.is_string(), "{revision} {seen}");
+            let own = params.is_some();
+            assert_eq!(
+                meta["own"] == true && seen["a"] == 1,
+                own,
+                "{revision} {seen}"
+            );
+        }
+        client.close().await.unwrap();
+    }
+}
+
+#[tokio::test]
 async fn a_client_without_custom_methods_sends_none() {
     let (input, output) = split(served(router()));
     let client = Client::builder(&info())

@@ -2,10 +2,12 @@
 
 mod child;
 mod framing;
+mod guarded;
 mod http;
 mod http_sse;
 mod lines;
 mod oauth;
+mod quirks;
 mod session;
 mod sign_in;
 mod tls;

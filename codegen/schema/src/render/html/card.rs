@@ -73,7 +73,6 @@ pub(super) fn of(pair: &str, diff: &Diff, change: &ThemeChange<'_>) -> Value {
         witnesses => witnesses.collect::<Value>(),
         // The rules of each step; the only step of an adjacent pair has no name.
         rules => rules_met(diff, change),
-        errata => change.errata(),
         places => places.join(", "),
         page => row.page.as_deref(),
         level_reason => row.level_reason.as_deref(),

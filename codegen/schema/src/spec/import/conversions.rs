@@ -53,7 +53,7 @@ fn faults(directory: &SpecDirectory, names: &[String]) -> Result<Vec<NamedEntry>
     )
 }
 
-/// Returns a file of rules for a pair with that revision.
+/// Returns whether a file has the rules of a pair with that revision.
 pub(super) fn converts(name: &str, id: &str) -> bool {
     pair(name).is_some_and(|(old, new)| old == id || new == id)
 }

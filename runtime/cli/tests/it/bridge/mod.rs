@@ -1,6 +1,7 @@
 //! `mcp-rev bridge`: every revision of a client in front of every revision of a server, and what happens when one goes.
 
 mod ends;
+mod guarded;
 mod http;
 mod isolation;
 mod judged;
@@ -11,6 +12,8 @@ mod matrix;
 #[cfg(unix)]
 mod mistakes;
 mod others;
+#[cfg(unix)]
+mod proxies;
 #[cfg(unix)]
 mod replicas;
 mod same;

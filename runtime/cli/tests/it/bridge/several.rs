@@ -10,6 +10,7 @@ use mcp_revisions_core::Revision;
 use mcp_wire::Json;
 use serde_json::{Value, json};
 
+use super::guarded::{GUARDED, GuardedServer};
 use super::http::{Program, exchange};
 use super::talk::{PATIENCE, Talk, peer, value};
 
@@ -58,6 +59,7 @@ pub(super) fn listening(file: &File, options: &[&str]) -> (Program, u16, Receive
         .arg(&file.0)
         .args(options)
         .env("STARTED_IN", file.0.parent().unwrap())
+        .env("GUARD_SECRET", "s3cret-of-guard")
         .stdin(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()
@@ -102,15 +104,8 @@ fn combined(file: &File, revision: Revision) -> Talk {
 }
 
 /// The result of a request of 2026-07-28 at a path.
-pub(super) fn asked(port: u16, path: &str, method: &str, mut params: Value) -> Value {
-    let version = Revision::LATEST.protocol_version();
-    params["_meta"] = json!({ "io.modelcontextprotocol/protocolVersion": version, "io.modelcontextprotocol/clientInfo": { "name": "c", "version": "1" }, "io.modelcontextprotocol/clientCapabilities": {} });
-    let headers = format!(
-        "MCP-Protocol-Version: {version}\r\nMcp-Method: {method}\r\nMcp-Name: {}\r\n",
-        params["name"].as_str().unwrap_or_default()
-    );
-    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
-    let text = exchange(port, &format!("POST {path}"), &headers, &body);
+pub(super) fn asked(port: u16, path: &str, method: &str, params: Value) -> Value {
+    let text = asked_by(port, path, "", method, params);
     let json = text
         .lines()
         .find(|line| line.starts_with('{') || line.starts_with("data: {"));
@@ -118,6 +113,18 @@ pub(super) fn asked(port: u16, path: &str, method: &str, mut params: Value) -> V
         .unwrap_or_else(|| panic!("{text}"))
         .trim_start_matches("data: ");
     serde_json::from_str(json).unwrap()
+}
+
+/// The response to a request of 2026-07-28 at a path, with a header more.
+fn asked_by(port: u16, path: &str, header: &str, method: &str, mut params: Value) -> String {
+    let version = Revision::LATEST.protocol_version();
+    params["_meta"] = json!({ "io.modelcontextprotocol/protocolVersion": version, "io.modelcontextprotocol/clientInfo": { "name": "c", "version": "1" }, "io.modelcontextprotocol/clientCapabilities": {} });
+    let headers = format!(
+        "{header}MCP-Protocol-Version: {version}\r\nMcp-Method: {method}\r\nMcp-Name: {}\r\n",
+        params["name"].as_str().unwrap_or_default()
+    );
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
+    exchange(port, &format!("POST {path}"), &headers, &body)
 }
 
 fn sum(port: u16, path: &str, tool: &str) -> String {
@@ -164,6 +171,72 @@ fn each_server_of_a_hosts_file_has_a_path_and_is_listed() {
     assert!(exchange(port, "GET /healthz", "", "").starts_with("HTTP/1.1 200"));
     let stranger = exchange(port, "GET /", "Origin: http://evil.example\r\n", "");
     assert!(stranger.starts_with("HTTP/1.1 403"), "{stranger}");
+}
+
+#[test]
+fn one_guard_stands_before_all_servers_of_a_hosts_file_and_before_their_list() {
+    let server = GuardedServer::start();
+    let introspection = format!("{}/introspect", server.origin);
+    let file = File::new(
+        "guarded",
+        &json!({ "one": definition(Revision::LATEST, Path::new("one")) }),
+    );
+    let guard = |url: &'static str| {
+        let issuer = ["--guard", url, "--guard-issuer", &server.origin];
+        let client = [
+            "--guard-introspection",
+            &introspection,
+            "--guard-client-id",
+            "bridge",
+        ];
+        let secret = ["--guard-client-secret-env", "GUARD_SECRET"];
+        [&issuer[..], &client, &secret].concat()
+    };
+    for (url, more, token, path, tool) in [
+        (
+            "http://localhost:1/",
+            &[][..],
+            "s3cret-of-origin",
+            "/one/mcp",
+            "add",
+        ),
+        (GUARDED, &["--combine"], "s3cret-good", "/mcp", "one_add"),
+    ] {
+        let (_bridge, port, _lines) = listening(&file, &[&guard(url)[..], more].concat());
+        let call = |token: &str| {
+            let header = format!("Authorization: Bearer {token}\r\n");
+            let call = json!({ "name": tool, "arguments": { "a": 1, "b": 2.5 } });
+            asked_by(port, path, &header, "tools/call", call)
+        };
+        let refused = call("s3cret-unknown");
+        assert!(refused.starts_with("HTTP/1.1 401"), "{refused}");
+        let challenge = refused
+            .split_once("resource_metadata=\"http://localhost:1")
+            .unwrap()
+            .1;
+        let metadata = challenge.split('"').next().unwrap();
+        let document = exchange(port, &format!("GET {metadata}"), "", "");
+        assert!(
+            document.contains(&format!("\"resource\":\"{url}\"")),
+            "{document}"
+        );
+        let other = if more.is_empty() {
+            "s3cret-good"
+        } else {
+            "s3cret-of-origin"
+        };
+        assert!(call(other).starts_with("HTTP/1.1 401"));
+        assert!(call(token).contains("3.5"));
+        let list = exchange(port, "GET /", "", "");
+        assert!(!list.contains("mcpServers"), "{list}");
+        assert!(exchange(port, "GET /healthz", "", "").starts_with("HTTP/1.1 200"));
+        if more.is_empty() {
+            assert!(list.starts_with("HTTP/1.1 401"), "{list}");
+            let header = format!("Authorization: Bearer {token}\r\n");
+            let list = exchange(port, "GET /", &header, "");
+            assert!(list.contains("/one/mcp"), "{list}");
+        }
+    }
 }
 
 #[cfg(unix)]

@@ -261,7 +261,7 @@ impl Server {
 }
 
 impl Connection<Server> {
-    /// Returns whether a request about tasks is handed on as it is, to the runtime or an application; `None` if it is not.
+    /// Checks a request about tasks that is handed on as it is, to the runtime or an application; `None` if it is no such request.
     pub(crate) fn task_request(
         &self,
         message: &Peeked<'_>,

@@ -129,7 +129,7 @@ mcp_wire::record! {
 }
 
 impl Task {
-    /// Returns how many bytes it takes up.
+    /// Returns how many bytes the record takes up.
     #[must_use]
     pub fn bytes(&self) -> usize {
         size_of::<Self>() + mcp_wire::to_string(self).len()
@@ -141,7 +141,7 @@ impl Task {
         self.created_ms.0.saturating_add(self.ttl_ms.0)
     }
 
-    /// Returns whether it may be gone at this time, in milliseconds since 1970.
+    /// Returns whether the task may be gone at this time, in milliseconds since 1970.
     #[must_use]
     pub fn is_expired(&self, now_ms: i64) -> bool {
         now_ms >= self.expires_ms()

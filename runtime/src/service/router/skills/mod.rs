@@ -10,10 +10,10 @@ use std::sync::Arc;
 
 use mcp_revisions_core::errors::shortened;
 use mcp_revisions_core::extensions::skills as ext;
-use mcp_revisions_core::{Latest, Lifecycle, latest as mcp};
+use mcp_revisions_core::{Latest, latest as mcp};
 use mcp_wire::args::Uri;
 use mcp_wire::service::{ServerSide, Serves};
-use mcp_wire::{Json, JsonObject, Map};
+use mcp_wire::{Json, JsonObject};
 
 use super::dynamic::page_of;
 use super::handler::BoxedHandler;
@@ -201,10 +201,7 @@ impl ext::ServerHandlers<RequestContext<Latest>> for SkillHandlers {
 fn method_handler(name: &'static str, index: Arc<SkillIndex>) -> super::MethodHandler {
     Box::new(move |(params, page_size), cx| {
         let index = Arc::clone(&index);
-        let stated = match cx.revision().lifecycle() {
-            Lifecycle::Handshake => with_meta(params),
-            Lifecycle::PerRequest => params,
-        };
+        let stated = cx.with_declared(&params);
         Box::pin(async move {
             type Context = RequestContext<Latest>;
             let handlers = SkillHandlers { index, page_size };
@@ -214,24 +211,6 @@ fn method_handler(name: &'static str, index: Arc<SkillIndex>) -> super::MethodHa
             .await
         })
     })
-}
-
-/// Returns the params of a client that states its version and capabilities in the handshake, with a `_meta` that has such.
-fn with_meta(params: Json) -> Json {
-    // Other params are refused by their reader.
-    let mut members = match params.read::<Map<Json>>() {
-        Ok(members) => members,
-        Err(_) if params.text() == "null" => Map::new(),
-        Err(_) => return params,
-    };
-    let stated = Json::of(&mcp::RequestMetaObject::new());
-    let mut meta: Map<Json> = stated.read().unwrap_or_default();
-    let given: Option<Map<Json>> = members.get("_meta").and_then(|meta| meta.read().ok());
-    for (name, value) in given.iter().flat_map(Map::iter) {
-        meta.insert(name, value.clone());
-    }
-    members.insert("_meta", Json::of(&meta));
-    Json::of(&members)
 }
 
 impl Router {

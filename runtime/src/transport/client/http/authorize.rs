@@ -4,6 +4,7 @@ use std::pin::Pin;
 
 use ::http::header::WWW_AUTHENTICATE;
 use ::http::{HeaderMap, Method, StatusCode, Uri};
+use mcp_revisions_sansio::INSUFFICIENT_SCOPE;
 use mcp_revisions_sansio::client::NeededSignIn;
 
 /// A future that an [`AuthProvider`] returns.
@@ -105,9 +106,14 @@ pub struct AuthRefusal<'a> {
 impl AuthRefusal<'_> {
     /// Returns the values of all `WWW-Authenticate` headers that are text.
     pub fn challenges(&self) -> impl Iterator<Item = &str> {
-        let all = self.headers.get_all(WWW_AUTHENTICATE).iter();
-        all.filter_map(|value| std::str::from_utf8(value.as_bytes()).ok())
+        challenges(self.headers)
     }
+}
+
+/// Returns the values of all `WWW-Authenticate` headers that are text.
+fn challenges(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+    let all = headers.get_all(WWW_AUTHENTICATE).iter();
+    all.filter_map(|value| std::str::from_utf8(value.as_bytes()).ok())
 }
 
 /// The fate of a request that was refused.
@@ -125,4 +131,36 @@ impl RefusalFate {
     pub fn give_up(why: impl Into<String>) -> Self {
         Self::GiveUp(Some(Box::new(NeededSignIn::new(why))))
     }
+}
+
+/// Returns the sign-in that a response 401 or 403 calls for; `None` for 403 without a scope that the token lacks.
+pub(super) fn needed_sign_in(status: StatusCode, headers: &HeaderMap) -> Option<NeededSignIn> {
+    let lacks_scope = status == StatusCode::FORBIDDEN;
+    if lacks_scope && !challenges(headers).any(|it| it.contains(INSUFFICIENT_SCOPE)) {
+        return None;
+    }
+    let why = format!(
+        "the server answered with HTTP status {}: pass credentials in a header",
+        status.as_u16()
+    );
+    Some(NeededSignIn {
+        scope: scope(challenges(headers)),
+        lacks_scope,
+        ..NeededSignIn::new(why)
+    })
+}
+
+/// Returns the scopes that a challenge names.
+#[cfg(feature = "client-auth")]
+fn scope<'a>(challenges: impl Iterator<Item = &'a str>) -> Option<String> {
+    use mcp_revisions_auth::Challenge;
+    let all = Challenge::read(challenges);
+    let scope = Challenge::choose(&all).and_then(|it| it.get("scope"));
+    scope.map(str::to_owned)
+}
+
+/// Returns no scopes: only the feature `client-auth` reads challenges.
+#[cfg(not(feature = "client-auth"))]
+fn scope<'a>(_: impl Iterator<Item = &'a str>) -> Option<String> {
+    None
 }

@@ -116,7 +116,7 @@ enum ResponseBody {
 }
 
 impl ResponseBody {
-    /// Returns whether it is an error that only servers of the per-request lifecycle send.
+    /// Returns whether the body is an error that only servers of the per-request lifecycle send.
     fn is_per_request_error(&self) -> bool {
         let Self::Whole(Ok(bytes)) = self else {
             return false;

@@ -11,7 +11,7 @@ use http_body_util::{Full, LengthLimitError};
 use hyper_util::client::legacy::{Client, Error};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
-use super::authorize::{AuthRefusal, HttpRequest, RefusalFate, TokenId};
+use super::authorize::{AuthRefusal, HttpRequest, RefusalFate, TokenId, needed_sign_in};
 use super::body::{HttpResponseBody, boxed, is_stream, whole};
 use super::connect::{Connector, connector};
 use super::header::{LAST_EVENT_ID, header};
@@ -48,7 +48,7 @@ impl From<String> for RequestFailure {
 }
 
 impl RequestFailure {
-    /// Returns it as the end of an exchange.
+    /// Returns the failure as the end of an exchange.
     pub(super) fn of(self, exchange: Exchange) -> Incoming {
         match self {
             Self::Unreached(why) => Incoming::Failed { exchange, why },
@@ -162,7 +162,7 @@ impl HttpRequests {
                 }
                 StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN if refusals < REFUSALS => {
                     let Some(authorize) = &self.http.authorize else {
-                        return Ok(plain(response)?);
+                        return self.refused(method, response).await;
                     };
                     let is_repeated = refusals > 0;
                     refusals += 1;
@@ -178,19 +178,9 @@ impl HttpRequests {
                     match authorize.refused(refusal).await {
                         // The wait before a retry may have been long: the attempts begin again.
                         RefusalFate::Retry => tries = 0,
-                        RefusalFate::GiveUp(None) => return Ok(plain(response)?),
-                        RefusalFate::GiveUp(Some(mut needed)) => {
-                            let body = self.whole(response.into_body()).await;
-                            let said = body.unwrap_or_default();
-                            let said = quotable(String::from_utf8_lossy(&said).trim());
-                            if !said.is_empty() {
-                                let said = format!(" (the server's response: {said:?})");
-                                needed.why.push_str(&said);
-                            }
-                            if needed.resource.is_empty() {
-                                needed.resource = self.url().to_string();
-                            }
-                            return Err(RequestFailure::SignIn(needed));
+                        RefusalFate::GiveUp(None) => return self.refused(method, response).await,
+                        RefusalFate::GiveUp(Some(needed)) => {
+                            return Err(self.unauthorized(needed, response).await);
                         }
                     }
                 }
@@ -203,9 +193,45 @@ impl HttpRequests {
                         None => return Ok(plain(response)?),
                     }
                 }
+                StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
+                    return self.refused(method, response).await;
+                }
                 _ => return Ok(plain(response)?),
             }
         }
+    }
+
+    /// Returns the response 401 or 403 of a request that is not sent again. A POST with a message fails instead: it needs a
+    /// sign-in, even if the body is an error of JSON-RPC, unless it has status 403 for another reason than a scope.
+    async fn refused(
+        &self,
+        method: &Method,
+        response: Response<HttpResponseBody>,
+    ) -> Result<Response<HttpResponseBody>, RequestFailure> {
+        match needed_sign_in(response.status(), response.headers()) {
+            Some(needed) if method == Method::POST => {
+                Err(self.unauthorized(Box::new(needed), response).await)
+            }
+            _ => Ok(plain(response)?),
+        }
+    }
+
+    /// Returns the failure of a request that needs a sign-in, with what the server's response says.
+    async fn unauthorized(
+        &self,
+        mut needed: Box<NeededSignIn>,
+        response: Response<HttpResponseBody>,
+    ) -> RequestFailure {
+        let body = self.whole(response.into_body()).await.unwrap_or_default();
+        let said = quotable(String::from_utf8_lossy(&body).trim());
+        if !said.is_empty() {
+            let said = format!(" (the server's response: {said:?})");
+            needed.why.push_str(&said);
+        }
+        if needed.resource.is_empty() {
+            needed.resource = self.url().to_string();
+        }
+        RequestFailure::SignIn(needed)
     }
 
     /// Returns a whole body, if it is not longer than it may be, and comes in time; else why there is none.

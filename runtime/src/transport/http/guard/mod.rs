@@ -128,16 +128,19 @@ impl ResourceGuard {
         (self.grants)(granted, scope)
     }
 
+    /// Returns the text of the document at a path, if there is one.
+    fn text_at(&self, path: &str) -> Option<String> {
+        if self.resource.serves_metadata(path) {
+            return Some(self.resource.metadata());
+        }
+        let own = self.server_metadata.as_ref();
+        own.filter(|_| path == SERVER_METADATA)
+            .map(|document| document.text().to_owned())
+    }
+
     /// Returns the document that a request is for: metadata need no token, and any page may read them.
     fn document(&self, head: &Parts) -> Option<Response<Body>> {
-        let path = head.uri.path();
-        let document = if self.resource.serves_metadata(path) {
-            self.resource.metadata()
-        } else if path == SERVER_METADATA {
-            self.server_metadata.as_ref()?.text().to_owned()
-        } else {
-            return None;
-        };
+        let document = self.text_at(head.uri.path())?;
         let mut response = match head.method {
             Method::GET | Method::HEAD => json(StatusCode::OK, document, None),
             Method::OPTIONS => super::answers::status(StatusCode::NO_CONTENT),
@@ -254,6 +257,14 @@ impl Options {
     /// Returns the metadata that a request is for, if the service has a guard.
     pub(super) fn guard_document(&self, head: &Parts) -> Option<Response<Body>> {
         self.guard.as_ref()?.document(head)
+    }
+
+    /// Returns whether a path is that of metadata by which clients find out where to sign in.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn serves_guard_document(&self, path: &str) -> bool {
+        let guard = self.guard.as_ref();
+        guard.is_some_and(|guard| guard.text_at(path).is_some())
     }
 
     /// Checks the access token of a request, if the service has a guard: for a service that does something before

@@ -147,7 +147,7 @@ impl ServerDriver {
         self.state().streams.attach_only(outbox);
     }
 
-    /// Returns whether it was closed.
+    /// Returns whether the connection was closed.
     pub(crate) fn was_closed(&self) -> bool {
         self.is_over.load(Ordering::Acquire)
     }

@@ -265,8 +265,9 @@ impl SignInShared {
         sign_ins.retain(|at| at.elapsed() < SIGN_INS_TIME);
         if sign_ins.len() >= SIGN_INS {
             return Err(format!(
-                "{} refused the tokens of {SIGN_INS} sign-ins: the account may not have what this call needs",
-                self.settings.server
+                "{} had {SIGN_INS} sign-ins within {} minutes, and wants one more: the account may not have what this call needs",
+                self.settings.server,
+                SIGN_INS_TIME.as_secs() / 60
             ));
         }
         sign_ins.push(Instant::now());
