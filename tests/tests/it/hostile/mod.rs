@@ -11,13 +11,18 @@ use mcp_revisions_core::v2025_11_25;
 use mcp_tests::{parallel, text};
 use mcp_wire::{Error, ErrorObject, TypeInfo, UnknownMessage};
 
-/// The rows of every revision, and of the envelope.
+/// Returns the row of each type of all revisions, once where several revisions share it, and of the envelope.
 fn every_type() -> Vec<(&'static str, TypeInfo)> {
     let of_crate = |one: &Revision| {
         let id = one.id();
         one.types().iter().map(move |row| (id, *row))
     };
-    let mut rows: Vec<(&str, TypeInfo)> = Revision::ALL.iter().flat_map(of_crate).collect();
+    let mut rows: Vec<(&str, TypeInfo)> = Vec::new();
+    for (id, row) in Revision::ALL.iter().flat_map(of_crate) {
+        if !rows.iter().any(|(_, other)| other.is_same_type(&row)) {
+            rows.push((id, row));
+        }
+    }
     let error = TypeInfo::of::<ErrorObject>("Error", "ErrorObject");
     let unknown = TypeInfo::of::<UnknownMessage>("Unknown", "UnknownMessage");
     rows.extend([("envelope", error), ("envelope", unknown)]);
