@@ -45,14 +45,14 @@ const CLIENTS: [SignInClient; 5] = [
         script: "python.py",
     },
     SignInClient {
-        name: "rmcp",
-        source: ClientSource::Cargo("rmcp"),
-        script: "sign_in",
-    },
-    SignInClient {
         name: "mcp-remote",
         source: ClientSource::Npm(&["@modelcontextprotocol/sdk@1", "mcp-remote"]),
         script: "mcp-remote.mjs",
+    },
+    SignInClient {
+        name: "rmcp",
+        source: ClientSource::Cargo("rmcp"),
+        script: "sign_in",
     },
 ];
 
