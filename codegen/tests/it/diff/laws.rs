@@ -59,8 +59,9 @@ fn told(row: &DiffRow, mirrored: bool) -> String {
 
 #[test]
 fn two_directions_mirror_each_other() {
-    for old in sides() {
-        for new in sides() {
+    for (index, old) in sides().iter().enumerate() {
+        // Each pair once: the mirror of a mirror is the same statement.
+        for new in &sides()[index..] {
             let (there, back) = (compare(old, new), compare(new, old));
             let mut forward: Vec<(String, ChangeKind)> = there
                 .rows
@@ -207,7 +208,15 @@ fn renaming_every_definition_gives_renames_and_nothing_else() {
 
 #[test]
 fn inlining_a_definition_gives_no_wire_row() {
-    for revision in &spec().revisions {
+    let revisions = &spec().revisions;
+    for (at, revision) in revisions.iter().enumerate() {
+        // A draft that says what its release says has nothing of its own to inline.
+        if revisions[..at]
+            .iter()
+            .any(|other| other.raw == revision.raw)
+        {
+            continue;
+        }
         let old = schema(&revision.id);
         let definitions = old["$defs"].as_object().unwrap();
         let side = opened("old.json", &old, true);
