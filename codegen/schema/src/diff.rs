@@ -29,6 +29,7 @@ mod roots;
 mod row;
 mod rows;
 mod sample;
+mod scalars;
 mod settings;
 mod show;
 mod side;

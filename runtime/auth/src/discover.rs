@@ -7,7 +7,7 @@ use crate::address::{
 };
 use crate::document::{ServerMetadata, is_scope, object, text, texts};
 use crate::error::harmless;
-use crate::flow::{Desk, FlowMethod, FlowPurpose, FlowRequest};
+use crate::step::{Desk, FlowMethod, FlowPurpose, FlowRequest};
 use crate::{AuthError, Challenge, FlowResponse, Settings};
 
 /// Maximum number of authorization servers of a resource that are looked at.

@@ -7,7 +7,7 @@ use url::Url;
 
 use crate::address::is_loopback_url;
 use crate::document::object;
-use crate::flow::{FlowMethod, FlowPurpose, FlowRequest};
+use crate::step::{FlowMethod, FlowPurpose, FlowRequest};
 use crate::{AuthError, FlowResponse, Secret, form};
 
 /// The introspection endpoint of an authorization server, and the credentials of the server that asks it.

@@ -24,17 +24,19 @@ mod register;
 mod secret;
 mod settings;
 mod sign;
+mod step;
 mod token;
 
 pub use address::{is_allowed_address, is_loopback_url};
 pub use challenge::Challenge;
 pub use dpop::{DpopKey, Proof};
 pub use error::AuthError;
-pub use flow::{
-    Cause, DevicePage, Entropy, Flow, FlowMethod, FlowPurpose, FlowRequest, FlowResponse, FlowStep,
-    RefusedRequest,
-};
+pub use flow::Flow;
 pub use introspect::IntrospectionEndpoint;
 pub use kept::{PendingSignIn, Registration, StoredSignIn, Tokens};
 pub use secret::Secret;
 pub use settings::{Algorithm, Grant, PrivateKey, ResourceParameter, Settings};
+pub use step::{
+    Cause, DevicePage, Entropy, FlowMethod, FlowPurpose, FlowRequest, FlowResponse, FlowStep,
+    RefusedRequest,
+};

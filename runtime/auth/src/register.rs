@@ -4,8 +4,8 @@ use serde_json::json;
 
 use crate::address::is_same_issuer;
 use crate::document::{ServerMetadata, oauth_error, object, text, texts};
-use crate::flow::{Desk, FlowMethod, FlowPurpose, FlowRequest};
-use crate::grant::DEVICE_CODE;
+use crate::settings::DEVICE_CODE;
+use crate::step::{Desk, FlowMethod, FlowPurpose, FlowRequest};
 use crate::{AuthError, Registration, Secret, Settings, StoredSignIn};
 
 /// Returns the client to use with an issuer, in the order of the specification. `redirect` is where the browser comes back to;

@@ -70,6 +70,9 @@ pub enum ResourceParameter {
     None,
 }
 
+/// The grant type of a code on another device, of RFC 8628.
+pub(crate) const DEVICE_CODE: &str = "urn:ietf:params:oauth:grant-type:device_code";
+
 /// The way to request a token.
 #[derive(Debug, Clone)]
 pub enum Grant {

@@ -6,8 +6,8 @@ use serde_json::json;
 
 use crate::document::{ServerMetadata, oauth_error, object, text};
 use crate::dpop::{DpopKey, Proof};
-use crate::flow::{Desk, FlowMethod, FlowPurpose, FlowRequest};
 use crate::sign::Signer;
+use crate::step::{Desk, FlowMethod, FlowPurpose, FlowRequest};
 use crate::{AuthError, FlowResponse, PrivateKey, Registration, Secret, Tokens, form};
 
 /// Lifetime of a client's assertion, in seconds.

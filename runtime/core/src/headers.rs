@@ -20,6 +20,8 @@ pub const METHOD: &str = "Mcp-Method";
 pub const NAME: &str = "Mcp-Name";
 /// The name of the header that holds the session, up to 2025-11-25.
 pub const SESSION_ID: &str = "Mcp-Session-Id";
+/// The name of the header that names the event after which a stream goes on, up to 2025-11-25.
+pub const LAST_EVENT_ID: &str = "Last-Event-ID";
 
 /// The member of the params of a request about a task, which [`NAME`] repeats.
 pub const TASK_ID: &str = "taskId";

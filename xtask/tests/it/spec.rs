@@ -116,6 +116,10 @@ fn a_command_works_in_the_workspace_that_it_runs_in() {
     let list = spec.join("revisions.toml");
     let text = std::fs::read_to_string(&list).unwrap();
     std::fs::write(&list, text.replace("id = \"draft\"", "id = \"here\"")).unwrap();
+    let tasks = spec.join("extensions/tasks/extension.toml");
+    let text = std::fs::read_to_string(&tasks).unwrap();
+    let [old, new] = ["draft", "here"].map(|id| format!("[later-core]\nrevision = \"{id}\""));
+    std::fs::write(&tasks, text.replace(&old, &new)).unwrap();
     std::fs::rename(spec.join("draft"), spec.join("here")).unwrap();
     for below in [workspace, &spec] {
         let (is_fine, said) = run(None, below);

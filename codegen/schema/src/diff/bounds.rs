@@ -17,17 +17,34 @@ const KEYWORDS: [[&str; 2]; 2] = [
 /// Returns the differences of a site, two of one bound as one.
 pub(super) fn joined(findings: &[SchemaDifference]) -> Vec<Cow<'_, SchemaDifference>> {
     let mut joined: Vec<Cow<'_, SchemaDifference>> = Vec::new();
+    // A site may have thousands of differences, of which a bound has at most a few.
+    let mut bounds: Vec<usize> = Vec::new();
     for finding in findings {
-        let pair = joined
-            .iter()
-            .enumerate()
-            .find_map(|(at, known)| Some((at, both(known, finding)?)));
+        let pair = if is_of_bound(finding) {
+            let mut known = bounds.iter();
+            known.find_map(|&at| Some((at, both(&joined[at], finding)?)))
+        } else {
+            None
+        };
         match pair {
             Some((at, detail)) => joined[at].to_mut().detail = detail,
-            None => joined.push(Cow::Borrowed(finding)),
+            None => {
+                if is_of_bound(finding) {
+                    bounds.push(joined.len());
+                }
+                joined.push(Cow::Borrowed(finding));
+            }
         }
     }
     joined
+}
+
+/// Returns whether a difference is of a keyword of a bound.
+fn is_of_bound(finding: &SchemaDifference) -> bool {
+    let DifferenceDetail::Limit(name, ..) = &finding.detail else {
+        return false;
+    };
+    KEYWORDS.as_flattened().contains(&name.as_str())
 }
 
 /// Returns the bound that one difference takes away and the other one sets in its place.

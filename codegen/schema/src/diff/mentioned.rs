@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::graph::{Graph, NodeShape, WireNode};
 use super::patterns;
-use super::sample::{beside_limit, scalar};
+use super::scalars::{beside_limit, scalar};
 use crate::schema::JsonType;
 
 /// The numbers and texts that the keywords of a schema mention.

@@ -2,10 +2,11 @@
 
 use url::Url;
 
-use super::{DEVICE_CODE, IssuerSignIn, Parameters};
+use super::{IssuerSignIn, Parameters};
 use crate::address::check;
 use crate::document::{oauth_error, object, text};
-use crate::flow::FlowPurpose;
+use crate::settings::DEVICE_CODE;
+use crate::step::FlowPurpose;
 use crate::{AuthError, DevicePage, StoredSignIn, Tokens};
 
 /// Seconds between two requests, unless the server names another time.

@@ -13,17 +13,15 @@ use crate::discover::{Discovered, discover};
 use crate::document::{ServerMetadata, is_scope};
 use crate::dpop::DpopKey;
 use crate::error::harmless;
-use crate::flow::{Cause, Desk, Entropy, FlowPurpose, RefusedRequest};
 use crate::register::client;
 use crate::sign::Signer;
+use crate::step::{Cause, Desk, Entropy, FlowPurpose, RefusedRequest};
 use crate::token::{Ids, TokenEndpoint};
 use crate::{
     AuthError, Challenge, FlowResponse, Grant, Registration, ResourceParameter, Secret, Settings,
     StoredSignIn, Tokens,
 };
 
-/// The grant type of RFC 8628.
-pub(crate) const DEVICE_CODE: &str = "urn:ietf:params:oauth:grant-type:device_code";
 /// The scope that stands for a refresh token.
 const OFFLINE: &str = "offline_access";
 

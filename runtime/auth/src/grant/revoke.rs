@@ -2,7 +2,7 @@
 
 use super::IssuerSignIn;
 use crate::document::oauth_error;
-use crate::flow::FlowPurpose;
+use crate::step::FlowPurpose;
 use crate::{AuthError, StoredSignIn};
 
 impl IssuerSignIn {

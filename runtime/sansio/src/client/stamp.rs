@@ -3,7 +3,6 @@
 use mcp_revisions_core::{Lifecycle, ProtocolHeader, Revision};
 use mcp_wire::Json;
 
-use crate::tasks::client::with_extension;
 use crate::translate::no_params;
 use mcp_revisions_core::headers::named_by;
 use mcp_wire::meta::{
@@ -17,16 +16,6 @@ pub(crate) struct Claim {
     pub(crate) capabilities: Json,
     pub(crate) info: Option<Json>,
     pub(crate) log_level: Option<String>,
-}
-
-impl Claim {
-    /// Returns the claim of a client that takes a task.
-    pub(crate) fn of_task(self) -> Self {
-        Self {
-            capabilities: with_extension(&self.capabilities),
-            ..self
-        }
-    }
 }
 
 /// Returns params with the claim and the progress token of their request: the claim's keys replace those of the application.

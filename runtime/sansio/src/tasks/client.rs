@@ -563,6 +563,16 @@ impl Connection<Client> {
     }
 }
 
+impl Claim {
+    /// Returns the claim of a client that takes a task.
+    pub(crate) fn of_task(self) -> Self {
+        Self {
+            capabilities: with_extension(&self.capabilities),
+            ..self
+        }
+    }
+}
+
 /// Returns whether a method is one of the extension, for an application that has tasks in that form.
 pub(crate) fn is_of_extension(app: Revision, method: &str) -> bool {
     Form::of(app) == Some(Form::Extension) && Form::Extension.has(method)

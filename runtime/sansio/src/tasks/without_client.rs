@@ -7,6 +7,7 @@ use mcp_wire::{ErrorObject, Json};
 
 use crate::client::Client;
 use crate::client::requests::{Look, Waiting};
+use crate::client::stamp::Claim;
 use crate::{Answer, Connection, Failure, Token};
 
 /// The calls whose server has answered with a task: none.
@@ -146,6 +147,13 @@ impl Connection<Client> {
         _revision: Revision,
     ) -> Option<Json> {
         params
+    }
+}
+
+impl Claim {
+    /// Returns the claim as it is: no client takes a task.
+    pub(crate) fn of_task(self) -> Self {
+        self
     }
 }
 

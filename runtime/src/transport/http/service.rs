@@ -34,9 +34,6 @@ pub struct Service {
     inner: Arc<ServiceShared>,
 }
 
-/// The header by which a client resumes a stream.
-const LAST_EVENT_ID: &str = "Last-Event-ID";
-
 impl std::fmt::Debug for Service {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Service")
@@ -379,7 +376,7 @@ impl ServiceShared {
         accepts_events(headers)?;
         self.takes_requests_of(&driver)?;
         let (texts, queue) = outbox(Some(self.unread.of(who)));
-        let ends = match text(headers, LAST_EVENT_ID) {
+        let ends = match text(headers, headers::LAST_EVENT_ID) {
             Some(behind) => {
                 let resumed = self.resume(session, &driver, behind, texts).await?;
                 let why = "what followed this event is not kept here: make the request again";

@@ -7,8 +7,8 @@ mod sound;
 
 pub use example::{Example, ExampleEnding, Sample, SampleSubject, SessionFacts};
 pub use rows::{
-    Action, Alternative, CodeRange, ErrorRule, ErrorRuleFate, MapEntry, MethodAction, MethodRule, Only, PairRule, Reject,
-    RuleLossKind, SessionFact, Trivial,
+    Action, Alternative, CodeRange, ErrorRule, ErrorRuleFate, MapEntry, MethodAction, MethodRule,
+    Only, PairRule, Reject, RuleLossKind, SessionFact, Trivial,
 };
 
 use crate::sorted::SortedSet;

@@ -9,9 +9,6 @@ use ::http::{HeaderName, HeaderValue};
 use crate::headers;
 use mcp_revisions_sansio::params;
 
-/// The header that names the event to go on after.
-pub(super) const LAST_EVENT_ID: &str = "Last-Event-ID";
-
 pub(super) fn header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), String> {
     let parsed: HeaderName =
         (name.parse()).map_err(|_| format!("{name:?} is not a valid header name"))?;
@@ -37,7 +34,7 @@ pub(super) fn check_header(name: &str, value: &str) -> Result<(), String> {
         TRAILER.as_str(),
         TRANSFER_ENCODING.as_str(),
         UPGRADE.as_str(),
-        LAST_EVENT_ID,
+        headers::LAST_EVENT_ID,
         headers::METHOD,
         headers::NAME,
         headers::PROTOCOL_VERSION,

@@ -14,7 +14,7 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use super::authorize::{AuthRefusal, HttpRequest, RefusalFate, TokenId, needed_sign_in};
 use super::body::{HttpResponseBody, boxed, is_stream, whole};
 use super::connect::{Connector, connector};
-use super::header::{LAST_EVENT_ID, header};
+use super::header::header;
 use super::options::Http;
 use crate::headers;
 use crate::transport::client::Incoming;
@@ -110,7 +110,7 @@ impl HttpRequests {
     ) -> Result<Result<HttpResponseBody, StatusCode>, RequestFailure> {
         let mut headers = without_body(headers);
         headers.push((ACCEPT.to_string(), "text/event-stream".to_owned()));
-        headers.extend(behind.map(|id| (LAST_EVENT_ID.to_owned(), id.to_owned())));
+        headers.extend(behind.map(|id| (headers::LAST_EVENT_ID.to_owned(), id.to_owned())));
         let response = self.send(&Method::GET, &headers, &Bytes::new()).await?;
         if response.status().is_success() && is_stream(&response) {
             return Ok(Ok(response.into_body()));
