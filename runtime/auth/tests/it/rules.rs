@@ -227,3 +227,54 @@ fn documents_of_any_kind_end_a_flow_in_bounded_steps() {
         }
     }
 }
+
+/// Returns the scopes that the authorization page is asked for.
+fn requested(page: Option<String>) -> Vec<String> {
+    let page = page.unwrap();
+    let (_, rest) = page.split_once("scope=").unwrap();
+    let scopes = rest.split('&').next().unwrap();
+    scopes.split('+').map(str::to_owned).collect()
+}
+
+#[test]
+fn of_ten_thousand_scopes_two_hundred_are_requested_and_what_is_no_scope_is_not() {
+    let all: Vec<String> = (0..10_000).map(|at| format!("s{at}")).collect();
+    let challenge = format!("Bearer scope=\"{}\"", all.join(" "));
+    let done = World::latest().sign_in(&challenge);
+    assert!(done.outcome.is_ok(), "{:?}", done.outcome);
+    assert_eq!(requested(done.page), all[..200]);
+    let resource = "https://mcp.example/.well-known/oauth-protected-resource/x/mcp";
+    let listing = |scopes: &str| {
+        let body = format!(
+            r#"{{"resource":"{MCP}","authorization_servers":["{ISSUER}"],"scopes_supported":{scopes}}}"#
+        );
+        let done = World::latest().with(resource, 200, &body).sign_in("Bearer");
+        assert!(done.outcome.is_ok(), "{:?}", done.outcome);
+        requested(done.page)
+    };
+    let many = serde_json::to_string(&all).unwrap();
+    assert_eq!(listing(&many), all[..200]);
+    let odd = r#"["read","two words","line\r\nbreak","qu\"ote","",5,"write"]"#;
+    assert_eq!(listing(odd), ["read", "write"]);
+}
+
+#[test]
+fn a_token_that_would_end_its_header_is_no_token() {
+    for token in [
+        "t\\r\\nX-Other: 1",
+        "two words",
+        "",
+        "tab\\there",
+        "\\u00e9",
+    ] {
+        let body = format!(r#"{{"access_token":"{token}","token_type":"bearer"}}"#);
+        let world = World::latest().with(&format!("{ISSUER}/token"), 200, &body);
+        let error = world.sign_in("Bearer").outcome.unwrap_err();
+        assert!(error.contains("access_token"), "{token}: {error}");
+    }
+    // A refresh token of that kind is left out, and the sign-in holds until its end.
+    let body = r#"{"access_token":"t","token_type":"bearer","refresh_token":"r\r\nX: 1"}"#;
+    let world = World::latest().with(&format!("{ISSUER}/token"), 200, body);
+    let kept = world.sign_in("Bearer").outcome.unwrap();
+    assert!(kept.tokens.unwrap().refresh.is_none());
+}

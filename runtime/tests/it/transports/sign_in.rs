@@ -207,3 +207,39 @@ fn a_store_is_for_its_owner_and_no_link_is_followed() {
     assert!(store.try_lock().unwrap().is_some());
     std::fs::remove_dir_all(folder).unwrap();
 }
+
+#[test]
+fn half_a_file_is_named_and_a_save_that_fails_leaves_what_was_stored() {
+    let folder = folder("half");
+    let store = FileStore::open(&folder, &["https://a.example/mcp"]).unwrap();
+    let kept = mcp_revisions::auth::StoredSignIn::default();
+    store.save(&kept).unwrap();
+    let file = std::fs::read_dir(&folder)
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
+    let whole = std::fs::read_to_string(&file).unwrap();
+    // What a full disk leaves of a new file is never the file itself.
+    let new = format!(
+        "{}.{}.new",
+        file.file_stem().unwrap().display(),
+        std::process::id()
+    );
+    std::fs::create_dir(folder.join(&new)).unwrap();
+    let why = store.save(&kept).unwrap_err();
+    assert!(why.contains(&file.display().to_string()), "{why}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), whole);
+    assert!(store.load().unwrap().is_some());
+    // Half a file, as another program may leave it, is told with its name and what to do.
+    std::fs::write(&file, &whole[..whole.len() / 2]).unwrap();
+    let why = store.load().unwrap_err();
+    assert!(
+        why.contains(&file.display().to_string()) && why.contains("remove it"),
+        "{why}"
+    );
+    store.clear().unwrap();
+    assert!(store.load().unwrap().is_none());
+    std::fs::remove_dir_all(folder).unwrap();
+}

@@ -7,7 +7,7 @@ use anyhow::ensure;
 use serde_json::Value;
 
 use super::{AuthAddresses, AuthPrograms};
-use crate::interop::peers::{copy, pypi};
+use crate::interop::peers::{cargo, copy, pypi};
 use crate::process::npm_install;
 use crate::workspace::root;
 
@@ -24,9 +24,11 @@ struct SignInClient {
 enum ClientSource {
     Npm(&'static [&'static str]),
     PyPi(&'static str),
+    /// A crate of ours with a program that uses a package.
+    Cargo(&'static str),
 }
 
-const CLIENTS: [SignInClient; 4] = [
+const CLIENTS: [SignInClient; 5] = [
     SignInClient {
         name: "TypeScript SDK",
         source: ClientSource::Npm(&["@modelcontextprotocol/sdk@1"]),
@@ -46,6 +48,11 @@ const CLIENTS: [SignInClient; 4] = [
         name: "mcp-remote",
         source: ClientSource::Npm(&["@modelcontextprotocol/sdk@1", "mcp-remote"]),
         script: "mcp-remote.mjs",
+    },
+    SignInClient {
+        name: "rmcp",
+        source: ClientSource::Cargo("rmcp"),
+        script: "sign_in",
     },
 ];
 
@@ -83,22 +90,29 @@ pub(super) fn run(
 /// Installs a client; returns its version, and the command that takes the URL of the server.
 fn install(client: &SignInClient, folder: &Path) -> anyhow::Result<(String, Command)> {
     let scripts = root()?.join("tests/interop");
-    let script = folder.join(client.script);
-    copy(&scripts.join("auth").join(client.script), &script)?;
-    let (version, program) = match client.source {
+    let script = || {
+        let script = folder.join(client.script);
+        copy(&scripts.join("auth").join(client.script), &script).map(|()| script)
+    };
+    let (version, program, script) = match client.source {
         ClientSource::Npm(packages) => {
             let mut version = String::new();
             for package in packages {
                 (_, version) = npm_install(package, folder)?;
             }
-            (version, "node".into())
+            (version, "node".into(), Some(script()?))
         }
         ClientSource::PyPi(package) => {
             let (version, program, _) = pypi(&[package], client.script, folder)?;
-            (version, program)
+            (version, program, Some(script()?))
+        }
+        ClientSource::Cargo(package) => {
+            // What is built is shared with the other interop runs.
+            let shared = folder.parent().unwrap_or(folder);
+            cargo(package, client.script, &scripts, shared)?
         }
     };
     let mut command = Command::new(program);
-    command.arg(script);
+    command.args(script);
     Ok((version, command))
 }

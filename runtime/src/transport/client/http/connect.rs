@@ -173,3 +173,28 @@ impl Service<Name> for Resolver {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test says what it found and stops")]
+
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_name_is_judged_by_its_addresses_each_time_that_it_is_connected_to() {
+        static IS_PUBLIC: AtomicBool = AtomicBool::new(true);
+        let mut resolver =
+            Resolver(|address| IS_PUBLIC.load(Ordering::SeqCst) || !address.is_loopback());
+        let name = || "localhost".parse::<Name>().unwrap();
+        assert!(resolver.call(name()).await.unwrap().next().is_some());
+        // The same name is another place now: what was found before opens no way to it.
+        IS_PUBLIC.store(false, Ordering::SeqCst);
+        let why = resolver.call(name()).await.unwrap_err().to_string();
+        assert!(
+            why.contains("the address of localhost is not allowed here"),
+            "{why}"
+        );
+    }
+}
