@@ -294,10 +294,17 @@ pub(super) fn pypi(packages: &[&str], script: &str, folder: &Path) -> anyhow::Re
     Ok((version, program, Some(folder.join(script))))
 }
 
-fn cargo(name: &str, binary: &str, scripts: &Path, folder: &Path) -> anyhow::Result<Found> {
+/// Builds a program of a crate of ours that uses a package; the version is that of the package.
+pub(super) fn cargo(
+    name: &str,
+    binary: &str,
+    scripts: &Path,
+    folder: &Path,
+) -> anyhow::Result<Found> {
     let home = folder.join(name);
     fs::create_dir_all(home.join("src/bin"))?;
-    for file in ["Cargo.toml", "src/bin/client.rs", "src/bin/server.rs"] {
+    let source = format!("src/bin/{binary}.rs");
+    for file in ["Cargo.toml", &*source] {
         copy(&scripts.join(name).join(file), &home.join(file))?;
     }
     let target = home.join("target");
