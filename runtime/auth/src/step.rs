@@ -1,4 +1,4 @@
-//! The steps of a flow: what its caller does next, what comes of it, and the desk that both are handed over at.
+//! The steps of a flow: tasks for its caller, their outcomes, and the desk at which both are handed over.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;

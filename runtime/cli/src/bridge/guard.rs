@@ -14,7 +14,7 @@ pub(crate) struct GuardArguments {
     ///
     /// The listener then serves the metadata by which clients find out where to sign in. Tokens are checked for issuer, audience
     /// and expiry, belong to the bridge only, and are never sent to its server. With --config and without --combine, one token is
-    /// for all servers: give a parent of their URLs, such as https://mcp.example.com/.
+    /// for all servers: give a parent of their URLs, such as `https://mcp.example.com/`.
     #[arg(long, value_name = "URL", requires_all = ["guard_issuer", "guard_introspection", "guard_client_id", "guard_client_secret_env"])]
     pub(super) guard: Option<String>,
     /// Issuer of the authorization server at which clients sign in, such as `https://auth.example.com`
