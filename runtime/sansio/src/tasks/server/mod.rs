@@ -264,7 +264,8 @@ impl Server {
 }
 
 impl Connection<Server> {
-    /// Checks a request about tasks that is handed on as it is, to the runtime or an application; `None` if it is no such request.
+    /// Checks whether the client may send a request about tasks, which the runtime or the application answers; `None` for any other
+    /// request.
     pub(crate) fn task_request(
         &self,
         message: &Peeked<'_>,
