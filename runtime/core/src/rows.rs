@@ -27,5 +27,5 @@ pub fn find_method(
 ) -> Option<&'static MethodInfo> {
     let rows = revision.methods();
     rows.iter()
-        .find(|row| row.name == name && row.direction == direction && row.kind == kind)
+        .find(|row| row.direction == direction && row.kind == kind && row.name == name)
 }

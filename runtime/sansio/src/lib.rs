@@ -40,6 +40,7 @@ pub mod server;
 #[cfg(feature = "server")]
 mod sessions;
 mod sign_in;
+mod sorted;
 pub mod subscriptions;
 pub mod tasks;
 pub(crate) mod translate;

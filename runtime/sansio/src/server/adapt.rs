@@ -51,7 +51,7 @@ impl Connection<Server> {
     /// Hands a request to the adapter of a rule. Returns false if none takes it.
     pub(crate) fn adapt_request(
         &mut self,
-        pending: PendingCall,
+        mut pending: Box<PendingCall>,
         params: Option<Json>,
         needs: &RequiresState,
         now: Duration,
@@ -63,10 +63,8 @@ impl Connection<Server> {
         if self.state.is_bare || !is_taken {
             return false;
         }
-        let token = self.state.add(PendingCall {
-            is_adapted: true,
-            ..pending
-        });
+        pending.is_adapted = true;
+        let token = self.state.add(pending);
         let params = Some(params.unwrap_or_else(no_params));
         let Some(about) = self.state.about(token, params) else {
             return false;

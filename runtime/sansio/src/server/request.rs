@@ -189,7 +189,7 @@ impl Connection<Server> {
     fn hand_over(
         &mut self,
         incoming: IncomingMessage<'_>,
-        pending: PendingCall,
+        pending: Box<PendingCall>,
         carried: Translated<Json>,
     ) -> MessageReply {
         let (method, peer) = (pending.method, pending.peer);
@@ -250,7 +250,7 @@ fn pending_of(
     wanted: WantedMethod,
     peer: Revision,
     session: Option<&Opened>,
-) -> PendingCall {
+) -> Box<PendingCall> {
     let IncomingMessage {
         message,
         exchange,
@@ -262,7 +262,7 @@ fn pending_of(
         Some(session) => (Arc::clone(&session.caller), session.log_level),
         None => (Arc::new(client_of(message, peer)), level_of(message)),
     };
-    PendingCall {
+    Box::new(PendingCall {
         id,
         method: wanted.name(),
         peer,
@@ -283,7 +283,7 @@ fn pending_of(
         task: None,
         task_ids: Vec::new(),
         bytes: message.text.len(),
-    }
+    })
 }
 
 /// Returns what a per-request message says of its client.

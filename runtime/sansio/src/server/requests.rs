@@ -20,7 +20,7 @@ pub(crate) struct Opened {
     pub(crate) upgraded: Arc<mcp_revisions_core::Session>,
 }
 
-/// A request of the peer that waits for its answer.
+/// A request of the peer that waits for its answer; boxed, since half a kilobyte would be copied at each step of its way.
 #[derive(Debug)]
 pub(crate) struct PendingCall {
     pub(crate) id: RequestId,

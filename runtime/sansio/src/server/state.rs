@@ -1,7 +1,6 @@
 //! The state of a server's end of a conversation: its session, the requests that wait in both directions,
 //! open batches, and what adapters keep.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use mcp_revisions_core::Loss;
@@ -12,6 +11,7 @@ use crate::input_required::server::by_requests::ServerRound;
 use crate::input_required::server::seal::subject;
 use crate::input_required::server::suspend::Suspended;
 use crate::numbered::Numbered;
+use crate::sorted::Sorted;
 use crate::subscriptions::listen::Listening;
 use crate::subscriptions::streams::SubscriptionStream;
 use crate::translate::no_params;
@@ -27,8 +27,8 @@ use mcp_revisions_core::methods;
 #[derive(Debug, Default)]
 pub struct ServerState {
     pub(crate) session: Option<Box<Opened>>,
-    pub(super) pending: Numbered<Token, PendingCall>,
-    ids: BTreeMap<RequestId, Token>,
+    pub(super) pending: Numbered<Token, Box<PendingCall>>,
+    ids: Sorted<RequestId, Token>,
     pub(crate) batches: Numbered<Exchange, Batch>,
     pub(crate) asked: Numbered<i64, ServerRequest>,
     /// Requests to the peer that were withdrawn and may yet be answered, the latest of them.
@@ -106,7 +106,7 @@ impl ServerState {
     pub(crate) fn rest(&mut self) {
         if self.pending.is_empty() {
             self.pending = Numbered::default();
-            self.ids = BTreeMap::new();
+            self.ids = Sorted::default();
         }
         if self.asked.is_empty() {
             self.asked = Numbered::default();
@@ -138,11 +138,11 @@ impl ServerState {
     }
 
     pub(crate) fn get(&self, token: Token) -> Option<&PendingCall> {
-        self.pending.get(&token)
+        self.pending.get(&token).map(Box::as_ref)
     }
 
     pub(crate) fn get_mut(&mut self, token: Token) -> Option<&mut PendingCall> {
-        self.pending.get_mut(&token)
+        self.pending.get_mut(&token).map(Box::as_mut)
     }
 
     pub(crate) fn new_token(&mut self) -> Token {
@@ -168,7 +168,7 @@ impl ServerState {
             log_level,
             progress_token,
             ..
-        } = self.take(by)?;
+        } = *self.take(by)?;
         let pending = self.pending.get_mut(&suspended)?;
         self.ids.insert(id.clone(), suspended);
         pending.id = id;
@@ -223,7 +223,7 @@ impl ServerState {
         })
     }
 
-    pub(crate) fn add(&mut self, pending: PendingCall) -> Token {
+    pub(crate) fn add(&mut self, pending: Box<PendingCall>) -> Token {
         let token = self.new_token();
         self.pending_bytes += pending.bytes;
         if pending.in_batch
@@ -238,7 +238,7 @@ impl ServerState {
         token
     }
 
-    pub(crate) fn take(&mut self, token: Token) -> Option<PendingCall> {
+    pub(crate) fn take(&mut self, token: Token) -> Option<Box<PendingCall>> {
         let pending = self.pending.remove(&token)?;
         self.waiting_streams -= usize::from(pending.method == methods::SUBSCRIPTIONS_LISTEN);
         self.waiting_per_request -= usize::from(!is_handshake(pending.peer));

@@ -11,8 +11,8 @@ impl Server {
     /// Returns the application's answer to `tools/list` for a client without the tasks of its revision: a tool that only runs
     /// as a task is a tool like any other where the server runs tasks for that client, or never offered any.
     pub(crate) fn with_plain_tools(&self, method: &str, result: Json, peer: Revision) -> Json {
-        let has_tasks = (has_core_tasks(self.app()), has_core_tasks(peer));
-        if method != methods::TOOLS_LIST || has_tasks != (true, false) {
+        let loses_tasks = || has_core_tasks(self.app()) && !has_core_tasks(peer);
+        if method != methods::TOOLS_LIST || !loses_tasks() {
             return result;
         }
         let path = ["tasks", "requests", "tools", "call"];
