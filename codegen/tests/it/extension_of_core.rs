@@ -394,6 +394,46 @@ fn a_capability_of_the_core_is_an_entry_of_the_extensions_before() {
     }
 }
 
+/// Converts a part from one of the three to another, by way of the extension: each step by the tables that it is in.
+fn across(part: Part, [from, to]: [&str; 2], text: &str) -> (String, Vec<String>) {
+    let extension = &Extension::ALL[0];
+    let subject = Subject::Method("dice/roll", part, None);
+    let mut value = text.to_owned();
+    let mut lost = Vec::new();
+    for (from, to) in [(from, "dice"), ("dice", to)] {
+        let tables = [extension.core, extension.later_core].into_iter().flatten();
+        let found = tables.filter_map(|tables| {
+            let place = |id: &str| tables.revisions.iter().position(|row| row.id == id);
+            Some((tables, place(from)?, place(to)?))
+        });
+        let (tables, from, to) = found.last().expect(text);
+        let mut cx = Context::default();
+        let result = tables.convert(subject, from, to, &value, &mut cx);
+        let outcome = cx.finish(result.expect(text));
+        lost.extend(outcome.losses().iter().map(|loss| format!("{} {}", loss.rule(), loss.pointer())));
+        value = outcome.value().expect(text).into_text();
+    }
+    (value, lost)
+}
+
+/// A peer of the core before and one of the core after understand each other as well as the rules of both steps say.
+#[test]
+fn a_throw_goes_from_the_earlier_core_to_the_later_one_and_back() {
+    let (up, down) = (["2026-12-12", "2028-02-02"], ["2028-02-02", "2026-12-12"]);
+    for (part, way, text, expected, losses) in [
+        (Part::Params, up, r#"{"corners":6}"#, r#"{"faces":6}"#, None),
+        (Part::Params, down, r#"{"faces":6}"#, r#"{"corners":6}"#, None),
+        (Part::Result, up, r#"{"face":"six","luck":"much"}"#, r#"{"face":"six","kind":"roll","luck":"much","prize":"a throw"}"#, None),
+        (Part::Result, down, r#"{"face":"six","kind":"roll","luck":"much","prize":"a throw"}"#, r#"{"face":"six","luck":"much"}"#, None),
+        (Part::Result, up, r#"{"face":"one","luck":"none"}"#, r#"{"face":"one","kind":"roll"}"#, Some("luck /luck")),
+        (Part::Result, down, r#"{"face":"six","kind":"roll","prize":"a car"}"#, r#"{"face":"six"}"#, Some("prize /prize")),
+    ] {
+        let (value, lost) = across(part, way, text);
+        assert_eq!(value, expected, "{text}");
+        assert_eq!(lost.iter().map(String::as_str).collect::<Vec<_>>(), losses.into_iter().collect::<Vec<_>>(), "{text}");
+    }
+}
+
 #[test]
 fn the_earlier_core_is_found_beside_the_later_one() {
     let tables = Extension::ALL[0].core.expect("dice were in a core");

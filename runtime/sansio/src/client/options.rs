@@ -9,7 +9,8 @@ use mcp_wire::Json;
 
 use crate::Limits;
 use crate::Profile;
-use crate::tasks::client::with_extension;
+#[cfg(feature = "ext-tasks")]
+use crate::tasks::{revisions_with_extension, with_extension};
 use mcp_revisions_core::RevisionSet;
 
 /// Time that a server has to start unless the options say otherwise: packages and container images may be downloaded.
@@ -43,6 +44,9 @@ pub struct Options {
     pub takes_tasks: bool,
     /// Set if each request declares that, and not only one that is to become a task.
     pub declares_tasks: bool,
+    /// The revisions whose core has the messages of the extension for tasks.
+    #[cfg(feature = "ext-tasks")]
+    pub(crate) core_revisions: RevisionSet,
 }
 
 impl Options {
@@ -63,6 +67,8 @@ impl Options {
             takes_others: false,
             takes_tasks: false,
             declares_tasks: false,
+            #[cfg(feature = "ext-tasks")]
+            core_revisions: revisions_with_extension(),
         }
     }
 
@@ -100,12 +106,25 @@ impl Options {
         }
     }
 
+    /// Sets the revisions whose core has the messages of the extension for tasks, so that no client declares it to their servers
+    /// [default: those whose schema has them].
+    #[cfg(feature = "ext-tasks")]
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_extension_in_core(self, revisions: RevisionSet) -> Self {
+        Self {
+            core_revisions: revisions,
+            ..self
+        }
+    }
+
     /// Client capabilities of a per-request revision, with the extension if tasks are taken.
     pub(crate) fn with_extension(&self, capabilities: Json) -> Json {
-        if !self.declares_tasks {
-            return capabilities;
+        #[cfg(feature = "ext-tasks")]
+        if self.declares_tasks {
+            return with_extension(&capabilities);
         }
-        with_extension(&capabilities)
+        capabilities
     }
 
     /// Sets the revisions that it may speak. Default: all.

@@ -8,8 +8,8 @@ use mcp_revisions_core::Revision;
 use mcp_wire::{ErrorObject, Integer, Json};
 
 use super::{
-    EXTENSION, Form, NOTIFICATIONS_TASKS, RELATED_TASK, RESULT_TYPE, TASKS_UPDATE, TaskStatus,
-    declares_extension, has_extension_in_core,
+    Form, NOTIFICATIONS_TASKS, RELATED_TASK, RESULT_TYPE, TASKS_UPDATE, TaskStatus,
+    declares_extension, with_extension, without_extension,
 };
 use crate::client::Client;
 use crate::client::peer::named;
@@ -147,7 +147,7 @@ impl Connection<Client> {
         };
         let has_tasks = match Form::of(revision) {
             Some(Form::Core) => true,
-            Some(Form::Extension) => has_extension_in_core(revision) || declares(),
+            Some(Form::Extension) => self.has_extension_in_core(revision) || declares(),
             None => false,
         };
         request.ask.takes_task && has_tasks && revision.same_types(self.role.app())
@@ -227,6 +227,32 @@ impl Connection<Client> {
         self.post_request(method, params, revision, purpose);
     }
 
+    /// Returns whether the core of a revision has the messages of the extension, so that its peers declare none.
+    fn has_extension_in_core(&self, revision: Revision) -> bool {
+        self.role.options.core_revisions.contains(revision)
+    }
+
+    /// Returns the claim of a client that takes a task.
+    pub(crate) fn claim_of_task(&self, claim: Option<Claim>) -> Option<Claim> {
+        let declares = |claim: &Claim| !self.has_extension_in_core(claim.revision);
+        match claim {
+            Some(claim) if declares(&claim) => Some(Claim {
+                capabilities: with_extension(&claim.capabilities),
+                ..claim
+            }),
+            claim => claim,
+        }
+    }
+
+    /// Returns the capabilities that a client declares to servers of a revision.
+    pub(crate) fn declared_to(&self, revision: Revision, capabilities: Json) -> Json {
+        if self.has_extension_in_core(revision) {
+            without_extension(&capabilities)
+        } else {
+            capabilities
+        }
+    }
+
     /// Returns params with what every request about a task says.
     fn stamped_of_task(
         &self,
@@ -234,7 +260,7 @@ impl Connection<Client> {
         revision: Revision,
         behalf: Option<&Profile>,
     ) -> Option<Json> {
-        let claim = self.claim(revision, None, behalf).map(Claim::of_task);
+        let claim = self.claim_of_task(self.claim(revision, None, behalf));
         stamped(params, claim, None)
     }
 
@@ -563,26 +589,9 @@ impl Connection<Client> {
     }
 }
 
-impl Claim {
-    /// Returns the claim of a client that takes a task.
-    pub(crate) fn of_task(self) -> Self {
-        Self {
-            capabilities: with_extension(&self.capabilities),
-            ..self
-        }
-    }
-}
-
 /// Returns whether a method is one of the extension, for an application that has tasks in that form.
 pub(crate) fn is_of_extension(app: Revision, method: &str) -> bool {
     Form::of(app) == Some(Form::Extension) && Form::Extension.has(method)
-}
-
-/// Returns capabilities with the extension for tasks.
-pub(crate) fn with_extension(capabilities: &Json) -> Json {
-    let extensions = capabilities.get("extensions").unwrap_or_else(no_params);
-    let extensions = with_members(&extensions, &[(EXTENSION, Some(no_params()))]);
-    with_members(capabilities, &[("extensions", Some(extensions))])
 }
 
 /// Returns how often a server wants a task looked at, within reason.

@@ -39,6 +39,16 @@ impl Polls {
 }
 
 impl Connection<Client> {
+    /// Returns the claim as it is: no client takes a task.
+    pub(crate) fn claim_of_task(&self, claim: Option<Claim>) -> Option<Claim> {
+        claim
+    }
+
+    /// Returns capabilities as they are.
+    pub(crate) fn declared_to(&self, _revision: Revision, capabilities: Json) -> Json {
+        capabilities
+    }
+
     /// Returns `None`: the server was asked for no task.
     pub(crate) fn task_given(
         &self,
@@ -150,19 +160,7 @@ impl Connection<Client> {
     }
 }
 
-impl Claim {
-    /// Returns the claim as it is: no client takes a task.
-    pub(crate) fn of_task(self) -> Self {
-        self
-    }
-}
-
 /// Returns false: a method is none of the extension.
 pub(crate) fn is_of_extension(_app: Revision, _method: &str) -> bool {
     false
-}
-
-/// Returns capabilities as they are.
-pub(crate) fn with_extension(capabilities: &Json) -> Json {
-    capabilities.clone()
 }
