@@ -58,12 +58,6 @@ pub(crate) fn revisions_with_extension() -> RevisionSet {
     (Revision::NEGOTIATED.iter().copied()).filter(has).collect()
 }
 
-/// Returns whether a client takes tasks in the form of the extension: the core of its revision has it, or its capabilities
-/// declare it.
-pub(crate) fn takes_extension(is_in_core: bool, capabilities: Option<&Json>) -> bool {
-    is_in_core || capabilities.is_some_and(declares_extension)
-}
-
 /// Returns whether capabilities declare the extension.
 pub(crate) fn declares_extension(capabilities: &Json) -> bool {
     declares(capabilities, &["extensions", EXTENSION])

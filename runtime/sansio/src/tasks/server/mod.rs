@@ -12,7 +12,7 @@ use mcp_wire::{ErrorObject, Json, Map, Peeked, Raw};
 
 use super::{
     EXTENSION, Form, NOTIFICATIONS_TASKS, RESULT_TYPE, TaskStatus, declares_extension,
-    takes_extension, with_extension, without_extension,
+    with_extension, without_extension,
 };
 use crate::errors::{self, Refusal};
 use crate::input_required::server::known;
@@ -490,6 +490,12 @@ pub fn notified(task: &Task) -> Map<Json> {
 /// Returns the method of a request that may become a task.
 fn known_method(method: &str) -> &'static str {
     mcp_revisions_core::known_method(method).unwrap_or(methods::TOOLS_CALL)
+}
+
+/// Returns whether a client takes tasks in the form of the extension: the core of its revision has it, or its capabilities
+/// declare it.
+fn takes_extension(is_in_core: bool, capabilities: Option<&Json>) -> bool {
+    is_in_core || capabilities.is_some_and(declares_extension)
 }
 
 /// Capabilities of a server of a revision, with its tasks; `is_in_core` says that the core of the revision has the extension.
