@@ -42,7 +42,7 @@ struct StoredSessions {
     owners: HashMap<Owner, usize>,
     records: HashMap<String, (SessionRecord, Instant)>,
     #[cfg(feature = "ext-tasks")]
-    tasks: Arc<super::MemoryTasks>,
+    tasks: Arc<mcp_revisions_sansio::server::MemoryTasks>,
 }
 
 #[derive(Debug)]
@@ -237,8 +237,9 @@ impl Backplane for Memory {
     }
 
     #[cfg(feature = "ext-tasks")]
-    fn tasks(&self) -> Arc<dyn super::TaskStore> {
-        Arc::<super::MemoryTasks>::clone(&lock(&self.0.kept).tasks)
+    fn tasks(&self) -> Arc<dyn mcp_revisions_sansio::server::TaskStore> {
+        let kept = lock(&self.0.kept);
+        Arc::<mcp_revisions_sansio::server::MemoryTasks>::clone(&kept.tasks)
     }
 
     fn is_shared(&self) -> bool {

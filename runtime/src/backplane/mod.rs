@@ -19,11 +19,8 @@
 //! # drop(options);
 //! ```
 
-#[cfg(feature = "server-http")]
 mod memory;
-#[cfg(feature = "server-http")]
 mod noted;
-#[cfg(feature = "server-http")]
 mod receivers;
 mod record;
 #[cfg(feature = "redis")]
@@ -35,11 +32,7 @@ use std::time::Duration;
 
 pub use crate::transport::serve::event::{EventId, KeptEvent, NoEventId};
 use mcp_revisions_sansio::server::Owner;
-#[cfg(feature = "ext-tasks")]
-use mcp_revisions_sansio::tasks::server::{MemoryTasks, TaskStore};
-#[cfg(feature = "server-http")]
 pub use memory::Memory;
-#[cfg(feature = "server-http")]
 pub(crate) use noted::may_be_noted;
 pub use record::{BrokenRecord, SessionRecord};
 #[cfg(feature = "redis")]
@@ -126,8 +119,8 @@ pub trait Backplane: Send + Sync + 'static {
 
     /// Returns the store of the tasks that replicas share. Default: a new one in memory, which no other replica has.
     #[cfg(feature = "ext-tasks")]
-    fn tasks(&self) -> Arc<dyn TaskStore> {
-        Arc::new(MemoryTasks::default())
+    fn tasks(&self) -> Arc<dyn mcp_revisions_sansio::server::TaskStore> {
+        Arc::new(mcp_revisions_sansio::server::MemoryTasks::default())
     }
 
     /// Returns whether other replicas may use it; records of sessions are not saved otherwise.

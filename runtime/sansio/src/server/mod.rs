@@ -47,6 +47,7 @@ mod receive;
 pub(super) mod reply;
 mod request;
 pub(super) mod requests;
+mod sessions;
 pub(super) mod state;
 mod tools;
 mod translate;
@@ -67,11 +68,11 @@ pub use super::{
     Exchange, Fate, Ignored, IncomingRequest, LogLevel, MendedMessage, NeedsAdapter, Notification,
     OutgoingRequest, Output, Profile, SendOutcome, TaskStatus, To, Token,
 };
-pub use crate::sessions::{NewSession, Owner, Sessions, SessionsFull};
 pub use incoming::Looked;
 use mcp_revisions_core::Introductions;
 pub use mcp_revisions_core::ProfileError;
 pub use reply::Outgoing;
+pub use sessions::{NewSession, Owner, Sessions, SessionsFull};
 
 use crate::Limits;
 use crate::input_required::server::seal::Seal;

@@ -71,7 +71,8 @@ impl ServiceShared {
             // One message always fits into a share.
             let message = of_replica.limits().max_message_bytes;
             let suspended = message.saturating_add(SUSPENDED_BYTES);
-            let counted = CountedRequest::new(observe::observed(Arc::new(handler), "tcp"));
+            let counted =
+                CountedRequest::new(observe::metrics::server::observed(Arc::new(handler), "tcp"));
             let losses = Arc::clone(&counted);
             let (server, start) =
                 started(of_replica.with_loss_counter(move |lost| losses.lost(lost)));
