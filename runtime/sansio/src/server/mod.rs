@@ -81,7 +81,7 @@ use crate::lost::LossHook;
 pub use crate::lost::{Lost, Undelivered};
 use crate::mistakes::MistakeHook;
 pub use crate::mistakes::{MistakeOutcome, PeerMistake};
-use crate::tasks::server::ServedTasks;
+use crate::tasks::server::served::ServedTasks;
 use crate::translate::Translator;
 use mcp_revisions_core::RevisionSet;
 

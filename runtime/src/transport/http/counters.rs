@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use mcp_revisions_core::Revision;
 
-use super::repeated::OwnList;
+use super::tools::OwnList;
 use crate::serve::{AnyHandler, HandlerFuture, Peer, Session};
 use crate::transport::observe;
 use crate::transport::panics::lock;

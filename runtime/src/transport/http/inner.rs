@@ -43,7 +43,7 @@ pub(super) struct ServiceShared {
     by_ticket: Arc<ByTicket>,
     /// Those in which clients of the per-request lifecycle listen.
     listening: Mutex<Vec<Weak<ServerDriver>>>,
-    pub(super) stages: Stages,
+    pub(super) stages: Arc<Stages>,
     pub(super) replica: Arc<Replica>,
     pub(super) me: Weak<Self>,
 }
@@ -98,7 +98,7 @@ impl ServiceShared {
                 options,
                 server,
                 listening: Mutex::default(),
-                stages: Stages::default(),
+                stages: Arc::default(),
                 replica: Arc::new(Replica::new(backplane, address)),
                 me,
             }
