@@ -31,7 +31,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 pub use crate::transport::serve::event::{EventId, KeptEvent, NoEventId};
-use mcp_revisions_sansio::server::Owner;
+use mcp_revisions_sansio::server::{MemoryTasks, Owner, TaskStore};
 pub use memory::Memory;
 pub(crate) use noted::may_be_noted;
 pub use record::{BrokenRecord, SessionRecord};
@@ -117,10 +117,10 @@ pub trait Backplane: Send + Sync + 'static {
     /// that were appended before are among them.
     fn after(&self, session: &str, event: EventId) -> Reply<Option<Vec<KeptEvent>>>;
 
-    /// Returns the store of the tasks that replicas share. Default: a new one in memory, which no other replica has.
-    #[cfg(feature = "ext-tasks")]
-    fn tasks(&self) -> Arc<dyn mcp_revisions_sansio::server::TaskStore> {
-        Arc::new(mcp_revisions_sansio::server::MemoryTasks::default())
+    /// Returns the store of the tasks that replicas share; without feature `ext-tasks` there are none. Default: a new one in
+    /// memory, which no other replica has.
+    fn tasks(&self) -> Arc<dyn TaskStore> {
+        Arc::new(MemoryTasks::default())
     }
 
     /// Returns whether other replicas may use it; records of sessions are not saved otherwise.

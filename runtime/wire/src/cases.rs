@@ -1,4 +1,4 @@
-//! The tables by which the cases of a union are told apart.
+//! The tables by which a reader finds the case of a union.
 
 /// The member whose constant value tells the cases of a union apart.
 #[derive(Debug)]

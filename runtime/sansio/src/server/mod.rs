@@ -58,10 +58,10 @@ use std::time::Duration;
 use mcp_revisions_core::{Lifecycle, Loss, Revision, UnknownFields};
 use mcp_wire::{Direction, RequestId};
 
+pub use super::tasks::server::{MemoryTasks, TaskStore};
 #[cfg(feature = "ext-tasks")]
 pub use super::tasks::server::{
-    MemoryTasks, Stored, Task, TaskAnswer, TaskCount, TaskOptions, TaskQuestion, TaskStore,
-    TaskStoreError, TaskSupport,
+    Stored, Task, TaskAnswer, TaskCount, TaskOptions, TaskQuestion, TaskStoreError, TaskSupport,
 };
 pub use super::{
     Answer, Answered, Caller, Cancelled, Connection, CustomNotification, CustomRequest, Event,

@@ -42,7 +42,6 @@ pub use context::RequestContext;
 #[cfg(feature = "ext-tasks")]
 pub use mcp_revisions_sansio::server::{TaskOptions, TaskSupport};
 pub(in crate::service) use states::States;
-use trace::CallSpan;
 
 /// Builder of a server: its implementation info, capabilities and revisions.
 ///
@@ -445,7 +444,7 @@ impl<App> TypedHandlers<App> {
 
 impl<App: Spoken> Handler for TypedHandlers<App> {
     async fn call(&self, call: IncomingRequest, peer: Peer) -> Result<Json, ErrorObject> {
-        let span = CallSpan::open(&call, &peer);
+        let span = trace::span(&call, &peer);
         let (method, revision, id) = (call.method, call.peer, call.id.clone());
         // The handler may let go of its own before it is done.
         let mut held = RequestContext::call(call, peer);
@@ -464,13 +463,13 @@ impl<App: Spoken> Handler for TypedHandlers<App> {
             let answer = self.handlers.request(method, held.params(), held.clone());
             answer.await
         };
-        let result = span.around(answer).await;
+        let result = trace::within(&span, answer).await;
         match held.question() {
             Some(question) => Ok(question),
             None => {
                 let answer = result.map_err(|error: Error| error.into_answer(method, revision));
                 if let Err(error) = &answer {
-                    span.record_error(error);
+                    trace::record_error(&span, error);
                 }
                 answer
             }

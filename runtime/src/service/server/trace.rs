@@ -104,28 +104,21 @@ pub fn on_span(hook: impl Fn(&Span, &TraceContext) + Send + Sync + 'static) -> b
     ON_SPAN.set(Box::new(hook)).is_ok()
 }
 
-/// The span of a call.
-pub(super) struct CallSpan(Span);
-
-impl CallSpan {
-    /// Opens the span of a call.
-    pub(super) fn open(call: &IncomingRequest, peer: &Peer) -> Self {
-        Self(span(call, peer))
-    }
-
-    /// Returns the future of a handler, which runs in the span.
-    pub(super) fn around<F: Future>(&self, handler: F) -> impl Future<Output = F::Output> {
-        handler.instrument(self.0.clone())
-    }
-
-    /// Records which error the call came to.
-    pub(super) fn record_error(&self, error: &ErrorObject) {
-        let code = error.code.as_i64().map(|code| code.to_string());
-        self.0.record("error.type", code);
-    }
+/// Returns the future of a handler, which runs in the span of its call.
+pub(super) fn within<F: Future>(span: &Span, handler: F) -> impl Future<Output = F::Output> {
+    handler.instrument(span.clone())
 }
 
-fn span(call: &IncomingRequest, peer: &Peer) -> Span {
+/// Records in the span of a call which error it came to.
+pub(super) fn record_error(span: &Span, error: &ErrorObject) {
+    span.record(
+        "error.type",
+        error.code.as_i64().map(|code| code.to_string()),
+    );
+}
+
+/// Returns the span of a call.
+pub(super) fn span(call: &IncomingRequest, peer: &Peer) -> Span {
     OPENING.with_borrow_mut(|opening| *opening = Some(peer.clone()));
     let session = peer
         .header(crate::headers::SESSION_ID)

@@ -6,18 +6,17 @@ use mcp_wire::ErrorObject;
 use crate::serve::Peer;
 
 /// The span of a call: none.
-pub(super) struct CallSpan {}
+pub(super) struct NoSpan {}
 
-impl CallSpan {
-    pub(super) fn open(_: &IncomingRequest, _: &Peer) -> Self {
-        Self {}
-    }
-
-    /// Returns the future of a handler as it is.
-    pub(super) fn around<F: Future>(&self, handler: F) -> F {
-        handler
-    }
-
-    /// Records nothing.
-    pub(super) fn record_error(&self, _: &ErrorObject) {}
+/// Returns no span.
+pub(super) fn span(_: &IncomingRequest, _: &Peer) -> NoSpan {
+    NoSpan {}
 }
+
+/// Returns the future of a handler as it is.
+pub(super) fn within<F: Future>(_: &NoSpan, handler: F) -> F {
+    handler
+}
+
+/// Records nothing.
+pub(super) fn record_error(_: &NoSpan, _: &ErrorObject) {}

@@ -1,9 +1,7 @@
 //! The client of a call over HTTP: its headers, its session, and what layers have found out of it.
 
 use super::Peer;
-
-/// The head of a request.
-pub(crate) type RequestParts = ::http::request::Parts;
+pub(crate) use ::http::request::Parts as RequestParts;
 
 impl Peer {
     /// Returns the value of a header of the request, if it is visible ASCII.

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ::http::Uri;
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_rustls::HttpsConnectorBuilder;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::client::legacy::connect::proxy::Tunnel;
 use hyper_util::client::proxy::matcher::{Intercept, Matcher};
@@ -18,9 +18,7 @@ use tower_service::Service as _;
 
 use super::resolve::{ConnectFuture, Resolver};
 use crate::service::Error;
-
-/// A connector that speaks TLS over the connections of another one.
-pub(super) type TlsConnector<C> = HttpsConnector<C>;
+pub(super) use hyper_rustls::HttpsConnector as TlsConnector;
 
 /// The certificates that a client trusts.
 #[derive(Clone, Default)]

@@ -6,15 +6,16 @@ use tokio::net::TcpStream;
 
 use super::resolve::ConnectFuture;
 use crate::service::Error;
+pub(super) use {NoProxies as Proxies, NoTls as Trust};
 
 /// The connector itself.
 pub(super) type TlsConnector<C> = C;
 
 /// The certificates that a client trusts: none.
 #[derive(Clone, Default)]
-pub(super) struct Trust {}
+pub(super) struct NoTls {}
 
-impl Trust {
+impl NoTls {
     /// Unset, since `https` cannot be spoken.
     pub(super) const HAS_TLS: bool = false;
 
@@ -34,9 +35,9 @@ impl Trust {
 
 /// The proxies that the environment names: none is used.
 #[derive(Clone)]
-pub(super) struct Proxies {}
+pub(super) struct NoProxies {}
 
-impl Proxies {
+impl NoProxies {
     pub(super) fn from_env() -> Self {
         Self {}
     }
