@@ -67,35 +67,10 @@ impl Options {
     }
 
     /// Returns the options of a client of this profile over this channel.
-    #[cfg(feature = "client")]
     pub fn over(self, channel: Channel, profile: Profile) -> Self {
         Self {
             channel,
             profile,
-            ..self
-        }
-    }
-
-    /// Takes tasks in the place of results: declares the extension to servers of a per-request revision, asks others for a
-    /// task where a tool runs no other way, and looks at a task until the call has its result.
-    #[cfg(feature = "ext-tasks")]
-    #[must_use]
-    pub fn with_tasks(self) -> Self {
-        Self {
-            takes_tasks: true,
-            declares_tasks: true,
-            ..self
-        }
-    }
-
-    /// Takes tasks as [`with_tasks`](Self::with_tasks) does, but declares the extension only in requests
-    /// [that prefer a task](super::OutgoingRequest::with_task_preferred), and again in one that the server refuses without it:
-    /// a server may run a tool as a task that sends progress otherwise.
-    #[cfg(feature = "ext-tasks")]
-    #[must_use]
-    pub fn with_tasks_on_request(self) -> Self {
-        Self {
-            takes_tasks: true,
             ..self
         }
     }

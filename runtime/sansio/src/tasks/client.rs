@@ -1,6 +1,8 @@
 //! A client's end of tasks: a call that a server answers with a task is looked at until it has a result, as often as the
 //! server says, and the application gets the result.
 
+mod options;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
