@@ -6,8 +6,6 @@
 //! `schemars`.
 //!
 //! ```no_run
-//! # #[cfg(all(feature = "router", feature = "schemars"))]
-//! # mod example {
 //! use mcp_revisions::service::{RequestContext, Error, Router};
 //! use mcp_revisions::Latest;
 //!
@@ -28,15 +26,12 @@
 //!     let router = Router::new().tool("greet", "Greets the user.", greet);
 //!     Ok(router.build("greeter", "1.0.0")?.stdio().await?)
 //! }
-//! # }
 //! ```
 //!
 //! # A client
 //! Calls are typed, and the server may speak any revision. Feature `client-stdio`, or `client-http` for `url(..)`.
 //!
 //! ```no_run
-//! # #[cfg(feature = "client-stdio")]
-//! # mod example {
 //! use mcp_revisions::latest::{self as mcp, CallServer};
 //! use mcp_revisions::service::{Client, Error};
 //!
@@ -46,7 +41,6 @@
 //! # drop(result);
 //! # Ok(())
 //! # }
-//! # }
 //! ```
 //!
 //! # Features
@@ -54,6 +48,7 @@
 //! |---|---|
 //! | `server-stdio` | servers on standard input and output |
 //! | `server-http` | servers over streamable HTTP, as a tower service |
+//! | `server` | what servers over any transport share: `service::Server`, `serve`, `backplane`; implied by the features of servers |
 //! | `redis` | sessions shared by several replicas of a server through Redis; implies `server-http` |
 //! | `redis-tls` | `redis`, also over TLS (`rediss://`) |
 //! | `router` | servers made of functions: tools, resources, prompts, completions; implies `server-stdio` |
@@ -82,20 +77,30 @@
 //! - Connections without sockets and without a clock: `sansio`, with any feature that adds one.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(
+    not(all(
+        feature = "client-http",
+        feature = "redis",
+        feature = "router",
+        feature = "tracing"
+    )),
+    allow(
+        dead_code,
+        unreachable_pub,
+        unused_imports,
+        reason = "each feature uses a part of what they share"
+    )
+)]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
-#[cfg(any(feature = "server-http", feature = "server-stdio"))]
+#[cfg(feature = "server")]
 pub mod backplane;
-/// For the crates that serve with this one.
-#[doc(hidden)]
-#[cfg(feature = "client")]
-pub mod cache;
-#[cfg(any(feature = "client", feature = "server-http", feature = "server-stdio"))]
+#[cfg(any(feature = "client", feature = "server"))]
 pub mod layer;
-#[cfg(any(feature = "client", feature = "server-http", feature = "server-stdio"))]
+#[cfg(any(feature = "client", feature = "server"))]
 pub mod service;
-#[cfg(any(feature = "client", feature = "server-http", feature = "server-stdio"))]
+#[cfg(any(feature = "client", feature = "server"))]
 mod transport;
 
 #[cfg(feature = "client-auth")]
@@ -106,22 +111,18 @@ pub use mcp_revisions_sansio::{self as sansio, Limits, errors};
 pub use transport::client as client_transport;
 #[cfg(feature = "server-http")]
 pub use transport::http;
-/// For the crates that serve with this one.
-#[doc(hidden)]
-#[cfg(feature = "client")]
-pub use transport::observe::ClientOperation;
-/// For the crates that serve with this one.
-#[doc(hidden)]
-#[cfg(any(feature = "client", feature = "server-stdio"))]
-pub use transport::read_line;
-#[cfg(any(feature = "server-http", feature = "server-stdio"))]
+#[cfg(feature = "server")]
 pub use transport::serve;
-/// For the crates that serve with this one.
-#[doc(hidden)]
-#[cfg(any(feature = "client", feature = "server-http", feature = "server-stdio"))]
-pub use transport::spawn::{Boxed, boxed, until};
 #[cfg(feature = "server-stdio")]
 pub use transport::stdio;
+/// For the crates that serve with this one.
+#[doc(hidden)]
+#[cfg(any(feature = "client", feature = "server"))]
+pub use transport::{
+    observe::ClientOperation,
+    read_line,
+    spawn::{Boxed, boxed, until},
+};
 
 pub use mcp_revisions_core::*;
 pub use mcp_wire;

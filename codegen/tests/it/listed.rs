@@ -43,7 +43,7 @@ fn the_table_of_the_readme_has_each_revision_and_no_other() {
         let status = match revision.status {
             RevisionStage::Released => "released",
             RevisionStage::Candidate => "candidate",
-            RevisionStage::Draft => "equal to",
+            RevisionStage::Draft => "moves",
         };
         assert_eq!(row[1], format!("`{}`", revision.wire), "{id}");
         assert!(

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_revisions::cache::Cache;
 use mcp_revisions::layer::{LayerMessage, Layers};
 use mcp_revisions::sansio::server::TaskOptions;
 use mcp_revisions::serve::Peer;
+use mcp_revisions::service::client::cache::Cache;
 use mcp_revisions::{Boxed, RevisionSet, boxed, http, stdio, until};
 use mcp_revisions_core::{LossKind, Revision, UnknownFields};
 use mcp_wire::{ErrorObject, Json};

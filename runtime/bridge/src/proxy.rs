@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mcp_revisions::cache::{CacheKey, CacheUsers};
 use mcp_revisions::sansio::client::{Answer, Answered, Channel, Failure, OutgoingRequest};
 use mcp_revisions::sansio::server::{
     CustomNotification, CustomRequest, IncomingRequest, LogLevel, Notification,
 };
 use mcp_revisions::serve::{Handler, Peer, Session};
+use mcp_revisions::service::client::cache::{CacheKey, CacheUsers};
 use mcp_revisions::{ClientOperation, errors, headers, methods};
 use mcp_revisions_core::{Lifecycle, Part, Revision, Subject};
 use mcp_wire::{Direction, ErrorObject, Json, JsonObject, meta, printable};

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_revisions::cache::Cache;
 use mcp_revisions::layer::Layers;
 use mcp_revisions::sansio::PeerMistake;
 use mcp_revisions::sansio::client::{Client, Options, ServerFacts};
 use mcp_revisions::sansio::server::{Server, TaskOptions};
+use mcp_revisions::service::client::cache::Cache;
 use mcp_revisions::{Limits, RevisionSet, http};
 use mcp_revisions_core::{Revision, UnknownFields};
 use mcp_wire::Json;

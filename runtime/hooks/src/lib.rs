@@ -9,15 +9,7 @@
 #![deny(missing_docs)]
 
 #[cfg(feature = "v2025-11-25")]
-mod marks;
-#[cfg(feature = "v2025-11-25")]
-mod schema;
-#[cfg(feature = "v2025-11-25")]
-mod spelled;
-#[cfg(feature = "v2025-11-25")]
-mod tasks;
-#[cfg(feature = "v2025-11-25")]
-mod text;
+mod common;
 #[cfg(feature = "v2024-11-05")]
 pub mod v2024_11_05_to_v2025_03_26;
 #[cfg(feature = "v2025-03-26")]
@@ -29,5 +21,5 @@ pub mod v2025_11_25_to_tasks;
 #[cfg(feature = "v2025-11-25")]
 pub mod v2025_11_25_to_v2026_07_28;
 
-#[cfg(feature = "v2025-11-25")]
-pub use marks::WRAPPED;
+/// The key in `_meta` of the mark that a wrapped value has, so that it can be unwrapped.
+pub const WRAPPED: &str = "mcp-revisions/wrapped";

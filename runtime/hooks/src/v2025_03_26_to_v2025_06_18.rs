@@ -5,7 +5,8 @@ use mcp_2025_06_18 as new;
 use mcp_convert::{Ruled, UnknownFields};
 use mcp_wire::{Extra, Json, JsonObject, Kind, Map};
 
-use crate::marks::{WRAPPED, read_mark, unwrapped};
+use crate::WRAPPED;
+use crate::common::marks::{read_mark, unwrapped};
 
 /// Converts a link, which 2025-03-26 does not have, to a text with its name, URI and description.
 ///

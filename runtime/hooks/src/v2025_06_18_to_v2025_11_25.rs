@@ -8,9 +8,10 @@ use mcp_convert::{Ruled, UnknownFields};
 use mcp_wire::{Extra, Json, JsonObject};
 use memchr::memmem::Finder;
 
-use crate::text::{without, without_string};
+use crate::common::schema::below;
+use crate::common::text::{without, without_string};
 
-pub use crate::tasks::works_without_tasks;
+pub use crate::common::tasks::works_without_tasks;
 
 /// Keeps `enum` with `enumNames`, which 2025-11-25 still reads, and a default, which it knows.
 pub fn enum_up(schema: old::EnumSchema, cx: &mut Ruled<'_>) -> new::PrimitiveSchemaDefinition {
@@ -276,8 +277,8 @@ fn stated(
     if is_stated_at_an_end(text) || !may_be(text) || schema.get("$schema").is_some() {
         return None;
     }
-    let value = crate::spelled::value(schema.as_json())?;
-    if !crate::schema::any(&value, &is_of) {
+    let value = crate::common::spelled::value(schema.as_json())?;
+    if !any(&value, &is_of) {
         return None;
     }
     let rest = schema.text().trim_start().strip_prefix('{')?;
@@ -342,4 +343,16 @@ fn is_suspect(text: &[u8]) -> bool {
 fn is_draft_07(schema: &serde_json::Map<String, serde_json::Value>) -> bool {
     let is_tuple = schema.get("items").is_some_and(serde_json::Value::is_array);
     is_tuple || schema.contains_key("dependencies")
+}
+
+/// Returns whether a schema, or one in it, is as asked for.
+fn any(
+    schema: &serde_json::Value,
+    found: &impl Fn(&serde_json::Map<String, serde_json::Value>) -> bool,
+) -> bool {
+    let serde_json::Value::Object(members) = schema else {
+        return false;
+    };
+    found(members)
+        || below(members).any(|step| schema.pointer(&step).is_some_and(|one| any(one, found)))
 }

@@ -66,7 +66,6 @@ impl<R: Role> Connection<R> {
         self.outputs.pop_front()
     }
 
-    #[cfg(feature = "server")]
     /// Frees the queue of outputs, if it is empty.
     pub(super) fn free_outputs(&mut self) {
         if self.outputs.is_empty() {

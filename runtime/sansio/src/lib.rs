@@ -7,11 +7,10 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(
-    not(any(feature = "client", feature = "server")),
+    not(all(feature = "client", feature = "server", feature = "ext-tasks")),
     allow(
         dead_code,
-        unused_imports,
-        reason = "a build without a role has what both share, and nobody to use it"
+        reason = "each role, and tasks, use a part of what they share"
     )
 )]
 #![forbid(unsafe_code)]
@@ -27,8 +26,6 @@ pub(crate) mod input_required;
 pub(crate) mod json;
 mod limits;
 pub(crate) mod lost;
-#[cfg(feature = "client")]
-mod mend;
 pub(crate) mod mistakes;
 mod needs;
 pub(crate) mod negotiate;
@@ -37,8 +34,6 @@ pub mod params;
 mod quote;
 #[cfg(feature = "server")]
 pub mod server;
-#[cfg(feature = "server")]
-mod sessions;
 mod sign_in;
 mod sorted;
 pub mod subscriptions;
@@ -64,8 +59,6 @@ pub use mcp_revisions_core::Profile;
 pub use mistakes::{MistakeHook, MistakeOutcome, PeerMistake};
 pub use needs::NeedsAdapter;
 #[cfg(feature = "server")]
-pub use server::Server;
-#[cfg(feature = "server")]
-pub use sessions::Owner;
+pub use server::{Owner, Server};
 pub use sign_in::{INSUFFICIENT_SCOPE, NeededSignIn};
 pub use tasks::TaskStatus;

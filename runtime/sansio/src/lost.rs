@@ -25,7 +25,6 @@ pub(crate) enum Stopped {
 #[derive(Debug)]
 pub(crate) struct MessageMistake {
     /// Only a client's failures hand it on.
-    #[cfg(feature = "client")]
     pub(crate) error: Error,
     /// The fault: the peer, the message, and the place.
     pub(crate) told: String,
@@ -39,13 +38,7 @@ impl MessageMistake {
 
     /// Returns a mistake that is in no value of a type.
     pub(crate) fn saying(told: String, error: Error) -> Self {
-        #[cfg(not(feature = "client"))]
-        drop(error);
-        Self {
-            #[cfg(feature = "client")]
-            error,
-            told,
-        }
+        Self { error, told }
     }
 }
 
@@ -112,7 +105,6 @@ impl LossHook {
         Self(Some(Arc::new(hook)))
     }
 
-    #[cfg(feature = "server")]
     /// Adds a hook, which is called before the one that stands.
     pub(crate) fn behind(self, first: impl Fn(&Lost<'_>) + Send + Sync + 'static) -> Self {
         Self::new(move |lost| {

@@ -234,7 +234,6 @@ impl Translator {
     }
 
     /// Translates what the peer answers to a request of this end, which is read even where it need not be converted.
-    #[cfg(feature = "server")]
     pub(crate) fn answer_told(
         &self,
         method: &str,

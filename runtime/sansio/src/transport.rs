@@ -2,15 +2,11 @@
 
 pub use crate::ask::own_id;
 #[cfg(feature = "server")]
-pub use crate::input_required::server::allowed;
-#[cfg(feature = "server")]
-pub use crate::input_required::server::seal::canonical;
+pub use crate::input_required::server::{allowed, seal::canonical};
 pub use crate::input_required::too_many_questions;
 pub use crate::json::declares;
 #[cfg(feature = "client")]
-pub use crate::negotiate::lifecycle::is_per_request_error;
-#[cfg(feature = "client")]
-pub use crate::negotiate::statuses::may_be_http_sse;
+pub use crate::negotiate::client::{lifecycle::is_per_request_error, statuses::may_be_http_sse};
 pub use crate::numbered::Numbered;
 pub use crate::quote::quotable;
 pub use crate::translate::{no_params, unguessable};

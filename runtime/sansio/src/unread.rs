@@ -61,7 +61,6 @@ pub(crate) fn answered(bytes: &[u8]) -> Option<i64> {
 }
 
 /// Returns whether a text is meant as an answer: it has a result or an error, and calls no method.
-#[cfg(feature = "server")]
 pub(crate) fn is_answer(bytes: &[u8]) -> bool {
     let mut seen = SeenMembers::default();
     seen.look(&String::from_utf8_lossy(bytes));

@@ -22,7 +22,6 @@ impl Withdrawn {
         self.0.remove(id)
     }
 
-    #[cfg(feature = "client")]
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use super::receivers::Receivers;
 use super::{Backplane, EventId, KeptEvent, Receiver, ReplicaTarget, Reply, SessionRecord};
 use crate::transport::panics::lock;
-use mcp_revisions_sansio::server::Owner;
+use mcp_revisions_sansio::server::{MemoryTasks, Owner, TaskStore};
 
 /// The backplane of one process; clones are one.
 ///
@@ -41,8 +41,7 @@ struct StoredSessions {
     /// The bytes of each owner that is known.
     owners: HashMap<Owner, usize>,
     records: HashMap<String, (SessionRecord, Instant)>,
-    #[cfg(feature = "ext-tasks")]
-    tasks: Arc<super::MemoryTasks>,
+    tasks: Arc<MemoryTasks>,
 }
 
 #[derive(Debug)]
@@ -236,9 +235,8 @@ impl Backplane for Memory {
         at_once(self.events(session, event))
     }
 
-    #[cfg(feature = "ext-tasks")]
-    fn tasks(&self) -> Arc<dyn super::TaskStore> {
-        Arc::<super::MemoryTasks>::clone(&lock(&self.0.kept).tasks)
+    fn tasks(&self) -> Arc<dyn TaskStore> {
+        Arc::<MemoryTasks>::clone(&lock(&self.0.kept).tasks)
     }
 
     fn is_shared(&self) -> bool {

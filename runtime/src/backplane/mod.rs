@@ -19,11 +19,8 @@
 //! # drop(options);
 //! ```
 
-#[cfg(feature = "server-http")]
 mod memory;
-#[cfg(feature = "server-http")]
 mod noted;
-#[cfg(feature = "server-http")]
 mod receivers;
 mod record;
 #[cfg(feature = "redis")]
@@ -34,12 +31,8 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 pub use crate::transport::serve::event::{EventId, KeptEvent, NoEventId};
-use mcp_revisions_sansio::server::Owner;
-#[cfg(feature = "ext-tasks")]
-use mcp_revisions_sansio::tasks::server::{MemoryTasks, TaskStore};
-#[cfg(feature = "server-http")]
+use mcp_revisions_sansio::server::{MemoryTasks, Owner, TaskStore};
 pub use memory::Memory;
-#[cfg(feature = "server-http")]
 pub(crate) use noted::may_be_noted;
 pub use record::{BrokenRecord, SessionRecord};
 #[cfg(feature = "redis")]
@@ -124,8 +117,8 @@ pub trait Backplane: Send + Sync + 'static {
     /// that were appended before are among them.
     fn after(&self, session: &str, event: EventId) -> Reply<Option<Vec<KeptEvent>>>;
 
-    /// Returns the store of the tasks that replicas share. Default: a new one in memory, which no other replica has.
-    #[cfg(feature = "ext-tasks")]
+    /// Returns the store of the tasks that replicas share; without feature `ext-tasks` there are none. Default: a new one in
+    /// memory, which no other replica has.
     fn tasks(&self) -> Arc<dyn TaskStore> {
         Arc::new(MemoryTasks::default())
     }

@@ -17,7 +17,6 @@ struct Joined {
     receiver: Weak<dyn Receiver>,
     at: Instant,
     /// Set if it has taken leave: it gets messages that were sent before.
-    #[cfg(feature = "redis")]
     has_left: bool,
 }
 
@@ -36,7 +35,6 @@ impl Receivers {
         let joined = Joined {
             receiver,
             at: Instant::now(),
-            #[cfg(feature = "redis")]
             has_left: false,
         };
         receivers.insert(Arc::clone(&address), joined);
@@ -49,7 +47,6 @@ impl Receivers {
     }
 
     /// Takes note that one has taken leave.
-    #[cfg(feature = "redis")]
     pub(super) fn has_left(&self, address: &str) {
         if let Some(joined) = lock(&self.0).get_mut(address) {
             joined.has_left = true;
@@ -57,7 +54,6 @@ impl Receivers {
     }
 
     /// Returns the addresses of all that are neither gone nor have taken leave.
-    #[cfg(feature = "redis")]
     pub(super) fn addresses(&self) -> Vec<Arc<str>> {
         let mut receivers = lock(&self.0);
         receivers.retain(|_, joined| !joined.is_gone());

@@ -485,7 +485,7 @@ impl Backplane for Redis {
     }
 
     #[cfg(feature = "ext-tasks")]
-    fn tasks(&self) -> Arc<dyn super::TaskStore> {
+    fn tasks(&self) -> Arc<dyn mcp_revisions_sansio::server::TaskStore> {
         Arc::new(self.clone())
     }
 

@@ -7,8 +7,7 @@ use std::task::{Context, Poll, Waker};
 use mcp_wire::{ErrorObject, Json};
 use tokio::sync::Semaphore;
 
-use super::LayerMessage;
-#[cfg(any(feature = "server-http", feature = "server-stdio"))]
+use super::message::{LayerFn, LayerMessage, RemainingLayers};
 use crate::transport::observe;
 use crate::transport::panics::caught;
 use crate::transport::spawn::{Boxed, boxed, spawn_if_possible};
@@ -19,44 +18,14 @@ const ROOM: u32 = 1 << 20;
 /// Number of bytes of a notification besides its params.
 const EACH: usize = 1 << 10;
 
-type LayerFn =
-    dyn Fn(LayerMessage) -> Boxed<'static, Result<Json, ErrorObject>> + Send + Sync + 'static;
-
-/// The end of the way of a message: its handler, or its peer.
-type Last = Box<dyn FnOnce(Json) -> Boxed<'static, Result<Json, ErrorObject>> + Send>;
-
 /// The layers of one server, client or bridge, the outermost first; clones share them.
 #[derive(Clone, Default)]
 pub struct Layers(Option<Arc<Stack>>);
 
 #[derive(Clone)]
 struct Stack {
-    layers: Vec<Arc<LayerFn>>,
+    layers: Arc<Vec<Arc<LayerFn>>>,
     room: Arc<Semaphore>,
-}
-
-/// The rest of the way of a message.
-pub(super) struct RemainingLayers {
-    stack: Arc<Stack>,
-    /// The index of the next layer.
-    next: usize,
-    last: Last,
-}
-
-impl RemainingLayers {
-    pub(super) fn run(self, message: LayerMessage) -> Boxed<'static, Result<Json, ErrorObject>> {
-        let layer = self.stack.layers.get(self.next).map(Arc::clone);
-        match layer {
-            Some(layer) => layer(LayerMessage {
-                rest: Some(Self {
-                    next: self.next + 1,
-                    ..self
-                }),
-                ..message
-            }),
-            None => (self.last)(message.params),
-        }
-    }
 }
 
 impl Layers {
@@ -68,12 +37,11 @@ impl Layers {
     {
         let stack = self.0.get_or_insert_with(|| {
             Arc::new(Stack {
-                layers: Vec::new(),
+                layers: Arc::default(),
                 room: Arc::new(Semaphore::new(ROOM as usize)),
             })
         });
-        Arc::make_mut(stack)
-            .layers
+        Arc::make_mut(&mut Arc::make_mut(stack).layers)
             .push(Arc::new(move |message| boxed(layer(message))));
     }
 
@@ -81,8 +49,8 @@ impl Layers {
     pub fn append(&mut self, inner: &Self) {
         match (&mut self.0, &inner.0) {
             (Some(own), Some(inner)) => {
-                let own = Arc::make_mut(own);
-                own.layers.extend(inner.layers.iter().map(Arc::clone));
+                let own = Arc::make_mut(&mut Arc::make_mut(own).layers);
+                own.extend(inner.layers.iter().map(Arc::clone));
             }
             (None, Some(_)) => self.0.clone_from(&inner.0),
             (_, None) => {}
@@ -105,13 +73,11 @@ impl Layers {
         A: Future<Output = Result<Json, ErrorObject>> + Send + 'static,
     {
         match &self.0 {
-            Some(stack) => RemainingLayers {
-                stack: Arc::clone(stack),
-                next: 0,
-                last: Box::new(move |params| boxed(last(params))),
+            Some(stack) => {
+                let last = Box::new(move |params| boxed(last(params)));
+                RemainingLayers::all(&stack.layers, last).run(message)
             }
-            .run(message),
-            None => boxed(last(message.params)),
+            None => boxed(last(message.into_params())),
         }
     }
 
@@ -135,18 +101,13 @@ impl Layers {
 
     /// Passes a notification through the layers, and then to `last`, at once if no layer waits for something. Returns what
     /// `last` returns; `None` if a layer waits, does not forward the notification, or if too many wait, and it is dropped.
-    #[cfg_attr(
-        not(any(feature = "server-http", feature = "server-stdio")),
-        allow(dead_code, reason = "a client waits for its layers")
-    )]
     pub(crate) fn pass_soon<T>(
         &self,
         message: LayerMessage,
         last: impl FnOnce(Json) -> T + Send + 'static,
     ) -> Option<T> {
-        let bytes = message.params.text().len().saturating_add(EACH);
-        #[cfg(any(feature = "server-http", feature = "server-stdio"))]
-        let method = message.method.clone();
+        let bytes = message.params().text().len().saturating_add(EACH);
+        let method = message.method().to_owned();
         let mut passed = self.pass(message);
         match passed
             .as_mut()
@@ -157,7 +118,6 @@ impl Layers {
                 let room = Arc::clone(&self.0.as_ref()?.room);
                 let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
                 let Ok(permit) = room.try_acquire_many_owned(bytes) else {
-                    #[cfg(any(feature = "server-http", feature = "server-stdio"))]
                     observe::notification_dropped(&method);
                     return None;
                 };

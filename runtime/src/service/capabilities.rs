@@ -26,7 +26,6 @@ pub(super) fn promised(
 
 /// Returns the capabilities of a server that handles these requests: handlers log by their context, and one that listens to
 /// subscriptions delivers the changes of all that is listed.
-#[cfg(any(feature = "server-http", feature = "server-stdio"))]
 pub(super) fn of_server(revision: Revision, implemented: &[&str]) -> Json {
     let declared = declared(revision, Direction::ClientToServer, implemented);
     let mut all: Map<Map<bool>> = declared.read().unwrap_or_default();

@@ -6,7 +6,6 @@ use mcp_revisions_core::{Lifecycle, Revision};
 use mcp_wire::ErrorObject;
 
 use crate::errors;
-#[cfg(any(feature = "server-http", feature = "server-stdio"))]
 use crate::methods;
 use mcp_revisions_sansio::{Failure, RequestRefusal};
 
@@ -36,7 +35,6 @@ pub enum Error {
     Cancelled,
     /// The client has not answered the question yet: the call ends with it, and starts over with the answer. The result of
     /// its handler is not used. See [`RequestContext::stateless`](super::RequestContext::stateless).
-    #[cfg(any(feature = "server-http", feature = "server-stdio"))]
     #[error("the call starts over once its question is answered")]
     InputRequired,
     /// An error as JSON-RPC has it: the peer's own, or one of the application.
@@ -98,7 +96,6 @@ impl Error {
     }
 
     /// Converts it to the error of a request of this method: only `resources/read` has a code of its own for a missing resource.
-    #[cfg(any(feature = "server-http", feature = "server-stdio"))]
     pub(crate) fn into_answer(self, method: &str, revision: Revision) -> ErrorObject {
         match self {
             Self::ResourceNotFound(uri) if method != methods::RESOURCES_READ => {
@@ -109,14 +106,12 @@ impl Error {
     }
 
     /// Returns whether it is the error of params that could not be read; a handler may have answered the same.
-    #[cfg(any(feature = "client", feature = "server-http", feature = "server-stdio"))]
     pub(crate) fn may_be_of_params(&self) -> bool {
         let invalid = Some(ErrorObject::INVALID_PARAMS);
         matches!(self, Self::Rpc(error) if error.code.as_i64() == invalid)
     }
 
     /// Returns whether the call itself was wrong: a tool that fails so has not run.
-    #[cfg(feature = "router")]
     pub(crate) fn is_of_the_protocol(&self) -> bool {
         matches!(
             self,

@@ -24,7 +24,6 @@ where
 }
 
 /// Returns a hook that may panic: it misses that message, and nothing else fails for that.
-#[allow(dead_code, reason = "it is for hooks of the typed server and client")]
 pub(crate) fn guarded(hook: impl Fn(&Lost<'_>)) -> impl Fn(&Lost<'_>) {
     move |lost| {
         let _ = catch_unwind(AssertUnwindSafe(|| hook(lost)));
@@ -32,7 +31,6 @@ pub(crate) fn guarded(hook: impl Fn(&Lost<'_>)) -> impl Fn(&Lost<'_>) {
 }
 
 /// Takes a lock, be it after a panic: nothing that is done under one here leaves it half done.
-#[allow(dead_code, reason = "a client over lines has none")]
 pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -18,7 +18,6 @@ pub fn boxed<'w, T>(work: impl Future<Output = T> + Send + 'w) -> Boxed<'w, T> {
 }
 
 /// Runs work until `stop` is ready, of whichever type that is: the work gets a signal of one type, and ends in its own time.
-#[allow(dead_code, reason = "over standard streams the input ends the work")]
 pub async fn until<'w, T>(
     stop: impl Future<Output = ()>,
     work: impl FnOnce(Boxed<'static, ()>) -> Boxed<'w, T>,
@@ -49,7 +48,6 @@ pub(crate) fn spawn<T: Send + 'static>(
 ///
 /// # Errors
 /// Returns an error that says what to do, if there is no runtime.
-#[allow(dead_code, reason = "it is for a client of our own making")]
 pub(crate) fn in_runtime() -> std::io::Result<()> {
     tokio::runtime::Handle::try_current().map(drop).map_err(|_| {
         std::io::Error::other(
@@ -60,7 +58,6 @@ pub(crate) fn in_runtime() -> std::io::Result<()> {
 }
 
 /// Starts a task, unless the caller is in no runtime: then nothing runs any more that the task is for.
-#[allow(dead_code, reason = "a client has no such work")]
 pub(crate) fn spawn_if_possible(work: impl Future<Output = ()> + Send + 'static) {
     if let Ok(runtime) = tokio::runtime::Handle::try_current() {
         runtime.spawn(boxed(work));

@@ -7,7 +7,7 @@ use crate::fault::{Fault, FaultCause};
 use crate::pointer::{self, PointerWalk};
 use crate::reader::Reader;
 use crate::scan::MAX_DEPTH;
-use crate::{excerpt, printable};
+use crate::shown::{cut, printable};
 
 /// Why a JSON text could not be read as a type.
 ///
@@ -244,9 +244,6 @@ fn one_of(quote: char, choices: &[&str]) -> String {
     text
 }
 
-/// The most characters of a value that an error shows.
-const SHOWN: usize = 40;
-
 fn found_character(text: &str, offset: usize) -> Cow<'static, str> {
     match text.get(offset..).and_then(|rest| rest.chars().next()) {
         Some(char) => format!("`{}`", char.escape_debug()).into(),
@@ -272,9 +269,4 @@ fn found_value(text: &str, offset: usize) -> Cow<'static, str> {
         }
         _ => found_character(text, offset),
     }
-}
-
-/// Returns the first characters of `text`, with a mark if there are more.
-pub(crate) fn cut(text: &str) -> String {
-    excerpt(text, SHOWN)
 }

@@ -1,7 +1,6 @@
 //! What went wrong while reading, as small as the fast path wants it: an offset and static data.
 
-use crate::decide::{Paths, Tag};
-use crate::json::Json;
+use crate::cases::{Paths, Tag};
 
 /// Why a value could not be read, before the text has been asked where that was.
 ///
@@ -67,17 +66,6 @@ impl Fault {
     /// Returns the same fault, at another offset.
     pub(crate) fn moved(&self, offset: usize) -> Self {
         Self::new(offset, self.what())
-    }
-
-    /// Returns the JSON of the constant that was expected.
-    pub(crate) fn constant(&self) -> Option<String> {
-        Some(match self.what() {
-            FaultCause::Constant(text) => Json::of(text).into_text(),
-            FaultCause::ConstantInteger(number) => number.to_string(),
-            FaultCause::ConstantNumber(number) => number.to_owned(),
-            FaultCause::ConstantBoolean(value) => value.to_string(),
-            _ => return None,
-        })
     }
 
     /// Returns whether an object was expected.

@@ -68,6 +68,7 @@
 
 pub mod args;
 mod bridge;
+mod cases;
 mod codec;
 mod decide;
 pub mod envelope;
@@ -95,7 +96,8 @@ mod writer;
 
 use std::borrow::Cow;
 
-pub use decide::{Paths, Present, Tag, TagFound};
+pub use cases::{Paths, Tag};
+pub use decide::{Present, TagFound};
 pub use envelope::ErrorObject;
 pub use envelope::peek::{MessageKind, Peeked, PeekedMeta, Raw, RawId, Unreadable, peek};
 pub use error::{Error, ErrorKind};

@@ -5,6 +5,8 @@
 //! What a mistake means is data: the rows of [`Mistakes`]. What no row and no general rule knows stays a fault.
 
 mod edits;
+mod mistakes;
+pub(crate) mod notes;
 mod value;
 
 use std::cell::RefCell;
@@ -15,77 +17,11 @@ use crate::json::Json;
 use crate::object::Record;
 use crate::pointer::PointerWalk;
 use crate::reader::Reader;
-use edits::{Edit, EditedText, Edits};
-
-/// The rows of a revision about mistakes of its peers.
-pub type Mistakes = &'static [MistakeRow];
-
-/// A decision about a mistake in a member.
-#[derive(Debug)]
-pub struct MistakeRow {
-    /// The types, or unions, that have the member; empty for all.
-    pub of: &'static [&'static str],
-    /// The member; empty for each member of the types.
-    pub member: &'static str,
-    /// What becomes of the mistake.
-    pub fate: MistakeFate,
-}
-
-/// What becomes of a mistake in a member.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MistakeFate {
-    /// This value stands for an absent one, for `null`, and for one that cannot be read.
-    Value(&'static str),
-    /// This value stands for an absent one beside the member of this name.
-    Beside(&'static str, &'static str),
-    /// The first text stands for the second.
-    Means(&'static str, &'static str),
-    /// A value of another kind stands in an object, as this member.
-    Within(&'static str),
-    /// A value of this kind stands for a text, with the value in the place of `_`.
-    Reads(ValueKind, &'static str),
-    /// An entry of this kind stands for a text, with the entry in the place of `_`.
-    EntryReads(ValueKind, &'static str),
-    /// A list of alternatives stands for the only one of them that is not this text.
-    Only(&'static str),
-    /// Neither the member nor an entry of it is left out.
-    Kept,
-    /// Entries of it are left out as long as one stays.
-    KeptSome,
-}
-
-/// The kind of a JSON value that stands for another one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ValueKind {
-    /// An object.
-    Object,
-    /// A string.
-    String,
-    /// A number.
-    Number,
-    /// `true`.
-    True,
-}
-
-impl ValueKind {
-    /// Returns what a template says in place of a value; `None` for a value of another kind.
-    fn read(self, value: &str, template: &str) -> Option<String> {
-        let is_it = match self {
-            Self::Object => value.starts_with('{'),
-            Self::String => value.starts_with('"'),
-            Self::Number => value.starts_with(|it: char| it == '-' || it.is_ascii_digit()),
-            Self::True => value == "true",
-        };
-        is_it.then(|| template.replacen('_', value, 1))
-    }
-}
-
-impl MistakeRow {
-    fn is_of(&self, of: &str, member: &str) -> bool {
-        (self.member.is_empty() || self.member == member)
-            && (self.of.is_empty() || self.of.contains(&of))
-    }
-}
+pub use edits::Mend;
+use edits::{EditedText, Edits};
+pub use mistakes::{MistakeFate, MistakeRow, Mistakes, ValueKind};
+pub use notes::MendKind;
+use notes::{Edit, Notes};
 
 /// A text that was mended, and what was mended in it.
 #[derive(Debug, Clone, PartialEq)]
@@ -94,30 +30,6 @@ pub struct Mended {
     pub text: String,
     /// The mends, in the order of their places.
     pub mends: Vec<Mend>,
-}
-
-/// A part that was mended.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Mend {
-    /// The JSON pointer of the part in the text as it was given.
-    pub pointer: String,
-    /// What was done there.
-    pub kind: MendKind,
-    /// The value that stood there; `None` if none did.
-    pub value: Option<Json>,
-    /// The list entry that it is or belongs to, as ``tool `add` ``; `None` if none of them has a name.
-    pub part: Option<String>,
-}
-
-/// What was done with a part that did not fit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MendKind {
-    /// It was left out.
-    Removed,
-    /// Another value stands there.
-    Replaced,
-    /// A value stands where none stood.
-    Added,
 }
 
 /// How often a text is read to be mended: each time again after what was mended before.
@@ -177,13 +89,6 @@ pub fn mend(
 /// Returns the error of a fault that was met in an edited text.
 fn refused(fault: &Fault, built: &EditedText, text: &str) -> Error {
     Error::new(&fault.moved(built.source_of(fault.offset())), text)
-}
-
-/// What a reader has mended so far in one pass.
-#[derive(Debug)]
-pub(crate) struct Notes {
-    mistakes: Mistakes,
-    edits: Vec<Edit>,
 }
 
 /// Where a member or an entry stands.
@@ -267,7 +172,7 @@ impl Notes {
         if let Some(known) = self.value_of(unfit.of, unfit.member) {
             return self.replace(range, known, fault);
         }
-        if let (true, Some(constant)) = (is_whole && value == "null", fault.constant()) {
+        if let (true, Some(constant)) = (is_whole && value == "null", constant_of(&fault)) {
             return self.replace(range, constant, fault);
         }
         if unfit.is_required || fates.contains(&MistakeFate::Kept) {
@@ -509,7 +414,7 @@ impl Reader<'_> {
             // A constant says itself what it is.
             let constant = into.member(index, &mut Reader::new("null")).err();
             let mut notes = notes.borrow_mut();
-            match constant.and_then(|fault| fault.constant()) {
+            match constant.as_ref().and_then(constant_of) {
                 Some(constant) => notes.add(Edit::adding(object, member, &constant, lacks))?,
                 None => notes.supply(self.text, span, members.name, member, lacks)?,
             }
@@ -552,4 +457,15 @@ impl Reader<'_> {
         self.position = offset;
         self.depth = 0;
     }
+}
+
+/// Returns the JSON of the constant that was expected.
+fn constant_of(fault: &Fault) -> Option<String> {
+    Some(match fault.what() {
+        FaultCause::Constant(text) => Json::of(text).into_text(),
+        FaultCause::ConstantInteger(number) => number.to_string(),
+        FaultCause::ConstantNumber(number) => number.to_owned(),
+        FaultCause::ConstantBoolean(value) => value.to_string(),
+        _ => return None,
+    })
 }

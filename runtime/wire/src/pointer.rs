@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use crate::error;
 use crate::reader::Reader;
 use crate::scan;
+use crate::shown::cut;
 use crate::text::unescape_lossy;
 
 /// Escapes one segment.
@@ -174,9 +174,9 @@ fn name_of(text: &str, offset: usize) -> Option<String> {
         if wanted && reader.peek() == b'"' {
             let value = unescape_lossy(reader.raw_string().ok()?);
             if key == "name" {
-                return Some(error::cut(&value));
+                return Some(cut(&value));
             }
-            uri = Some(error::cut(&value));
+            uri = Some(cut(&value));
         } else if reader.skip().is_err() {
             break;
         }
@@ -187,7 +187,7 @@ fn name_of(text: &str, offset: usize) -> Option<String> {
 /// Returns the word for an entry of a list: `resource template` for `resourceTemplates`.
 fn singular(list: &str) -> String {
     let mut word = String::new();
-    for letter in error::cut(list.strip_suffix('s').unwrap_or(list)).chars() {
+    for letter in cut(list.strip_suffix('s').unwrap_or(list)).chars() {
         if letter.is_ascii_uppercase() {
             word.push(' ');
         }

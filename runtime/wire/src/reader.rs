@@ -5,7 +5,7 @@ use std::cell::RefCell;
 
 use crate::fault::{Fault, FaultCause};
 use crate::kind::Kind;
-use crate::mend::Notes;
+use crate::mend::notes::Notes;
 use crate::scan::{self, MAX_DEPTH, index_of};
 use crate::text::{self, Escapes};
 

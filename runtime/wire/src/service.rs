@@ -196,7 +196,7 @@ pub fn invalid_params(error: &Error) -> ErrorObject {
 
 /// Returns the error that answers a method which is not there.
 pub fn method_not_found(method: &str) -> ErrorObject {
-    let shown = crate::error::cut(method);
+    let shown = crate::shown::cut(method);
     ErrorObject::new(
         ErrorObject::METHOD_NOT_FOUND,
         format!("no method `{shown}`"),

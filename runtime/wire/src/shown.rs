@@ -26,6 +26,14 @@ pub fn excerpt(text: &str, most: usize) -> String {
     }
 }
 
+/// The most characters of a value that an error shows.
+const SHOWN: usize = 40;
+
+/// Returns the first characters of a value, as an error shows them, with a mark if there are more.
+pub(crate) fn cut(text: &str) -> String {
+    excerpt(text, SHOWN)
+}
+
 /// Returns a text of several lines as a terminal or a page may show it: all but `\n`, `\r\n`, `\t` and what `is_ours` accepts of
 /// the rest of the text is escaped where it controls a terminal or the order of letters.
 pub fn harmless(text: &str, is_ours: impl Fn(&str) -> bool) -> Cow<'_, str> {

@@ -188,7 +188,7 @@ impl MistakeRule {
                 .map(|(_, def)| def.name.clone())
                 .collect(),
             member => all
-                .filter(|(model, def)| self.is_of(def) && has_member(model, def, member))
+                .filter(|(model, def)| has_member(model, def, member) && self.is_of(def))
                 .map(|(_, def)| def.name.clone())
                 .collect(),
         };

@@ -59,24 +59,7 @@ pub(crate) async fn run(
     let version = refused.protocol_version.as_deref();
     let registered = kept.registration.as_ref().map(|it| it.issuer.clone());
     let found = discover(&desk, &settings, challenge, version, registered.as_deref()).await?;
-    let issuer = found.server.issuer.clone();
-    let is_same = is_same_issuer(&kept.issuer, &issuer);
-    if !is_same {
-        // Tokens of another authorization server are never sent to this one, nor kept as if they were of it.
-        (kept.tokens, kept.dpop_key) = (None, None);
-    }
-    let is_unfinished = kept.pending.take().is_some() && !is_revocation;
-    if is_unfinished && kept.registration.as_ref().is_some_and(|it| it.is_dynamic) {
-        // A sign-in that never came back: the authorization server may not know the client any more.
-        kept.registration = None;
-    }
-    kept.server.clone_from(&settings.server);
-    kept.issuer = issuer;
-    kept.resource = match &settings.resource {
-        ResourceParameter::Discovered => found.resource.clone(),
-        ResourceParameter::Fixed(resource) => Some(resource.clone()),
-        ResourceParameter::None => None,
-    };
+    let is_same = fit(&mut kept, &settings, &found, is_revocation);
     if is_check {
         check_pkce(&settings, &found)?;
         return Ok(kept);
@@ -127,38 +110,38 @@ pub(crate) async fn run(
             "the token cannot be refreshed".to_owned(),
         ));
     }
-    let tokens = match sign_in.settings.grant.clone() {
-        Grant::Code => sign_in.code(&mut kept).await?,
-        Grant::Device => sign_in.device(&mut kept).await?,
-        Grant::ClientCredentials => {
-            let client = sign_in.client(&kept, None).await?;
-            let asked =
-                sign_in.with_common(&kept, vec![("grant_type", "client_credentials".into())]);
-            sign_in.token(&mut kept, client, &asked).await?
-        }
-        Grant::JwtBearer { assertion } => sign_in.assert(&mut kept, &assertion).await?,
-        Grant::Enterprise {
-            token_endpoint,
-            client_id,
-            client_secret,
-            id_token,
-        } => {
-            let provider = Registration {
-                issuer: token_endpoint.clone(),
-                client_id,
-                client_secret,
-                auth_method: Some("client_secret_post".to_owned()),
-                ..Registration::default()
-            };
-            let assertion = sign_in
-                .exchange(&kept, &token_endpoint, &provider, &id_token)
-                .await?;
-            sign_in.assert(&mut kept, &assertion).await?
-        }
-    };
+    let tokens = sign_in.obtain_tokens(&mut kept).await?;
     kept.tokens = Some(tokens);
     kept.pending = None;
     Ok(kept)
+}
+
+/// Fits what is kept to the authorization server that was found; returns whether that is the one of before.
+fn fit(
+    kept: &mut StoredSignIn,
+    settings: &Settings,
+    found: &Discovered,
+    is_revocation: bool,
+) -> bool {
+    let issuer = found.server.issuer.clone();
+    let is_same = is_same_issuer(&kept.issuer, &issuer);
+    if !is_same {
+        // Tokens of another authorization server are never sent to this one, nor kept as if they were of it.
+        (kept.tokens, kept.dpop_key) = (None, None);
+    }
+    let is_unfinished = kept.pending.take().is_some() && !is_revocation;
+    if is_unfinished && kept.registration.as_ref().is_some_and(|it| it.is_dynamic) {
+        // A sign-in that never came back: the authorization server may not know the client any more.
+        kept.registration = None;
+    }
+    kept.server.clone_from(&settings.server);
+    kept.issuer = issuer;
+    kept.resource = match &settings.resource {
+        ResourceParameter::Discovered => found.resource.clone(),
+        ResourceParameter::Fixed(resource) => Some(resource.clone()),
+        ResourceParameter::None => None,
+    };
+    is_same
 }
 
 /// Returns the parts of the random bytes.
@@ -247,6 +230,39 @@ impl IssuerSignIn {
         parameters.extend(kept.resource.iter().map(|it| ("resource", it.clone())));
         parameters.extend(self.scope.iter().map(|it| ("scope", it.clone())));
         parameters
+    }
+
+    /// Obtains tokens by the grant of the settings.
+    async fn obtain_tokens(&mut self, kept: &mut StoredSignIn) -> Result<Tokens, AuthError> {
+        match self.settings.grant.clone() {
+            Grant::Code => self.code(kept).await,
+            Grant::Device => self.device(kept).await,
+            Grant::ClientCredentials => {
+                let client = self.client(kept, None).await?;
+                let asked =
+                    self.with_common(kept, vec![("grant_type", "client_credentials".into())]);
+                self.token(kept, client, &asked).await
+            }
+            Grant::JwtBearer { assertion } => self.assert(kept, &assertion).await,
+            Grant::Enterprise {
+                token_endpoint,
+                client_id,
+                client_secret,
+                id_token,
+            } => {
+                let provider = Registration {
+                    issuer: token_endpoint.clone(),
+                    client_id,
+                    client_secret,
+                    auth_method: Some("client_secret_post".to_owned()),
+                    ..Registration::default()
+                };
+                let assertion = self
+                    .exchange(kept, &token_endpoint, &provider, &id_token)
+                    .await?;
+                self.assert(kept, &assertion).await
+            }
+        }
     }
 
     async fn client(

@@ -7,7 +7,7 @@ mod wrap;
 
 use mcp_convert::Ruled;
 
-pub use crate::tasks::works_without_tasks;
+pub use crate::common::tasks::works_without_tasks;
 pub use properties::spell_out_booleans;
 pub use wrap::{
     structured_object, unwrap_output_schema, unwrap_structured, unwrap_structured_block,

@@ -10,8 +10,9 @@ use mcp_wire::{Json, JsonObject, Kind, Map};
 use serde_json::{Value, json};
 
 use super::references::{SchemaText, definitions, moved};
-use crate::marks::{RESULT, WRAPPED, mark, read_mark, unwrapped};
-use crate::spelled;
+use crate::WRAPPED;
+use crate::common::marks::{RESULT, mark, read_mark, unwrapped};
+use crate::common::spelled;
 
 /// Wraps structured content that is no object into one that holds it as `result`, and marks it.
 pub fn wrap_structured(result: &mut new::CallToolResult, cx: &mut Ruled<'_>) {

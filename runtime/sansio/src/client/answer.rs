@@ -14,7 +14,7 @@ use crate::ask::{outcome, own_id, read_error, spelled_id};
 use crate::client::requests::TaskStage;
 use crate::errors::UNSUPPORTED_PROTOCOL_VERSION;
 use crate::lost::Stopped;
-use crate::negotiate::lifecycle::{Evidence, choose, supported};
+use crate::negotiate::client::lifecycle::{Evidence, choose, supported};
 use crate::quote::shown;
 use crate::tasks::plain::{has_core_tasks, plain_tools};
 use crate::translate::TextDirection;

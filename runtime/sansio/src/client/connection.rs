@@ -9,7 +9,7 @@ use super::requests::Resumed;
 use super::state::ClientState;
 use super::{Client, Post, RequestRefusal, Retry, Verdict, Waiting};
 use crate::connection::sealed::Sealed;
-use crate::negotiate::stage::NegotiationStage;
+use crate::negotiate::client::stage::NegotiationStage;
 use crate::{Answer, Answered, Connection, Event, OutgoingRequest, Role, Token};
 
 impl Sealed for Client {}

@@ -35,14 +35,11 @@
 
 mod answer;
 mod connection;
+pub(crate) mod mend;
 mod options;
 mod output;
 pub(super) mod peer;
 mod post;
-#[cfg_attr(
-    not(feature = "ext-tasks"),
-    allow(dead_code, reason = "some requests and answers are of tasks")
-)]
 pub(super) mod requests;
 mod send;
 pub(super) mod session;
@@ -57,7 +54,7 @@ use std::sync::Arc;
 use mcp_revisions_core::{Lifecycle, Revision, Session};
 use mcp_wire::Direction;
 
-pub use super::negotiate::lifecycle;
+pub use super::negotiate::client::lifecycle;
 pub use super::{
     Answer, Answered, Caller, Cancelled, Connection, CustomNotification, CustomRequest, Event,
     Exchange, Failure, Fate, Ignored, IncomingRequest, InputRequired, MendedMessage, NeededSignIn,

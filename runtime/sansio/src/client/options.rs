@@ -9,8 +9,7 @@ use mcp_wire::Json;
 
 use crate::Limits;
 use crate::Profile;
-#[cfg(feature = "ext-tasks")]
-use crate::tasks::{revisions_with_extension, with_extension};
+use crate::tasks::client::{CoreTasks, with_extension};
 use mcp_revisions_core::RevisionSet;
 
 /// Time that a server has to start unless the options say otherwise: packages and container images may be downloaded.
@@ -45,8 +44,7 @@ pub struct Options {
     /// Set if each request declares that, and not only one that is to become a task.
     pub declares_tasks: bool,
     /// The revisions whose core has the messages of the extension for tasks.
-    #[cfg(feature = "ext-tasks")]
-    pub(crate) core_revisions: RevisionSet,
+    pub(crate) core_tasks: CoreTasks,
 }
 
 impl Options {
@@ -67,13 +65,11 @@ impl Options {
             takes_others: false,
             takes_tasks: false,
             declares_tasks: false,
-            #[cfg(feature = "ext-tasks")]
-            core_revisions: revisions_with_extension(),
+            core_tasks: CoreTasks::default(),
         }
     }
 
     /// Returns the options of a client of this profile over this channel.
-    #[cfg(feature = "client")]
     pub fn over(self, channel: Channel, profile: Profile) -> Self {
         Self {
             channel,
@@ -82,49 +78,12 @@ impl Options {
         }
     }
 
-    /// Takes tasks in the place of results: declares the extension to servers of a per-request revision, asks others for a
-    /// task where a tool runs no other way, and looks at a task until the call has its result.
-    #[cfg(feature = "ext-tasks")]
-    #[must_use]
-    pub fn with_tasks(self) -> Self {
-        Self {
-            takes_tasks: true,
-            declares_tasks: true,
-            ..self
-        }
-    }
-
-    /// Takes tasks as [`with_tasks`](Self::with_tasks) does, but declares the extension only in requests
-    /// [that prefer a task](super::OutgoingRequest::with_task_preferred), and again in one that the server refuses without it:
-    /// a server may run a tool as a task that sends progress otherwise.
-    #[cfg(feature = "ext-tasks")]
-    #[must_use]
-    pub fn with_tasks_on_request(self) -> Self {
-        Self {
-            takes_tasks: true,
-            ..self
-        }
-    }
-
-    /// Sets the revisions whose core has the messages of the extension for tasks, so that no client declares it to their servers
-    /// [default: those whose schema has them].
-    #[cfg(feature = "ext-tasks")]
-    #[doc(hidden)]
-    #[must_use]
-    pub fn with_extension_in_core(self, revisions: RevisionSet) -> Self {
-        Self {
-            core_revisions: revisions,
-            ..self
-        }
-    }
-
     /// Client capabilities of a per-request revision, with the extension if tasks are taken.
     pub(crate) fn with_extension(&self, capabilities: Json) -> Json {
-        #[cfg(feature = "ext-tasks")]
-        if self.declares_tasks {
-            return with_extension(&capabilities);
+        if !self.declares_tasks {
+            return capabilities;
         }
-        capabilities
+        with_extension(&capabilities)
     }
 
     /// Sets the revisions that it may speak. Default: all.

@@ -7,10 +7,10 @@ use mcp_wire::{Peeked, peek};
 
 use super::answer::{Element, MOST_SENDS};
 use super::{Client, PendingRequest, RequestPurpose};
-use crate::mend::MendedText;
-use crate::negotiate::lifecycle::{Evidence, ProbeOutcome, judge};
-use crate::negotiate::stage::NegotiationStage;
-use crate::negotiate::statuses::is_session_lost;
+use crate::client::mend::MendedText;
+use crate::negotiate::client::lifecycle::{Evidence, ProbeOutcome, judge};
+use crate::negotiate::client::stage::NegotiationStage;
+use crate::negotiate::client::statuses::is_session_lost;
 use crate::quote::quotable;
 use crate::unread::{unreadable as unreadable_text, why};
 use crate::{Answer, Connection, Exchange, Failure, Ignored, NeededSignIn};

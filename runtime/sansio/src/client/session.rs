@@ -13,7 +13,7 @@ use mcp_wire::{ErrorObject, Json};
 use super::Client;
 use super::requests::RequestPurpose;
 use crate::json::object;
-use crate::negotiate::stage::NegotiationStage;
+use crate::negotiate::client::stage::NegotiationStage;
 use crate::subscriptions::{Backoff, Filter, about};
 use crate::translate::no_params;
 use crate::{Connection, Event, Ignored, LogLevel, Notification, OutgoingRequest, Reopened};

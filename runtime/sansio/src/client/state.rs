@@ -6,7 +6,7 @@ use super::requests::{Called, PendingRequest, Waiting};
 use super::session::SessionRequests;
 use super::tools::KnownTools;
 use crate::input_required::client::Rounds;
-use crate::negotiate::stage::NegotiationStage;
+use crate::negotiate::client::stage::NegotiationStage;
 use crate::numbered::Numbered;
 use crate::subscriptions::client::ChangeStreams;
 use crate::tasks::client::Polls;

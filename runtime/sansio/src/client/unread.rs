@@ -5,7 +5,7 @@ use std::time::Duration;
 use mcp_wire::{JsonArray, MessageKind, Peeked, peek};
 
 use super::Client;
-use crate::mend::{self, ExpectedResponse, MendedText};
+use crate::client::mend::{self, ExpectedResponse, MendedText};
 use crate::unread::{answered, why};
 use crate::{Connection, Event, Exchange, Failure, Ignored, MendedMessage, Output};
 use mcp_revisions_core::known_method;

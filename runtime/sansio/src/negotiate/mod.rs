@@ -2,13 +2,5 @@
 
 #[cfg(feature = "client")]
 pub(super) mod client;
-#[cfg(feature = "client")]
-mod facts;
-#[cfg(feature = "client")]
-pub mod lifecycle;
 #[cfg(feature = "server")]
 mod server;
-#[cfg(feature = "client")]
-pub(super) mod stage;
-#[cfg(feature = "client")]
-pub(crate) mod statuses;

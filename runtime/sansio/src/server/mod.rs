@@ -47,6 +47,7 @@ mod receive;
 pub(super) mod reply;
 mod request;
 pub(super) mod requests;
+mod sessions;
 pub(super) mod state;
 mod tools;
 mod translate;
@@ -57,21 +58,21 @@ use std::time::Duration;
 use mcp_revisions_core::{Lifecycle, Loss, Revision, UnknownFields};
 use mcp_wire::{Direction, RequestId};
 
+pub use super::tasks::server::{MemoryTasks, TaskStore};
 #[cfg(feature = "ext-tasks")]
 pub use super::tasks::server::{
-    MemoryTasks, Stored, Task, TaskAnswer, TaskCount, TaskOptions, TaskQuestion, TaskStore,
-    TaskStoreError, TaskSupport,
+    Stored, Task, TaskAnswer, TaskCount, TaskOptions, TaskQuestion, TaskStoreError, TaskSupport,
 };
 pub use super::{
     Answer, Answered, Caller, Cancelled, Connection, CustomNotification, CustomRequest, Event,
     Exchange, Fate, Ignored, IncomingRequest, LogLevel, MendedMessage, NeedsAdapter, Notification,
     OutgoingRequest, Output, Profile, SendOutcome, TaskStatus, To, Token,
 };
-pub use crate::sessions::{NewSession, Owner, Sessions, SessionsFull};
 pub use incoming::Looked;
 use mcp_revisions_core::Introductions;
 pub use mcp_revisions_core::ProfileError;
 pub use reply::Outgoing;
+pub use sessions::{NewSession, Owner, Sessions, SessionsFull};
 
 use crate::Limits;
 use crate::input_required::server::seal::Seal;
@@ -80,7 +81,7 @@ use crate::lost::LossHook;
 pub use crate::lost::{Lost, Undelivered};
 use crate::mistakes::MistakeHook;
 pub use crate::mistakes::{MistakeOutcome, PeerMistake};
-use crate::tasks::server::ServedTasks;
+use crate::tasks::server::served::ServedTasks;
 use crate::translate::Translator;
 use mcp_revisions_core::RevisionSet;
 

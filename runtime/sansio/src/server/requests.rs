@@ -6,7 +6,7 @@ use mcp_revisions_core::Revision;
 use mcp_wire::{ErrorObject, Json, RequestId};
 
 use crate::input_required::server::seal::Bound;
-use crate::tasks::server::TaskWanted;
+use crate::tasks::server::served::TaskWanted;
 use crate::{Caller, Exchange, LogLevel, Token};
 
 /// The session that `initialize` opened.

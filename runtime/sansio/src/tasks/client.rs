@@ -1,15 +1,18 @@
 //! A client's end of tasks: a call that a server answers with a task is looked at until it has a result, as often as the
 //! server says, and the application gets the result.
 
+mod options;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use mcp_revisions_core::Revision;
+use mcp_revisions_core::{Revision, RevisionSet};
 use mcp_wire::{ErrorObject, Integer, Json};
 
+pub(crate) use super::with_extension;
 use super::{
     Form, NOTIFICATIONS_TASKS, RELATED_TASK, RESULT_TYPE, TASKS_UPDATE, TaskStatus,
-    declares_extension, with_extension, without_extension,
+    declares_extension, revisions_with_extension, without_extension,
 };
 use crate::client::Client;
 use crate::client::peer::named;
@@ -35,6 +38,17 @@ const MOST_UNANSWERED: u32 = 5;
 const TAKERS: (usize, usize) = (1_000, 256);
 /// The place where a server declares that its tools take tasks which clients ask for.
 const TOOL_TASKS: [&str; 4] = ["tasks", "requests", "tools", "call"];
+
+/// The revisions whose core has the messages of the extension: a client declares it to no server of them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct CoreTasks(RevisionSet);
+
+/// Those whose schema has the messages.
+impl Default for CoreTasks {
+    fn default() -> Self {
+        Self(revisions_with_extension())
+    }
+}
 
 /// Calls whose server has answered with a task, by their token.
 #[derive(Debug, Default)]
@@ -229,7 +243,7 @@ impl Connection<Client> {
 
     /// Returns whether the core of a revision has the messages of the extension, so that its peers declare none.
     fn has_extension_in_core(&self, revision: Revision) -> bool {
-        self.role.options.core_revisions.contains(revision)
+        self.role.options.core_tasks.0.contains(revision)
     }
 
     /// Returns the claim of a client that takes a task.

@@ -6,14 +6,31 @@ use mcp_wire::{Json, Peeked};
 use crate::errors::Refusal;
 use crate::server::Server;
 use crate::{Caller, Connection};
+use served::{ServedTasks, TaskWanted};
+#[doc(hidden)]
+pub use {NoTaskStore as TaskStore, NoTasks as MemoryTasks};
 
-/// The tasks that a server runs: none.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct ServedTasks {}
+/// The tasks that a server runs, and a call that may become one: there are none.
+pub(crate) mod served {
+    /// The tasks that a server runs: none.
+    #[derive(Debug, Clone, Default)]
+    pub(crate) struct ServedTasks {}
 
-/// The task that the client of a call takes in the place of its result: no client is given one.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum TaskWanted {}
+    /// The task that the client of a call takes in the place of its result: no client is given one.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub(crate) enum TaskWanted {}
+}
+
+/// The store of the tasks of a server, which runs none.
+#[doc(hidden)]
+pub trait NoTaskStore: Send + Sync {}
+
+/// A store of no tasks.
+#[doc(hidden)]
+#[derive(Debug, Default)]
+pub struct NoTasks {}
+
+impl NoTaskStore for NoTasks {}
 
 impl Server {
     /// Returns whether the runtime makes tasks of calls.

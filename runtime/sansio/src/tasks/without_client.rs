@@ -10,6 +10,10 @@ use crate::client::requests::{Look, Waiting};
 use crate::client::stamp::Claim;
 use crate::{Answer, Connection, Failure, Token};
 
+/// The revisions whose core has the messages of the extension: none is asked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct CoreTasks {}
+
 /// The calls whose server has answered with a task: none.
 #[derive(Debug, Default)]
 pub(crate) struct Polls {}
@@ -46,6 +50,7 @@ impl Connection<Client> {
 
     /// Returns capabilities as they are.
     pub(crate) fn declared_to(&self, _revision: Revision, capabilities: Json) -> Json {
+        let CoreTasks {} = self.role.options.core_tasks;
         capabilities
     }
 
@@ -163,4 +168,9 @@ impl Connection<Client> {
 /// Returns false: a method is none of the extension.
 pub(crate) fn is_of_extension(_app: Revision, _method: &str) -> bool {
     false
+}
+
+/// Returns capabilities as they are.
+pub(crate) fn with_extension(capabilities: &Json) -> Json {
+    capabilities.clone()
 }

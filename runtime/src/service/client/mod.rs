@@ -7,7 +7,6 @@
 //! use mcp_revisions::latest::CallServer;
 //! use mcp_revisions::service::Client;
 //!
-//! # #[cfg(feature = "client-stdio")]
 //! # async fn run() -> Result<(), mcp_revisions::service::Error> {
 //! let client = Client::builder(&mcp_revisions::program!()).command(["some-server", "--stdio"])?;
 //! for tool in client.list_tools(None).await?.tools {
@@ -17,11 +16,18 @@
 //! # }
 //! ```
 
+/// For the crates that serve with this one.
+#[doc(hidden)]
+pub mod cache;
 mod handlers;
 mod layered;
 mod listen;
 mod lists;
 mod options;
+#[cfg(feature = "client-http")]
+mod over_http;
+#[cfg(feature = "client-stdio")]
+mod over_stdio;
 #[cfg(feature = "skills")]
 mod skills;
 mod updates;
@@ -36,30 +42,20 @@ use mcp_wire::service::{Caller, Context};
 use mcp_wire::{Direction, Encode, Json};
 
 use super::Error;
-use crate::cache::{Cache, CacheKey, CacheUsers};
 use crate::layer::Layers;
 use crate::methods;
 use crate::transport::client::{Handle, RequestReply};
 use crate::transport::observe::ClientOperation;
+use cache::{Cache, CacheKey, CacheUsers};
 use mcp_revisions_sansio::LogLevel;
 use mcp_revisions_sansio::LossHook;
 use mcp_revisions_sansio::client::{
     Answer, Failure, Fate, OutgoingRequest, Profile, ServerFacts, TaskState, Verdict,
 };
 
-#[cfg(feature = "client-stdio")]
-pub use crate::transport::client::Child;
-#[cfg(feature = "client-http")]
-pub use crate::transport::client::{
-    AuthFuture, AuthProvider, AuthRefusal, Credentials, Http, HttpRequest, RefusalFate, TokenId,
-};
-#[cfg(feature = "client-auth")]
-pub use crate::transport::client::{
-    FileStore, KeptFile, MemoryStore, OAuth, OAuthBuilder, StoreGuard, TokenStore,
-};
+pub use crate::transport::client::servers::*;
 pub use listen::{Change, ChangeStream};
 pub use lists::ResultText;
-#[cfg(feature = "client-http")]
 pub use mcp_revisions_sansio::client::NeededSignIn;
 pub use options::ClientBuilder;
 #[cfg(feature = "skills")]

@@ -8,16 +8,14 @@ use mcp_revisions_core::{Revision, Spoken, UnknownFields};
 use mcp_wire::service::{ClientSide, Serves};
 use mcp_wire::{Direction, Encode, ErrorObject, Json, JsonObject};
 
+use super::cache::Cache;
 use super::{CallOptions, Client, ClientContext, handlers};
-use crate::cache::Cache;
 use crate::layer::{LayerMessage, Layers};
 use crate::service::Error;
 use crate::service::capabilities::declared;
 use crate::service::custom::Custom;
 use crate::transport::client::Transport;
 use crate::transport::panics::guarded;
-#[cfg(any(feature = "client-stdio", feature = "client-http"))]
-use crate::transport::spawn::in_runtime;
 use crate::{Limits, RevisionSet};
 use mcp_revisions_sansio::client::{self, Channel, Options, Profile, Verdict};
 use mcp_revisions_sansio::{LossHook, Lost};
@@ -222,65 +220,17 @@ where
         input: impl tokio::io::AsyncRead + Send + Unpin + 'static,
         output: impl tokio::io::AsyncWrite + Send + Unpin + 'static,
     ) -> Client<App> {
-        let limit = self.told.options.limits.max_message_bytes;
+        let limit = self.message_limit();
         self.run(Channel::Stdio, Transport::lines(input, output, limit))
     }
 
-    /// Starts a server, given by the name of its program and its arguments, and connects over its standard streams. Its
-    /// standard error is that of this process.
-    ///
-    /// # Errors
-    /// Returns an error if no program is named, if it cannot be started, or outside of a tokio runtime.
-    #[cfg(feature = "client-stdio")]
-    pub fn command<S: AsRef<std::ffi::OsStr>>(
-        self,
-        command: impl IntoIterator<Item = S>,
-    ) -> std::io::Result<Client<App>> {
-        let mut words = command.into_iter();
-        let program = words.next().ok_or_else(|| {
-            let why = "name the server to start: the command has no words";
-            std::io::Error::new(std::io::ErrorKind::InvalidInput, why)
-        })?;
-        let mut command = tokio::process::Command::new(program);
-        command.args(words);
-        self.child(super::Child::new(command))
-    }
-
-    /// Starts a server with these options: its environment, its directory, and where its standard error goes.
-    ///
-    /// # Errors
-    /// Returns an error if the program cannot be started, or outside of a tokio runtime.
-    #[cfg(feature = "client-stdio")]
-    pub fn child(self, child: super::Child) -> std::io::Result<Client<App>> {
-        in_runtime()?;
-        let carrier = Transport::child(child, self.told.options.limits.max_message_bytes)?;
-        Ok(self.run(Channel::Stdio, carrier))
-    }
-
-    /// Connects to a server over Streamable HTTP at this URL.
-    ///
-    /// # Errors
-    /// Returns an error if the URL is not a valid HTTP URL, if it needs TLS and feature `client-tls` is missing, or outside
-    /// of a tokio runtime.
-    #[cfg(feature = "client-http")]
-    pub fn url(self, url: &str) -> Result<Client<App>, Error> {
-        let http = super::Http::new(url)?;
-        in_runtime()?;
-        Ok(self.http(http))
-    }
-
-    /// Connects to a server over Streamable HTTP with these options, such as an authorization.
-    ///
-    /// # Panics
-    /// Panics outside of a tokio runtime.
-    #[cfg(feature = "client-http")]
-    pub fn http(self, http: super::Http) -> Client<App> {
-        let carrier = Transport::http(http, self.told.options.limits.max_message_bytes);
-        self.run(Channel::Http, carrier)
+    /// Returns the maximum number of bytes of a message.
+    pub(super) fn message_limit(&self) -> usize {
+        self.told.options.limits.max_message_bytes
     }
 
     /// Sets the connection going, in a task of its own.
-    fn run(self, channel: Channel, carrier: Transport) -> Client<App> {
+    pub(super) fn run(self, channel: Channel, carrier: Transport) -> Client<App> {
         let ClientSettings {
             info,
             capabilities,

@@ -135,14 +135,3 @@ impl<'de> serde::Deserialize<'de> for NoArguments {
         serde::de::IgnoredAny::deserialize(from).map(|_| Self)
     }
 }
-
-#[cfg(feature = "schemars")]
-impl schemars::JsonSchema for NoArguments {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "NoArguments".into()
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({"type": "object"})
-    }
-}

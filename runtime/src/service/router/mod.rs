@@ -10,6 +10,11 @@ mod handler;
 mod prompt;
 mod resource;
 mod result;
+#[cfg(feature = "schemars")]
+mod schemas;
+#[cfg(not(feature = "schemars"))]
+#[path = "without_schemas.rs"]
+mod schemas;
 #[cfg(feature = "skills")]
 mod skills;
 mod state;
@@ -25,8 +30,8 @@ mod tool;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::server::{McpServer, ServeError, Server};
-use super::{Error, RequestContext};
+use super::Error;
+use super::server::{McpServer, RequestContext, ServeError, Server, States};
 use crate::layer::{LayerMessage, Layers};
 use mcp_revisions_core::errors::shortened;
 use mcp_revisions_core::{Latest, latest as mcp, methods};
@@ -35,7 +40,6 @@ use mcp_wire::args::Version;
 pub use changes::Changes;
 pub use handler::{Handler, NoArguments, OnlyContext, WithState};
 pub use result::{Described, IntoContents, IntoPromptResult, IntoToolResult, IntoValues, Json};
-pub(in crate::service) use state::States;
 pub use state::{State, StateType};
 
 use dynamic::Dynamic;
@@ -195,7 +199,6 @@ impl Router {
         }
         let capabilities = self.capabilities();
         let tasks = tasks::of(&self.tools.all);
-        #[cfg(feature = "server-http")]
         let known = self.dynamic_tools.is_none().then(|| {
             let tools = self.tools.all.iter().map(|one| one.tool.clone());
             mcp_wire::Json::of(&mcp::ListToolsResult::new(tools.collect()))
@@ -211,9 +214,8 @@ impl Router {
             .fold(layered, |server, (method, handler)| {
                 server.custom_method(method, move |params, cx| handler((params, page_size), cx))
             });
-        #[cfg(feature = "server-http")]
         let server = match known {
-            Some(page) => server.with_known_tools(&page),
+            Some(page) => server.with_known_tools(page),
             None => server,
         };
         Ok(tasks::with(server, tasks))
@@ -224,7 +226,7 @@ impl Router {
     fn check(&self) -> Vec<String> {
         let mut problems = self.problems.clone();
         for (what, state) in &self.wanted_states {
-            if !self.states.has(*state) {
+            if !self.states.has(state.id()) {
                 let name = state.name();
                 problems.push(format!(
                     "{what} takes `State<{name}>`, which there is not: give it by `with_state`"

@@ -25,20 +25,6 @@ pub trait Described {
     fn schema() -> Option<JsonObject>;
 }
 
-#[cfg(feature = "schemars")]
-impl<T: schemars::JsonSchema> Described for T {
-    fn schema() -> Option<JsonObject> {
-        crate::service::schema::of::<T>()
-    }
-}
-
-#[cfg(not(feature = "schemars"))]
-impl<T> Described for T {
-    fn schema() -> Option<JsonObject> {
-        None
-    }
-}
-
 /// A value that a tool may answer with.
 ///
 /// An error of [`Error`] that says the call was wrong answers the request; any other is a result that the model reads.

@@ -1,7 +1,6 @@
 //! State that the functions of a router share, each type of it once.
 
-use std::any::{Any, TypeId, type_name};
-use std::collections::HashMap;
+use std::any::{TypeId, type_name};
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -51,23 +50,12 @@ impl StateType {
         }
     }
 
+    pub(super) fn id(self) -> TypeId {
+        self.id
+    }
+
     pub(super) fn name(self) -> &'static str {
         self.name
-    }
-}
-
-/// The states of a router, by their type.
-#[derive(Clone, Default)]
-pub(in crate::service) struct States(HashMap<TypeId, Arc<dyn Any + Send + Sync>>);
-
-impl States {
-    pub(super) fn has(&self, kind: StateType) -> bool {
-        self.0.contains_key(&kind.id)
-    }
-
-    pub(in crate::service) fn get<S: Send + Sync + 'static>(&self) -> Option<Arc<S>> {
-        let state = self.0.get(&TypeId::of::<S>())?;
-        Arc::clone(state).downcast().ok()
     }
 }
 
@@ -77,10 +65,7 @@ impl Router {
     #[must_use]
     pub fn with_state<S: Send + Sync + 'static>(mut self, state: S) -> Self {
         let kind = StateType::of::<S>();
-        let before = Arc::make_mut(&mut self.states)
-            .0
-            .insert(kind.id, Arc::new(state));
-        if before.is_some() {
+        if !Arc::make_mut(&mut self.states).add(state) {
             let name = kind.name;
             self.problems.push(format!(
                 "two states are of the type `{name}`: keep one of them, or wrap one in a type of its own"

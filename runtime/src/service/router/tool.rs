@@ -4,8 +4,6 @@ use mcp_revisions_core::latest as mcp;
 use mcp_wire::{Json, JsonObject};
 use serde::de::DeserializeOwned;
 
-#[cfg(feature = "schemars")]
-use super::Described;
 use super::handler::{BoxedHandler, RouterFuture};
 use super::result::fails;
 use super::{Handler, IntoToolResult, Router, Tool};
@@ -17,29 +15,6 @@ use crate::service::RequestContext;
 pub(super) type Run = BoxedHandler<Option<JsonObject>, mcp::CallToolOutcome>;
 
 impl Router {
-    /// Adds a tool whose schemas are those of its argument and result types.
-    ///
-    /// ```
-    /// # use mcp_revisions::service::{RequestContext, Router};
-    /// #[derive(serde::Deserialize, schemars::JsonSchema)]
-    /// struct Add { a: f64, b: f64 }
-    ///
-    /// let router = Router::new().tool("add", "Adds two numbers.", |add: Add| async move { add.a + add.b });
-    /// # let _ = router;
-    /// ```
-    #[cfg(feature = "schemars")]
-    #[must_use]
-    pub fn tool<Shape, H>(self, name: &str, description: &str, run: H) -> Self
-    where
-        H: Handler<Shape, Arguments: DeserializeOwned + Described, Answer: IntoToolResult>,
-    {
-        let schemas = (
-            <H::Arguments as Described>::schema(),
-            <H::Answer as IntoToolResult>::output_schema(),
-        );
-        self.tool_of(described(name, description, schemas), run)
-    }
-
     /// Adds a tool with a complete description: schemas, title, hints.
     #[must_use]
     pub fn tool_of<Shape, H>(mut self, tool: mcp::Tool, run: H) -> Self
@@ -126,19 +101,6 @@ impl Router {
         self.taken(free, "tools", &name);
         self
     }
-}
-
-/// Returns a tool of these schemas, of its arguments and of its result.
-#[cfg(feature = "schemars")]
-fn described(
-    name: &str,
-    description: &str,
-    (input, output): (Option<JsonObject>, Option<JsonObject>),
-) -> mcp::Tool {
-    let mut tool = mcp::Tool::new(name, input.unwrap_or_default());
-    tool.description = Some(description.to_owned());
-    tool.output_schema = output;
-    tool
 }
 
 fn takes_an_object(schema: &JsonObject) -> Result<(), String> {

@@ -10,7 +10,7 @@ impl<App: Spoken> McpServer<App> {
     /// [`Options::allow_host`](crate::http::Options::allow_host). Loopback names are allowed anyway.
     #[must_use]
     pub fn allow_host(mut self, host: impl Into<String>) -> Self {
-        self.http = self.http.allow_host(host);
+        self.http.hosts.push(host.into());
         self
     }
 
@@ -18,7 +18,7 @@ impl<App: Spoken> McpServer<App> {
     /// [`Options::allow_origin`](crate::http::Options::allow_origin). Loopback origins are allowed anyway.
     #[must_use]
     pub fn allow_origin(mut self, origin: impl Into<String>) -> Self {
-        self.http = self.http.allow_origin(origin);
+        self.http.origins.push(origin.into());
         self
     }
 
@@ -41,6 +41,11 @@ impl<App: Spoken> McpServer<App> {
     #[must_use]
     pub fn into_http_service(self, options: crate::http::Options) -> crate::http::Service {
         let handlers = LayeredHandler::within(self.handlers, self.layers);
-        crate::http::Service::with_options(self.server, handlers, options.allowing(&self.http))
+        let allowed = options.allowing(self.http.hosts, self.http.origins);
+        let options = match &self.http.tools {
+            Some(page) => allowed.with_known_tools(page),
+            None => allowed,
+        };
+        crate::http::Service::with_options(self.server, handlers, options)
     }
 }

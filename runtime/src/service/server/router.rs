@@ -23,9 +23,8 @@ impl<App: Spoken> McpServer<App> {
     }
 
     /// Takes the tools of a `tools/list` result as those of every caller.
-    #[cfg(feature = "server-http")]
-    pub(in crate::service) fn with_known_tools(mut self, page: &Json) -> Self {
-        self.http = self.http.with_known_tools(page);
+    pub(in crate::service) fn with_known_tools(mut self, page: Json) -> Self {
+        self.http.tools = Some(page);
         self
     }
 }

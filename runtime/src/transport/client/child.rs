@@ -15,9 +15,9 @@ use tokio::io::BufReader;
 use tokio::process::{Child as Process, Command};
 use tokio::task::JoinHandle;
 
-use super::RunningTransport;
 use super::incoming::Incoming;
 use super::lines::Lines;
+use super::{RunningTransport, Transport};
 use crate::transport::line::read_line;
 use crate::transport::spawn::{Boxed, boxed, spawn};
 use mcp_revisions_core::errors::shortened;
@@ -226,8 +226,18 @@ pub(crate) struct ServerProcess {
     limit: usize,
 }
 
+impl Transport {
+    /// Creates a transport to the program of a started process.
+    ///
+    /// # Errors
+    /// A process without pipes for its standard input and output.
+    pub fn child(child: Child, limit: usize) -> io::Result<Self> {
+        Ok(Self::of(ServerProcess::start(child, limit)?))
+    }
+}
+
 impl ServerProcess {
-    pub(super) fn start(mut child: Child, limit: usize) -> io::Result<Self> {
+    fn start(mut child: Child, limit: usize) -> io::Result<Self> {
         let (group, lines) = child.spawn(limit)?;
         Ok(Self {
             child,

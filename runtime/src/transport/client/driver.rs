@@ -526,7 +526,6 @@ impl<C: Send + 'static> Driver<C> {
             } => connection.answered(exchange, status, session.as_deref(), body.as_deref(), now),
             Incoming::Ended(exchange) => connection.ended(exchange, now),
             Incoming::Failed { exchange, why } => connection.failed(exchange, why, now),
-            #[cfg(feature = "client-http")]
             Incoming::Unauthorized { exchange, needed } => {
                 connection.unauthorized(exchange, needed, now);
             }

@@ -1,9 +1,7 @@
 //! Messages and responses of a server, as transports pass them to the driver.
 
 use crate::transport::queue::Queued;
-use mcp_revisions_sansio::client::Exchange;
-#[cfg(feature = "client-http")]
-use mcp_revisions_sansio::client::NeededSignIn;
+use mcp_revisions_sansio::client::{Exchange, NeededSignIn};
 
 /// Maximum number of bytes of messages that wait for the connection before the server has to wait.
 pub(super) const HEARD_BYTES: usize = 32 << 10;
@@ -39,7 +37,6 @@ pub enum Incoming {
         why: String,
     },
     /// The server wants a sign-in: nothing comes in answer to this.
-    #[cfg(feature = "client-http")]
     Unauthorized {
         /// The exchange that it was to answer.
         exchange: Exchange,

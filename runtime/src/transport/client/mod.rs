@@ -10,24 +10,16 @@ mod handle;
 mod http;
 mod incoming;
 mod lines;
+pub(crate) mod servers;
 
 use mcp_wire::Direction;
 
 use crate::transport::spawn::{Boxed, boxed};
 use mcp_revisions_sansio::client::{Exchange, Post};
 
-#[cfg(feature = "client-stdio")]
-pub use child::Child;
 #[cfg(all(feature = "client-auth", feature = "server-http"))]
-pub use http::sign_in::Introspection;
-#[cfg(feature = "client-auth")]
-pub use http::sign_in::{
-    FileStore, KeptFile, MemoryStore, OAuth, OAuthBuilder, StoreGuard, TokenStore,
-};
-#[cfg(feature = "client-http")]
-pub use http::{
-    AuthFuture, AuthProvider, AuthRefusal, Credentials, Http, HttpRequest, RefusalFate, TokenId,
-};
+pub use http::sign_in::introspect::Introspection;
+pub use servers::*;
 
 pub use driver::{Application, Driver, NOT_WAITED_FOR, OpenCall, drive};
 pub use handle::{Handle, HeldRequest, NotConnected, Replies, RequestReply, WeakHandle};
@@ -97,22 +89,6 @@ impl Transport {
         limit: usize,
     ) -> Self {
         Self::of(Lines::new(input, output, limit))
-    }
-
-    /// Creates a transport to the program of a started process.
-    ///
-    /// # Errors
-    /// A process without pipes for its standard input and output.
-    #[cfg(feature = "client-stdio")]
-    pub fn child(child: Child, limit: usize) -> std::io::Result<Self> {
-        Ok(Self::of(child::ServerProcess::start(child, limit)?))
-    }
-
-    /// Creates a transport to a server over HTTP.
-    #[cfg(feature = "client-http")]
-    #[must_use]
-    pub fn http(http: Http, limit: usize) -> Self {
-        Self::of(http::HttpServer::new(http, limit))
     }
 
     fn of(running: impl RunningTransport + 'static) -> Self {

@@ -14,10 +14,9 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, Sleep};
 
 use super::Options;
-use super::inner::ServiceShared;
 use super::replica::exchange::ReplicaExchange;
 use super::replica::frame::ResponsePart;
-use super::stage::Stage;
+use super::stage::{Stage, Stages};
 use crate::backplane::EventId;
 use crate::errors;
 use crate::serve::{OutboxItem, OutboxQueue, Permit, QueueItem, ServerDriver};
@@ -65,13 +64,13 @@ pub(super) struct Events {
 
 /// The error that ends the calls of a connection, once the service is over and their response is looked at.
 pub(super) struct LastWord {
-    inner: Arc<ServiceShared>,
+    stages: Arc<Stages>,
     driver: Arc<ServerDriver>,
 }
 
 impl LastWord {
-    pub(super) fn new(inner: Arc<ServiceShared>, driver: Arc<ServerDriver>) -> Self {
-        Self { inner, driver }
+    pub(super) fn new(stages: Arc<Stages>, driver: Arc<ServerDriver>) -> Self {
+        Self { stages, driver }
     }
 
     /// Polls the queue of a response.
@@ -81,7 +80,7 @@ impl LastWord {
         context: &mut Context<'_>,
     ) -> Poll<Option<QueueItem>> {
         let next = queue.poll_recv(context);
-        if next.is_pending() && self.inner.stages.has_reached(Stage::Over) {
+        if next.is_pending() && self.stages.has_reached(Stage::Over) {
             self.driver.end_calls(&errors::server_ended().error);
             return queue.poll_recv(context);
         }

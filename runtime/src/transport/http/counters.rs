@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use mcp_revisions_core::Revision;
 
-use super::repeated::OwnList;
+use super::tools::OwnList;
 use crate::serve::{AnyHandler, HandlerFuture, Peer, Session};
 use crate::transport::observe;
 use crate::transport::panics::lock;
@@ -66,7 +66,7 @@ impl CountedRequest {
 
     /// Counts what a message lost.
     pub(super) fn lost(&self, lost: &Lost<'_>) {
-        observe::lost(lost);
+        observe::metrics::server::lost(lost);
         let mut losses = lock(&self.losses);
         for loss in lost.losses.iter().filter(|it| it.is_loss()) {
             *losses.entry(loss.rule()).or_default() += 1;

@@ -43,7 +43,7 @@ pub(super) struct ServiceShared {
     by_ticket: Arc<ByTicket>,
     /// Those in which clients of the per-request lifecycle listen.
     listening: Mutex<Vec<Weak<ServerDriver>>>,
-    pub(super) stages: Stages,
+    pub(super) stages: Arc<Stages>,
     pub(super) replica: Arc<Replica>,
     pub(super) me: Weak<Self>,
 }
@@ -71,7 +71,8 @@ impl ServiceShared {
             // One message always fits into a share.
             let message = of_replica.limits().max_message_bytes;
             let suspended = message.saturating_add(SUSPENDED_BYTES);
-            let counted = CountedRequest::new(observe::observed(Arc::new(handler), "tcp"));
+            let counted =
+                CountedRequest::new(observe::metrics::server::observed(Arc::new(handler), "tcp"));
             let losses = Arc::clone(&counted);
             let (server, start) =
                 started(of_replica.with_loss_counter(move |lost| losses.lost(lost)));
@@ -97,7 +98,7 @@ impl ServiceShared {
                 options,
                 server,
                 listening: Mutex::default(),
-                stages: Stages::default(),
+                stages: Arc::default(),
                 replica: Arc::new(Replica::new(backplane, address)),
                 me,
             }

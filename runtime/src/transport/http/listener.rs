@@ -6,26 +6,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use http::header::CONNECTION;
-use http::{HeaderValue, Method, Request, Response};
-use http_body_util::BodyExt as _;
+use http::{Request, Response};
 use hyper::body::Incoming;
-use hyper::server::conn::http1;
-use hyper::service::{Service as _, service_fn};
-use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpSocket, TcpStream, ToSocketAddrs};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
+use super::accepted::AcceptedConnection;
 use super::connections::{ConnectionRoom, Connections};
-use super::socket::{Socket, hung_up};
-use super::{Options, PeerAddress, PeerConnection, Service};
+use super::{Options, Service};
 use crate::serve::Budget;
 use crate::transport::BoxError;
 use crate::transport::spawn::{Boxed, boxed, until};
-use crate::{headers, methods};
 use mcp_revisions_sansio::server::Owner;
 
 /// Binds a listener to an address: `("127.0.0.1", 8080)` is reached from this machine only, `("0.0.0.0", 8080)` from every
@@ -272,72 +265,15 @@ async fn serve_each<S, B>(
             continue;
         };
         let room = ConnectionRoom { all: room, share };
-        let open_connection = Arc::new(open_connections.open(owner, room));
-        // Small answers are not held back for more.
-        let _ = stream.set_nodelay(true);
-        let stream = Arc::new(stream);
-        let at_work = watch::Sender::new(());
-        let socket = Socket::new(Arc::clone(&stream), options.write_time, at_work.clone());
-        // Requests say over which connection they come, which is open as long as this is kept, and from which address.
-        let (service, open) = (TowerToHyperService::new(service.clone()), Arc::default());
-        let (working, requests) = (
-            working.as_ref().map(mpsc::Sender::downgrade),
-            at_work.clone(),
-        );
-        let (is_stopping, stays) = (Arc::clone(&is_stopping), options.clone());
-        let of_calls = Arc::clone(&open_connection);
-        let service = service_fn(move |mut request: Request<Incoming>| {
-            let call = of_calls.begin_call();
-            // A stream of changes makes room for others.
-            let call = (!is_change_stream(&request)).then_some(call);
-            // A balancer asks again over the connection that it has.
-            let is_last = is_stopping.load(Ordering::Acquire) && !stays.is_look(request.uri());
-            let extensions = request.extensions_mut();
-            extensions.insert(PeerAddress(address));
-            extensions.insert(PeerConnection::new(&open));
-            let worker = working.as_ref().and_then(mpsc::WeakSender::upgrade);
-            let (answered, at_work) = (service.call(request), requests.subscribe());
-            async move {
-                let mut response: Response<B> = answered.await?;
-                if is_last {
-                    (response.headers_mut()).insert(CONNECTION, HeaderValue::from_static("close"));
-                }
-                // It is at work as long as there is more of its body.
-                let body = move |error| {
-                    let _at_work = (&worker, &at_work, &call);
-                    error
-                };
-                Ok::<_, S::Error>(response.map(|it| it.map_err(body)))
-            }
-        });
-        let mut builder = http1::Builder::new();
-        builder
-            .timer(TokioTimer::new())
-            .header_read_timeout(options.head_time);
-        let mut stop = stopped.clone();
-        connections.spawn(async move {
-            let connection = builder.serve_connection(TokioIo::new(socket), service);
-            let mut connection = std::pin::pin!(connection);
-            // A connection that breaks is its client's business.
-            tokio::select! {
-                _ = connection.as_mut() => {}
-                () = hung_up(&stream) => {}
-                () = open_connection.evicted() => {}
-                _ = stop.changed() => {
-                    connection.as_mut().graceful_shutdown();
-                    loop {
-                        tokio::select! {
-                            biased;
-                            _ = connection.as_mut() => break,
-                            // A request whose head has not arrived is not waited for.
-                            () = at_work.closed() => break,
-                            // A call at work sends its last word when it is looked at.
-                            Ok(()) = stop.changed() => {}
-                        }
-                    }
-                }
-            }
-        });
+        let connection = AcceptedConnection {
+            stream: Arc::new(stream),
+            address,
+            place: Arc::new(open_connections.open(owner, room)),
+            options: options.clone(),
+            is_stopping: Arc::clone(&is_stopping),
+            working: working.as_ref().map(mpsc::Sender::downgrade),
+        };
+        connections.spawn(connection.serve(service.clone(), stopped.clone()));
     }
     drop(listener);
     // The request of a connection that was accepted last is on its way.
@@ -356,13 +292,6 @@ async fn serve_each<S, B>(
 /// Waits for connections to end.
 async fn finish(connections: &mut JoinSet<()>) {
     while connections.join_next().await.is_some() {}
-}
-
-/// Returns whether a request opens a stream of what changes: that of a session, or `subscriptions/listen`.
-fn is_change_stream<B>(request: &Request<B>) -> bool {
-    let method = request.headers().get(headers::METHOD);
-    let listens = method.is_some_and(|method| method == methods::SUBSCRIPTIONS_LISTEN);
-    request.method() == Method::GET || listens
 }
 
 /// Returns the next connection, once there is room for it. One that is idle makes room.

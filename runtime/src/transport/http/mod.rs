@@ -31,6 +31,7 @@
 //! Requests, suspended requests, unread responses, connections and kept events have a budget each, and each client a share
 //! of it. Only requests beyond the share of a client are refused. A client is a [`Principal`], else a [`PeerAddress`].
 
+mod accepted;
 mod admission;
 mod agreement;
 mod answers;

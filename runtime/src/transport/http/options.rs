@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_revisions_sansio::params::Learned;
-#[cfg(feature = "router")]
 use mcp_wire::Json;
 
 use super::guard::ResourceGuard;
@@ -12,7 +11,6 @@ use super::metrics::Metrics;
 use crate::backplane::Backplane;
 
 /// Maximum number of bytes of names of a router's tools and parameters that are known.
-#[cfg(feature = "router")]
 const KNOWN_BYTES: usize = 1 << 20;
 
 /// The options of a service over HTTP.
@@ -60,10 +58,6 @@ pub(super) enum ParamCheck {
     #[default]
     ByList,
     /// By tools that are the same for every caller.
-    #[cfg_attr(
-        not(feature = "router"),
-        expect(dead_code, reason = "only a router knows its tools")
-    )]
     Known(Arc<Learned>),
     /// They are not checked.
     Off,
@@ -355,23 +349,21 @@ impl Options {
         self
     }
 
-    /// Takes the tools of a `tools/list` result as those of every caller.
-    #[cfg(feature = "router")]
+    /// Takes the tools of a `tools/list` result as those of every caller, unless the parameters are not checked.
     pub(crate) fn with_known_tools(mut self, page: &Json) -> Self {
-        let mut learned = Learned::within(KNOWN_BYTES);
-        learned.learn(page);
-        self.params = ParamCheck::Known(Arc::new(learned));
+        if matches!(self.params, ParamCheck::ByList) {
+            let mut learned = Learned::within(KNOWN_BYTES);
+            learned.learn(page);
+            self.params = ParamCheck::Known(Arc::new(learned));
+        }
         self
     }
 
-    /// Allows the hosts and origins of others as well, and takes the tools that they know.
-    pub(crate) fn allowing(mut self, others: &Self) -> Self {
-        if matches!(self.params, ParamCheck::ByList) {
-            self.params = others.params.clone();
-        }
-        self.origins.extend_from_slice(&others.origins);
-        if let (Some(hosts), Some(others)) = (&mut self.hosts, &others.hosts) {
-            hosts.extend_from_slice(others);
+    /// Allows these hosts and origins as well.
+    pub(crate) fn allowing(mut self, hosts: Vec<String>, origins: Vec<String>) -> Self {
+        self.origins.extend(origins);
+        if let Some(own) = &mut self.hosts {
+            own.extend(hosts);
         }
         self
     }

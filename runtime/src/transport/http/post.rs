@@ -94,7 +94,7 @@ impl ServiceShared {
             let driver = Arc::clone(&driver);
             HangUp::new(move || driver.hung_up(exchange))
         });
-        let last_word = LastWord::new(Arc::clone(self), driver);
+        let last_word = LastWord::new(Arc::clone(&self.stages), driver);
         let mut response = worked_on((queue, last_word), guard, id, prime, &self.options).await;
         if let Some(Ok(id)) = session.map(|id| HeaderValue::from_str(&id)) {
             response.headers_mut().insert(headers::SESSION_ID, id);

@@ -13,7 +13,7 @@ use super::ParamCheck;
 use super::agreement::agree;
 use super::body::HangUp;
 use super::inner::ServiceShared;
-use super::tools::Identity;
+use super::tools::{Identity, OwnList};
 use crate::errors::{self, Refusal};
 use crate::methods;
 use crate::serve::{ExchangeFacts, QueueItem, TextOutcome, outbox};
@@ -27,10 +27,6 @@ const PAGES: usize = 100;
 const WAIT: Duration = Duration::from_secs(10);
 /// Maximum number of bytes of names remembered for one caller.
 const BYTES: usize = 64 << 10;
-
-/// Marks a `tools/list` of the server's own, which no client has sent.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct OwnList;
 
 /// Refuses headers that give a parameter two values: a proxy on the way may have read either.
 fn params_say_one_thing(headers: &HeaderMap) -> Result<(), Box<Refusal>> {

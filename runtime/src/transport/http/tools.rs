@@ -20,6 +20,10 @@ const AGAIN: Duration = Duration::from_secs(1);
 /// Maximum number of remembered callers for whom tools were listed.
 const CALLERS: usize = 1_000;
 
+/// Marks a `tools/list` of the server's own, which no client has sent.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OwnList;
+
 /// The parameters that headers repeat, for each client that can be distinguished.
 #[derive(Debug, Default)]
 pub(super) struct CallerTools(Mutex<HashMap<Identity, Known>>);

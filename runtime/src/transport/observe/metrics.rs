@@ -1,7 +1,7 @@
 //! Metrics by the facade `metrics`, under the names of OpenTelemetry where it has any. Feature `metrics`.
 
-#[cfg(any(feature = "server-http", feature = "server-stdio"))]
-mod server;
+#[cfg(feature = "server")]
+pub(crate) mod server;
 
 use std::time::Instant;
 
@@ -10,9 +10,6 @@ use mcp_revisions_core::Revision;
 use mcp_wire::{ErrorObject, Json};
 
 use mcp_revisions_sansio::Answer;
-
-#[cfg(any(feature = "server-http", feature = "server-stdio"))]
-pub(crate) use server::{lost, observed};
 
 /// The label value of a method that no revision has.
 const OTHER: &str = "_OTHER";

@@ -9,14 +9,12 @@ mod events;
 #[path = "without_events.rs"]
 mod events;
 #[cfg(feature = "metrics")]
-mod metrics;
+pub(crate) mod metrics;
 #[cfg(not(feature = "metrics"))]
 #[path = "without_metrics.rs"]
-mod metrics;
+pub(crate) mod metrics;
 
 pub use metrics::ClientOperation;
-#[cfg(any(feature = "server-http", feature = "server-stdio"))]
-pub(crate) use metrics::{lost, observed};
 
 /// Reports that a request was refused before a handler saw it.
 pub(crate) fn refused(status: u16, why: &str) {

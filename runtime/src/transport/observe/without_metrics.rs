@@ -1,7 +1,7 @@
 //! The stand-in for metrics, without feature `metrics`.
 
 use mcp_revisions_core::Revision;
-use mcp_revisions_sansio::{Answer, Lost};
+use mcp_revisions_sansio::Answer;
 
 /// A request to a server, of which nothing is recorded.
 pub struct ClientOperation;
@@ -17,12 +17,6 @@ impl ClientOperation {
     pub fn end(self, _: &Answer, _: Option<Revision>) {}
 }
 
-pub(crate) fn observed<H>(handler: H, _: &'static str) -> H {
-    handler
-}
-
-pub(crate) fn lost(_: &Lost<'_>) {}
-
 pub(super) fn refused(_: u16) {}
 
 pub(super) fn session_taken_over() {}
@@ -30,3 +24,14 @@ pub(super) fn session_taken_over() {}
 pub(super) fn backplane(_: bool) {}
 
 pub(super) fn set_levels(_: &[(&'static str, usize)]) {}
+
+/// The metrics of a server: none.
+pub(crate) mod server {
+    use mcp_revisions_sansio::Lost;
+
+    pub(crate) fn observed<H>(handler: H, _: &'static str) -> H {
+        handler
+    }
+
+    pub(crate) fn lost(_: &Lost<'_>) {}
+}

@@ -41,7 +41,6 @@ impl Budget {
     }
 
     /// Changes it to one of which each owner may take a quarter. What is taken stays, be it more.
-    #[cfg(feature = "redis")]
     pub(crate) fn resize(&self, total: usize) {
         self.total.store(total, Ordering::Relaxed);
         self.share.store(total / PARTS, Ordering::Relaxed);

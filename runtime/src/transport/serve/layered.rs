@@ -10,6 +10,32 @@ use crate::transport::spawn::Boxed;
 /// The rule of a notification that a layer has not forwarded, or holds.
 const NOT_FORWARDED: Fate = Fate::Dropped("layer");
 
+/// The client of a message in layers; messages that it sends pass none.
+struct MessageClient {
+    peer: Option<Peer>,
+    session: Session,
+}
+
+impl LayerMessage {
+    /// Sets the client of the call, and its session.
+    pub(crate) fn of_client(self, peer: Option<Peer>, session: Session) -> Self {
+        self.with_client(MessageClient { peer, session })
+    }
+
+    /// Returns the client of the call that the message is, or belongs to, with its HTTP headers and extensions; `None` for
+    /// messages of no call, and at a client. Messages that it sends pass no layer.
+    #[must_use]
+    pub fn peer(&self) -> Option<&Peer> {
+        self.client::<MessageClient>()?.peer.as_ref()
+    }
+
+    /// Returns the session of the client, with its owner; `None` at a client. Messages that it sends pass no layer.
+    #[must_use]
+    pub fn session(&self) -> Option<&Session> {
+        Some(&self.client::<MessageClient>()?.session)
+    }
+}
+
 /// Returns a message to a client that is in no layer yet.
 fn outgoing(is_request: bool, method: &str, params: Option<&Json>) -> LayerMessage {
     LayerMessage::new(
@@ -49,7 +75,6 @@ impl Peer {
             .await
     }
 
-    #[cfg(feature = "tracing")]
     pub(super) fn try_notify_through_layers(
         &self,
         method: &str,

@@ -9,8 +9,12 @@ mod connection;
 mod driver;
 pub(crate) mod event;
 mod layered;
+pub(crate) mod layered_handler;
 mod outbox;
 #[cfg(feature = "server-http")]
+mod over_http;
+#[cfg(not(feature = "server-http"))]
+#[path = "without_http.rs"]
 mod over_http;
 mod replicas;
 #[cfg(feature = "ext-tasks")]
@@ -18,8 +22,6 @@ mod tasks;
 #[cfg(not(feature = "ext-tasks"))]
 #[path = "without_tasks.rs"]
 mod tasks;
-#[cfg(not(feature = "server-http"))]
-mod without_scopes;
 
 use std::future::Future;
 use std::hash::{Hash, Hasher};
@@ -29,7 +31,6 @@ use std::time::{Instant, SystemTime};
 use mcp_revisions_core::{Loss, Revision};
 use mcp_wire::{ErrorObject, Json, RequestId};
 
-#[cfg(feature = "router")]
 use crate::Limits;
 use mcp_revisions_sansio::server::{LogLevel, Owner, Server};
 use mcp_revisions_sansio::{
@@ -45,6 +46,7 @@ pub(crate) use budget::{Budget, Full, Permit, Reservation, SUSPENDED_BYTES, Shar
 pub use connection::PeerConnection;
 pub(crate) use driver::{ByTicket, ServerDriver, StoredSession, TextOutcome};
 pub(crate) use outbox::{Outbox, OutboxItem, OutboxQueue, QueueItem, outbox};
+use over_http::RequestParts;
 pub(crate) use replicas::{Replicas, is_unguessable};
 pub(crate) use tasks::with_tasks;
 use tasks::{Running, Taskable};
@@ -176,8 +178,8 @@ impl<H: Handler> AnyHandler for H {
 /// The transport's facts about the sender of an exchange.
 #[derive(Clone, Default)]
 pub(crate) struct ExchangeFacts {
-    #[cfg(feature = "server-http")]
-    pub(crate) parts: Option<Arc<::http::request::Parts>>,
+    /// The head of the request, over HTTP.
+    pub(crate) parts: Option<Arc<RequestParts>>,
     /// Part of the shared room that the text takes up, until all work on it is done.
     pub(crate) room: Option<Arc<Reservation>>,
 }
@@ -243,7 +245,6 @@ impl Peer {
     }
 
     /// As [`notify`](Self::notify), without waiting for room: `None` if a slow reader leaves none, and nothing is sent.
-    #[cfg(feature = "tracing")]
     pub(crate) fn try_notify(&self, method: &str, params: Option<&Json>) -> Option<Fate> {
         if !self.layers.is_empty() {
             return self.try_notify_through_layers(method, params);
@@ -397,7 +398,6 @@ impl Session {
     }
 
     /// Returns the limits of its server; `None` after its end.
-    #[cfg(feature = "router")]
     pub(crate) fn limits(&self) -> Option<Limits> {
         Some(self.driver.upgrade()?.limits())
     }

@@ -93,7 +93,6 @@ impl Outbox {
     }
 
     /// Returns whether there is room at the moment.
-    #[cfg(feature = "tracing")]
     pub(crate) fn has_room(&self) -> bool {
         self.texts.has_room()
     }

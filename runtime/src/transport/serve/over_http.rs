@@ -1,8 +1,14 @@
 //! The client of a call over HTTP: its headers, its session, and what layers have found out of it.
 
 use super::Peer;
+pub(crate) use ::http::request::Parts as RequestParts;
 
 impl Peer {
+    /// Returns the value of a header of the request, if it is visible ASCII.
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers()?.get(name)?.to_str().ok()
+    }
+
     /// Returns the HTTP headers of the request, or `None` over stdio.
     #[must_use]
     pub fn headers(&self) -> Option<&::http::HeaderMap> {
@@ -18,7 +24,6 @@ impl Peer {
     /// Returns the id of the session, over HTTP and in handshake revisions.
     #[must_use]
     pub fn session_id(&self) -> Option<&str> {
-        let id = self.headers()?.get(crate::headers::SESSION_ID)?;
-        id.to_str().ok()
+        self.header(crate::headers::SESSION_ID)
     }
 }

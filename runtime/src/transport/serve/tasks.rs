@@ -429,10 +429,7 @@ fn owner_of(peer: &Peer, revision: Revision) -> Option<String> {
     if revision.lifecycle() != Lifecycle::Handshake || !peer.driver.has_session() {
         return None;
     }
-    #[cfg(feature = "server-http")]
-    let id = peer.session_id().unwrap_or_default();
-    #[cfg(not(feature = "server-http"))]
-    let id = "";
+    let id = peer.header(crate::headers::SESSION_ID).unwrap_or_default();
     Some(format!("{SESSION}{id}"))
 }
 

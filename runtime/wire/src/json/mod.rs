@@ -12,12 +12,13 @@ use serde::de::DeserializeOwned;
 use serde::ser::Error as _;
 use serde_json::Value;
 
-use crate::error::{Error, cut};
+use crate::error::Error;
 use crate::fault::Fault;
 use crate::kind::Kind;
 use crate::map::Map;
 use crate::number::Number;
 use crate::reader::{Decode, Reader};
+use crate::shown::cut;
 use crate::writer::{Encode, Writer};
 
 pub use container::{Elements, Entries, JsonArray, JsonObject};

@@ -3,76 +3,22 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use super::{Mend, MendKind};
+use super::notes::{Edit, MendKind};
 use crate::fault::Fault;
 use crate::json::Json;
 use crate::pointer::{self, PointerWalk};
 
-/// An edit of a text.
-#[derive(Debug, Clone)]
-pub(super) struct Edit {
-    /// The range that it takes the place of.
-    pub(super) start: usize,
-    pub(super) end: usize,
-    /// What stands there now.
-    pub(super) text: String,
-    /// Where the value begins that it is about; for a member that is added, its object.
-    pub(super) value: usize,
-    /// The name of a member that is added.
-    pub(super) added: Option<String>,
-    pub(super) kind: MendKind,
-    /// Whether it leaves out an entry of a list or a map.
-    pub(super) is_entry: bool,
-    /// The fault that it mends.
-    pub(super) fault: Fault,
-}
-
-impl Edit {
-    pub(super) fn replacing(start: usize, end: usize, text: String, fault: Fault) -> Self {
-        Self {
-            start,
-            end,
-            text,
-            value: start,
-            added: None,
-            kind: MendKind::Replaced,
-            is_entry: false,
-            fault,
-        }
-    }
-
-    pub(super) fn removing(start: usize, value: usize, end: usize, fault: Fault) -> Self {
-        Self {
-            value,
-            kind: MendKind::Removed,
-            ..Self::replacing(start, end, String::new(), fault)
-        }
-    }
-
-    /// Adds a member to the object at `object`.
-    pub(super) fn adding(object: usize, member: &str, value: &str, fault: Fault) -> Self {
-        let text = format!("{}:{value},", Json::of(member).text());
-        Self {
-            value: object,
-            added: Some(member.to_owned()),
-            kind: MendKind::Added,
-            ..Self::replacing(object + 1, object + 1, text, fault)
-        }
-    }
-
-    /// Returns whether another edit is within the range of this one.
-    pub(super) fn covers(&self, other: &Self) -> bool {
-        if other.start == other.end {
-            self.start < other.start && other.start < self.end
-        } else {
-            self.start <= other.start && other.end <= self.end
-        }
-    }
-
-    /// Returns the value that it is about, in the text that it edits.
-    pub(super) fn old<'t>(&self, text: &'t str) -> &'t str {
-        text.get(self.value..self.end).unwrap_or_default()
-    }
+/// A part that was mended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mend {
+    /// The JSON pointer of the part in the text as it was given.
+    pub pointer: String,
+    /// What was done there.
+    pub kind: MendKind,
+    /// The value that stood there; `None` if none did.
+    pub value: Option<Json>,
+    /// The list entry that it is or belongs to, as ``tool `add` ``; `None` if none of them has a name.
+    pub part: Option<String>,
 }
 
 /// The edits of one text.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use super::edits::Edit;
+use super::notes::Edit;
 use crate::reader::Reader;
 use crate::text;
 

@@ -2,6 +2,7 @@
 
 mod options;
 mod record;
+pub(crate) mod served;
 mod store;
 
 use std::sync::Arc;
@@ -28,50 +29,12 @@ use mcp_wire::meta;
 pub use options::{TaskOptions, TaskSupport};
 pub use record::{Task, TaskAnswer, TaskCount, TaskQuestion};
 pub use record::{millis, now_ms};
+pub use served::{StartingTask, TaskWanted};
 pub use store::bounds as store_bounds;
 pub use store::{MemoryTasks, Stored, TaskStore, TaskStoreError};
 
 /// The member of what a stream is for that asks for notifications of tasks, by the extension.
 pub(crate) const TASK_IDS: &str = "taskIds";
-
-/// The tasks that a server runs.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct ServedTasks {
-    /// `None` if it runs none.
-    pub(crate) options: Option<TaskOptions>,
-    /// Set if the application has tasks of its own, for clients of its revision.
-    pub(crate) has_own: bool,
-}
-
-/// The task that the client of a call takes in the place of its result.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct TaskWanted {
-    /// In which of its forms.
-    pub form: Form,
-    /// Time to keep it, in milliseconds, if its client names one.
-    pub ttl: Option<u64>,
-}
-
-/// A call that may become a task, and who made it.
-pub struct StartingTask {
-    /// The task that its client takes.
-    pub wanted: TaskWanted,
-    /// The revision that the client speaks.
-    pub peer: Revision,
-    /// The client that made the call.
-    pub caller: Arc<Caller>,
-    /// The method of the call.
-    pub method: &'static str,
-    /// Keeps the connection in use for as long as it is there.
-    pub in_use: Arc<()>,
-}
-
-impl StartingTask {
-    /// Returns whether the client asked for a task, and takes nothing else.
-    pub fn asks(&self) -> bool {
-        self.wanted.form == Form::Core
-    }
-}
 
 impl Server {
     /// Returns how calls become tasks; `None` if none does.

@@ -143,24 +143,19 @@ pub(super) fn needed_sign_in(status: StatusCode, headers: &HeaderMap) -> Option<
         "the server answered with HTTP status {}: pass credentials in a header",
         status.as_u16()
     );
-    Some(NeededSignIn {
-        scope: scope(challenges(headers)),
+    let needed = NeededSignIn {
         lacks_scope,
         ..NeededSignIn::new(why)
-    })
-}
-
-/// Returns the scopes that a challenge names.
-#[cfg(feature = "client-auth")]
-fn scope<'a>(challenges: impl Iterator<Item = &'a str>) -> Option<String> {
-    use mcp_revisions_auth::Challenge;
-    let all = Challenge::read(challenges);
-    let scope = Challenge::choose(&all).and_then(|it| it.get("scope"));
-    scope.map(str::to_owned)
-}
-
-/// Returns no scopes: only the feature `client-auth` reads challenges.
-#[cfg(not(feature = "client-auth"))]
-fn scope<'a>(_: impl Iterator<Item = &'a str>) -> Option<String> {
-    None
+    };
+    #[cfg(feature = "client-auth")]
+    let needed = {
+        let all = mcp_revisions_auth::Challenge::read(challenges(headers));
+        let chosen = mcp_revisions_auth::Challenge::choose(&all);
+        let scope = chosen.and_then(|it| it.get("scope"));
+        NeededSignIn {
+            scope: scope.map(str::to_owned),
+            ..needed
+        }
+    };
+    Some(needed)
 }

@@ -8,20 +8,28 @@ mod events;
 mod exchange;
 mod gate;
 mod header;
+#[cfg(feature = "client-tls")]
+mod https;
 mod only_stream;
 mod options;
 mod request;
+mod resolve;
 mod session;
 #[cfg(feature = "client-auth")]
 pub(in crate::transport::client) mod sign_in;
+#[cfg(feature = "client-tls")]
+mod tls;
+#[cfg(not(feature = "client-tls"))]
+#[path = "without_tls.rs"]
+mod tls;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use tokio::task::AbortHandle;
 
-use super::RunningTransport;
 use super::incoming::{HEARD_BYTES, Incoming};
+use super::{RunningTransport, Transport};
 use crate::transport::queue::{QueueReceiver, QueueSender, queue};
 use crate::transport::spawn::{Boxed, boxed, spawn};
 use mcp_revisions_sansio::client::{Exchange, Post};
@@ -47,8 +55,16 @@ pub(crate) struct HttpServer {
     gate: Gate,
 }
 
+impl Transport {
+    /// Creates a transport to a server over HTTP.
+    #[must_use]
+    pub fn http(http: Http, limit: usize) -> Self {
+        Self::of(HttpServer::new(http, limit))
+    }
+}
+
 impl HttpServer {
-    pub(super) fn new(http: Http, limit: usize) -> Self {
+    fn new(http: Http, limit: usize) -> Self {
         let (tell, heard) = queue(HEARD_BYTES);
         Self {
             requests: Arc::new(HttpRequests::new(http, limit)),

@@ -9,6 +9,7 @@ use http_body_util::Full;
 
 use super::authorize::{AuthFuture, AuthProvider};
 use super::body::{HttpResponseBody, boxed};
+use super::tls::Trust;
 use crate::service::Error;
 
 /// A server in this process.
@@ -34,11 +35,7 @@ pub struct Http {
     pub(super) answer_time: Duration,
     /// The server, if it is a service in this process.
     pub(super) service: Option<Arc<InProcess>>,
-    #[cfg(feature = "client-tls")]
-    pub(super) tls: Option<rustls::ClientConfig>,
-    /// Certificates that are trusted besides those of web browsers.
-    #[cfg(feature = "client-tls")]
-    pub(super) certificates: Vec<rustls::pki_types::CertificateDer<'static>>,
+    pub(super) trust: Trust,
 }
 
 impl Http {
@@ -57,23 +54,21 @@ impl Http {
             .map_err(|_| wrong("expected http:// or https://"))?;
         match parsed.scheme_str() {
             Some("http") => {}
-            Some("https") if cfg!(feature = "client-tls") => {}
+            Some("https") if Trust::HAS_TLS => {}
             Some("https") => return Err(wrong("https needs the feature `client-tls`")),
             _ => return Err(wrong("expected http:// or https://")),
         }
         if parsed.host().is_none() {
             return Err(wrong("it has no host"));
         }
-        let http = Self::at(parsed);
-        #[cfg(feature = "client-tls")]
-        if http.url.scheme_str() == Some("https")
-            && let Some(path) = std::env::var_os("SSL_CERT_FILE").filter(|path| !path.is_empty())
-        {
-            return http
-                .with_ca_file(std::path::Path::new(&path))
-                .map_err(|error| Error::Transport(format!("SSL_CERT_FILE: {error}")));
-        }
-        Ok(http)
+        let trust = match parsed.scheme_str() {
+            Some("https") => Trust::from_env()?,
+            _ => Trust::default(),
+        };
+        Ok(Self {
+            trust,
+            ..Self::at(parsed)
+        })
     }
 
     /// Returns a server that is an HTTP service in this process, such as one that another SDK made: it is called with
@@ -118,10 +113,7 @@ impl Http {
             pause: Duration::from_millis(500),
             answer_time: ANSWER_TIME,
             service: None,
-            #[cfg(feature = "client-tls")]
-            tls: None,
-            #[cfg(feature = "client-tls")]
-            certificates: Vec::new(),
+            trust: Trust::default(),
         }
     }
 
@@ -154,29 +146,6 @@ impl Http {
         self
     }
 
-    /// Trusts the certificates of a file in PEM, besides the root certificates of web browsers. It does nothing where
-    /// [`with_tls`](Self::with_tls) is used.
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be read, or has no certificate.
-    #[cfg(feature = "client-tls")]
-    pub fn with_ca_file(mut self, path: &std::path::Path) -> Result<Self, Error> {
-        let read = std::fs::read(path).map_err(|error| error.to_string());
-        let found = read
-            .and_then(|pem| certificates(&pem))
-            .map_err(|why| Error::Transport(format!("{}: {why}", path.display())))?;
-        self.certificates.extend(found);
-        Ok(self)
-    }
-
-    /// Sets the TLS configuration for `https`, such as other root certificates; by default those of web browsers.
-    #[cfg(feature = "client-tls")]
-    #[must_use]
-    pub fn with_tls(mut self, config: rustls::ClientConfig) -> Self {
-        self.tls = Some(config);
-        self
-    }
-
     /// Sets how often a request is attempted that does not reach the server, or gets status 429 or 503; 4 times by default.
     #[must_use]
     pub fn with_max_attempts(mut self, tries: u32) -> Self {
@@ -205,20 +174,5 @@ impl std::fmt::Debug for Http {
         f.debug_struct("Http")
             .field("url", &self.url)
             .finish_non_exhaustive()
-    }
-}
-
-/// Reads certificates in PEM.
-///
-/// # Errors
-/// Returns why there are none.
-#[cfg(feature = "client-tls")]
-fn certificates(pem: &[u8]) -> Result<Vec<rustls::pki_types::CertificateDer<'static>>, String> {
-    use rustls::pki_types::pem::PemObject as _;
-    let all: Result<Vec<_>, _> = rustls::pki_types::CertificateDer::pem_slice_iter(pem).collect();
-    match all {
-        Ok(all) if !all.is_empty() => Ok(all),
-        Ok(_) => Err("it has no certificate: expected PEM (`BEGIN CERTIFICATE`)".to_owned()),
-        Err(error) => Err(format!("it is not valid PEM: {error}")),
     }
 }

@@ -7,7 +7,6 @@ use tokio::sync::oneshot;
 
 use super::ServerDriver;
 use super::streams::Manner;
-#[cfg(feature = "router")]
 use crate::Limits;
 use crate::transport::serve::ExchangeFacts;
 use crate::transport::serve::connection::PeerConnection;
@@ -105,7 +104,6 @@ impl ServerDriver {
         Arc::clone(self.state().connection.role())
     }
 
-    #[cfg(feature = "router")]
     pub(in crate::transport) fn limits(&self) -> Limits {
         *self.state().connection.role().limits()
     }

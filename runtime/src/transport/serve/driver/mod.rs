@@ -1,7 +1,6 @@
 //! Drives one connection of a server: its state is behind a lock that is never held while anybody waits.
 
 mod handlers;
-#[cfg(feature = "server-http")]
 mod http;
 mod streams;
 #[cfg(feature = "ext-tasks")]
@@ -349,7 +348,6 @@ impl ServerDriver {
     }
 
     /// Ends everything that waits for an answer of the peer, which sends nothing any more.
-    #[cfg(feature = "server-stdio")]
     pub(crate) fn input_ended(&self) {
         Arc::clone(&self.handler).session_ended(&self.session());
         let mut state = self.state();

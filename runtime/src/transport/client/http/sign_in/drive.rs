@@ -16,9 +16,10 @@ use mcp_revisions_auth::{
     StoredSignIn, is_allowed_address, is_loopback_url,
 };
 
-use super::super::connect::{AddressRule, Connector, connector};
+use super::super::connect::{Connector, connector};
 use super::super::options::Http;
 use super::super::request::place;
+use super::super::resolve::AddressRule;
 use super::callback::{Callback, Redirected};
 use super::store::TokenStore;
 

@@ -7,7 +7,7 @@ mod callback;
 mod drive;
 mod file;
 #[cfg(feature = "server-http")]
-mod introspect;
+pub(in crate::transport::client) mod introspect;
 mod store;
 
 use std::sync::{Arc, Mutex};
@@ -30,8 +30,6 @@ use crate::transport::spawn::spawn;
 pub use builder::OAuthBuilder;
 use drive::{Browser, FlowDriver, now};
 pub use file::{FileStore, KeptFile};
-#[cfg(feature = "server-http")]
-pub use introspect::Introspection;
 pub use store::{MemoryStore, StoreGuard, TokenStore};
 
 /// Maximum time that a call waits for a sign-in.

@@ -1,11 +1,20 @@
 //! A server made of typed handlers, which implement the `ServerHandlers` of a revision.
 
+mod context;
+#[cfg(feature = "schemars")]
+mod form;
 #[cfg(feature = "server-http")]
 mod http;
-#[cfg(feature = "router")]
 mod router;
+mod stateless;
+mod states;
 #[cfg(feature = "server-stdio")]
 mod stdio;
+#[cfg(feature = "tracing")]
+pub mod trace;
+#[cfg(not(feature = "tracing"))]
+#[path = "without_trace.rs"]
+mod trace;
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -14,10 +23,10 @@ use mcp_revisions_core::{Spoken, UnknownFields};
 use mcp_wire::service::{Context, ServerSide, Serves};
 use mcp_wire::{Direction, Encode, ErrorObject, Json, Map};
 
+use super::Error;
 use super::capabilities::{of_server, promised};
 use super::custom::Custom;
 use super::params::params_meant;
-use super::{Error, RequestContext};
 use crate::layer::{LayerMessage, Layers};
 use crate::serve::{Budget, Handler, Peer, Permit, Session, Share};
 use crate::transport::panics::guarded;
@@ -28,6 +37,11 @@ use mcp_revisions_sansio::server::{
     CustomNotification, CustomRequest, Ignored, IncomingRequest, Lost, Notification, PeerMistake,
     Profile, ProfileError,
 };
+
+pub use context::RequestContext;
+#[cfg(feature = "ext-tasks")]
+pub use mcp_revisions_sansio::server::{TaskOptions, TaskSupport};
+pub(in crate::service) use states::States;
 
 /// Builder of a server: its implementation info, capabilities and revisions.
 ///
@@ -51,7 +65,6 @@ use mcp_revisions_sansio::server::{
 ///     }
 /// }
 ///
-/// # #[cfg(feature = "server-stdio")]
 /// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
 /// let server = Server::<Latest>::new(&mcp_revisions::program!());
 /// server.build(Greeter)?.stdio().await?;
@@ -133,8 +146,7 @@ impl<App: Spoken> Server<App> {
                 room: room(&Limits::default()),
                 custom: Custom::default(),
             },
-            #[cfg(feature = "server-http")]
-            http: crate::http::Options::default(),
+            http: HttpFacts::default(),
         })
     }
 }
@@ -166,7 +178,6 @@ pub enum ServeError {
         methods: String,
     },
     /// Registrations that cannot be served; the text has each of them, and what to do.
-    #[cfg(feature = "router")]
     #[error("{0}")]
     Router(String),
 }
@@ -202,8 +213,16 @@ pub struct McpServer<App> {
     server: server::Server,
     handlers: TypedHandlers<App>,
     layers: Layers,
-    #[cfg(feature = "server-http")]
-    http: crate::http::Options,
+    http: HttpFacts,
+}
+
+/// The names and the tools of a server, for its service over HTTP.
+#[derive(Default)]
+struct HttpFacts {
+    hosts: Vec<String>,
+    origins: Vec<String>,
+    /// A `tools/list` result that is that of every caller.
+    tools: Option<Json>,
 }
 
 impl<App: Spoken> McpServer<App> {
@@ -273,7 +292,7 @@ impl<App: Spoken> McpServer<App> {
     /// registered with [`as_task`](super::Router::as_task), and need no options.
     #[cfg(feature = "ext-tasks")]
     #[must_use]
-    pub fn with_tasks(mut self, tasks: server::TaskOptions) -> Self {
+    pub fn with_tasks(mut self, tasks: TaskOptions) -> Self {
         self.server = self.server.with_tasks(tasks);
         self
     }
@@ -425,8 +444,7 @@ impl<App> TypedHandlers<App> {
 
 impl<App: Spoken> Handler for TypedHandlers<App> {
     async fn call(&self, call: IncomingRequest, peer: Peer) -> Result<Json, ErrorObject> {
-        #[cfg(feature = "tracing")]
-        let span = super::trace::span(&call, &peer);
+        let span = trace::span(&call, &peer);
         let (method, revision, id) = (call.method, call.peer, call.id.clone());
         // The handler may let go of its own before it is done.
         let mut held = RequestContext::call(call, peer);
@@ -445,16 +463,13 @@ impl<App: Spoken> Handler for TypedHandlers<App> {
             let answer = self.handlers.request(method, held.params(), held.clone());
             answer.await
         };
-        #[cfg(feature = "tracing")]
-        let answer = tracing::Instrument::instrument(answer, span.clone());
-        let result = answer.await;
+        let result = trace::within(&span, answer).await;
         match held.question() {
             Some(question) => Ok(question),
             None => {
                 let answer = result.map_err(|error: Error| error.into_answer(method, revision));
-                #[cfg(feature = "tracing")]
                 if let Err(error) = &answer {
-                    super::trace::record_error(&span, error);
+                    trace::record_error(&span, error);
                 }
                 answer
             }

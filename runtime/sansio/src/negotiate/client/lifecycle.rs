@@ -9,7 +9,7 @@ use mcp_wire::{ErrorObject, Json, MessageKind, Peeked};
 
 use crate::ask::outcome;
 use crate::errors::{HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_PROTOCOL_VERSION};
-use crate::negotiate::statuses::is_evidence;
+use crate::negotiate::client::statuses::is_evidence;
 use mcp_revisions_core::RevisionSet;
 
 /// The response after the probe was sent, or its absence.

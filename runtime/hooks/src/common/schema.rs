@@ -55,13 +55,3 @@ pub(crate) fn below(schema: &Map<String, Value>) -> impl Iterator<Item = String>
         }
     })
 }
-
-/// Returns whether a schema, or one in it, is as asked for.
-#[cfg(feature = "v2025-06-18")]
-pub(crate) fn any(schema: &Value, found: &impl Fn(&Map<String, Value>) -> bool) -> bool {
-    let Value::Object(members) = schema else {
-        return false;
-    };
-    found(members)
-        || below(members).any(|step| schema.pointer(&step).is_some_and(|one| any(one, found)))
-}

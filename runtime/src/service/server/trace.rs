@@ -24,7 +24,7 @@ use std::sync::OnceLock;
 use mcp_wire::{ErrorObject, Json, Map, Number};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Span};
-use tracing::{Event, Level, Subscriber};
+use tracing::{Event, Instrument as _, Level, Subscriber};
 use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::LookupSpan;
@@ -64,13 +64,7 @@ impl TraceContext {
         } else {
             None
         };
-        #[cfg(feature = "server-http")]
-        let header = |name: &str| peer.headers()?.get(name)?.to_str().ok().map(str::to_owned);
-        #[cfg(not(feature = "server-http"))]
-        let header = |_: &str| {
-            let _ = peer;
-            None::<String>
-        };
+        let header = |name: &str| peer.header(name).map(str::to_owned);
         let of_meta = |name: &str| meta.as_ref()?.read_member::<String>(name);
         let is_in_meta = of_meta("traceparent").is_some();
         let read = |name: &str| {
@@ -110,13 +104,25 @@ pub fn on_span(hook: impl Fn(&Span, &TraceContext) + Send + Sync + 'static) -> b
     ON_SPAN.set(Box::new(hook)).is_ok()
 }
 
+/// Returns the future of a handler, which runs in the span of its call.
+pub(super) fn within<F: Future>(span: &Span, handler: F) -> impl Future<Output = F::Output> {
+    handler.instrument(span.clone())
+}
+
+/// Records in the span of a call which error it came to.
+pub(super) fn record_error(span: &Span, error: &ErrorObject) {
+    span.record(
+        "error.type",
+        error.code.as_i64().map(|code| code.to_string()),
+    );
+}
+
 /// Returns the span of a call.
 pub(super) fn span(call: &IncomingRequest, peer: &Peer) -> Span {
     OPENING.with_borrow_mut(|opening| *opening = Some(peer.clone()));
-    #[cfg(feature = "server-http")]
-    let session = peer.session_id().and_then(|id| id.get(..8));
-    #[cfg(not(feature = "server-http"))]
-    let session: Option<&str> = None;
+    let session = peer
+        .header(crate::headers::SESSION_ID)
+        .and_then(|id| id.get(..8));
     let named = |method: &str| {
         if call.method == method {
             call.params.read_member::<String>("name")
@@ -153,14 +159,6 @@ pub(super) fn span(call: &IncomingRequest, peer: &Peer) -> Span {
         }
     }
     span
-}
-
-/// Records in the span of a call which error it came to.
-pub(super) fn record_error(span: &Span, error: &ErrorObject) {
-    span.record(
-        "error.type",
-        error.code.as_i64().map(|code| code.to_string()),
-    );
 }
 
 /// A layer that sends the events of a call to its client.

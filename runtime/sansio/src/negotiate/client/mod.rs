@@ -1,13 +1,15 @@
 //! From the first request to a settled revision: the probe, the handshake, and what follows when the server refuses one.
 
+mod facts;
+pub mod lifecycle;
+pub(crate) mod stage;
+pub(crate) mod statuses;
+
 use std::time::Duration;
 
 use mcp_revisions_core::{Lifecycle, Revision, RevisionSet, methods};
 use mcp_wire::{ErrorObject, Json};
 
-use super::lifecycle::{Evidence, ProbeOutcome, choose, judge, order, supported};
-use super::stage::{NegotiationStage, Settled, Starting};
-use super::statuses::is_evidence;
 use crate::ask::outcome;
 use crate::client::requests::{RequestPurpose, Waiting};
 use crate::client::{Channel, Client};
@@ -15,6 +17,9 @@ use crate::json::object;
 use crate::quote::quotable;
 use crate::translate::no_params;
 use crate::{Answer, Connection, Event, Failure, Output, ServerFacts};
+use lifecycle::{Evidence, ProbeOutcome, choose, judge, order, supported};
+use stage::{NegotiationStage, Settled, Starting};
+use statuses::is_evidence;
 
 /// Factor of the time that a server may be silent about `initialize`, against the probe, before it gets the other message.
 /// Some handshake servers end on a request between `initialize` and `notifications/initialized`; nearly all servers that

@@ -1,10 +1,18 @@
-//! Scopes without HTTP: there are no access tokens, and every scope is there.
+//! The stand-in for calls over HTTP, without feature `server-http`: no call has a head, and every scope is there.
 
 use mcp_wire::ErrorObject;
 
 use super::Peer;
 
+/// The head of a request: no request has one.
+pub(crate) enum RequestParts {}
+
 impl Peer {
+    /// Returns `None`: no request has headers.
+    pub(crate) fn header(&self, _: &str) -> Option<&str> {
+        None
+    }
+
     /// Returns that the scopes are there.
     ///
     /// # Errors

@@ -5,9 +5,6 @@
 
 use mcp_wire::{Extra, Json, JsonObject};
 
-/// The key.
-pub const WRAPPED: &str = "mcp-revisions/wrapped";
-
 /// The member that holds what was wrapped.
 pub(crate) const RESULT: &str = "result";
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use mcp_wire::envelope::write;
 use mcp_wire::{JsonArray, JsonObject, MessageKind, Reader, RequestId, peek};
 
-use super::quote::quotable;
+use crate::quote::quotable;
 
 /// Maximum number of places of a text at which a message is looked for.
 const PLACES: usize = 16;
@@ -14,28 +14,28 @@ const PLACES: usize = 16;
 const MEMBERS: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
 
 /// A message as it was meant.
-pub(super) struct MendedText {
+pub(crate) struct MendedText {
     /// The message, without the mistake.
-    pub(super) text: String,
+    pub(crate) text: String,
     /// The mistakes; empty if the message has none.
-    pub(super) why: String,
+    pub(crate) why: String,
     /// Set if the message names the request that it answers, or is none that answers.
-    pub(super) names_request: bool,
+    pub(crate) names_request: bool,
     /// Set if the text has nothing but messages.
-    pub(super) is_clean: bool,
+    pub(crate) is_clean: bool,
 }
 
 /// The request that a text answers, as far as its place says.
 #[derive(Clone, Copy)]
-pub(super) struct ExpectedResponse {
-    pub(super) id: Option<i64>,
+pub(crate) struct ExpectedResponse {
+    pub(crate) id: Option<i64>,
     /// Set if the text is the response to the POST of that request.
-    pub(super) is_posted: bool,
+    pub(crate) is_posted: bool,
 }
 
 /// Returns the messages in a text that is not one message: one with a mistake in its envelope, in an array of one, beside
 /// text that is not JSON, or behind another message.
-pub(super) fn messages(bytes: &[u8], expected: ExpectedResponse) -> Vec<MendedText> {
+pub(crate) fn messages(bytes: &[u8], expected: ExpectedResponse) -> Vec<MendedText> {
     let text = String::from_utf8_lossy(bytes);
     let mut mistakes = Vec::new();
     if let Cow::Owned(_) = text {

@@ -1,4 +1,4 @@
-//! A server over stdio: one message a line, and nothing else on standard output. Feature `stdio`.
+//! A server over stdio: one message a line, and nothing else on standard output. Feature `server-stdio`.
 //!
 //! ```no_run
 //! use mcp_revisions::mcp_wire::Json;
@@ -16,6 +16,8 @@
 //! # }
 //! ```
 
+mod standard_input;
+
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -23,15 +25,15 @@ use std::sync::Arc;
 use mcp_wire::one_line;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 
-use super::line::read_line;
-use super::observe;
-use super::spawn::spawn;
-use super::standard_input::StandardInput;
 use crate::serve::{
     AnyHandler, Budget, ExchangeFacts, Handler, OutboxQueue, QueueItem, ServerDriver, outbox,
     started, with_tasks,
 };
+use crate::transport::line::read_line;
+use crate::transport::observe;
+use crate::transport::spawn::spawn;
 use mcp_revisions_sansio::server::{Owner, Server};
+use standard_input::StandardInput;
 
 /// Maximum number of messages of the greatest length that a client may leave unread; an answer beyond that becomes an error.
 const UNREAD: usize = 4;
@@ -91,8 +93,8 @@ async fn serve_lines(
     output: ServerOutput,
 ) -> io::Result<()> {
     let limit = server.limits().max_message_bytes;
-    let (server, start) = started(server.with_loss_counter(observe::lost));
-    let handler = observe::observed(handler, "pipe");
+    let (server, start) = started(server.with_loss_counter(observe::metrics::server::lost));
+    let handler = observe::metrics::server::observed(handler, "pipe");
     let handler = with_tasks(handler, &server, None);
     let driver = ServerDriver::new(Arc::clone(&server), handler, start, None);
     let unread = limit.saturating_mul(UNREAD);

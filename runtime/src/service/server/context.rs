@@ -7,10 +7,11 @@ use mcp_revisions_core::{Lifecycle, Revision, Spoken};
 use mcp_wire::service::{Caller, Context};
 use mcp_wire::{Decode, Encode, Json, Number, Writer};
 
-use super::Error;
 use super::stateless::Answers;
+use super::states::States;
 use crate::methods;
 use crate::serve::{Cancellation, Peer, Session};
+use crate::service::Error;
 use mcp_revisions_sansio::server::{Caller as Who, IncomingRequest, LogLevel};
 
 /// The context of a call for its handler, in the revision `App`; clones belong to the same call.
@@ -22,8 +23,7 @@ pub struct RequestContext<App> {
     /// Set if its requests to the client end the call.
     starts_over: bool,
     /// The states that the functions of a router share.
-    #[cfg(feature = "router")]
-    states: Option<Arc<super::router::States>>,
+    states: Option<Arc<States>>,
     app: PhantomData<fn() -> App>,
 }
 
@@ -51,7 +51,6 @@ impl<App> Clone for RequestContext<App> {
     fn clone(&self) -> Self {
         Self {
             facts: Arc::clone(&self.facts),
-            #[cfg(feature = "router")]
             states: self.states.clone(),
             ..*self
         }
@@ -71,13 +70,12 @@ impl<App> RequestContext<App> {
         Self {
             facts: Arc::new(facts),
             starts_over: false,
-            #[cfg(feature = "router")]
             states: None,
             app: PhantomData,
         }
     }
 
-    pub(super) fn call<Method>(call: IncomingRequest<Method>, peer: Peer) -> Self {
+    pub(in crate::service) fn call<Method>(call: IncomingRequest<Method>, peer: Peer) -> Self {
         let facts = CallFacts {
             session: peer.session(),
             peer: Some(peer),
@@ -92,12 +90,12 @@ impl<App> RequestContext<App> {
     }
 
     /// Returns the params of the call, or of the notification.
-    pub(super) fn params(&self) -> &Json {
+    pub(in crate::service) fn params(&self) -> &Json {
         &self.facts.params
     }
 
     /// Returns the context of a notification with these params of a client that speaks this revision.
-    pub(super) fn notice(params: Json, revision: Revision, session: Session) -> Self {
+    pub(in crate::service) fn notice(params: Json, revision: Revision, session: Session) -> Self {
         let facts = CallFacts {
             peer: None,
             session,
@@ -112,7 +110,7 @@ impl<App> RequestContext<App> {
     }
 
     /// Returns the context of the same call or notification with other params.
-    pub(super) fn with_params(&self, params: Json) -> Self {
+    pub(in crate::service) fn with_params(&self, params: Json) -> Self {
         let facts = &self.facts;
         let facts = CallFacts {
             peer: facts.peer.clone(),
@@ -130,8 +128,7 @@ impl<App> RequestContext<App> {
     }
 
     /// Returns the context with what the functions of a router share.
-    #[cfg(feature = "router")]
-    pub(super) fn with_states(self, states: &Arc<super::router::States>) -> Self {
+    pub(in crate::service) fn with_states(self, states: &Arc<States>) -> Self {
         Self {
             states: Some(Arc::clone(states)),
             ..self
@@ -139,8 +136,7 @@ impl<App> RequestContext<App> {
     }
 
     /// Returns the state of this type; `None` if the router was given none.
-    #[cfg(feature = "router")]
-    pub(super) fn state<S: Send + Sync + 'static>(&self) -> Option<Arc<S>> {
+    pub(in crate::service) fn state<S: Send + Sync + 'static>(&self) -> Option<Arc<S>> {
         self.states.as_ref()?.get()
     }
 
@@ -154,7 +150,7 @@ impl<App> RequestContext<App> {
     }
 
     /// Returns the result that asks the client, if the handler has sent a question that has no answer yet.
-    pub(super) fn question(&self) -> Option<Json> {
+    pub(in crate::service) fn question(&self) -> Option<Json> {
         self.facts.answers.get()?.question()
     }
 
@@ -398,42 +394,5 @@ impl<App: Spoken> Caller for RequestContext<App> {
             None => self.facts.session.notify(method, params.as_ref()),
         };
         Ok(())
-    }
-}
-
-#[cfg(feature = "schemars")]
-impl<App: Spoken> RequestContext<App> {
-    /// Requests a value from the user of the client, by a form of its fields: `cx.elicit::<Profile>("Who are you?").await?`.
-    ///
-    /// The type is a struct of strings, numbers, booleans and enums. Any client that can show a form can be asked,
-    /// whichever revision it speaks.
-    ///
-    /// # Errors
-    /// [`Error::Declined`] and [`Error::Cancelled`]; that the client cannot be asked; a value that is not of the type.
-    pub async fn elicit<T>(&self, message: &str) -> Result<T, Error>
-    where
-        T: serde::de::DeserializeOwned + schemars::JsonSchema,
-    {
-        let form = super::schema::form::<T>().map_err(Error::Internal)?;
-        let params = serde_json::json!({"message": message, "requestedSchema": form});
-        let answer: mcp_wire::Map<Json> = (self
-            .request(methods::ELICITATION_CREATE, Some(Json::from(params))))
-        .await?
-        .read()?;
-        let action = answer.get("action").and_then(Json::as_str);
-        match action.as_deref() {
-            Some("accept") => {
-                let content = answer.get("content").cloned().unwrap_or_default();
-                content.parse().map_err(|error| {
-                    let why = crate::errors::abridged(&error);
-                    Error::Internal(format!("the client's answer is not valid: {why}"))
-                })
-            }
-            Some("decline") => Err(Error::Declined),
-            Some("cancel") => Err(Error::Cancelled),
-            _ => Err(Error::internal(
-                "the client's answer is not valid: expected `action` accept, decline or cancel",
-            )),
-        }
     }
 }

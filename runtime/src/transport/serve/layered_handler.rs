@@ -8,31 +8,9 @@ use mcp_revisions_sansio::server::{
 };
 use mcp_wire::{Direction, ErrorObject, Json};
 
-use super::{LayerMessage, Layers};
-use crate::transport::serve::{Handler, Peer, Session};
+use super::{Handler, Peer, Session};
+use crate::layer::{LayerMessage, Layers};
 use crate::transport::spawn::Boxed;
-
-impl LayerMessage {
-    /// Sets the client of the call, and its session.
-    pub(crate) fn of_client(mut self, peer: Option<Peer>, session: Session) -> Self {
-        self.peer = peer;
-        self.session = Some(session);
-        self
-    }
-
-    /// Returns the client of the call that the message is, or belongs to, with its HTTP headers and extensions; `None` for
-    /// messages of no call, and at a client. Messages that it sends pass no layer.
-    #[must_use]
-    pub fn peer(&self) -> Option<&Peer> {
-        self.peer.as_ref()
-    }
-
-    /// Returns the session of the client, with its owner; `None` at a client. Messages that it sends pass no layer.
-    #[must_use]
-    pub fn session(&self) -> Option<&Session> {
-        self.session.as_ref()
-    }
-}
 
 impl Layers {
     /// Passes a request of a client through the layers, to `last`. Messages of its peer pass them, too.

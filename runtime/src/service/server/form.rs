@@ -1,33 +1,57 @@
-//! JSON Schemas of Rust types, as tools and questions need them. Feature `schemars`.
+//! Forms by which a handler asks a person, made of Rust types. Feature `schemars`.
 
-#[cfg(feature = "router")]
-use mcp_wire::{Json, JsonObject};
+use mcp_revisions_core::Spoken;
+use mcp_wire::Json;
+use mcp_wire::service::Caller as _;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 
-/// Returns the schema of a type; `None` for one that describes no object of keywords, such as a type of any value.
-#[cfg(feature = "router")]
-pub(super) fn of<T: JsonSchema>() -> Option<JsonObject> {
-    let mut settings = SchemaSettings::draft2020_12();
-    // It is the dialect of the protocol, and goes without saying.
-    settings.meta_schema = None;
-    let mut schema = settings
-        .into_generator()
-        .into_root_schema_for::<T>()
-        .to_value();
-    if let Value::Object(schema) = &mut schema {
-        // The name of the Rust type says nothing to a model.
-        schema.remove("title");
+use super::RequestContext;
+use crate::methods;
+use crate::service::Error;
+
+impl<App: Spoken> RequestContext<App> {
+    /// Requests a value from the user of the client, by a form of its fields: `cx.elicit::<Profile>("Who are you?").await?`.
+    ///
+    /// The type is a struct of strings, numbers, booleans and enums. Any client that can show a form can be asked,
+    /// whichever revision it speaks.
+    ///
+    /// # Errors
+    /// [`Error::Declined`] and [`Error::Cancelled`]; that the client cannot be asked; a value that is not of the type.
+    pub async fn elicit<T>(&self, message: &str) -> Result<T, Error>
+    where
+        T: serde::de::DeserializeOwned + JsonSchema,
+    {
+        let form = form::<T>().map_err(Error::Internal)?;
+        let params = serde_json::json!({"message": message, "requestedSchema": form});
+        let answer: mcp_wire::Map<Json> = (self
+            .request(methods::ELICITATION_CREATE, Some(Json::from(params))))
+        .await?
+        .read()?;
+        let action = answer.get("action").and_then(Json::as_str);
+        match action.as_deref() {
+            Some("accept") => {
+                let content = answer.get("content").cloned().unwrap_or_default();
+                content.parse().map_err(|error| {
+                    let why = crate::errors::abridged(&error);
+                    Error::Internal(format!("the client's answer is not valid: {why}"))
+                })
+            }
+            Some("decline") => Err(Error::Declined),
+            Some("cancel") => Err(Error::Cancelled),
+            _ => Err(Error::internal(
+                "the client's answer is not valid: expected `action` accept, decline or cancel",
+            )),
+        }
     }
-    JsonObject::try_from(Json::from(schema)).ok()
 }
 
 /// Returns the schema of a form: an object whose members are scalars, in the few keywords that a form may have.
 ///
 /// # Errors
 /// The member that no form can ask for.
-pub(crate) fn form<T: JsonSchema>() -> Result<Value, String> {
+fn form<T: JsonSchema>() -> Result<Value, String> {
     let mut settings = SchemaSettings::draft2020_12();
     settings.inline_subschemas = true;
     let schema = settings.into_generator().into_root_schema_for::<T>();

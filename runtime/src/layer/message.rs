@@ -1,0 +1,197 @@
+//! A message on its way through layers, and the rest of its way.
+
+use std::any::Any;
+use std::borrow::{Borrow, Cow};
+use std::fmt;
+use std::sync::Arc;
+
+use mcp_revisions_core::Revision;
+use mcp_revisions_sansio::Caller;
+use mcp_wire::{Decode, Direction, ErrorObject, Json};
+
+use crate::transport::spawn::Boxed;
+
+/// A layer.
+pub(super) type LayerFn =
+    dyn Fn(LayerMessage) -> Boxed<'static, Result<Json, ErrorObject>> + Send + Sync + 'static;
+
+/// The end of the way of a message: its handler, or its peer.
+pub(super) type Last = Box<dyn FnOnce(Json) -> Boxed<'static, Result<Json, ErrorObject>> + Send>;
+
+/// Returns params as they are sent. Returns `None` if the application gave none and no layer has added any.
+pub(crate) fn params_to_send<P: Borrow<Json>>(params: P, has_params: bool) -> Option<P> {
+    (has_params || params.borrow().text() != "{}").then_some(params)
+}
+
+/// A message on its way through a layer: a request or a notification, to the handlers or to the peer.
+pub struct LayerMessage {
+    direction: Direction,
+    is_request: bool,
+    method: Cow<'static, str>,
+    params: Json,
+    revision: Option<Revision>,
+    caller: Option<Arc<Caller>>,
+    /// The client that it comes from or goes to, as the server knows it.
+    client: Option<Box<dyn Any + Send + Sync>>,
+    rest: Option<RemainingLayers>,
+}
+
+impl LayerMessage {
+    /// Creates a message that is in no layer yet; `{}` for no params.
+    pub(crate) fn new(
+        direction: Direction,
+        is_request: bool,
+        method: impl Into<Cow<'static, str>>,
+        params: Json,
+    ) -> Self {
+        Self {
+            direction,
+            is_request,
+            method: method.into(),
+            params,
+            revision: None,
+            caller: None,
+            client: None,
+            rest: None,
+        }
+    }
+
+    /// Sets the revision of the peer, and the identity of the sender.
+    pub(crate) fn with_sender(
+        mut self,
+        revision: Option<Revision>,
+        caller: Option<Arc<Caller>>,
+    ) -> Self {
+        self.revision = revision;
+        self.caller = caller;
+        self
+    }
+
+    /// Sets the client that the message comes from or goes to, in the server's own type.
+    pub(crate) fn with_client(mut self, client: impl Any + Send + Sync) -> Self {
+        self.client = Some(Box::new(client));
+        self
+    }
+
+    /// Returns the client of the message, if it is of this type.
+    pub(crate) fn client<T: 'static>(&self) -> Option<&T> {
+        self.client.as_ref()?.downcast_ref()
+    }
+
+    /// Returns the direction of the message: from the client to the server, or back.
+    #[must_use]
+    pub fn direction(&self) -> Direction {
+        self.direction
+    }
+
+    /// Returns whether the message is a request, which has a result; false for a notification.
+    #[must_use]
+    pub fn is_request(&self) -> bool {
+        self.is_request
+    }
+
+    /// Returns the method, such as `tools/call`.
+    #[must_use]
+    pub fn method(&self) -> &str {
+        &self.method
+    }
+
+    /// Returns the params, in the application's revision; `{}` if there are none.
+    #[must_use]
+    pub fn params(&self) -> &Json {
+        &self.params
+    }
+
+    /// Returns the params as a type of the application's revision: `message.read::<mcp::CallToolRequestParams>()`.
+    ///
+    /// # Errors
+    /// Returns an error if the params are not of this type.
+    pub fn read<T: Decode>(&self) -> Result<T, mcp_wire::Error> {
+        self.params.read()
+    }
+
+    pub(super) fn into_params(self) -> Json {
+        self.params
+    }
+
+    /// Replaces the params.
+    #[must_use]
+    pub fn with_params(mut self, params: Json) -> Self {
+        self.params = params;
+        self
+    }
+
+    /// Returns the revision that the peer speaks; `None` if it is not known: for messages of a server, and for
+    /// those of a client before its first response.
+    #[must_use]
+    pub fn revision(&self) -> Option<Revision> {
+        self.revision
+    }
+
+    /// Returns the name and the capabilities of the peer that sent the request; `None` for other messages.
+    #[must_use]
+    pub fn caller(&self) -> Option<&Caller> {
+        self.caller.as_deref()
+    }
+
+    /// Passes the message on: to the next layer, then to the handler or to the peer. Returns the result of a request, and `{}`
+    /// of a notification, which is handled or sent once all layers have returned.
+    ///
+    /// # Errors
+    /// Returns the error that answers the request, or why it has no answer.
+    pub async fn forward(self) -> Result<Json, ErrorObject> {
+        self.forwarded().await
+    }
+
+    #[inline(never)]
+    fn forwarded(mut self) -> Boxed<'static, Result<Json, ErrorObject>> {
+        match self.rest.take() {
+            Some(rest) => rest.run(self),
+            None => Box::pin(std::future::ready(Ok(Json::default()))),
+        }
+    }
+}
+
+impl fmt::Debug for LayerMessage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LayerMessage")
+            .field("direction", &self.direction)
+            .field("method", &self.method)
+            .field("revision", &self.revision)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The rest of the way of a message.
+pub(super) struct RemainingLayers {
+    layers: Arc<Vec<Arc<LayerFn>>>,
+    /// The index of the next layer.
+    next: usize,
+    last: Last,
+}
+
+impl RemainingLayers {
+    /// Returns the way through all of these layers to the handler, or to the peer.
+    pub(super) fn all(layers: &Arc<Vec<Arc<LayerFn>>>, last: Last) -> Self {
+        Self {
+            layers: Arc::clone(layers),
+            next: 0,
+            last,
+        }
+    }
+
+    /// Passes a message on.
+    pub(super) fn run(self, message: LayerMessage) -> Boxed<'static, Result<Json, ErrorObject>> {
+        let layer = self.layers.get(self.next).map(Arc::clone);
+        match layer {
+            Some(layer) => layer(LayerMessage {
+                rest: Some(Self {
+                    next: self.next + 1,
+                    ..self
+                }),
+                ..message
+            }),
+            None => (self.last)(message.params),
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! The stand-in for the spans of calls, without feature `tracing`.
+
+use mcp_revisions_sansio::server::IncomingRequest;
+use mcp_wire::ErrorObject;
+
+use crate::serve::Peer;
+
+/// The span of a call: none.
+pub(super) struct NoSpan {}
+
+/// Returns no span.
+pub(super) fn span(_: &IncomingRequest, _: &Peer) -> NoSpan {
+    NoSpan {}
+}
+
+/// Returns the future of a handler as it is.
+pub(super) fn within<F: Future>(_: &NoSpan, handler: F) -> F {
+    handler
+}
+
+/// Records nothing.
+pub(super) fn record_error(_: &NoSpan, _: &ErrorObject) {}
