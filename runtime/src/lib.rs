@@ -64,6 +64,7 @@
 //! | `events` | events of `tracing` for operators: refused requests, sessions that move to another replica, a lost backplane |
 //! | `metrics` | durations, losses and levels by the crate `metrics`, under OpenTelemetry's names where it has any |
 //! | `sansio-server`, `sansio-client` | `sansio`: connections without sockets, in the role of a server or of a client; implied by the features of servers and clients |
+//! | `full` | each server, client and transport, with tasks, skills, `schemars`, `tracing` and `metrics` |
 //! | `v2024-11-05` and later, `draft` | the revisions that peers may speak besides [`latest`]; each implies all between the two. Default: all |
 //!
 //! Without any of them the crate has types and conversions, and depends on no runtime.
@@ -78,12 +79,7 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(
-    not(all(
-        feature = "client-http",
-        feature = "redis",
-        feature = "router",
-        feature = "tracing"
-    )),
+    not(feature = "full"),
     allow(
         dead_code,
         unreachable_pub,

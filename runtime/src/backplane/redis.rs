@@ -2,7 +2,7 @@
 
 mod events;
 mod presence;
-#[cfg(feature = "ext-tasks")]
+#[cfg_attr(not(feature = "ext-tasks"), path = "redis/without_tasks.rs")]
 mod tasks;
 
 use std::collections::HashMap;
@@ -33,7 +33,7 @@ use super::{
 use crate::serve::Budget;
 use crate::transport::panics::lock;
 use crate::transport::spawn::{Boxed, boxed, spawn};
-use mcp_revisions_sansio::server::Owner;
+use mcp_revisions_sansio::server::{Owner, TaskStore};
 
 /// A backplane in a Redis server, version 7 or newer; clones are one.
 ///
@@ -484,8 +484,7 @@ impl Backplane for Redis {
         })
     }
 
-    #[cfg(feature = "ext-tasks")]
-    fn tasks(&self) -> Arc<dyn mcp_revisions_sansio::server::TaskStore> {
+    fn tasks(&self) -> Arc<dyn TaskStore> {
         Arc::new(self.clone())
     }
 

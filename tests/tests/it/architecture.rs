@@ -28,6 +28,44 @@ fn the_crates_are_as_drawn() {
     assert!(gone.is_empty(), "drawn, and not there: {gone:?}");
 }
 
+/// Most lines of the hand-written runtime that hang on a feature. A gate stands at a module, and one that others call has a
+/// stand-in: a new gate takes the place of another one.
+const GATES: usize = 90;
+
+#[test]
+fn a_reader_of_the_runtime_meets_few_gates_of_features() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut gates = Vec::new();
+    for path in sources(&root.join("runtime")) {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let is_gate = |line: &&str| {
+            let (_, behind) = line.split_once("cfg").unwrap_or_default();
+            line.contains("feature = ") || behind.contains("feature")
+        };
+        let is_code = |line: &&str| !line.trim_start().starts_with("//");
+        let found = text.lines().filter(is_code).filter(is_gate);
+        gates.extend(found.map(|line| format!("{}: {}", path.display(), line.trim())));
+    }
+    let count = gates.len();
+    assert!(count > 50, "{count} gates: they are not found any more");
+    assert!(count <= GATES, "{count} gates:\n{}", gates.join("\n"));
+}
+
+/// Returns the source files of the crates below a folder, without their tests.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if path.is_dir() && !["tests", "benches", "examples", "target"].contains(&&*name) {
+            found.extend(sources(&path));
+        } else if name.ends_with(".rs") {
+            found.push(path);
+        }
+    }
+    found
+}
+
 /// The lines of the block named `crates`: a name, and what it knows.
 fn drawn(root: &Path) -> Graph {
     let page = std::fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();

@@ -112,29 +112,6 @@ pub(super) fn options(
     Ok(origins.iter().fold(options, http::Options::allow_origin))
 }
 
-/// Shares the sessions of a listener with other bridges, and the key of `requestState`.
-#[cfg(feature = "redis")]
-pub(super) async fn shared(
-    bridge: Bridge,
-    options: http::Options,
-    url: &str,
-) -> anyhow::Result<(Bridge, http::Options)> {
-    // The URL may hold a password, which no error repeats.
-    let redis = mcp_revisions::backplane::Redis::connect(url).await?;
-    let keyed = bridge.with_request_state_key(redis.request_state_key().await?);
-    // The server of a session ends with its bridge.
-    Ok((keyed, options.with_backplane(redis).without_takeover()))
-}
-
-#[cfg(not(feature = "redis"))]
-pub(super) async fn shared(
-    _: Bridge,
-    _: http::Options,
-    _: &str,
-) -> anyhow::Result<(Bridge, http::Options)> {
-    anyhow::bail!("this mcp-rev is built without Redis: build it with `--features redis`")
-}
-
 /// Serves many clients, until the bridge receives a signal to end.
 pub(super) async fn over_http(
     address: SocketAddr,

@@ -9,6 +9,8 @@ mod log;
 mod loss_log;
 mod metrics;
 mod record;
+#[cfg_attr(not(feature = "redis"), path = "without_replicas.rs")]
+mod replicas;
 mod several;
 mod tools;
 
@@ -137,7 +139,7 @@ async fn bridged(arguments: &Arguments, files: &BridgeFiles) -> Result<(), Faile
             let mut options = listen::options(*address, path, arguments).map_err(Failed::place)?;
             let url = arguments.backplane.clone();
             if let Some(url) = url.or_else(|| std::env::var(BACKPLANE).ok()) {
-                let shared = listen::shared(bridge, options, &url).await;
+                let shared = replicas::shared(bridge, options, &url).await;
                 (bridge, options) = shared.context("--backplane").map_err(Failed::place)?;
             }
             let served = listen::over_http(*address, path, bridge.with_http_options(options));

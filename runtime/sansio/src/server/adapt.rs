@@ -10,7 +10,7 @@
 //! | per-request | handshake | `input_required::by_requests`: each of `inputRequests` becomes a request to the client, and the handler is called again with the answers |
 //! | any | per-request | `input_required::suspend`: a question of the handler becomes `input_required` with a signed `requestState`; the handler goes on at the retry |
 //! | per-request | handshake | `subscriptions::listen`: subscriptions and the list changes that the client expects unasked become one `subscriptions/listen` of the handlers |
-//! | handshake | per-request | `subscriptions::streams`: `subscriptions/listen` becomes `resources/subscribe` of the handlers, and notifications for the session go to the streams that want them |
+//! | handshake | per-request | `subscriptions::listen::streams`: `subscriptions/listen` becomes `resources/subscribe` of the handlers, and notifications for the session go to the streams that want them |
 //!
 //! Tasks outlive their connection, and are no adapter of it: `protocol::tasks` says what they are to a connection, and
 //! the transport runs them.

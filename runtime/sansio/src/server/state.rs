@@ -13,7 +13,7 @@ use crate::input_required::server::suspend::Suspended;
 use crate::numbered::Numbered;
 use crate::sorted::Sorted;
 use crate::subscriptions::listen::Listening;
-use crate::subscriptions::streams::SubscriptionStream;
+use crate::subscriptions::listen::streams::SubscriptionStream;
 use crate::translate::no_params;
 use crate::withdrawn::Withdrawn;
 use crate::{Exchange, IncomingRequest, Token};

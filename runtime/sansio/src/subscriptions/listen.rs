@@ -4,6 +4,8 @@
 //! A call that ends is made again after a pause. What changed meanwhile is not reported again, so the client then hears that
 //! everything may have changed.
 
+pub(crate) mod streams;
+
 use std::collections::BTreeSet;
 use std::time::Duration;
 

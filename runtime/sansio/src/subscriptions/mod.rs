@@ -1,13 +1,11 @@
 //! Subscriptions: what a stream of changes is asked for, whichever end keeps it, and the adapters of both ends.
 //!
-//! At a server [`listen`] and `streams` are the adapters, at a client `client`.
+//! At a server [`listen`] and its `streams` are the adapters, at a client `client`.
 
 #[cfg(feature = "client")]
 pub(super) mod client;
 #[cfg(feature = "server")]
 pub mod listen;
-#[cfg(feature = "server")]
-pub(super) mod streams;
 
 use std::collections::BTreeSet;
 use std::time::Duration;

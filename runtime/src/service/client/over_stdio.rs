@@ -1,7 +1,5 @@
 //! A client that starts its server, and speaks over its standard streams. Feature `client-stdio`.
 
-use std::ffi::OsStr;
-
 use mcp_revisions_core::Spoken;
 use mcp_revisions_sansio::client::Channel;
 use mcp_wire::service::{ClientSide, Serves};
@@ -20,7 +18,7 @@ where
     ///
     /// # Errors
     /// Returns an error if no program is named, if it cannot be started, or outside of a tokio runtime.
-    pub fn command<S: AsRef<OsStr>>(
+    pub fn command<S: AsRef<std::ffi::OsStr>>(
         self,
         command: impl IntoIterator<Item = S>,
     ) -> std::io::Result<Client<App>> {

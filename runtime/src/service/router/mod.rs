@@ -10,18 +10,12 @@ mod handler;
 mod prompt;
 mod resource;
 mod result;
-#[cfg(feature = "schemars")]
-mod schemas;
-#[cfg(not(feature = "schemars"))]
-#[path = "without_schemas.rs"]
+#[cfg_attr(not(feature = "schemars"), path = "without_schemas.rs")]
 mod schemas;
 #[cfg(feature = "skills")]
 mod skills;
 mod state;
-#[cfg(feature = "ext-tasks")]
-mod tasks;
-#[cfg(not(feature = "ext-tasks"))]
-#[path = "without_tasks.rs"]
+#[cfg_attr(not(feature = "ext-tasks"), path = "without_tasks.rs")]
 mod tasks;
 mod templates;
 mod texts;

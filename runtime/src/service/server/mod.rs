@@ -3,6 +3,7 @@
 mod context;
 #[cfg(feature = "schemars")]
 mod form;
+mod handlers;
 #[cfg(feature = "server-http")]
 mod http;
 mod router;
@@ -17,28 +18,21 @@ pub mod trace;
 mod trace;
 
 use std::marker::PhantomData;
-use std::sync::Arc;
 
 use mcp_revisions_core::{Spoken, UnknownFields};
-use mcp_wire::service::{Context, ServerSide, Serves};
+use mcp_wire::service::{ServerSide, Serves};
 use mcp_wire::{Direction, Encode, ErrorObject, Json, Map};
 
 use super::Error;
 use super::capabilities::{of_server, promised};
-use super::custom::Custom;
-use super::params::params_meant;
 use crate::layer::{LayerMessage, Layers};
-use crate::serve::{Budget, Handler, Peer, Permit, Session, Share};
 use crate::transport::panics::guarded;
-use crate::transport::spawn::{Boxed, boxed, spawn};
 use crate::{Limits, RevisionSet};
 use mcp_revisions_sansio::server;
-use mcp_revisions_sansio::server::{
-    CustomNotification, CustomRequest, Ignored, IncomingRequest, Lost, Notification, PeerMistake,
-    Profile, ProfileError,
-};
+use mcp_revisions_sansio::server::{Lost, PeerMistake, Profile, ProfileError};
 
 pub use context::RequestContext;
+use handlers::{TypedHandlers, room};
 #[cfg(feature = "ext-tasks")]
 pub use mcp_revisions_sansio::server::{TaskOptions, TaskSupport};
 pub(in crate::service) use states::States;
@@ -141,11 +135,7 @@ impl<App: Spoken> Server<App> {
         Ok(McpServer {
             server: server::Server::new(App::REVISION, profile)?.serving(self.served),
             layers: Layers::default(),
-            handlers: TypedHandlers {
-                handlers: Arc::new(OfHandlers::<App::Protocol, H>(handlers, PhantomData)),
-                room: room(&Limits::default()),
-                custom: Custom::default(),
-            },
+            handlers: TypedHandlers::of::<App::Protocol, H>(handlers),
             http: HttpFacts::default(),
         })
     }
@@ -364,171 +354,5 @@ impl<App: Spoken> McpServer<App> {
 impl<App> std::fmt::Debug for McpServer<App> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("McpServer").finish_non_exhaustive()
-    }
-}
-
-/// Handlers of any type, compiled where a server is built of them: those of a [`Router`](super::Router) once, in this crate.
-trait AnyHandlers<Cx>: Send + Sync {
-    /// As [`Serves::request`].
-    fn request<'h>(
-        &'h self,
-        method: &'h str,
-        params: &'h Json,
-        cx: Cx,
-    ) -> Boxed<'h, Result<Json, Error>>;
-
-    /// As [`Serves::notification`].
-    fn notification<'h>(
-        &'h self,
-        method: &'h str,
-        params: &'h Json,
-        cx: Cx,
-    ) -> Boxed<'h, Result<(), mcp_wire::Error>>;
-}
-
-/// Handlers of the server's side of a protocol.
-struct OfHandlers<P, H>(H, PhantomData<fn() -> P>);
-
-impl<P, H, Cx> AnyHandlers<Cx> for OfHandlers<P, H>
-where
-    P: Serves<ServerSide, H, Cx>,
-    H: Send + Sync,
-    Cx: Context<Error = Error> + 'static,
-{
-    fn request<'h>(
-        &'h self,
-        method: &'h str,
-        params: &'h Json,
-        cx: Cx,
-    ) -> Boxed<'h, Result<Json, Error>> {
-        boxed(P::request(&self.0, method, params, cx))
-    }
-
-    fn notification<'h>(
-        &'h self,
-        method: &'h str,
-        params: &'h Json,
-        cx: Cx,
-    ) -> Boxed<'h, Result<(), mcp_wire::Error>> {
-        boxed(P::notification(&self.0, method, params, cx))
-    }
-}
-
-/// Typed handlers as those of the endpoint, which only knows methods and JSON.
-struct TypedHandlers<App> {
-    handlers: Arc<dyn AnyHandlers<RequestContext<App>>>,
-    /// For the notifications that they are at; those of a faster sender are dropped.
-    room: Share,
-    custom: Custom<RequestContext<App>>,
-}
-
-/// The direction of what clients send.
-const CLIENT: Direction = Direction::ClientToServer;
-
-/// Number of bytes of a notification besides its params.
-const EACH: usize = 1 << 10;
-
-/// Room for the notifications that handlers are at, as for the requests of a peer ([`Limits::max_pending_bytes`]).
-fn room(limits: &Limits) -> Share {
-    let bytes = limits.max_pending_bytes;
-    Budget::new(bytes, bytes).of(server::Owner::Unknown)
-}
-
-impl<App> TypedHandlers<App> {
-    /// Takes room for one more, until what this returns is dropped; `None` if there is none.
-    fn room_for(&self, params: &Json) -> Option<Permit> {
-        let bytes = params.text().len().saturating_add(EACH);
-        self.room.take(bytes).ok()
-    }
-}
-
-impl<App: Spoken> Handler for TypedHandlers<App> {
-    async fn call(&self, call: IncomingRequest, peer: Peer) -> Result<Json, ErrorObject> {
-        let span = trace::span(&call, &peer);
-        let (method, revision, id) = (call.method, call.peer, call.id.clone());
-        // The handler may let go of its own before it is done.
-        let mut held = RequestContext::call(call, peer);
-        let answer = async {
-            let answer = self
-                .handlers
-                .request(method, held.params(), held.clone())
-                .await;
-            let is_misread = matches!(&answer, Err(error) if error.may_be_of_params());
-            let meant = is_misread.then(|| params_meant::<App>(CLIENT, method, held.params()));
-            let Some((params, losses)) = meant.flatten() else {
-                return answer;
-            };
-            (held.session()).tell_losses(method, revision, id.as_ref(), &losses);
-            held = held.with_params(params);
-            let answer = self.handlers.request(method, held.params(), held.clone());
-            answer.await
-        };
-        let result = trace::within(&span, answer).await;
-        match held.question() {
-            Some(question) => Ok(question),
-            None => {
-                let answer = result.map_err(|error: Error| error.into_answer(method, revision));
-                if let Err(error) = &answer {
-                    trace::record_error(&span, error);
-                }
-                answer
-            }
-        }
-    }
-
-    fn notice(&self, notice: Notification, session: Session) {
-        let Some(room) = self.room_for(&notice.params) else {
-            return;
-        };
-        let handlers = Arc::clone(&self.handlers);
-        spawn(async move {
-            let _room = room;
-            let (method, peer) = (notice.method, notice.peer);
-            let cx = RequestContext::notice(notice.params, peer, session);
-            let held = cx.clone();
-            let Err(error) = handlers.notification(method, held.params(), cx).await else {
-                return;
-            };
-            let Some((params, losses)) = params_meant::<App>(CLIENT, method, held.params()) else {
-                let invalid = Ignored::Invalid(method.to_owned(), error.to_string());
-                return held.session().leave_out(invalid);
-            };
-            (held.session()).tell_losses(method, peer, None, &losses);
-            let again = held.with_params(params);
-            let _ = (handlers.notification(method, again.params(), again.clone())).await;
-        });
-    }
-
-    async fn custom_request(&self, call: CustomRequest, peer: Peer) -> Result<Json, ErrorObject> {
-        let (method, revision, params) = (call.method.clone(), call.peer, call.params.clone());
-        match (self.custom).request(&method, params, RequestContext::call(call, peer)) {
-            Some(answer) => (answer.await).map_err(|error| error.into_object(revision)),
-            None => Err(crate::errors::method_not_found(&method, revision.lifecycle()).error),
-        }
-    }
-
-    fn custom_notification(&self, notice: CustomNotification, session: Session) {
-        let CustomNotification {
-            method,
-            params,
-            peer,
-            ..
-        } = notice;
-        let Some(room) = self.room_for(&params) else {
-            return;
-        };
-        let cx = RequestContext::notice(params.clone(), peer, session);
-        if let Some(noted) = self.custom.notification(&method, params, cx) {
-            spawn(async move {
-                let _room = room;
-                let _ = noted.await;
-            });
-        }
-    }
-}
-
-impl<App> std::fmt::Debug for TypedHandlers<App> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Typed").finish_non_exhaustive()
     }
 }

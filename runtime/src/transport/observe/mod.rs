@@ -3,15 +3,9 @@
 //!
 //! Labels take few values: methods that no revision has are `_OTHER`, and names of tools are no labels.
 
-#[cfg(feature = "events")]
+#[cfg_attr(not(feature = "events"), path = "without_events.rs")]
 mod events;
-#[cfg(not(feature = "events"))]
-#[path = "without_events.rs"]
-mod events;
-#[cfg(feature = "metrics")]
-pub(crate) mod metrics;
-#[cfg(not(feature = "metrics"))]
-#[path = "without_metrics.rs"]
+#[cfg_attr(not(feature = "metrics"), path = "without_metrics.rs")]
 pub(crate) mod metrics;
 
 pub use metrics::ClientOperation;

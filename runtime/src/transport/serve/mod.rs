@@ -11,16 +11,10 @@ pub(crate) mod event;
 mod layered;
 pub(crate) mod layered_handler;
 mod outbox;
-#[cfg(feature = "server-http")]
-mod over_http;
-#[cfg(not(feature = "server-http"))]
-#[path = "without_http.rs"]
+#[cfg_attr(not(feature = "server-http"), path = "without_http.rs")]
 mod over_http;
 mod replicas;
-#[cfg(feature = "ext-tasks")]
-mod tasks;
-#[cfg(not(feature = "ext-tasks"))]
-#[path = "without_tasks.rs"]
+#[cfg_attr(not(feature = "ext-tasks"), path = "without_tasks.rs")]
 mod tasks;
 
 use std::future::Future;

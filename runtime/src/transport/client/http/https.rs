@@ -1,7 +1,5 @@
 //! The options of a server over `https`. Feature `client-tls`.
 
-use std::path::Path;
-
 use super::options::Http;
 use crate::service::Error;
 
@@ -11,7 +9,7 @@ impl Http {
     ///
     /// # Errors
     /// Returns an error if the file cannot be read, or has no certificate.
-    pub fn with_ca_file(mut self, path: &Path) -> Result<Self, Error> {
+    pub fn with_ca_file(mut self, path: &std::path::Path) -> Result<Self, Error> {
         self.trust.add_file(path)?;
         Ok(self)
     }

@@ -17,10 +17,7 @@ mod resolve;
 mod session;
 #[cfg(feature = "client-auth")]
 pub(in crate::transport::client) mod sign_in;
-#[cfg(feature = "client-tls")]
-mod tls;
-#[cfg(not(feature = "client-tls"))]
-#[path = "without_tls.rs"]
+#[cfg_attr(not(feature = "client-tls"), path = "without_tls.rs")]
 mod tls;
 
 use std::collections::HashMap;

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use mcp_revisions_core::Revision;
 use mcp_wire::Json;
 
-use super::listen::change;
-use super::{Filter, about as about_resource};
+use super::change;
 use crate::errors;
 use crate::server::Server;
 use crate::server::requests::About;
+use crate::subscriptions::{Filter, about as about_resource};
 use crate::translate::{TextDirection, no_params};
 use crate::{Caller, Connection, Event, Token};
 use mcp_revisions_core::methods;
