@@ -9,7 +9,7 @@ use mcp_wire::Json;
 
 use crate::Limits;
 use crate::Profile;
-use crate::tasks::client::{CoreTasks, with_extension};
+use crate::tasks::client::{revisions_with_extension, with_extension, without_extension};
 use mcp_revisions_core::RevisionSet;
 
 /// Time that a server has to start unless the options say otherwise: packages and container images may be downloaded.
@@ -44,7 +44,7 @@ pub struct Options {
     /// Set if each request declares that, and not only one that is to become a task.
     pub declares_tasks: bool,
     /// The revisions whose core has the messages of the extension for tasks.
-    pub(crate) core_tasks: CoreTasks,
+    pub(crate) core_revisions: RevisionSet,
 }
 
 impl Options {
@@ -65,7 +65,7 @@ impl Options {
             takes_others: false,
             takes_tasks: false,
             declares_tasks: false,
-            core_tasks: CoreTasks::default(),
+            core_revisions: revisions_with_extension(),
         }
     }
 
@@ -84,6 +84,15 @@ impl Options {
             return capabilities;
         }
         with_extension(&capabilities)
+    }
+
+    /// Client capabilities for servers of a revision: those that have tasks in their core are told of no extension for them.
+    pub(crate) fn declared_to(&self, revision: Revision, capabilities: Json) -> Json {
+        if self.core_revisions.contains(revision) {
+            without_extension(&capabilities)
+        } else {
+            capabilities
+        }
     }
 
     /// Sets the revisions that it may speak. Default: all.

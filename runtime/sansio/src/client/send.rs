@@ -260,7 +260,8 @@ impl Connection<Client> {
         };
         Some(Claim {
             revision,
-            capabilities: self.declared_to(revision, capabilities.unwrap_or_else(no_params)),
+            capabilities: (self.role.options)
+                .declared_to(revision, capabilities.unwrap_or_else(no_params)),
             info: translator.info_of(profile, revision),
             log_level,
         })

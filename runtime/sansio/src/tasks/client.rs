@@ -6,14 +6,14 @@ mod options;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use mcp_revisions_core::{Revision, RevisionSet};
+use mcp_revisions_core::Revision;
 use mcp_wire::{ErrorObject, Integer, Json};
 
-pub(crate) use super::with_extension;
 use super::{
     Form, NOTIFICATIONS_TASKS, RELATED_TASK, RESULT_TYPE, TASKS_UPDATE, TaskStatus,
-    declares_extension, revisions_with_extension, without_extension,
+    declares_extension,
 };
+pub(crate) use super::{revisions_with_extension, with_extension, without_extension};
 use crate::client::Client;
 use crate::client::peer::named;
 use crate::client::requests::{Called, Look, RequestPurpose, TaskStage, Waiting};
@@ -38,17 +38,6 @@ const MOST_UNANSWERED: u32 = 5;
 const TAKERS: (usize, usize) = (1_000, 256);
 /// The place where a server declares that its tools take tasks which clients ask for.
 const TOOL_TASKS: [&str; 4] = ["tasks", "requests", "tools", "call"];
-
-/// The revisions whose core has the messages of the extension: a client declares it to no server of them.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct CoreTasks(RevisionSet);
-
-/// Those whose schema has the messages.
-impl Default for CoreTasks {
-    fn default() -> Self {
-        Self(revisions_with_extension())
-    }
-}
 
 /// Calls whose server has answered with a task, by their token.
 #[derive(Debug, Default)]
@@ -243,7 +232,7 @@ impl Connection<Client> {
 
     /// Returns whether the core of a revision has the messages of the extension, so that its peers declare none.
     fn has_extension_in_core(&self, revision: Revision) -> bool {
-        self.role.options.core_tasks.0.contains(revision)
+        self.role.options.core_revisions.contains(revision)
     }
 
     /// Returns the claim of a client that takes a task.
@@ -255,15 +244,6 @@ impl Connection<Client> {
                 ..claim
             }),
             claim => claim,
-        }
-    }
-
-    /// Returns the capabilities that a client declares to servers of a revision.
-    pub(crate) fn declared_to(&self, revision: Revision, capabilities: Json) -> Json {
-        if self.has_extension_in_core(revision) {
-            without_extension(&capabilities)
-        } else {
-            capabilities
         }
     }
 

@@ -2,17 +2,13 @@
 
 use std::time::Duration;
 
-use mcp_revisions_core::Revision;
+use mcp_revisions_core::{Revision, RevisionSet};
 use mcp_wire::{ErrorObject, Json};
 
 use crate::client::Client;
 use crate::client::requests::{Look, Waiting};
 use crate::client::stamp::Claim;
 use crate::{Answer, Connection, Failure, Token};
-
-/// The revisions whose core has the messages of the extension: none is asked for.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(crate) struct CoreTasks {}
 
 /// The calls whose server has answered with a task: none.
 #[derive(Debug, Default)]
@@ -46,12 +42,6 @@ impl Connection<Client> {
     /// Returns the claim as it is: no client takes a task.
     pub(crate) fn claim_of_task(&self, claim: Option<Claim>) -> Option<Claim> {
         claim
-    }
-
-    /// Returns capabilities as they are.
-    pub(crate) fn declared_to(&self, _revision: Revision, capabilities: Json) -> Json {
-        let CoreTasks {} = self.role.options.core_tasks;
-        capabilities
     }
 
     /// Returns `None`: the server was asked for no task.
@@ -173,4 +163,14 @@ pub(crate) fn is_of_extension(_app: Revision, _method: &str) -> bool {
 /// Returns capabilities as they are.
 pub(crate) fn with_extension(capabilities: &Json) -> Json {
     capabilities.clone()
+}
+
+/// Returns capabilities as they are.
+pub(crate) fn without_extension(capabilities: &Json) -> Json {
+    capabilities.clone()
+}
+
+/// Returns no revision: none is looked at for the messages of the extension.
+pub(crate) fn revisions_with_extension() -> RevisionSet {
+    RevisionSet::none()
 }

@@ -2,7 +2,6 @@
 
 use mcp_revisions_core::RevisionSet;
 
-use super::CoreTasks;
 use crate::client::Options;
 
 impl Options {
@@ -34,7 +33,7 @@ impl Options {
     #[must_use]
     pub fn with_extension_in_core(self, revisions: RevisionSet) -> Self {
         Self {
-            core_tasks: CoreTasks(revisions),
+            core_revisions: revisions,
             ..self
         }
     }
