@@ -86,7 +86,7 @@ impl Options {
         with_extension(&capabilities)
     }
 
-    /// Client capabilities for servers of a revision: those that have tasks in their core are told of no extension for them.
+    /// Client capabilities for servers of a revision: where its core has tasks, they declare no extension for them.
     pub(crate) fn declared_to(&self, revision: Revision, capabilities: Json) -> Json {
         if self.core_revisions.contains(revision) {
             without_extension(&capabilities)
