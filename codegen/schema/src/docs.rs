@@ -49,6 +49,12 @@ struct Override {
 }
 
 impl DocSection {
+    /// Returns whether lines hold for a revision by a range.
+    fn holds_by_range(&self, revision: &str) -> bool {
+        let mut ranges = self.since.values();
+        ranges.any(|lines| lines.revisions.iter().any(|id| id == revision))
+    }
+
     /// Returns a line that holds for a revision by a range: of several, that of the range which begins last.
     fn latest<'s>(
         &'s self,
@@ -173,7 +179,7 @@ pub struct TypeDocs<'d> {
     pub revision: &'d str,
     /// The URL of a definition's reference page, with `{anchor}` for its name in lower case.
     pub reference: &'d str,
-    /// The lines of extensions whose definitions the revision has exactly alike, used where it has no line of its own.
+    /// The lines of extensions whose definitions the revision has exactly alike, used where no line holds for it by a range.
     pub lent: Vec<LentDocs<'d>>,
     /// Prose of the schema itself, by `Type` or `Type.member`; used where `docs` is silent.
     pub prose: &'d SortedMap<String, String>,
@@ -225,11 +231,12 @@ impl<'d> TypeDocs<'d> {
         missing
     }
 
-    /// Returns the lines to look at for a section, in this order: those that are lent stand before the lines of all types, and
-    /// after a section of the revision.
+    /// Returns the lines to look at for a section, in this order: those that are lent stand before the lines of other revisions
+    /// and of all types, and after lines that hold for the revision by a range.
     fn layers(&self, key: &str) -> impl Iterator<Item = (&'d Docs, &'d str)> {
-        let has_section = self.docs.0.rules.contains_key(key);
-        let lends = |of: &&LentDocs<'_>| !has_section && of.sections.contains(key);
+        let section = self.docs.0.rules.get(key);
+        let has_range = section.is_some_and(|section| section.holds_by_range(self.revision));
+        let lends = |of: &&LentDocs<'_>| !has_range && of.sections.contains(key);
         let lent: Vec<_> = (self.lent.iter().filter(lends))
             .map(|of| (of.docs, of.state))
             .collect();

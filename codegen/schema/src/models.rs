@@ -21,6 +21,7 @@ use crate::spec::canonical::definition;
 use crate::spec::errors::ErrorRules;
 use crate::spec::extensions::Dangling;
 use crate::spec::methods::{MethodRules, module};
+use crate::spec::rules::RuleTexts;
 use crate::spec::{DOCS, Extension, Revision, RevisionStage, Spec};
 
 /// The model of one revision, with the revision it is of.
@@ -64,6 +65,8 @@ pub struct Models<'s> {
     pub changes: ProseChanges,
     /// The values that stand for mistakes of peers.
     pub mistakes: Vec<ModelMistake>,
+    /// The rule files of the spec: what is proposed for one pair may follow from the rules of another.
+    pub texts: &'s RuleTexts,
 }
 
 impl Model {
@@ -187,6 +190,7 @@ impl<'s> Models<'s> {
             stated,
             changes,
             mistakes,
+            texts: &spec.rules,
         };
         // A rule can only be called useless once every revision has had a chance to use it.
         Ok((models, rules.unused()))

@@ -106,7 +106,7 @@ impl Spec {
         let (order, rows) = directory.order()?;
         let errata = directory.errata(&order)?;
         let load = |row| Revision::load(directory, &list, &rows, row, &errata);
-        let revisions = Error::all(rows.iter().map(load))?;
+        let mut revisions = Error::all(rows.iter().map(load))?;
         // An extension is read on its revision: without one of them, nothing can be said of it.
         let names = extensions::names(directory);
         let load = |name: &String| Extension::load(directory, name, &revisions);
@@ -114,6 +114,9 @@ impl Spec {
             .into_iter()
             .flatten()
             .collect();
+        for extension in &extensions {
+            extension.mend_later_core(&mut revisions);
+        }
         let is_shared = |name: &&String| {
             let folder = name.split('/').next();
             let of_revision = rows.iter().any(|row| folder == Some(row.id()));

@@ -50,7 +50,7 @@ pub(crate) fn crate_files(
     let extensions = all.iter().map(|of| extension(of, &all, features));
     let states = all.chunk_by(|a, b| a.folder == b.folder);
     let converted_extensions = states.filter_map(|states| conversions(states, features));
-    let later_cores = all.iter().filter_map(|of| later_core(of, features));
+    let later_cores = all.iter().filter_map(|of| later_core(of, &all, features));
     let values = context! {
         command => COMMAND,
         version => VERSION,
@@ -196,17 +196,36 @@ fn extension(of: &Extension, all: &[&Extension], features: &[Feature]) -> Value 
         revision => names::variant(&of.revision),
         constant => names::constant(&names::extension(&of.folder)),
         others => others(of, &same, features),
-        later => later_core(of, features),
+        later => later_core(of, all, features),
     }
 }
 
-/// Returns the later core that took back the feature of a state; `None` if there is none.
-fn later_core(of: &Extension, features: &[Feature]) -> Option<Value> {
+/// Returns the later core that took back the feature of a state, and what leads up to it; `None` if there is none.
+fn later_core(of: &Extension, all: &[&Extension], features: &[Feature]) -> Option<Value> {
     let core = of.later_core.as_ref()?;
+    let own = all.iter().filter(|one| one.folder == of.folder);
+    let last = own.clone().position(|one| one.state == of.state)?;
+    let states: Vec<&&Extension> = own.take(last + 1).collect();
+    let earlier = states.iter().find_map(|one| one.core.as_ref());
+    let before = earlier.map(|core| {
+        context! {
+            id => core.revision.as_str(),
+            constant => names::constant(&core.revision),
+            feature => feature(&core.revision, features),
+        }
+    });
+    let rows = states.iter().map(|one| {
+        context! {
+            name => one.name.as_str(),
+            library => names::extension_package(&one.name).replace('-', "_"),
+            feature => names::extension(&one.name),
+        }
+    });
     Some(context! {
         name => of.name.as_str(),
         constant => names::constant(&names::extension(&of.folder)),
-        library => names::extension_package(&of.name).replace('-', "_"),
+        before,
+        states => rows.collect::<Vec<_>>(),
         extension => names::extension(&of.name),
         id => core.revision.as_str(),
         core => names::constant(&core.revision),

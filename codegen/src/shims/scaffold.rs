@@ -51,6 +51,17 @@ impl ShimFacts<'_> {
         named(&pair.old) && !named(&pair.new)
     }
 
+    /// Returns whether a pair is on the way from the core that had a feature to the later one that took it back.
+    fn leads_to_later_core(&self, pair: &RevisionPair) -> bool {
+        let Some(of) = self.extension(pair) else {
+            return false;
+        };
+        let states = (self.extensions.iter()).filter(|one| one.folder == of.folder);
+        let place = |is_it: &dyn Fn(&Extension) -> bool| states.clone().position(|one| is_it(one));
+        let last = place(&|one| one.later_core.is_some());
+        last.is_some() && place(&|one| one.name == of.name) <= last
+    }
+
     /// Returns the package of an end of a pair.
     fn package_of(&self, end: &str) -> String {
         if self.extensions.iter().any(|one| one.name == end) {
@@ -416,7 +427,8 @@ pub(super) fn files(plans: &[PairPlan], facts: &ShimFacts<'_>) -> Result<CrateFi
         .map(|plan| {
             let extension = facts.extension(&plan.pair).map(|of| of.folder.as_str());
             let later = facts.is_of_later_core(&plan.pair);
-            context! { name => plan.pair.module(), gate => facts.gate(&plan.pair), extension, later }
+            let leads_to_later = facts.leads_to_later_core(&plan.pair);
+            context! { name => plan.pair.module(), gate => facts.gate(&plan.pair), extension, later, leads_to_later }
         })
         .collect();
     let folders = |later: bool| -> Vec<Value> {

@@ -334,10 +334,14 @@ fn taken_back() -> SortedMap<String, String> {
 const USE_LATER: &str = r##"#![cfg(test)]
 use mcp_revisions_tables::{Context, Extension, Part, Subject};
 
+const BEFORE: usize = 0;
+const DICE: usize = 1;
+const LATER: usize = 2;
+
 fn came_to(part: Part, [from, to]: [usize; 2], text: &str) -> (String, Vec<String>) {
     let tables = Extension::ALL[0].later_core.expect("dice are in a later core");
     let ids: Vec<&str> = tables.revisions.iter().map(|row| row.id).collect();
-    assert_eq!(ids, ["dice", "2028-02-02"]);
+    assert_eq!(ids, ["2026-12-12", "dice", "2028-02-02"]);
     let mut cx = Context::default();
     let result = tables.convert(Subject::Method("dice/roll", part, None), from, to, text, &mut cx);
     let outcome = cx.finish(result.expect(text));
@@ -348,15 +352,15 @@ fn came_to(part: Part, [from, to]: [usize; 2], text: &str) -> (String, Vec<Strin
 #[test]
 fn a_throw_goes_to_the_later_core_and_back() {
     for (part, way, text, expected) in [
-        (Part::Params, [0, 1], r#"{"sides":6,"wish":1.0}"#, r#"{"faces":6,"wish":1.0}"#),
-        (Part::Params, [1, 0], r#"{"faces":6}"#, r#"{"sides":6}"#),
-        (Part::Result, [0, 1], r#"{"face":"six","kind":"roll","prize":"a car"}"#, r#"{"face":"six","kind":"roll","prize":"a car"}"#),
-        (Part::Result, [1, 0], r#"{"face":"one","kind":"roll"}"#, r#"{"face":"one","kind":"roll"}"#),
+        (Part::Params, [DICE, LATER], r#"{"sides":6,"wish":1.0}"#, r#"{"faces":6,"wish":1.0}"#),
+        (Part::Params, [LATER, DICE], r#"{"faces":6}"#, r#"{"sides":6}"#),
+        (Part::Result, [DICE, LATER], r#"{"face":"six","kind":"roll","prize":"a car"}"#, r#"{"face":"six","kind":"roll","prize":"a car"}"#),
+        (Part::Result, [LATER, DICE], r#"{"face":"one","kind":"roll"}"#, r#"{"face":"one","kind":"roll"}"#),
     ] {
         let (value, lost) = came_to(part, way, text);
         assert_eq!((value.as_str(), lost.len()), (expected, 0), "{text}");
     }
-    let (value, lost) = came_to(Part::Params, [0, 1], r#"{"sides":6,"faces":7}"#);
+    let (value, lost) = came_to(Part::Params, [DICE, LATER], r#"{"sides":6,"faces":7}"#);
     assert_eq!((value.as_str(), &lost[..]), (r#"{"faces":6}"#, &["/faces".to_owned()][..]));
 }
 
@@ -391,6 +395,24 @@ fn a_capability_of_the_core_is_an_entry_of_the_extensions_before() {
     ] {
         let (value, losses) = came_to(way, text);
         assert_eq!((value.as_str(), &losses[..]), (expected, &[lost.to_owned()][..]), "{text}");
+    }
+}
+
+/// A peer of the core before and one of the core after understand each other as well as the rules of both steps say.
+#[test]
+fn a_throw_goes_from_the_earlier_core_to_the_later_one_and_back() {
+    let (up, down) = ([BEFORE, LATER], [LATER, BEFORE]);
+    for (part, way, text, expected, losses) in [
+        (Part::Params, up, r#"{"corners":6}"#, r#"{"faces":6}"#, None),
+        (Part::Params, down, r#"{"faces":6}"#, r#"{"corners":6}"#, None),
+        (Part::Result, up, r#"{"face":"six","luck":"much"}"#, r#"{"face":"six","kind":"roll","luck":"much","prize":"a throw"}"#, None),
+        (Part::Result, down, r#"{"face":"six","kind":"roll","luck":"much","prize":"a throw"}"#, r#"{"face":"six","luck":"much"}"#, None),
+        (Part::Result, up, r#"{"face":"one","luck":"none"}"#, r#"{"face":"one","kind":"roll"}"#, Some("/luck")),
+        (Part::Result, down, r#"{"face":"six","kind":"roll","prize":"a car"}"#, r#"{"face":"six"}"#, Some("/prize")),
+    ] {
+        let (value, lost) = came_to(part, way, text);
+        assert_eq!(value, expected, "{text}");
+        assert_eq!(lost.iter().map(String::as_str).collect::<Vec<_>>(), losses.into_iter().collect::<Vec<_>>(), "{text}");
     }
 }
 

@@ -24,6 +24,7 @@ mod refusal;
 mod registry;
 mod replay;
 mod result_variants;
+mod returned_feature;
 mod rules_bite;
 mod scratch;
 mod section;

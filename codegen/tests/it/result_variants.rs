@@ -251,14 +251,87 @@ fn files() -> SortedMap<String, String> {
 
 #[test]
 fn results_in_another_shape_are_carried_both_ways_by_rules_alone() {
-    let spec = Spec::from_files(files()).unwrap();
+    holds_laws("result-variants", files(), LAWS);
+}
+
+/// Returns a text with each of some words in the place of the other one of its pair.
+fn swapped(text: &str, pairs: &[(&str, &str)]) -> String {
+    let swap = |text: String, (one, other): &(&str, &str)| {
+        let parts: Vec<String> = text
+            .split(one)
+            .map(|part| part.replace(other, one))
+            .collect();
+        parts.join(other)
+    };
+    pairs.iter().fold(text.to_owned(), swap)
+}
+
+/// The same pair with the list in the older revision: what is the way up there is the way down here.
+fn mirrored() -> (SortedMap<String, String>, String) {
+    let rules = swapped(RULES, &[("up = ", "down = "), ("\"up\"", "\"down\"")]);
+    let files = specs::files(&[
+        (
+            "revisions.toml",
+            &specs::released(&["2027-01-01", "2028-02-02"]),
+        ),
+        ("names.toml", NAMES),
+        ("2027-01-01/schema.json", &new()),
+        ("2028-02-02/schema.json", OLD),
+        ("shims/2027-01-01..2028-02-02.toml", &rules),
+    ]);
+    let laws = swapped(
+        LAWS,
+        &[
+            ("PAIRS[0].up", "PAIRS[0].down"),
+            ("mcp_2027_01_01", "mcp_2028_02_02"),
+        ],
+    );
+    (files, laws)
+}
+
+#[test]
+fn a_list_that_becomes_members_in_the_newer_revision_is_carried_both_ways_by_rules_alone() {
+    let (files, laws) = mirrored();
+    holds_laws("result-variants-of-the-older", files, &laws);
+}
+
+/// What a list of the older revision lacks in its row is told as it is told of one of the newer.
+#[test]
+fn a_list_of_the_older_revision_has_its_mistakes_told_on_its_own_way() {
+    for (found, put, told) in [
+        ("up = \"spread\"", "up = \"drop\"", "the way up"),
+        (
+            "down = \"gather\"\nup = \"spread\"",
+            "up = \"gather\"\ndown = \"spread\"",
+            "outputs",
+        ),
+        (
+            ", absent = []",
+            "",
+            "`content` must be there, and no `absent` says what it is",
+        ),
+    ] {
+        let (mut files, _) = mirrored();
+        let rules = files.get_mut("shims/2027-01-01..2028-02-02.toml").unwrap();
+        assert!(rules.contains(found), "{found}: {rules}");
+        *rules = rules.replacen(found, put, 1);
+        let spec = Spec::from_files(files).unwrap();
+        let models = Models::build(&spec).unwrap();
+        let refused = models.plan_shims(&spec).unwrap_err().to_string();
+        assert!(refused.contains(told), "{found} -> {put}: {refused}");
+    }
+}
+
+/// Generates and compiles a spec, and runs the laws in it.
+fn holds_laws(workspace: &str, files: SortedMap<String, String>, laws: &str) {
+    let spec = Spec::from_files(files).unwrap();
     let models = Models::build(&spec).unwrap_or_else(|error| panic!("{error}"));
     let plans = models
         .plan_shims(&spec)
         .unwrap_or_else(|error| panic!("{error}"));
     let (mut crates, once) = type_crates(&models);
     crates.push(shims_crate(&models, &plans, &once));
-    let mut workspace = Workspace::new("result-variants");
+    let mut workspace = Workspace::new(workspace);
     let mut uses = Vec::new();
     for one in crates {
         let one = placed(one.unwrap());
@@ -266,7 +339,7 @@ fn results_in_another_shape_are_carried_both_ways_by_rules_alone() {
         workspace.add(&folder, &one);
         uses.push((one.package, folder));
     }
-    workspace.add_user("laws", &uses, LAWS);
+    workspace.add_user("laws", &uses, laws);
     if let Err(said) = workspace.cargo(&["test", "--package", "laws"]) {
         panic!("{said}");
     }

@@ -49,8 +49,8 @@ pub struct Extension {
     /// The conversions between the core that had the feature before, if one had it, and the states of the extension, oldest
     /// first; `None` if the Cargo features bring none of the others.
     pub core: Option<&'static Tables>,
-    /// The conversions between this state and the core of the later revision that took the feature back; `None` if none did, or
-    /// if the Cargo features do not bring it.
+    /// The conversions between the core that had the feature before, if one had it, the states up to this one, and the core of the
+    /// later revision that took the feature back; `None` if none did, or if the Cargo features do not bring it.
     pub later_core: Option<&'static Tables>,
 }
 

@@ -148,9 +148,11 @@ pub fn convert_messages(
 
 fn convert_one(
     message: &Peeked<'_>,
-    route: &Route,
+    of_all: &Route,
     context: &MessageContext<'_>,
 ) -> Result<Outcome<Json>, MessageError> {
+    let named = message.method.as_deref().or(context.method);
+    let route = &of_all.of_method(named.unwrap_or_default(), context.sender);
     let cx = context.conversion.clone();
     let mut members: Extra = mcp_wire::from_str(message.text).map_err(Failure::Invalid)?;
     let carry = |method: &str, part: Part, member: &'static str, text: &str, cx: Context| {

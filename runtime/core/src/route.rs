@@ -197,6 +197,34 @@ impl Route {
         }))
     }
 
+    /// Returns the way of the messages of a method between the same ends: by an extension, where the revisions between have the
+    /// method as one of it.
+    pub(crate) fn of_method(self, method: &str, sender: Option<Direction>) -> Self {
+        let [Protocol::Revision(_), Protocol::Revision(_)] = self.ends else {
+            return self;
+        };
+        let by_extension = |extension: &Extension| {
+            let tables = extension.later_core?;
+            let place = |end: Protocol| end.place(tables);
+            let (from, to) = (place(self.ends[0])?, place(self.ends[1])?);
+            let between = tables
+                .revisions
+                .iter()
+                .position(|row| row.id == extension.name)?;
+            let name = tables.method_name(method, sender, from, between);
+            let is_its = extension.methods.iter().any(|row| row.name == name);
+            is_its.then_some(Self {
+                tables,
+                from,
+                to,
+                ..self
+            })
+        };
+        (Extension::ALL.iter())
+            .find_map(by_extension)
+            .unwrap_or(self)
+    }
+
     /// Returns the name of a place in errors.
     pub(crate) fn title(&self, at: usize) -> String {
         let [from, to] = self.ends;

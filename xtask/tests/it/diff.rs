@@ -3,6 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use mcp_revisions_schema::Spec;
+use mcp_revisions_schema::command::explain::{self, Arguments};
+
 fn xtask(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_xtask"))
         .args(arguments)
@@ -190,6 +193,69 @@ fn explain_tells_a_kind_and_lists_them_all() {
     }
     let all = String::from_utf8(xtask(&["explain"]).stdout).unwrap();
     assert!(all.lines().count() > 20 && all.contains("method-rechanneled"));
+}
+
+/// The rule by which members become a list: no revision has one yet.
+const LISTED: &str = r#"
+[[rule]]
+id = "outputs"
+at = ["CallToolResult.outputs", "Tool.outputs"]
+up = "gather"
+down = "spread"
+loss = "semantic"
+alternatives = [
+  { type = "Mark" },
+  { type = "ContentOutput", value = "content", member = "content", absent = [] },
+  { type = "StructuredOutput", value = "value", member = "structuredContent" },
+]
+reason = "content and structured content are the first outputs of their types"
+source = "the proposal"
+example = [
+  { result = "tools/call", way = "up", input = '{"content":[]}', output = '{"outputs":[{"type":"content","content":[]}]}' },
+  { result = "tools/call", way = "down", input = '{"outputs":[]}', output = '{"content":[]}', loses = ["/outputs"] },
+]
+"#;
+
+/// A person who finds the rule in a loss reads which item is which member, a line for each.
+#[test]
+fn explain_tells_the_items_of_a_list_one_by_one() {
+    let row = |id: &str| {
+        format!(
+            "[[revision]]\nid = \"{id}\"\nlifecycle = \"per-request\"\nstatus = \"released\"\nreference = \"https://example.com/core#{{anchor}}\"\n"
+        )
+    };
+    let schema = r#"{"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": {"Wall": {"type": "object"}}}"#;
+    let files = [
+        ("revisions.toml", ["a", "b"].map(row).concat()),
+        ("a/schema.json", schema.to_owned()),
+        ("b/schema.json", schema.to_owned()),
+        ("shims/a..b.toml", LISTED.to_owned()),
+    ];
+    let spec = || {
+        let own = files.map(|(name, text)| (name.to_owned(), text));
+        Spec::from_files(own.into_iter().collect())
+    };
+    let arguments = Arguments {
+        name: Some("outputs".to_owned()),
+    };
+    let told = explain::run(&arguments, spec, &[]).unwrap().text;
+    assert_eq!(
+        told,
+        r#"outputs: conversion rule of a..b
+
+Applies to:  CallToolResult.outputs, Tool.outputs
+To newer:    gather
+To older:    spread
+Loss:        semantic
+Why:         content and structured content are the first outputs of their types
+Source:      the proposal
+Items:       Mark, which stands in every list
+             ContentOutput, whose `content` is the member `content`; without the item, that is []
+             StructuredOutput, whose `value` is the member `structuredContent`
+For example: {"content":[]}
+  becomes:   {"outputs":[{"type":"content","content":[]}]}
+"#
+    );
 }
 
 #[test]

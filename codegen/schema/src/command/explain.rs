@@ -20,7 +20,7 @@ use crate::{Error, Spec};
 pub struct Arguments {
     /// Kind of change, fingerprint, error, header, or id of a conversion rule, of a rule of the protocol, of an erratum or
     /// of a change that only pages tell, as `diff` and losses name it [default: list all kinds]
-    name: Option<String>,
+    pub name: Option<String>,
 }
 
 /// Explains a kind of change or the rules of an id, or lists all kinds; `own` reads the spec of the program, and
@@ -205,7 +205,6 @@ fn of_rule(pair: &str, rule: &Value) -> String {
         ("action", "Both ways:"),
         ("up", "To newer:"),
         ("down", "To older:"),
-        ("alternatives", "Items:"),
         ("loss", "Loss:"),
         ("reason", "Why:"),
         ("source", "Source:"),
@@ -215,6 +214,11 @@ fn of_rule(pair: &str, rule: &Value) -> String {
             let _ = writeln!(text, "{head:<13}{}", plain(value));
         }
     }
+    let items = rule.get("alternatives").and_then(Value::as_array);
+    for (at, item) in items.into_iter().flatten().enumerate() {
+        let head = if at == 0 { "Items:" } else { "" };
+        let _ = writeln!(text, "{head:<13}{}", alternative(item));
+    }
     let example = rule.get("example").and_then(|examples| examples.get(0));
     if let Some(example) = example {
         let of = |member| example.get(member).map(plain).unwrap_or_default();
@@ -222,6 +226,19 @@ fn of_rule(pair: &str, rule: &Value) -> String {
         let _ = writeln!(text, "{:<13}{}", "  becomes:", of("output"));
     }
     text
+}
+
+/// Returns an item of a list of typed alternatives as words: the member that it stands for, and the value of that without it.
+fn alternative(item: &Value) -> String {
+    let of = |member| item.get(member).map(plain);
+    let ty = of("type").unwrap_or_default();
+    let (Some(value), Some(member)) = (of("value"), of("member")) else {
+        return format!("{ty}, which stands in every list");
+    };
+    let absent = item.get("absent").map_or_else(String::new, |value| {
+        format!("; without the item, that is {value}")
+    });
+    format!("{ty}, whose `{value}` is the member `{member}`{absent}")
 }
 
 /// Returns a value of a row as words: a text as it is, a list with commas, an action as its name and its argument.

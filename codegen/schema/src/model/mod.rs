@@ -66,6 +66,24 @@ impl Model {
         self.shape(self.resolve(ty).name()?)
     }
 
+    /// Returns the places of the variants that hold a definition, as rules call them: `Union|Variant`.
+    pub(crate) fn places_of_variant(&self, definition: &str) -> Vec<String> {
+        let held = |ty: &Ty| {
+            let def = self.get(self.resolve(ty).name()?)?;
+            def.definition.as_deref()
+        };
+        let mut places = Vec::new();
+        for def in self.types.values() {
+            let Shape::Union(union) = &def.shape else {
+                continue;
+            };
+            let variants = union.variants.iter();
+            let own = variants.filter(|variant| held(&variant.ty) == Some(definition));
+            places.extend(own.map(|variant| format!("{}|{}", def.doc_key, variant.name)));
+        }
+        places
+    }
+
     /// Returns the type of a schema definition, by the definition's name.
     #[must_use]
     pub fn definition(&self, definition: &str) -> Option<&TypeDef> {

@@ -1,14 +1,19 @@
 //! The plans of conversions: between adjacent revisions, and between the states of extensions and the core before them.
 
+use mcp_convert::Adapter;
+
 use super::{ExtensionModel, Models, RevisionModel};
 use crate::Error;
 use crate::decision::Decision;
 use crate::model::Model;
+use crate::shims::rules::Action;
 use crate::shims::rules::PairRules;
-use crate::shims::{self, PairPlan, PairSide, Planned, RevisionPair};
+use crate::shims::{
+    self, PairPlan, PairSide, Planned, ReturnedFeature, RevisionPair, StepDirection,
+};
 use crate::spec::errors::ErrorRules;
 use crate::spec::rules::RuleFile;
-use crate::spec::{Revision, RevisionStage, Spec};
+use crate::spec::{Extension, Revision, RevisionStage, Spec};
 
 impl Models<'_> {
     /// Plans the conversions between adjacent revisions: those that can be negotiated, and drafts that differ; and
@@ -125,7 +130,7 @@ impl Models<'_> {
         };
         let is_draft = |of: &ExtensionModel<'_>| of.extension.status() == RevisionStage::Draft;
         let may_be_open = is_draft(of) || older.is_some_and(is_draft);
-        let mut plan = self.planned(pair, [old, new], file, may_be_open)?;
+        let mut plan = self.planned(pair, [old, new], file, &[], may_be_open)?;
         // So are the types that the extension repeats.
         plan.alike.retain(|name| base.model.get(name).is_none());
         Ok(plan)
@@ -156,7 +161,7 @@ impl Models<'_> {
         };
         let is_draft = later.revision.status == RevisionStage::Draft
             || extension.status() == RevisionStage::Draft;
-        let mut plan = self.planned(pair, [old, new], file, is_draft)?;
+        let mut plan = self.planned(pair, [old, new], file, &[], is_draft)?;
         plan.alike.retain(|name| base.model.get(name).is_none());
         Ok(plan)
     }
@@ -167,7 +172,49 @@ impl Models<'_> {
         let [old_codes, new_codes] = &sent;
         let is_draft = |of: &RevisionModel<'_>| of.revision.status == RevisionStage::Draft;
         let sides = [side(old, old_codes), side(new, new_codes)];
-        self.planned(pair, sides, file, is_draft(old) || is_draft(new))
+        let returned = self.returned_features(pair)?;
+        self.planned(pair, sides, file, &returned, is_draft(old) || is_draft(new))
+    }
+
+    /// Returns the features that the newer revision of a pair has in its core again, from extensions.
+    fn returned_features(&self, pair: &RevisionPair) -> Result<Vec<ReturnedFeature<'_>>, Error> {
+        let mut returned = Vec::new();
+        for ExtensionModel { extension, .. } in &self.extensions {
+            let later = extension.later_core.as_ref();
+            let Some(core) = later.filter(|core| core.revision == pair.new) else {
+                continue;
+            };
+            returned.push(ReturnedFeature {
+                extension,
+                methods: &core.methods,
+                adapter: self.adapter_of_results(extension)?,
+            });
+        }
+        Ok(returned)
+    }
+
+    /// Returns the adapter that takes the results of an extension in place of those of requests: the one that the rules name
+    /// of the revision which lost the feature from its core.
+    fn adapter_of_results(&self, extension: &Extension) -> Result<Option<Adapter>, Error> {
+        let all = self.extensions.iter().map(|of| of.extension);
+        let mut states = all.filter(|state| state.folder == extension.folder);
+        let Some(earlier) = states.find_map(|state| state.core.as_ref()) else {
+            return Ok(None);
+        };
+        let mut pairs = self.shim_pairs().into_iter();
+        let Some(pair) = pairs.find(|pair| pair.old == earlier.revision) else {
+            return Ok(None);
+        };
+        let before = self.get(&earlier.revision)?;
+        let rules = PairRules::unfinished(self.texts.get(&pair.file()))?;
+        let results = extension.results.iter().map(|(_, result)| result);
+        let mut places = results.flat_map(|result| before.model.places_of_variant(result));
+        Ok(
+            places.find_map(|place| match rules.action(&place, StepDirection::Up) {
+                Some(Action::RequiresState(adapter)) => Some(*adapter),
+                _ => None,
+            }),
+        )
     }
 
     /// Returns the rules of two adjacent revisions that match nothing, among rules that may be unfinished.
@@ -183,16 +230,25 @@ impl Models<'_> {
         Ok(rules.unused())
     }
 
-    /// Plans a pair, which `may_be_open` or not: then what no rule answers is an error.
+    /// Plans a pair, which `may_be_open` or not: then what no rule answers is an error. Rows about features that the newer
+    /// revision has in its core again are proposed as such.
     fn planned(
         &self,
         pair: &RevisionPair,
         [old, new]: [PairSide<'_>; 2],
         file: RuleFile,
+        returned: &[ReturnedFeature<'_>],
         may_be_open: bool,
     ) -> Result<PairPlan, Error> {
         let (rules, unanswered) = PairRules::read(file)?.answering(&self.changes, pair);
-        let Planned { plan, mut faults } = shims::plan(old, new, &rules);
+        let models = [old.model, new.model];
+        let Planned {
+            mut plan,
+            mut faults,
+        } = shims::plan(old, new, &rules);
+        for feature in returned {
+            feature.propose(pair, models, &mut plan.open, rules.ids());
+        }
         if !may_be_open {
             faults.extend(plan.open.iter().cloned().map(Decision::refused));
         }

@@ -15,6 +15,7 @@ use crate::diff::{
     PathSegment, SchemaDifference, line, place, refuses_more,
 };
 use crate::model::{Member, Ty, TypeDef};
+use crate::schema::applied::is_hint;
 
 /// A limit of the target on a member that the source does not have.
 #[derive(Debug, PartialEq, Eq)]
@@ -117,6 +118,39 @@ impl<'g> MemberLimits<'g> {
         })
     }
 
+    /// Returns whether the target's schema refuses values of a member that its type can hold: by a limit of the value, or of
+    /// anything in it.
+    pub(super) fn is_bounded(&self, owner: &TypeDef, member: &Member, way: StepDirection) -> bool {
+        let [_, (graph, objects)] =
+            way.ends([0, 1].map(|side: usize| (self.graphs[side], &self.objects[side])));
+        let object = objects.get(owner.pointer.as_str());
+        let Some(found) = object.and_then(|object| graph.member(*object, &member.wire)) else {
+            return false;
+        };
+        let mut seen = SortedSet::from_iter([found.node]);
+        let mut ahead = vec![found.node];
+        while let Some(id) = ahead.pop() {
+            let node = graph.node(id);
+            if node.limits.keys().any(|keyword| !is_hint(keyword)) {
+                return true;
+            }
+            let below: Vec<Node> = match &node.shape {
+                NodeShape::Object { members, rest } => {
+                    let named = members.values().map(|member| member.node);
+                    named.chain(rest.each()).collect()
+                }
+                NodeShape::Array(items) => items.iter().copied().collect(),
+                NodeShape::Union(choices) => choices.clone(),
+                NodeShape::Alias(_)
+                | NodeShape::Any
+                | NodeShape::Scalar(_)
+                | NodeShape::Choice(_) => Vec::new(),
+            };
+            ahead.extend(below.into_iter().filter(|id| seen.insert(*id)));
+        }
+        false
+    }
+
     /// Returns what differs at a member that both objects name, to the end or to where its own members have names: these are
     /// planned by themselves. The objects are known by the JSON pointers of their schemas, and the member by its name in
     /// each.
@@ -200,7 +234,7 @@ fn inside(wire: &str, (segments, _): &Difference, asks: String) -> Limit {
 }
 
 /// Returns whether nothing is known of a value but that it is JSON, or how it is held.
-fn is_text(ty: &Ty) -> bool {
+pub(super) fn is_text(ty: &Ty) -> bool {
     matches!(ty.innermost(), Ty::Json | Ty::JsonObject | Ty::JsonArray)
 }
 

@@ -4,6 +4,7 @@
 //! pair    two adjacent revisions, and the two ways between them
 //! rules   the decisions of a pair, each with a reason, and what is wrong with them by themselves
 //! open    what no rule answers, the safe answer to it, and the row that would settle it
+//! returned  which rows are proposed about a feature that the newer core has again
 //! limits  where a member may be less in the other revision, by what the schema limits
 //! plan    for each pair of types that a method reaches: what happens to each member and variant
 //! met     which rules and conversions a plan meets, member by member
@@ -28,6 +29,7 @@ pub mod pair;
 mod places;
 pub mod plan;
 mod planner;
+mod returned;
 pub mod rules;
 pub mod table;
 
@@ -39,3 +41,4 @@ pub use pair::{MethodSender, RevisionPair, StepDirection};
 pub use places::places;
 pub use plan::PairPlan;
 pub use planner::{PairSide, Planned, plan};
+pub(crate) use returned::ReturnedFeature;

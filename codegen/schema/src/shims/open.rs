@@ -89,14 +89,20 @@ impl OpenDifferences {
         mut taken: SortedSet<String>,
     ) -> Vec<Decision> {
         let decisions = self.0.into_iter().map(|(place, findings)| {
-            let mut id = rule_id(&place);
-            if taken.contains(&id) {
-                id = numbered(&format!("{id}-"), |id| taken.contains(id));
-            }
+            let id = free_id(rule_id(&place), &taken);
             taken.insert(id.clone());
             decision(pair, place, &findings, &id)
         });
         decisions.collect()
+    }
+}
+
+/// Returns an id, with a number behind it if it is taken.
+pub(super) fn free_id(id: String, taken: &SortedSet<String>) -> String {
+    if taken.contains(&id) {
+        numbered(&format!("{id}-"), |id| taken.contains(id))
+    } else {
+        id
     }
 }
 

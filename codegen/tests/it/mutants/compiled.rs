@@ -199,6 +199,7 @@ fn all_changes_together_compile_and_hold_the_laws() {
         stated: ErrorRules::read(maker.spec).unwrap(),
         changes: ProseChanges::default(),
         mistakes: Vec::new(),
+        texts: &maker.spec.rules,
     };
     let plan = |pair| models.plan_pair(pair, RuleFile::default()).unwrap();
     let plans: Vec<PairPlan> = pairs.iter().map(plan).collect();

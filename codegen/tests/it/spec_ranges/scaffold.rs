@@ -148,7 +148,7 @@ fn a_code_that_ended_is_proposed_as_a_conversion() {
     let code = "/$defs/HeaderMismatchError/properties/error/allOf/1/properties/code/const";
     let ended = schema.pointer(code).unwrap().clone();
     *schema.pointer_mut(code).unwrap() = (-32098).into();
-    let mut directory = specs::directory();
+    let mut directory = specs::twin_directory();
     let before = directory.files().clone();
     let options = ImportOptions {
         lifecycle: Some(latest.lifecycle),

@@ -9,7 +9,7 @@ use mcp_wire::Json;
 
 use crate::Limits;
 use crate::Profile;
-use crate::tasks::client::with_extension;
+use crate::tasks::client::{CoreTasks, with_extension};
 use mcp_revisions_core::RevisionSet;
 
 /// Time that a server has to start unless the options say otherwise: packages and container images may be downloaded.
@@ -43,6 +43,8 @@ pub struct Options {
     pub takes_tasks: bool,
     /// Set if each request declares that, and not only one that is to become a task.
     pub declares_tasks: bool,
+    /// The revisions whose core has the messages of the extension for tasks.
+    pub(crate) core_tasks: CoreTasks,
 }
 
 impl Options {
@@ -63,6 +65,7 @@ impl Options {
             takes_others: false,
             takes_tasks: false,
             declares_tasks: false,
+            core_tasks: CoreTasks::default(),
         }
     }
 

@@ -159,7 +159,7 @@ impl Connection<Client> {
         let takes_task = request.ask.prefers_task || request.task == TaskStage::Asked;
         let claim = self.claim(revision, log_level, request.ask.behalf.as_deref());
         let claim = if takes_task && self.role.options.takes_tasks {
-            claim.map(Claim::of_task)
+            self.claim_of_task(claim)
         } else {
             claim
         };
@@ -260,7 +260,7 @@ impl Connection<Client> {
         };
         Some(Claim {
             revision,
-            capabilities: capabilities.unwrap_or_else(no_params),
+            capabilities: self.declared_to(revision, capabilities.unwrap_or_else(no_params)),
             info: translator.info_of(profile, revision),
             log_level,
         })

@@ -6,12 +6,13 @@ mod options;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use mcp_revisions_core::Revision;
+use mcp_revisions_core::{Revision, RevisionSet};
 use mcp_wire::{ErrorObject, Integer, Json};
 
+pub(crate) use super::with_extension;
 use super::{
-    EXTENSION, Form, NOTIFICATIONS_TASKS, RELATED_TASK, RESULT_TYPE, TASKS_UPDATE, TaskStatus,
-    declares_extension, has_extension_in_core,
+    Form, NOTIFICATIONS_TASKS, RELATED_TASK, RESULT_TYPE, TASKS_UPDATE, TaskStatus,
+    declares_extension, revisions_with_extension, without_extension,
 };
 use crate::client::Client;
 use crate::client::peer::named;
@@ -37,6 +38,17 @@ const MOST_UNANSWERED: u32 = 5;
 const TAKERS: (usize, usize) = (1_000, 256);
 /// The place where a server declares that its tools take tasks which clients ask for.
 const TOOL_TASKS: [&str; 4] = ["tasks", "requests", "tools", "call"];
+
+/// The revisions whose core has the messages of the extension: a client declares it to no server of them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct CoreTasks(RevisionSet);
+
+/// Those whose schema has the messages.
+impl Default for CoreTasks {
+    fn default() -> Self {
+        Self(revisions_with_extension())
+    }
+}
 
 /// Calls whose server has answered with a task, by their token.
 #[derive(Debug, Default)]
@@ -149,7 +161,7 @@ impl Connection<Client> {
         };
         let has_tasks = match Form::of(revision) {
             Some(Form::Core) => true,
-            Some(Form::Extension) => has_extension_in_core(revision) || declares(),
+            Some(Form::Extension) => self.has_extension_in_core(revision) || declares(),
             None => false,
         };
         request.ask.takes_task && has_tasks && revision.same_types(self.role.app())
@@ -229,6 +241,32 @@ impl Connection<Client> {
         self.post_request(method, params, revision, purpose);
     }
 
+    /// Returns whether the core of a revision has the messages of the extension, so that its peers declare none.
+    fn has_extension_in_core(&self, revision: Revision) -> bool {
+        self.role.options.core_tasks.0.contains(revision)
+    }
+
+    /// Returns the claim of a client that takes a task.
+    pub(crate) fn claim_of_task(&self, claim: Option<Claim>) -> Option<Claim> {
+        let declares = |claim: &Claim| !self.has_extension_in_core(claim.revision);
+        match claim {
+            Some(claim) if declares(&claim) => Some(Claim {
+                capabilities: with_extension(&claim.capabilities),
+                ..claim
+            }),
+            claim => claim,
+        }
+    }
+
+    /// Returns the capabilities that a client declares to servers of a revision.
+    pub(crate) fn declared_to(&self, revision: Revision, capabilities: Json) -> Json {
+        if self.has_extension_in_core(revision) {
+            without_extension(&capabilities)
+        } else {
+            capabilities
+        }
+    }
+
     /// Returns params with what every request about a task says.
     fn stamped_of_task(
         &self,
@@ -236,7 +274,7 @@ impl Connection<Client> {
         revision: Revision,
         behalf: Option<&Profile>,
     ) -> Option<Json> {
-        let claim = self.claim(revision, None, behalf).map(Claim::of_task);
+        let claim = self.claim_of_task(self.claim(revision, None, behalf));
         stamped(params, claim, None)
     }
 
@@ -565,26 +603,9 @@ impl Connection<Client> {
     }
 }
 
-impl Claim {
-    /// Returns the claim of a client that takes a task.
-    pub(crate) fn of_task(self) -> Self {
-        Self {
-            capabilities: with_extension(&self.capabilities),
-            ..self
-        }
-    }
-}
-
 /// Returns whether a method is one of the extension, for an application that has tasks in that form.
 pub(crate) fn is_of_extension(app: Revision, method: &str) -> bool {
     Form::of(app) == Some(Form::Extension) && Form::Extension.has(method)
-}
-
-/// Returns capabilities with the extension for tasks.
-pub(crate) fn with_extension(capabilities: &Json) -> Json {
-    let extensions = capabilities.get("extensions").unwrap_or_else(no_params);
-    let extensions = with_members(&extensions, &[(EXTENSION, Some(no_params()))]);
-    with_members(capabilities, &[("extensions", Some(extensions))])
 }
 
 /// Returns how often a server wants a task looked at, within reason.

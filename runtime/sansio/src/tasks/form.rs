@@ -1,11 +1,12 @@
 //! The two forms of tasks, and how their messages name them.
 
 use mcp_revisions_core::extensions::tasks as extension;
-use mcp_revisions_core::{Lifecycle, Revision};
+use mcp_revisions_core::{Lifecycle, Revision, RevisionSet};
 use mcp_wire::{Direction, Json, MethodKind, Notification, Request};
 
 use super::plain::has_core_tasks;
-use crate::json::declares;
+use crate::json::{declares, with_members};
+use crate::translate::no_params;
 use mcp_revisions_core::find_method;
 use mcp_revisions_core::methods;
 
@@ -49,19 +50,34 @@ impl Form {
     }
 }
 
-/// Returns whether the core of a revision has the messages of the extension: it took them back, and its peers declare no extension.
-pub(crate) fn has_extension_in_core(revision: Revision) -> bool {
+/// Returns the negotiated revisions whose core has the messages of the extension: they took it back, and their peers declare no
+/// extension.
+pub(crate) fn revisions_with_extension() -> RevisionSet {
     let (sender, kind) = (Direction::ClientToServer, MethodKind::Request);
-    find_method(revision, TASKS_UPDATE, sender, kind).is_some()
-}
-
-/// Returns whether a client takes tasks in the form of the extension: its capabilities declare that, or its revision has it in
-/// the core.
-pub(crate) fn takes_extension(revision: Revision, capabilities: Option<&Json>) -> bool {
-    has_extension_in_core(revision) || capabilities.is_some_and(declares_extension)
+    let has = |revision: &Revision| find_method(*revision, TASKS_UPDATE, sender, kind).is_some();
+    (Revision::NEGOTIATED.iter().copied()).filter(has).collect()
 }
 
 /// Returns whether capabilities declare the extension.
 pub(crate) fn declares_extension(capabilities: &Json) -> bool {
     declares(capabilities, &["extensions", EXTENSION])
+}
+
+/// Returns capabilities that declare the extension.
+pub(crate) fn with_extension(capabilities: &Json) -> Json {
+    let extensions = capabilities.get("extensions").unwrap_or_else(no_params);
+    let extensions = with_members(&extensions, &[(EXTENSION, Some(no_params()))]);
+    with_members(capabilities, &[("extensions", Some(extensions))])
+}
+
+/// Returns capabilities that do not declare the extension.
+pub(crate) fn without_extension(capabilities: &Json) -> Json {
+    if !declares_extension(capabilities) {
+        return capabilities.clone();
+    }
+    let others = capabilities
+        .get("extensions")
+        .map(|extensions| with_members(&extensions, &[(EXTENSION, None)]))
+        .filter(|others| others.text() != "{}");
+    with_members(capabilities, &[("extensions", others)])
 }

@@ -10,6 +10,10 @@ use crate::client::requests::{Look, Waiting};
 use crate::client::stamp::Claim;
 use crate::{Answer, Connection, Failure, Token};
 
+/// The revisions whose core has the messages of the extension: none is asked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct CoreTasks {}
+
 /// The calls whose server has answered with a task: none.
 #[derive(Debug, Default)]
 pub(crate) struct Polls {}
@@ -39,6 +43,17 @@ impl Polls {
 }
 
 impl Connection<Client> {
+    /// Returns the claim as it is: no client takes a task.
+    pub(crate) fn claim_of_task(&self, claim: Option<Claim>) -> Option<Claim> {
+        claim
+    }
+
+    /// Returns capabilities as they are.
+    pub(crate) fn declared_to(&self, _revision: Revision, capabilities: Json) -> Json {
+        let CoreTasks {} = self.role.options.core_tasks;
+        capabilities
+    }
+
     /// Returns `None`: the server was asked for no task.
     pub(crate) fn task_given(
         &self,
@@ -147,13 +162,6 @@ impl Connection<Client> {
         _revision: Revision,
     ) -> Option<Json> {
         params
-    }
-}
-
-impl Claim {
-    /// Returns the claim as it is: no client takes a task.
-    pub(crate) fn of_task(self) -> Self {
-        self
     }
 }
 

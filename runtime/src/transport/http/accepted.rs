@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use http::header::CONNECTION;
 use http::{HeaderValue, Method, Request, Response};
@@ -12,6 +13,7 @@ use hyper::server::conn::http1;
 use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::sync::{mpsc, watch};
 
@@ -93,10 +95,16 @@ impl AcceptedConnection {
             }
         });
         let connection = builder.serve_connection(TokioIo::new(socket), service);
-        let mut connection = std::pin::pin!(connection);
+        let mut connection = Box::pin(connection);
         // A connection that breaks is its client's business.
         tokio::select! {
-            _ = connection.as_mut() => {}
+            _ = connection.as_mut() => {
+                drop(connection);
+                tokio::select! {
+                    () = take_rest(stream) => {}
+                    _ = stop.changed() => {}
+                }
+            }
             () = hung_up(&stream) => {}
             () = place.evicted() => {}
             _ = stop.changed() => {
@@ -114,6 +122,32 @@ impl AcceptedConnection {
             }
         }
     }
+}
+
+/// Time in which the rest of a request is taken that was answered before it was read, and number of bytes of it.
+const REST_TIME: Duration = Duration::from_secs(1);
+const REST_BYTES: usize = 1 << 20;
+
+/// Takes what a client still sends on a connection whose last response is written. A socket that is closed before that resets
+/// the connection, and the client's system may throw the response away: a request that is refused by its head, such as one
+/// without a token, would have no answer.
+async fn take_rest(stream: Arc<TcpStream>) {
+    let Ok(mut stream) = Arc::try_unwrap(stream) else {
+        return;
+    };
+    let rest = async {
+        stream.shutdown().await?;
+        let mut taken = 0;
+        let mut bytes = [0; 1 << 12];
+        while taken < REST_BYTES {
+            match stream.read(&mut bytes).await? {
+                0 => break,
+                more => taken += more,
+            }
+        }
+        Ok::<_, std::io::Error>(())
+    };
+    let _ = tokio::time::timeout(REST_TIME, rest).await;
 }
 
 /// Returns whether a request opens a stream of what changes: that of a session, or `subscriptions/listen`.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mcp_revisions::sansio::client::{Answer, Channel, Event, Verdict};
-use mcp_revisions::{Limits, Revision};
+use mcp_revisions::{Limits, Revision, RevisionSet};
 use mcp_wire::Json;
 use serde_json::{Value, json};
 
@@ -424,4 +424,40 @@ fn a_client_that_takes_no_tasks_declares_none_and_is_given_none() {
     let mut answers = hear(&mut client).answers();
     let (_, answer) = answers.remove(0);
     assert!(matches!(answer, Answer::Failed(_)), "{answer:?}");
+}
+
+#[test]
+fn a_client_declares_tasks_to_servers_of_the_extension_and_not_to_those_that_have_it_in_their_core()
+{
+    for (core, declares) in [
+        (RevisionSet::none(), true),
+        (RevisionSet::none().with(Revision::LATEST), false),
+    ] {
+        let options = options(Channel::Stdio).with_tasks();
+        let mut client = open(Revision::V2025_11_25, options.with_extension_in_core(core));
+        settle(&mut client, Revision::LATEST.protocol_version());
+        client.ask(call("build"), NOW).unwrap();
+        let (_, sent) = hear(&mut client).only();
+        let capabilities = |message: &Value| {
+            let meta = &message["params"]["_meta"];
+            meta["io.modelcontextprotocol/clientCapabilities"].clone()
+        };
+        let declared =
+            |message: &Value| capabilities(message)["extensions"].get(EXTENSION).is_some();
+        assert_eq!(declared(&sent), declares, "{sent}");
+        assert_eq!(capabilities(&sent).get("extensions").is_some(), declares);
+        // The task is followed all the same, and each look at it says as much.
+        say(&mut client, &result(&sent["id"], task("working")));
+        let at = client.wake_at().expect("a time to look");
+        client.wake(at);
+        let (_, look) = hear(&mut client).only();
+        assert_eq!(look["method"], "tasks/get");
+        assert_eq!(declared(&look), declares, "{look}");
+        let content =
+            json!({"resultType": "complete", "content": [{"type": "text", "text": "done"}]});
+        let done = state("completed", json!({"result": content}));
+        say(&mut client, &result(&look["id"], done));
+        let answer = hear(&mut client).answer().unwrap();
+        assert_eq!(answer["content"][0]["text"], "done");
+    }
 }

@@ -93,6 +93,30 @@ async fn handlers_see_the_address_that_a_call_comes_from() {
     serving.abort();
 }
 
+/// A client that still sends its body when it is refused has its answer, and the end of the connection after it.
+#[tokio::test]
+async fn a_request_that_is_refused_by_its_head_has_its_answer_before_its_body_is_read() {
+    let (listener, address) = listening().await;
+    let serving = crate::support::spawn(adapter::serve(
+        listener,
+        Service::new(server(), handlers::handle),
+    ));
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let head = call(true).replace("Host: localhost", "Host: elsewhere.example");
+    let (head, body) = head.split_once("\r\n\r\n").unwrap();
+    let begins = looks(&mut stream, &format!("{head}\r\n")).await;
+    assert!(begins.starts_with("HTTP/1.1 403"), "{begins}");
+    // Each part of the body that comes after the answer is taken.
+    let (first, second) = body.split_at(body.len() / 2);
+    stream.write_all(first.as_bytes()).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    stream.write_all(second.as_bytes()).await.unwrap();
+    let mut rest = String::new();
+    let read = tokio::time::timeout(LONG, stream.read_to_string(&mut rest)).await;
+    read.expect("it stays open").expect("it is reset");
+    serving.abort();
+}
+
 #[tokio::test]
 async fn handlers_see_whether_the_connection_of_a_call_is_still_open() {
     let (listener, address) = listening().await;

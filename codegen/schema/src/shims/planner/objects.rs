@@ -1,6 +1,6 @@
 //! The plan of an object's members, and of those without a name in the schema.
 
-use super::super::limits::Limit;
+use super::super::limits::{Limit, is_text};
 use super::super::open::{ProposedRow, UNDECIDED};
 use super::super::plan::{
     Adoption, AlternativesPlan, ConversionBody, FieldPlan, Fitted, HookCall, MemberMoves,
@@ -67,7 +67,13 @@ impl<'m> Planner<'m> {
                     value
                 }
                 None => {
-                    let value = self.new_member(target, &place);
+                    let mut value = self.new_member(target, &place);
+                    // The target may refuse what an unknown member of that name holds.
+                    if matches!(&value, ValueSource::Adopt(Adoption::Carried))
+                        && self.is_bounded(target, to_def)
+                    {
+                        value = ValueSource::Adopt(Adoption::Never);
+                    }
                     if matches!(&value, ValueSource::Adopt(how) if *how != Adoption::Never) {
                         fitted = self.limited_adoption(target, to_def, [from_key, to_key]);
                     }
@@ -169,6 +175,14 @@ impl<'m> Planner<'m> {
         let own = limits.own(to, member, self.way);
         let answer = "an unknown member of that name is passed on as it is, and may be refused by who receives it";
         self.fitted(own.into_iter().collect(), keys, answer)
+    }
+
+    /// Returns whether the target refuses values of a member that its type, which is no text, can hold.
+    fn is_bounded(&self, member: &Member, def: Option<&TypeDef>) -> bool {
+        let (Some(limits), Some(to)) = (self.limits, def) else {
+            return false;
+        };
+        !is_text(&member.ty) && limits.is_bounded(to, member, self.way)
     }
 
     /// Returns the hooks that see to limits; where there is none, the safe answer, which it notes.

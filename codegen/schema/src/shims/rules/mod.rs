@@ -190,6 +190,11 @@ impl PairRules {
         self.offers(place, way).next()
     }
 
+    /// Returns the action of the decision about a place.
+    pub(crate) fn action(&self, place: &str, way: StepDirection) -> Option<&Action> {
+        self.offer(place, way).map(|offer| offer.action)
+    }
+
     /// Returns the hand-written function that converts the whole of what stands at a place, if a rule names one.
     pub(super) fn custom(&self, place: &str, way: StepDirection) -> Option<(&PairRule, &str)> {
         self.offers(place, way).find_map(|offer| {
@@ -257,7 +262,7 @@ impl PairRules {
     }
 
     /// Returns the ids of all rows.
-    pub(super) fn ids(&self) -> SortedSet<String> {
+    pub(crate) fn ids(&self) -> SortedSet<String> {
         self.rows.told().map(|row| row.id.to_owned()).collect()
     }
 

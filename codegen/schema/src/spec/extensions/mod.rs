@@ -276,6 +276,36 @@ impl Extension {
         })
     }
 
+    /// Mends the later core that took definitions back exactly as upstream's schema of the extension has them: what is wrong in
+    /// the one is wrong in the other.
+    pub(super) fn mend_later_core(&self, revisions: &mut [Revision]) {
+        let Some(core) = &self.later_core else {
+            return;
+        };
+        let mut all = revisions.iter_mut();
+        let Some(later) = all.find(|one| one.id == core.revision) else {
+            return;
+        };
+        let is_alike = |pointer: &&String| {
+            let within = pointer.strip_prefix("/$defs/").unwrap_or_default();
+            let name = within.split('/').next().unwrap_or_default();
+            let own = definition(&self.raw, name);
+            own.is_some() && own == definition(&later.raw, name)
+        };
+        let rows = self.errata.iter().filter_map(|erratum| {
+            let at: Vec<String> = erratum.at.iter().filter(is_alike).cloned().collect();
+            (!at.is_empty()).then(|| Erratum {
+                at,
+                revisions: vec![later.id.clone()],
+                ..erratum.clone()
+            })
+        });
+        let lent: Vec<Erratum> = rows.collect();
+        let (schema, fitting) = errata::fitting(later.schema.clone(), &lent, &later.id);
+        later.schema = schema;
+        later.errata.extend(fitting);
+    }
+
     /// Returns the publication status; a schema that stands alone promises nothing.
     #[must_use]
     pub fn status(&self) -> RevisionStage {

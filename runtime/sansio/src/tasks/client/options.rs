@@ -1,5 +1,8 @@
 //! The options of a client that takes tasks.
 
+use mcp_revisions_core::RevisionSet;
+
+use super::CoreTasks;
 use crate::client::Options;
 
 impl Options {
@@ -21,6 +24,17 @@ impl Options {
     pub fn with_tasks_on_request(self) -> Self {
         Self {
             takes_tasks: true,
+            ..self
+        }
+    }
+
+    /// Sets the revisions whose core has the messages of the extension, so that no client declares it to their servers
+    /// [default: those whose schema has them].
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_extension_in_core(self, revisions: RevisionSet) -> Self {
+        Self {
+            core_tasks: CoreTasks(revisions),
             ..self
         }
     }

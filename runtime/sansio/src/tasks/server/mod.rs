@@ -13,7 +13,7 @@ use mcp_wire::{ErrorObject, Json, Map, Peeked, Raw};
 
 use super::{
     EXTENSION, Form, NOTIFICATIONS_TASKS, RESULT_TYPE, TaskStatus, declares_extension,
-    has_extension_in_core, takes_extension,
+    with_extension, without_extension,
 };
 use crate::errors::{self, Refusal};
 use crate::input_required::server::known;
@@ -56,7 +56,14 @@ impl Server {
         if let Some(before) = self.tasks.options.take() {
             tasks.add_tools_of(&before);
         }
-        self.introductions.change_capabilities(declared);
+        self.introductions
+            .change_capabilities(|revision, capabilities| {
+                declared(
+                    revision,
+                    capabilities,
+                    tasks.core_revisions.contains(revision),
+                )
+            });
         self.tasks.options = Some(tasks);
         self
     }
@@ -239,13 +246,13 @@ impl Connection<Server> {
             .as_deref()
             .filter(|name| name.starts_with("tasks/"))?;
         let form = Form::of(peer).filter(|form| form.has(name))?;
-        if self.role.tasks_for(peer).is_none() {
+        let Some(tasks) = self.role.tasks_for(peer) else {
             // An application of the extension's own revisions may have its requests, which no table names.
             let is_own = form == Form::Extension && Form::of(self.role.app()) == Some(form);
             return (is_own && self.role.takes_others).then_some(Ok(()));
-        }
+        };
         let capabilities = message.meta.client_capabilities.map(Raw::to_json);
-        let takes = || takes_extension(peer, capabilities.as_ref());
+        let takes = || takes_extension(tasks.core_revisions.contains(peer), capabilities.as_ref());
         Some(if form == Form::Core || takes() {
             Ok(())
         } else {
@@ -264,25 +271,29 @@ impl Connection<Server> {
         peer: Revision,
         caller: &Caller,
     ) -> Result<Vec<String>, Box<Refusal>> {
-        if method != methods::SUBSCRIPTIONS_LISTEN || self.role.tasks_for(peer).is_none() {
+        let own = self.role.tasks_for(peer);
+        let Some(tasks) = own.filter(|_| method == methods::SUBSCRIPTIONS_LISTEN) else {
             return Ok(Vec::new());
-        }
+        };
         let wanted = message.param("notifications");
         let Some(ids) = wanted.and_then(|wanted| wanted.get(TASK_IDS)) else {
             return Ok(Vec::new());
         };
-        if !takes_extension(peer, caller.capabilities.as_ref()) {
+        if !takes_extension(
+            tasks.core_revisions.contains(peer),
+            caller.capabilities.as_ref(),
+        ) {
             return Err(errors::missing_capability(&extension_capability()));
         }
         let invalid = |_| errors::invalid_params("`taskIds` holds ids of tasks");
-        let mut tasks: Vec<String> = ids.read().map_err(invalid)?;
-        tasks.sort();
-        tasks.dedup();
+        let mut followed: Vec<String> = ids.read().map_err(invalid)?;
+        followed.sort();
+        followed.dedup();
         let most = self.role.limits.max_subscriptions;
-        if tasks.len() > most {
+        if followed.len() > most {
             Err(errors::too_many_subscriptions(most))
         } else {
-            Ok(tasks)
+            Ok(followed)
         }
     }
 
@@ -323,10 +334,16 @@ impl Connection<Server> {
         peer: Revision,
         caller: &Caller,
     ) -> Result<Option<TaskWanted>, Box<Refusal>> {
-        let takes = || takes_extension(peer, caller.capabilities.as_ref());
-        if method != methods::TOOLS_CALL || self.role.tasks_for(peer).is_none() {
+        let own = self.role.tasks_for(peer);
+        let Some(tasks) = own.filter(|_| method == methods::TOOLS_CALL) else {
             return Ok(None);
-        }
+        };
+        let takes = || {
+            takes_extension(
+                tasks.core_revisions.contains(peer),
+                caller.capabilities.as_ref(),
+            )
+        };
         let name = message.name.and_then(Raw::as_str).unwrap_or_default();
         let support = self.role.task_support(&name, peer);
         let form = Form::of(peer);
@@ -341,7 +358,7 @@ impl Connection<Server> {
                 .filter(|params| params.text().contains("\"task\""))?;
             params.to_json().get("task").filter(|task| !task.is_null())
         };
-        let is_there = || !(self.role.tasks_for(peer)).is_some_and(|tasks| tasks.lacks(&name));
+        let is_there = || !tasks.lacks(&name);
         match (form, support) {
             (Some(Form::Core), support) => match (asked(), support) {
                 // The handlers refuse it as they refuse any call of a tool that is not there.
@@ -438,8 +455,14 @@ fn known_method(method: &str) -> &'static str {
     mcp_revisions_core::known_method(method).unwrap_or(methods::TOOLS_CALL)
 }
 
-/// Capabilities of a server of a revision, with its tasks.
-fn declared(revision: Revision, capabilities: &Json) -> Json {
+/// Returns whether a client takes tasks in the form of the extension: the core of its revision has it, or its capabilities
+/// declare it.
+fn takes_extension(is_in_core: bool, capabilities: Option<&Json>) -> bool {
+    is_in_core || capabilities.is_some_and(declares_extension)
+}
+
+/// Capabilities of a server of a revision, with its tasks; `is_in_core` says that the core of the revision has the extension.
+fn declared(revision: Revision, capabilities: &Json, is_in_core: bool) -> Json {
     let own = |name| capabilities.get(name);
     match Form::of(revision) {
         Some(Form::Core) if own("tasks").is_none() => {
@@ -452,15 +475,11 @@ fn declared(revision: Revision, capabilities: &Json) -> Json {
             let tasks = object(tasks);
             with_members(capabilities, &[("tasks", Some(tasks))])
         }
-        Some(Form::Extension) if has_extension_in_core(revision) => {
+        Some(Form::Extension) if is_in_core => {
             let tasks = own("tasks").unwrap_or_else(no_params);
-            with_members(capabilities, &[("tasks", Some(tasks))])
+            with_members(&without_extension(capabilities), &[("tasks", Some(tasks))])
         }
-        Some(Form::Extension) if !declares_extension(capabilities) => {
-            let extensions = own("extensions").unwrap_or_else(no_params);
-            let extensions = with_members(&extensions, &[(EXTENSION, Some(no_params()))]);
-            with_members(capabilities, &[("extensions", Some(extensions))])
-        }
+        Some(Form::Extension) if !declares_extension(capabilities) => with_extension(capabilities),
         _ => capabilities.clone(),
     }
 }

@@ -5,7 +5,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use mcp_revisions_core::RevisionSet;
+
 use super::store::TaskStore;
+use crate::tasks::revisions_with_extension;
 
 /// The support of a tool for tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -38,6 +41,8 @@ pub struct TaskOptions {
     pub(crate) max_ttl: Duration,
     /// Time between two requests of a client for a task that runs.
     pub poll_interval: Duration,
+    /// The revisions whose core has the messages of the extension.
+    pub(crate) core_revisions: RevisionSet,
 }
 
 impl Default for TaskOptions {
@@ -49,6 +54,7 @@ impl Default for TaskOptions {
             ttl: Duration::from_secs(60 * 60),
             max_ttl: Duration::from_secs(24 * 60 * 60),
             poll_interval: Duration::from_secs(1),
+            core_revisions: revisions_with_extension(),
         }
     }
 }
@@ -99,6 +105,15 @@ impl TaskOptions {
     #[must_use]
     pub fn with_poll_interval(mut self, interval: Duration) -> Self {
         self.poll_interval = interval;
+        self
+    }
+
+    /// Sets the revisions whose core has the messages of the extension, so that their clients declare no extension
+    /// [default: those whose schema has them].
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_extension_in_core(mut self, revisions: RevisionSet) -> Self {
+        self.core_revisions = revisions;
         self
     }
 

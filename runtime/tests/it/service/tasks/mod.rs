@@ -1,6 +1,7 @@
 //! Tools whose calls become tasks, for clients of every revision, with and without tasks.
 
 mod clients;
+mod homes;
 mod owners;
 mod requests;
 

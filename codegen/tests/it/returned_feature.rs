@@ -1,0 +1,153 @@
+//! A draft whose core takes the tasks extension back, made of the spec as it stands: what its maintainer is asked, and what
+//! need not be asked.
+
+use mcp_revisions_schema::Models;
+use mcp_revisions_schema::decision::{Decision, Scope};
+use mcp_revisions_schema::open::SpecGaps;
+use mcp_revisions_schema::spec::{Extension, ImportOptions, Spec, SpecDirectory, UpstreamFile};
+use serde_json::{Value, json};
+
+use crate::{says, specs};
+
+/// The state of the tasks extension that the core took back.
+fn extension(spec: &Spec) -> &Extension {
+    let mut all = spec.extensions.iter();
+    all.find(|one| one.name == "tasks").unwrap()
+}
+
+/// The schema of the latest release with the definitions of the extension, as upstream has both.
+fn schema(spec: &Spec) -> Value {
+    let mut schema = specs::latest(spec).raw.clone();
+    let own = extension(spec).raw["$defs"].as_object().unwrap();
+    let definitions = schema["$defs"].as_object_mut().unwrap();
+    for (name, definition) in own {
+        let known = definitions.entry(name.as_str());
+        known.or_insert_with(|| definition.clone());
+    }
+    let refers = |name: &str| json!({"$ref": format!("#/$defs/{name}")});
+    let listed = [
+        ("ClientRequest", "GetTaskRequest"),
+        ("ClientRequest", "UpdateTaskRequest"),
+        ("ClientRequest", "CancelTaskRequest"),
+        ("ServerNotification", "TaskStatusNotification"),
+    ];
+    for (union, name) in listed {
+        let all = definitions[union]["anyOf"].as_array_mut().unwrap();
+        all.push(refers(name));
+    }
+    let results = &mut definitions["CallToolResultResponse"]["properties"]["result"]["anyOf"];
+    results
+        .as_array_mut()
+        .unwrap()
+        .push(refers("CreateTaskResult"));
+    definitions["ServerCapabilities"]["properties"]["tasks"] = refers("TasksExtensionCapability");
+    schema
+}
+
+/// The directory with that schema as the draft's.
+fn taken_back() -> SpecDirectory {
+    let mut directory = specs::twin_directory();
+    let schema = schema(&directory.spec().unwrap());
+    let upstream = UpstreamFile::of_text("draft.json", &schema.to_string()).unwrap();
+    let options = ImportOptions {
+        revision: "draft".to_owned(),
+        ..ImportOptions::default()
+    };
+    directory.import(&upstream, &options).unwrap();
+    directory
+}
+
+fn stub<'o>(open: &'o [Decision], place: &str) -> &'o str {
+    let found = open.iter().find(|one| one.place == place);
+    let asked = found.unwrap_or_else(|| panic!("{place} is not asked about: {open:#?}"));
+    &asked.settle.stub
+}
+
+#[test]
+fn a_core_that_takes_tasks_back_asks_once_for_each_part_of_the_feature() {
+    let spec = taken_back().spec().unwrap();
+    let open = SpecGaps::of(&spec).decisions;
+    let places: Vec<&str> = open.iter().map(|one| one.place.as_str()).collect();
+    assert_eq!(
+        places,
+        [
+            "CallToolOutcome|CreateTask",
+            "ServerCapabilities.tasks",
+            "notifications/tasks",
+            "tasks/cancel, tasks/get, tasks/update",
+        ]
+    );
+    // An older peer declares the extension, and its server waits for what a task comes to.
+    let capability = stub(&open, "ServerCapabilities.tasks");
+    for way in ["up", "down"] {
+        let entry = "{ entry = { of = \"extensions\", name = \"io.modelcontextprotocol/tasks\" } }";
+        says(capability, &format!("{way} = {entry}"));
+    }
+    says(
+        stub(&open, "CallToolOutcome|CreateTask"),
+        "down = { requires-state = \"tasks\" }",
+    );
+    says(stub(&open, "notifications/tasks"), "action = \"drop\"");
+}
+
+#[test]
+fn the_proposed_rows_answer_all_that_is_open_once_they_have_their_source() {
+    let mut directory = taken_back();
+    let spec = directory.spec().unwrap();
+    let open = SpecGaps::of(&spec);
+    directory.scaffold(&open).unwrap();
+    let files = directory.files().iter();
+    let filled = files.map(|(name, text)| (name.clone(), specs::filled(text)));
+    let spec = Spec::from_files(filled.collect()).unwrap();
+    let open = SpecGaps::of(&spec).decisions;
+    let of_pairs = open
+        .iter()
+        .filter(|one| matches!(one.scope, Scope::Pair(_)));
+    assert_eq!(of_pairs.collect::<Vec<_>>(), Vec::<&Decision>::new());
+}
+
+/// The extension's schema forgets `_meta` of its requests, and so does a core that repeats it: one row mends both.
+#[test]
+fn an_erratum_of_the_extension_mends_the_core_that_repeats_the_definition() {
+    let spec = taken_back().spec().unwrap();
+    let draft = spec.revision("draft").unwrap();
+    let params = |schema: &Value| {
+        schema["$defs"]["GetTaskRequest"]["allOf"][1]["properties"]["params"].clone()
+    };
+    assert_eq!(params(&draft.raw)["properties"].get("_meta"), None);
+    assert_eq!(params(&draft.schema), params(&extension(&spec).schema));
+    assert!(draft.errata.iter().any(|one| one.id == "request-meta"));
+    // A core that has the definition otherwise is as it is.
+    let mut other = schema(&spec);
+    let own = &mut other["$defs"]["GetTaskRequest"]["allOf"][1]["properties"]["params"];
+    own["properties"]["depth"] = json!({"type": "integer"});
+    let mut directory = taken_back();
+    let upstream = UpstreamFile::of_text("draft.json", &other.to_string()).unwrap();
+    let options = ImportOptions {
+        revision: "draft".to_owned(),
+        ..ImportOptions::default()
+    };
+    directory.import(&upstream, &options).unwrap();
+    let spec = directory.spec().unwrap();
+    let draft = spec.revision("draft").unwrap();
+    assert_eq!(params(&draft.schema)["properties"].get("_meta"), None);
+    let mended = draft.errata.iter().find(|one| one.id == "request-meta");
+    assert_eq!(mended.unwrap().at.len(), 2);
+}
+
+/// Lines of an earlier core with a definition of that name do not hide those of the extension.
+#[test]
+fn definitions_that_the_core_takes_back_have_the_doc_lines_of_the_extension() {
+    let spec = taken_back().spec().unwrap();
+    let models = Models::build(&spec).unwrap();
+    let open = SpecGaps::of(&spec).undocumented;
+    let open: Vec<String> = (open.iter().filter(|one| one.of == "draft"))
+        .flat_map(|one| one.names())
+        .collect();
+    let is_envelope = |name: &String| name.contains("ResultResponse");
+    assert!(open.iter().all(is_envelope), "{open:?}");
+    let draft = models.get("draft").unwrap();
+    let lines = models.docs_of_revision(draft);
+    let task = draft.model.get("CreateTaskResult").unwrap();
+    says(&lines.ty(task), "handle in place of the result");
+}
