@@ -127,9 +127,10 @@ pub async fn serve_layered<S, B>(
     serve_each(listener, &options, layers, service, stop, grace).await;
 }
 
-/// Serves any service on a listener, with the limits of `options` for connections; requests have the [`PeerAddress`] and the
-/// [`PeerConnection`] of their connection. The service refuses calls itself once `stop` is over; requests that come before
-/// that are waited for. Connections that are open after `grace` are closed.
+/// Serves any service on a listener, with the limits of `options` for connections; requests have the
+/// [`PeerAddress`](super::PeerAddress) and the [`PeerConnection`](super::PeerConnection) of their connection. The service refuses
+/// calls itself once `stop` is over; requests that come before that are waited for. Connections that are open after `grace` are
+/// closed.
 ///
 /// A [`Service`] in it is not drained: use [`serve_layered`] for that.
 pub async fn serve_service<S, B>(
