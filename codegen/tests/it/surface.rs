@@ -8,7 +8,7 @@ use mcp_revisions_schema::spec::{
 };
 
 use crate::says;
-use crate::specs::{directory, spec};
+use crate::specs::{directory, spec, twin_directory};
 
 /// What the generator makes of files, with what would stand on disk after it.
 fn made(files: SortedMap<String, String>) -> Generated {
@@ -54,8 +54,8 @@ fn a_row_for_every_revision_that_changes_a_release_is_refused_by_its_items() {
 /// A release that is the same as the one before moves types into the shared crate, and nothing of them changes.
 #[test]
 fn a_new_release_moves_types_between_crates_and_changes_none() {
-    let stands = made(directory().files().clone());
-    let mut next = directory();
+    let stands = made(twin_directory().files().clone());
+    let mut next = twin_directory();
     let latest = crate::specs::latest(spec());
     let options = ImportOptions {
         revision: "next".to_owned(),

@@ -42,7 +42,7 @@ fn filled(directory: &SpecDirectory) -> SortedMap<String, String> {
 
 /// What is wrong with one import.
 fn wrong(stands: &Generated, schema: &Value) -> Option<String> {
-    let before = specs::directory();
+    let before = specs::twin_directory();
     let mut directory = before.clone();
     let draft = specs::last_pair(specs::spec()).new;
     let upstream = UpstreamFile::of_text("edited", &schema.to_string()).unwrap();
@@ -80,7 +80,7 @@ fn wrong(stands: &Generated, schema: &Value) -> Option<String> {
 
 #[test]
 fn an_import_with_stubs_destroys_nothing_and_what_it_proposes_is_taken() {
-    let stands = generate(specs::spec()).unwrap();
+    let stands = generate(&specs::twin()).unwrap();
     let base = number_from("IMPORT_SEED", 1);
     let mut faults = Vec::new();
     for at in 0..number_from("IMPORT_SAMPLES", SAMPLES) {
