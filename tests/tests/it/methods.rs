@@ -9,6 +9,7 @@ use mcp_revisions_core::Revision;
 use mcp_revisions_schema::Spec;
 use mcp_tests::root;
 use mcp_wire::{Direction, MethodInfo, MethodKind};
+use serde_json::Value;
 
 /// 2024-11-05 and 2025-03-26 have the same methods.
 const FIRST: &str = "
@@ -219,10 +220,18 @@ fn every_revision_has_the_methods_that_its_schema_lists() {
                     .as_str()
                     .and_then(|name| name.rsplit('/').next());
                 let message = name.and_then(|name| of.definition(name)).unwrap_or(choice);
-                let required = message["required"].as_array();
-                let must = required.is_some_and(|names| names.iter().any(|name| name == "params"));
-                let must = if must { "!" } else { "" };
-                let method = message["properties"]["method"]["const"].as_str().unwrap();
+                // An extension of the envelope says it in a part of its own.
+                let parts = message["allOf"].as_array().map_or(&[][..], Vec::as_slice);
+                let parts: Vec<&Value> = std::iter::once(message).chain(parts).collect();
+                let required = |part: &&Value| {
+                    let names = part["required"].as_array();
+                    names.is_some_and(|names| names.iter().any(|name| name == "params"))
+                };
+                let must = if parts.iter().any(required) { "!" } else { "" };
+                let mut methods = parts
+                    .iter()
+                    .map(|part| &part["properties"]["method"]["const"]);
+                let method = methods.find_map(Value::as_str).unwrap();
                 listed.insert(format!("{sent} {method}{must}"));
             }
         }
