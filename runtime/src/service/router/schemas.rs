@@ -67,7 +67,7 @@ impl JsonSchema for NoArguments {
 /// Returns the schema of a type; `None` for one that describes no object of keywords, such as a type of any value.
 fn of<T: JsonSchema>() -> Option<JsonObject> {
     let mut settings = SchemaSettings::draft2020_12();
-    // It is the dialect of the protocol, and goes without saying.
+    // MCP reads a schema without `$schema` in this dialect.
     settings.meta_schema = None;
     let mut schema = settings
         .into_generator()

@@ -13,6 +13,7 @@ use crate::serve::{Budget, Handler, Peer, Permit, Session, Share};
 use crate::service::Error;
 use crate::service::custom::Custom;
 use crate::service::params::params_meant;
+use crate::transport::observe;
 use crate::transport::spawn::{Boxed, boxed, spawn};
 use mcp_revisions_sansio::server;
 use mcp_revisions_sansio::server::{
@@ -101,10 +102,14 @@ impl<App> TypedHandlers<App> {
         }
     }
 
-    /// Takes room for one more, until what this returns is dropped; `None` if there is none.
-    fn room_for(&self, params: &Json) -> Option<Permit> {
+    /// Takes room for a notification, until what this returns is dropped; `None` if there is none, which is reported.
+    fn room_for(&self, method: &str, params: &Json) -> Option<Permit> {
         let bytes = params.text().len().saturating_add(EACH);
-        self.room.take(bytes).ok()
+        let room = self.room.take(bytes).ok();
+        if room.is_none() {
+            observe::notification_dropped(method);
+        }
+        room
     }
 }
 
@@ -143,7 +148,7 @@ impl<App: Spoken> Handler for TypedHandlers<App> {
     }
 
     fn notice(&self, notice: Notification, session: Session) {
-        let Some(room) = self.room_for(&notice.params) else {
+        let Some(room) = self.room_for(notice.method, &notice.params) else {
             return;
         };
         let handlers = Arc::clone(&self.handlers);
@@ -180,7 +185,7 @@ impl<App: Spoken> Handler for TypedHandlers<App> {
             peer,
             ..
         } = notice;
-        let Some(room) = self.room_for(&params) else {
+        let Some(room) = self.room_for(&method, &params) else {
             return;
         };
         let cx = RequestContext::notice(params.clone(), peer, session);

@@ -2,23 +2,36 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Number of refusals reported one by one; after these, those whose count is a power of two.
+use mcp_revisions_core::errors::shortened;
+
+/// Number of reports of a kind that are made one by one; after these, those whose count is a power of two.
 const EACH: u64 = 5;
 
 /// Reports a refused request at `warn`: the first five, and then those whose count is a power of two.
 pub(super) fn refused(status: u16, why: &str) {
     static COUNT: AtomicU64 = AtomicU64::new(0);
-    let count = COUNT.fetch_add(1, Ordering::Relaxed) + 1;
-    if count <= EACH || count.is_power_of_two() {
+    if let Some(count) = reported(&COUNT) {
         tracing::warn!(status, count, why, "a request was refused");
     }
 }
 
+/// Reports a notification that is dropped as a refused request is reported.
 pub(super) fn notification_dropped(method: &str) {
-    tracing::warn!(
-        method,
-        "a notification was dropped: too many wait in layers"
-    );
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    if let Some(count) = reported(&COUNT) {
+        let method = shortened(method);
+        tracing::warn!(
+            method,
+            count,
+            "a notification was dropped: too many wait for layers and handlers"
+        );
+    }
+}
+
+/// Counts one more, and returns the count if it is reported.
+fn reported(count: &AtomicU64) -> Option<u64> {
+    let count = count.fetch_add(1, Ordering::Relaxed) + 1;
+    (count <= EACH || count.is_power_of_two()).then_some(count)
 }
 
 pub(super) fn session_taken_over(session: &str) {

@@ -16,7 +16,7 @@ pub(crate) fn refused(status: u16, why: &str) {
     events::refused(status, why);
 }
 
-/// Reports that a notification was dropped, because too many wait in layers.
+/// Reports that a notification was dropped, because too many wait for layers and handlers.
 pub(crate) fn notification_dropped(method: &str) {
     events::notification_dropped(method);
 }

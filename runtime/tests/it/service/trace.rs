@@ -72,7 +72,7 @@ async fn events_in_the_span_of_a_call_go_to_its_client() {
 struct Calls(Arc<Mutex<Vec<Fields>>>);
 
 #[derive(Default)]
-struct Fields(BTreeMap<&'static str, String>);
+pub(crate) struct Fields(pub(crate) BTreeMap<&'static str, String>);
 
 impl Visit for Fields {
     fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {

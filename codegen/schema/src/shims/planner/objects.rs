@@ -177,7 +177,8 @@ impl<'m> Planner<'m> {
         self.fitted(own.into_iter().collect(), keys, answer)
     }
 
-    /// Returns whether the target refuses values of a member that its type, which is no text, can hold.
+    /// Returns whether the schema of the target refuses values that the type of a member can hold. A member that is kept as text
+    /// is asked about by `limited_adoption`.
     fn is_bounded(&self, member: &Member, def: Option<&TypeDef>) -> bool {
         let (Some(limits), Some(to)) = (self.limits, def) else {
             return false;

@@ -10,7 +10,6 @@ use tokio::net::TcpStream;
 use tower_service::Service;
 
 use super::options::Http;
-
 use super::resolve::{AddressRule, ConnectFuture, Resolver};
 use super::tls::{Proxies, TlsConnector};
 use crate::transport::BoxError;

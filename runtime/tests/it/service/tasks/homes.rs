@@ -130,7 +130,7 @@ async fn a_client_of_the_extension_and_one_of_a_core_that_has_it_again_exchange_
         assert_eq!(only["resultType"], "task", "{name}");
         let plain = peer.once("tools/call", call("plain")).await.unwrap();
         assert_eq!(plain["resultType"], "complete", "{name}");
-        // A stream tells of the task, and what only the older core had is no method here.
+        // The server notifies of the task on a stream, and refuses the methods that only the older core has.
         let wanted = json!({"notifications": {"taskIds": [id]}});
         peer.begins("subscriptions/listen", wanted).await;
         let agreed = peer.hears("notifications/subscriptions/acknowledged").await;
