@@ -123,7 +123,7 @@ impl Join<'_> {
             pointer: any.pointer.clone(),
             ..SchemaNode::default()
         };
-        if other.reference.is_none() || !same_facts(&any, &anything) {
+        if !same_facts(&any, &anything) {
             return Ok(false);
         }
         let whole = self.joined(other, depth + 1)?;
