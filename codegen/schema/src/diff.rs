@@ -46,6 +46,7 @@ use crate::sorted::{SortedMap, SortedSet};
 use serde::Serialize;
 
 pub use baseline::{Baseline, IgnoredChange};
+pub(crate) use classes::classes;
 pub(crate) use compare::Comparer;
 pub use extension::MovedMethods;
 use extension::moved_methods;

@@ -131,12 +131,19 @@ pub fn alone(spec: &Spec, alone: &Alone<'_>) -> Result<Crate, Error> {
     let docs = Docs::read(&spec.rules)?;
     let upstream = json::parse(alone.file, alone.text)?;
     let upstream_prose = prose::collect(&upstream);
-    let of_extension_file = canonical::of_text_with_dangling(alone.file, alone.text)?;
-    if let Some(extension) = Extension::of_schema(&of_extension_file, spec, alone.package) {
+    let canonical = canonical::canonicalize(&upstream, alone.file);
+    // References of an extension may lead nowhere.
+    let dangling = match &canonical {
+        Ok(_) => None,
+        Err(_) => Some(canonical::of_text_with_dangling(alone.file, alone.text)?),
+    };
+    if let Some(raw) = dangling.as_ref().or(canonical.as_ref().ok())
+        && let Some(extension) = Extension::of_schema(raw, spec, alone.package)
+    {
         let prose = upstream_prose;
         return of_extension(spec, alone, Extension { prose, ..extension });
     }
-    let schema = canonical::canonicalize(&upstream, alone.file)?;
+    let schema = canonical?;
     let scope = Scope::Schema(alone.file.to_owned());
     let BuiltModel {
         model,

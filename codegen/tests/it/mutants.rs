@@ -10,7 +10,7 @@ use mcp_revisions_schema::decision::{Decision, Scope};
 use mcp_revisions_schema::model::Model;
 use mcp_revisions_schema::rules::Rules;
 use mcp_revisions_schema::shims::rules::PairRules;
-use mcp_revisions_schema::shims::{PairSide, Planned, plan};
+use mcp_revisions_schema::shims::{ComparedSchemas, PairSide, Planned, plan_compared};
 use mcp_revisions_schema::spec::methods::MethodRules;
 use mcp_revisions_schema::spec::rules::RuleFile;
 use serde_json::Value;
@@ -50,7 +50,8 @@ impl Maker {
     }
 }
 
-fn planned(old: &Model, new: &Model, rules: &str) -> Planned {
+/// Plans two models, whose schemas are compared, by the text of a rule file.
+fn planned(old: &Model, new: &Model, compared: &ComparedSchemas, rules: &str) -> Planned {
     let side = |id, model| PairSide {
         id,
         wire: id,
@@ -58,7 +59,7 @@ fn planned(old: &Model, new: &Model, rules: &str) -> Planned {
         errors: &[],
     };
     let rules = PairRules::read(RuleFile::new("rules.toml", rules)).unwrap();
-    plan(side("old", old), side("new", new), &rules)
+    plan_compared(side("old", old), side("new", new), Some(compared), &rules)
 }
 
 /// The rows of decisions that leave nothing to be filled in but reason and source.
@@ -85,8 +86,19 @@ fn rows(open: &[Decision]) -> (String, Vec<&str>) {
 /// Plans a change both ways: adds what is wrong, and returns how many of the plans leave something open.
 fn carried_or_named(told: &str, one: &Model, other: &Model, wrong: &mut Vec<String>) -> usize {
     let mut named = 0;
-    for (old, new) in [(one, other), (other, one)] {
-        let first = planned(old, new, "");
+    // The rows that a plan proposes change nothing in the schemas, which are compared once for each way.
+    let mut compared = match ComparedSchemas::of(one, other) {
+        Ok(compared) => compared,
+        Err(errors) => {
+            wrong.extend(errors.iter().map(|error| format!("{told}: {error}")));
+            return 0;
+        }
+    };
+    for (at, (old, new)) in [(one, other), (other, one)].into_iter().enumerate() {
+        if at == 1 {
+            compared = compared.reversed();
+        }
+        let first = planned(old, new, &compared, "");
         if let Some(fault) = first.faults.first() {
             wrong.push(format!("{told}: {fault}"));
         }
@@ -95,7 +107,7 @@ fn carried_or_named(told: &str, one: &Model, other: &Model, wrong: &mut Vec<Stri
         if places.is_empty() {
             continue;
         }
-        let again = planned(old, new, &rows);
+        let again = planned(old, new, &compared, &rows);
         if let Some(fault) = again.faults.first() {
             wrong.push(format!("{told}: by its own rows: {fault}\n{rows}"));
         }

@@ -5,6 +5,7 @@
 
 use crate::sorted::{SortedMap, SortedSet};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -21,7 +22,7 @@ use crate::schema::applied;
 pub(crate) struct Comparer<'g> {
     old: &'g Graph,
     new: &'g Graph,
-    classes: [Vec<usize>; 2],
+    classes: Arc<[Vec<usize>; 2]>,
     pub(crate) sites: Vec<Site>,
     known: HashMap<(usize, usize, String), SiteId>,
     open: Vec<(SiteId, NodeId, NodeId)>,
@@ -51,10 +52,15 @@ impl Spot {
 
 impl<'g> Comparer<'g> {
     pub(crate) fn new(old: &'g Graph, new: &'g Graph) -> Self {
+        Self::of_classes([old, new], classes(old, new).into())
+    }
+
+    /// Returns the comparer of two graphs whose classes are known.
+    pub(crate) fn of_classes([old, new]: [&'g Graph; 2], classes: Arc<[Vec<usize>; 2]>) -> Self {
         Self {
             old,
             new,
-            classes: classes(old, new),
+            classes,
             sites: Vec::new(),
             known: HashMap::new(),
             open: Vec::new(),
@@ -63,7 +69,7 @@ impl<'g> Comparer<'g> {
 
     /// Returns the classes of two nodes: what is of one class is equal on the wire.
     fn classes(&self, old: NodeId, new: NodeId) -> (usize, usize) {
-        let [olds, news] = &self.classes;
+        let [olds, news] = &*self.classes;
         (olds[self.old.resolve(old)], news[self.new.resolve(new)])
     }
 

@@ -6,15 +6,17 @@
 use crate::sorted::SortedSet;
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use serde_json::Value;
 
 use super::pair::StepDirection;
+use crate::Error;
 use crate::diff::{
     ChangeKind, Comparer, DiffLocation, DifferenceDetail, Graph, GraphRest, Node, NodeShape,
-    PathSegment, SchemaDifference, line, place, refuses_more,
+    PathSegment, SchemaDifference, classes, line, place, refuses_more,
 };
-use crate::model::{Member, Ty, TypeDef};
+use crate::model::{Member, Model, Ty, TypeDef};
 use crate::schema::applied::is_hint;
 
 /// A limit of the target on a member that the source does not have.
@@ -39,13 +41,47 @@ pub(super) struct MemberLimits<'g> {
     comparer: RefCell<Comparer<'g>>,
 }
 
+/// The schemas of two models as graphs, compared as far as no rule matters: plans of one pair by several rule files share it.
+#[derive(Debug)]
+pub struct ComparedSchemas {
+    graphs: [Graph; 2],
+    classes: Arc<[Vec<usize>; 2]>,
+}
+
+impl ComparedSchemas {
+    /// Compares the schemas of two models.
+    ///
+    /// # Errors
+    /// Returns an error for each schema that has no graph, such as one whose references go round in a circle.
+    pub fn of(old: &Model, new: &Model) -> Result<Self, Vec<Error>> {
+        match [old, new].map(|model| Graph::of(&model.schema)) {
+            [Ok(old), Ok(new)] => Ok(Self {
+                classes: classes(&old, &new).into(),
+                graphs: [old, new],
+            }),
+            graphs => Err(graphs.into_iter().filter_map(Result::err).collect()),
+        }
+    }
+
+    /// Returns the same comparison with the older and the newer model exchanged.
+    #[must_use]
+    pub fn reversed(self) -> Self {
+        let [old, new] = self.graphs;
+        Self {
+            classes: classes(&new, &old).into(),
+            graphs: [new, old],
+        }
+    }
+}
+
 impl<'g> MemberLimits<'g> {
-    pub(super) fn of(graphs: [&'g Graph; 2]) -> Self {
-        let [old, new] = graphs;
+    pub(super) fn of(compared: &'g ComparedSchemas) -> Self {
+        let [old, new] = &compared.graphs;
+        let graphs = [old, new];
         Self {
             graphs,
             objects: graphs.map(objects),
-            comparer: RefCell::new(Comparer::new(old, new)),
+            comparer: RefCell::new(Comparer::of_classes(graphs, compared.classes.clone())),
         }
     }
 

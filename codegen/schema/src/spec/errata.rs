@@ -265,6 +265,9 @@ fn clean<'e>(
     errata: Vec<&'e Erratum>,
     file: &str,
 ) -> (Value, Vec<Erratum>, Vec<Problem<'e>>) {
+    if errata.is_empty() {
+        return (mended, Vec::new(), Vec::new());
+    }
     // The clean one is equal, and in order as well.
     let again = |schema: &Value| canonicalize_as(schema, canonical, file);
     if let Some(clean) = again(&mended).ok().filter(|it| *it == mended) {

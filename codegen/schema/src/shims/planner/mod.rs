@@ -16,7 +16,7 @@ use std::fmt::Write as _;
 
 use super::alike;
 use super::effect;
-use super::limits::MemberLimits;
+use super::limits::{ComparedSchemas, MemberLimits};
 use super::open::{OpenDifferences, ProposedRow, UNDECIDED};
 use super::pair::StepDirection;
 use super::plan::{
@@ -24,7 +24,6 @@ use super::plan::{
 };
 use super::rules::{Action, Also, Offer, PairRule, PairRules, Reject, placed};
 use crate::Error;
-use crate::diff::Graph;
 use crate::model::{Model, ObjectShape, Rest, Shape, Ty, TypeDef, Union};
 use crate::spec::sheet::quoted;
 
@@ -53,13 +52,25 @@ pub struct Planned {
 /// Plans a pair.
 #[must_use]
 pub fn plan(old: PairSide<'_>, new: PairSide<'_>, rules: &PairRules) -> Planned {
+    let (compared, errors) = match ComparedSchemas::of(old.model, new.model) {
+        Ok(compared) => (Some(compared), Vec::new()),
+        Err(errors) => (None, errors),
+    };
+    let mut planned = plan_compared(old, new, compared.as_ref(), rules);
+    planned.faults.splice(0..0, errors);
+    planned
+}
+
+/// Plans a pair whose schemas are compared; without that, limits that no type expresses are not looked at.
+#[must_use]
+pub fn plan_compared(
+    old: PairSide<'_>,
+    new: PairSide<'_>,
+    compared: Option<&ComparedSchemas>,
+    rules: &PairRules,
+) -> Planned {
     let mut errors = Vec::new();
-    let graphs = [old, new].map(|side| Graph::of(&side.model.schema));
-    let [old_graph, new_graph] = graphs.map(|graph| graph.map_err(|error| errors.push(error)).ok());
-    let limits = old_graph
-        .as_ref()
-        .zip(new_graph.as_ref())
-        .map(|(old, new)| MemberLimits::of([old, new]));
+    let limits = compared.map(MemberLimits::of);
     let mut ways = StepDirection::BOTH.map(|way| {
         let [from, to] = way.ends([old, new]);
         Planner {

@@ -13,6 +13,15 @@ pub(super) fn respelled(canonical: &mut Value) {
     respell(canonical, &whole);
 }
 
+/// Returns whether `oneOf` names a member anywhere in a value.
+pub(super) fn has_one_of(value: &Value) -> bool {
+    match value {
+        Value::Object(members) => members.contains_key("oneOf") || members.values().any(has_one_of),
+        Value::Array(values) => values.iter().any(has_one_of),
+        _ => false,
+    }
+}
+
 fn respell(schema: &mut Value, whole: &Value) {
     match schema {
         Value::Object(members) => {
