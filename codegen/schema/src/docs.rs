@@ -254,11 +254,13 @@ impl<'d> TypeDocs<'d> {
             .find_map(|(docs, of)| docs.member_line(of, key, wire))
     }
 
-    /// Returns the URL of a definition's reference page; `None` for an inline schema, or where there are no pages.
+    /// Returns the paragraph that leads to a definition's reference page, with the blank line before it; `None` for an inline
+    /// schema, or where there are no pages.
     #[must_use]
-    pub fn link(&self, def: &TypeDef) -> Option<String> {
+    pub fn reference(&self, def: &TypeDef) -> Option<String> {
         let anchor = def.definition.as_ref()?.to_lowercase();
-        (!self.reference.is_empty()).then(|| self.reference.replace("{anchor}", &anchor))
+        let link = self.reference.replace("{anchor}", &anchor);
+        (!link.is_empty()).then(|| format!("\n[Reference]({link})"))
     }
 
     /// Returns the line of a type, with the link to its page.
@@ -270,8 +272,8 @@ impl<'d> TypeDocs<'d> {
             Some(line) => line.to_owned(),
             None => format!("`{key}`, which has no doc line yet."),
         };
-        match self.link(def) {
-            Some(link) => format!("{line}\n\n[Reference]({link})"),
+        match self.reference(def) {
+            Some(reference) => format!("{line}\n{reference}"),
             None => line,
         }
     }

@@ -4,6 +4,9 @@ pub mod taken;
 
 use heck::{ToSnakeCase, ToUpperCamelCase};
 
+/// The variant of an open enum that holds the strings without names.
+pub const OTHER: &str = "Other";
+
 /// Rust's reserved words, strict and future.
 const RESERVED: &[&str] = &[
     "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate",

@@ -20,7 +20,7 @@ use super::ty::{field_type, ident};
 use mcp_revisions_schema::Error;
 use mcp_revisions_schema::docs::TypeDocs;
 use mcp_revisions_schema::model::{Model, ObjectShape, Presence, Rest, Shape, Ty, TypeDef};
-use mcp_revisions_schema::naming::pascal_case;
+use mcp_revisions_schema::naming::{OTHER, pascal_case};
 
 /// Emits the item of every struct, newtype and string enum, by Rust name; messages that are aliases have none.
 pub(super) fn items(
@@ -38,7 +38,7 @@ pub(super) fn items(
         let key = format!("Type{index}");
         let schema = match &def.shape {
             Shape::Object(object) => lowered.object(object),
-            Shape::StringEnum(choices) => {
+            Shape::StringEnum(choices) | Shape::OpenEnum(choices) => {
                 let names: Vec<String> = (0..choices.len()).map(|at| format!("V{at:05}")).collect();
                 json!({ "type": "string", "enum": names })
             }
@@ -171,17 +171,26 @@ fn item(
                 pub struct #name(pub #ty);
             }
         }
-        (TypeDetails::Enum(made), Shape::StringEnum(choices))
+        (TypeDetails::Enum(made), Shape::StringEnum(choices) | Shape::OpenEnum(choices))
             if made.variants().count() == choices.len() =>
         {
             let variants = choices.iter().map(|choice| {
                 let (about, variant) = (doc(&format!("`{choice}`")), ident(&pascal_case(choice)));
                 quote!(#(#about)* #variant)
             });
-            quote! {
-                #(#about)*
-                #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-                pub enum #name { #(#variants,)* }
+            if matches!(def.shape, Shape::OpenEnum(_)) {
+                let (about_other, other) = (doc(ANOTHER), ident(OTHER));
+                quote! {
+                    #(#about)*
+                    #[derive(Debug, Clone)]
+                    pub enum #name { #(#variants,)* #(#about_other)* #other(String) }
+                }
+            } else {
+                quote! {
+                    #(#about)*
+                    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+                    pub enum #name { #(#variants,)* }
+                }
             }
         }
         _ => return Err(failed(format!("it made something else of `{}`", def.name))),
@@ -208,6 +217,9 @@ fn neutral(at: usize) -> String {
 
 /// The line of the field that keeps unknown members.
 const EXTRA: &str = "Members that this revision does not name, in the order in which they stood.";
+
+/// The line of the variant that keeps a string without a name.
+const ANOTHER: &str = "A string that this revision does not name, as it stood.";
 
 /// `///` lines; a blank line between paragraphs.
 pub(super) fn doc(text: &str) -> Vec<TokenStream> {

@@ -25,7 +25,7 @@ use crate::format;
 use mcp_revisions_schema::Error;
 use mcp_revisions_schema::docs::TypeDocs;
 use mcp_revisions_schema::model::{Model, Shape, Ty, TypeDef};
-use mcp_revisions_schema::naming::pascal_case;
+use mcp_revisions_schema::naming::{OTHER, pascal_case};
 
 pub(crate) use imports::named;
 pub use once::{Once, Set};
@@ -199,7 +199,7 @@ fn area_item(
             let (ways, _) = structs::newtype(def, ty);
             quote!(#item #ways)
         }
-        Shape::StringEnum(_) => quote!(#item),
+        Shape::StringEnum(_) | Shape::OpenEnum(_) => quote!(#item),
         Shape::Union(union) => unions::item(model, def, union, docs),
         Shape::Alias(ty) => alias_of(def, ty, docs),
     }
@@ -237,6 +237,11 @@ fn area_wire(model: &Model, def: &TypeDef) -> TokenStream {
             let name = ty::ident(&def.name);
             let variants = choices.iter().map(|choice| ty::ident(&pascal_case(choice)));
             quote!(mcp_wire::strings! { #name { #(#variants #choices;)* } })
+        }
+        Shape::OpenEnum(choices) => {
+            let (name, other) = (ty::ident(&def.name), ty::ident(OTHER));
+            let variants = choices.iter().map(|choice| ty::ident(&pascal_case(choice)));
+            quote!(mcp_wire::strings! { #name open #other { #(#variants #choices;)* } })
         }
         Shape::Union(union) => unions::wire(def, union),
         Shape::Alias(_) => TokenStream::new(),

@@ -55,8 +55,12 @@ pub fn pieces(model: &Model, docs: &TypeDocs) -> Result<Pieces, Error> {
         let mut names = SortedSet::new();
         collect(all.clone(), model, &mut names);
         let text = format!("{} {all}", def.area);
-        let text = match docs.link(def) {
-            Some(link) => text.replace(&link, ""),
+        // The line of the link is a fact of the revision, too: an inline schema has none.
+        let text = match docs.reference(def) {
+            Some(line) => {
+                let lines = items::doc(&line);
+                text.replace(&format!("{} ", quote!(#(#lines)*)), "")
+            }
             None => text,
         };
         Piece {

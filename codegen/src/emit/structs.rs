@@ -9,8 +9,8 @@ use super::items::doc;
 use super::ty::{argument, assign, ident, in_box, rust_type};
 use mcp_revisions_schema::docs::TypeDocs;
 use mcp_revisions_schema::model::{
-    ConstructorArgument, Given, InitialValue, Member, Model, ObjectShape, Presence, Rest, Ty,
-    TypeDef,
+    ConstructorArgument, Given, InitialValue, Member, Model, ObjectShape, Presence, Rest, Shape,
+    Ty, TypeDef,
 };
 use mcp_revisions_schema::naming::pascal_case;
 
@@ -115,10 +115,12 @@ pub(super) fn flags(def: &TypeDef, object: &ObjectShape, docs: &TypeDocs) -> Opt
 fn started(model: &Model, ty: &Ty, start: &InitialValue, boxed: bool) -> TokenStream {
     let value = match (start, model.resolve(ty)) {
         (InitialValue::ProtocolVersion, _) => quote!(crate::PROTOCOL_VERSION.to_owned()),
-        (InitialValue::Value(Value::String(choice)), Ty::Named(name)) => {
+        (InitialValue::Value(Value::String(choice)), Ty::Named(name)) if !matches!(model.shape(name), Some(Shape::OpenEnum(known)) if !known.contains(choice)) =>
+        {
             let (name, choice) = (ident(name), ident(&pascal_case(choice)));
             quote!(#name::#choice)
         }
+        (InitialValue::Value(Value::String(text)), Ty::Named(_)) => quote!(#text.into()),
         (InitialValue::Value(Value::String(text)), _) => quote!(#text.to_owned()),
         (InitialValue::Value(Value::Bool(value)), _) => quote!(#value),
         (InitialValue::Value(Value::Number(number)), _) => {

@@ -91,10 +91,14 @@ pub(super) fn wire(def: &TypeDef, union: &Union) -> TokenStream {
         _ => Some(emitter.plan(&union.plan, union.open)),
     };
     let word = decide.as_ref().map(|_| quote!(decide));
+    let reader = match union.plan {
+        UnionPlan::Take(_) => quote!(_),
+        _ => quote!(reader),
+    };
     let implementation = decide.map(|decide| {
         quote! {
             impl #name {
-                fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+                fn decide(&mut self, #reader: &mut Reader<'_>) -> Result<(), Fault> {
                     #decide
                     Ok(())
                 }

@@ -46,7 +46,7 @@ fn is_identity(body: &ConversionBody) -> bool {
             Arm::Same(becomes) => becomes.variant.as_ref() == Some(&plan.variant),
             _ => false,
         }),
-        ConversionBody::Strings(_) => true,
+        ConversionBody::Strings(_) | ConversionBody::Text => true,
         _ => false,
     }
 }

@@ -31,6 +31,7 @@ const SCHEMA: &str = r##"{
       }
     },
     "Brick": {"type": "object", "properties": {"kind": {"type": "string"}, "size": {"type": "string"}}, "required": ["kind", "size"]},
+    "Colour": {"type": "string"},
     "Id": {"type": ["string", "integer"]},
     "Short": {"type": "object", "properties": {"a": {"type": "string"}}},
     "Long": {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string"}}},
@@ -248,6 +249,34 @@ fn a_shape() {
     ] {
         let start = format!("spec/shapes.toml:2: shape `{at}`: {NOTHING}");
         bites("shapes.toml", &rule(at, shape), &start);
+    }
+}
+
+#[test]
+fn strings_of_which_some_have_names() {
+    let rule = |at: &str, shape: &str| {
+        format!("\n[[shape]]\nat = \"{at}\"\nas = {shape}\nreason = \"the page names two\"\n")
+    };
+    let colours = rule("Colour", r#"{ open-enum = ["red", "dark-blue"] }"#);
+    passes("shapes.toml", &colours);
+    let inline = "\n[[inline]]\nat = \"*.colour\"\nname = \"Colour\"\n";
+    let both = [("shapes.toml", colours.as_str()), ("names.toml", inline)];
+    assert_eq!(said(&both), [""; 0]);
+    // An open enum is a definition of its own, of strings.
+    for at in ["Wall.colour", "Id"] {
+        let start = format!("spec/shapes.toml:2: shape `{at}`: {NOTHING}");
+        bites(
+            "shapes.toml",
+            &rule(at, r#"{ open-enum = ["red"] }"#),
+            &start,
+        );
+    }
+    for known in [r#"["red", "Red"]"#, r#"["other"]"#, "[]"] {
+        let shape = format!("{{ open-enum = {known} }}");
+        let start = format!(
+            "spec/shapes.toml:2: shape `Colour`: {known} are no strings whose Rust names differ, `Other` not among them"
+        );
+        bites("shapes.toml", &rule("Colour", &shape), &start);
     }
 }
 

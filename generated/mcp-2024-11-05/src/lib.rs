@@ -27,11 +27,9 @@
     reason = "unions hold what the protocol puts there, constructors take what it demands"
 )]
 
-mod completion;
 mod lifecycle;
 mod messages;
 mod prompts;
-mod resources;
 mod sampling;
 mod shared;
 mod tools;
@@ -39,11 +37,9 @@ mod methods;
 mod services;
 mod wire;
 
-pub use completion::*;
 pub use lifecycle::*;
 pub use messages::*;
 pub use prompts::*;
-pub use resources::*;
 pub use sampling::*;
 pub use shared::*;
 pub use tools::*;

@@ -3,11 +3,11 @@
 
 //! Types of lifecycle.
 
-use mcp_wire::{Extra, Json, JsonObject, Map, NotificationOf, Number, RequestOf};
+use mcp_wire::{Extra, Json, JsonObject, Map, NotificationOf, RequestOf};
 
 use crate::{
     ClientCapabilitiesRoots, EmptyResult, Implementation, NotificationParams,
-    ProgressToken, RequestId, RequestMetaObject, RequestParams,
+    ProgressNotificationParams, RequestId, RequestMetaObject, RequestParams,
     ServerCapabilitiesPrompts, ServerCapabilitiesResources, ServerCapabilitiesTools,
 };
 
@@ -458,64 +458,6 @@ pub type ProgressNotification = NotificationOf<ProgressMethod>;
 
 mcp_wire::method! {
     ProgressMethod "notifications/progress" required ProgressNotificationParams
-}
-
-/// Content of one `notifications/progress` report.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#progressnotificationparams)
-#[derive(Clone, PartialEq, Eq)]
-pub struct ProgressNotificationParams {
-    /// How far the work has come, in units of the sender's choice; grows from report to report and may be fractional.
-    pub progress: Number,
-    /// Repeats the `progressToken` from the `_meta` of the request that this report is about.
-    pub progress_token: ProgressToken,
-    /// Text about the current step for people to read; absent when there is nothing to add.
-    pub message: Option<String>,
-    /// Value of `progress` at which the work is done; absent when unknown.
-    pub total: Option<Number>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ProgressNotificationParams {
-    /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
-    pub fn new(
-        progress_token: impl Into<ProgressToken>,
-        progress: impl Into<Number>,
-    ) -> Self {
-        Self {
-            progress: progress.into(),
-            progress_token: progress_token.into(),
-            message: None,
-            total: None,
-            meta: None,
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `message`.
-    #[must_use]
-    pub fn with_message(mut self, message: impl Into<String>) -> Self {
-        self.message = Some(message.into());
-        self
-    }
-
-    /// Sets `total`.
-    #[must_use]
-    pub fn with_total(mut self, total: impl Into<Number>) -> Self {
-        self.total = Some(total.into());
-        self
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
-        self
-    }
 }
 
 /// Features a server announces in answer to `initialize` (`server/discover` since 2026-07-28); an open set, an absent key means not offered.

@@ -3,9 +3,9 @@
 
 //! Types of logging.
 
-use mcp_wire::{Extra, Json, Map, NotificationOf, RequestOf};
+use mcp_wire::{NotificationOf, RequestOf};
 
-use crate::{EmptyResult, LoggingLevel, RequestMetaObject};
+use crate::{EmptyResult, LoggingMessageNotificationParams, SetLevelRequestParams};
 
 /// Log record sent by the server; if `logging/setLevel` was never called, the server picks what to send. Deprecated since 2026-07-28.
 ///
@@ -16,51 +16,6 @@ mcp_wire::method! {
     LoggingMessageMethod "notifications/message" required LoggingMessageNotificationParams
 }
 
-/// Content of one log record in `notifications/message`; deprecated since 2026-07-28.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#loggingmessagenotificationparams)
-#[derive(Clone, PartialEq, Eq)]
-pub struct LoggingMessageNotificationParams {
-    /// What is logged: a plain string or any other JSON value.
-    pub data: Json,
-    /// How grave the event is, for the client to filter and display by.
-    pub level: LoggingLevel,
-    /// Part of the server that logged this, for the client to group or filter by; absent when the server does not say.
-    pub logger: Option<String>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl LoggingMessageNotificationParams {
-    /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
-    pub fn new(level: impl Into<LoggingLevel>, data: impl Into<Json>) -> Self {
-        Self {
-            data: data.into(),
-            level: level.into(),
-            logger: None,
-            meta: None,
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `logger`.
-    #[must_use]
-    pub fn with_logger(mut self, logger: impl Into<String>) -> Self {
-        self.logger = Some(logger.into());
-        self
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
-        self
-    }
-}
-
 /// `logging/setLevel`: a client sets how severe a log message must be for the server to send it; since 2026-07-28 each request states this itself.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#setlevelrequest)
@@ -68,36 +23,4 @@ pub type SetLevelRequest = RequestOf<SetLevelMethod>;
 
 mcp_wire::method! {
     SetLevelMethod "logging/setLevel" required SetLevelRequestParams => EmptyResult
-}
-
-/// Parameters of `logging/setLevel`: the severity from which messages are wanted.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#setlevelrequestparams)
-#[derive(Clone, PartialEq, Eq)]
-pub struct SetLevelRequestParams {
-    /// Least severe level the client wants; from then on the server should send that and anything graver as `notifications/message`.
-    pub level: LoggingLevel,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<RequestMetaObject>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl SetLevelRequestParams {
-    /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
-    pub fn new(level: impl Into<LoggingLevel>) -> Self {
-        Self {
-            level: level.into(),
-            meta: None,
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
-    }
 }

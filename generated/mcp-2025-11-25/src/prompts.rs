@@ -6,8 +6,8 @@
 use mcp_wire::{Extra, Json, Map, NotificationOf, RequestOf};
 
 use crate::{
-    ContentBlock, Icon, NotificationParams, PaginatedRequestParams, PromptArgument,
-    RequestMetaObject, Role,
+    ContentBlock, GetPromptRequestParams, Icon, NotificationParams,
+    PaginatedRequestParams, PromptArgument, Role,
 };
 
 /// Client's request for the messages of one prompt, filled in with the given arguments.
@@ -17,48 +17,6 @@ pub type GetPromptRequest = RequestOf<GetPromptMethod>;
 
 mcp_wire::method! {
     GetPromptMethod "prompts/get" required GetPromptRequestParams => GetPromptResult
-}
-
-/// Which prompt `prompts/get` fetches, and what to fill in.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#getpromptrequestparams)
-#[derive(Clone, PartialEq, Eq)]
-pub struct GetPromptRequestParams {
-    /// Prompt to fetch, by the `name` that `prompts/list` gave.
-    pub name: String,
-    /// Strings to fill in, keyed by the names of the prompt's arguments; absent means none.
-    pub arguments: Option<Map<String>>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<RequestMetaObject>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl GetPromptRequestParams {
-    /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
-    pub fn new(name: impl Into<String>) -> Self {
-        Self {
-            name: name.into(),
-            arguments: None,
-            meta: None,
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `arguments`.
-    #[must_use]
-    pub fn with_arguments(mut self, arguments: Map<String>) -> Self {
-        self.arguments = Some(arguments);
-        self
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
-    }
 }
 
 /// Server's answer to `prompts/get`: the messages, ready to hand to a model.

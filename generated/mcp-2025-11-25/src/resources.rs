@@ -7,7 +7,8 @@ use mcp_wire::{Extra, Integer, Json, Map, NotificationOf, RequestOf};
 
 use crate::{
     Annotations, EmptyResult, Icon, NotificationParams, PaginatedRequestParams,
-    ReadResourceResult, RequestMetaObject,
+    ReadResourceRequestParams, ReadResourceResult, ResourceUpdatedNotificationParams,
+    SubscribeRequestParams, UnsubscribeRequestParams,
 };
 
 /// Sent by the client to learn from which URI templates it can build addresses of resources, one page at a time.
@@ -119,38 +120,6 @@ pub type ReadResourceRequest = RequestOf<ReadResourceMethod>;
 
 mcp_wire::method! {
     ReadResourceMethod "resources/read" required ReadResourceRequestParams => ReadResourceResult
-}
-
-/// Parameters of `resources/read`, which name the resource to fetch.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#readresourcerequestparams)
-#[derive(Clone, PartialEq, Eq)]
-pub struct ReadResourceRequestParams {
-    /// Address of the resource, of any scheme, listed or built from a template; only the server knows what it stands for.
-    pub uri: String,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<RequestMetaObject>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ReadResourceRequestParams {
-    /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
-    pub fn new(uri: impl Into<String>) -> Self {
-        Self {
-            uri: uri.into(),
-            meta: None,
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
-    }
 }
 
 /// A resource a server lists in its answer to `resources/list`, with what a client needs to show it and to read it.
@@ -357,38 +326,6 @@ mcp_wire::method! {
     ResourceUpdatedMethod "notifications/resources/updated" required ResourceUpdatedNotificationParams
 }
 
-/// Parameters of `notifications/resources/updated`: which resource changed, without its new content.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#resourceupdatednotificationparams)
-#[derive(Clone, PartialEq, Eq)]
-pub struct ResourceUpdatedNotificationParams {
-    /// Resource to read again; may lie below the address in the subscription rather than equal it.
-    pub uri: String,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ResourceUpdatedNotificationParams {
-    /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
-    pub fn new(uri: impl Into<String>) -> Self {
-        Self {
-            uri: uri.into(),
-            meta: None,
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
-        self
-    }
-}
-
 /// `resources/subscribe`: a client asks for `notifications/resources/updated` about one resource; replaced by `subscriptions/listen` in 2026-07-28.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#subscriberequest)
@@ -398,38 +335,6 @@ mcp_wire::method! {
     SubscribeMethod "resources/subscribe" required SubscribeRequestParams => EmptyResult
 }
 
-/// Parameters of `resources/subscribe`, which takes one resource at a time.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#subscriberequestparams)
-#[derive(Clone, PartialEq, Eq)]
-pub struct SubscribeRequestParams {
-    /// Resource to watch; any scheme is allowed, and the server alone decides what it means.
-    pub uri: String,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<RequestMetaObject>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl SubscribeRequestParams {
-    /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
-    pub fn new(uri: impl Into<String>) -> Self {
-        Self {
-            uri: uri.into(),
-            meta: None,
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
-    }
-}
-
 /// `resources/unsubscribe`: a client ends an earlier `resources/subscribe`; since 2026-07-28 it ends its `subscriptions/listen` stream instead.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#unsubscriberequest)
@@ -437,36 +342,4 @@ pub type UnsubscribeRequest = RequestOf<UnsubscribeMethod>;
 
 mcp_wire::method! {
     UnsubscribeMethod "resources/unsubscribe" required UnsubscribeRequestParams => EmptyResult
-}
-
-/// Parameters of `resources/unsubscribe`, which takes one resource at a time.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#unsubscriberequestparams)
-#[derive(Clone, PartialEq, Eq)]
-pub struct UnsubscribeRequestParams {
-    /// Resource no longer to be watched, as it was given to `resources/subscribe`.
-    pub uri: String,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<RequestMetaObject>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl UnsubscribeRequestParams {
-    /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
-    pub fn new(uri: impl Into<String>) -> Self {
-        Self {
-            uri: uri.into(),
-            meta: None,
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
-    }
 }

@@ -6,8 +6,7 @@
 use mcp_wire::{Extra, Integer, Json, Map};
 
 use crate::{
-    Annotations, AudioContent, EmbeddedResource, Icon, ImageContent, RequestMetaObject,
-    TextContent,
+    Annotations, AudioContent, EmbeddedResource, Icon, ImageContent, TextContent,
 };
 
 /// One piece of a prompt message or tool result: text, image, audio, resource link or embedded resource.
@@ -55,93 +54,6 @@ impl CreateTaskResult {
     #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
-        self
-    }
-}
-
-/// Members that the parameters of every notification may have.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#notificationparams)
-#[derive(Clone, PartialEq, Eq, Default)]
-pub struct NotificationParams {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl NotificationParams {
-    /// Creates an empty value; the `with_*` methods set its fields.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
-        self
-    }
-}
-
-/// Parameters of requests whose results come in pages, which choose the page to return.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#paginatedrequestparams)
-#[derive(Clone, PartialEq, Eq, Default)]
-pub struct PaginatedRequestParams {
-    /// Opaque position copied from the `nextCursor` of an earlier page; absent asks for the first page.
-    pub cursor: Option<String>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<RequestMetaObject>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl PaginatedRequestParams {
-    /// Creates an empty value; the `with_*` methods set its fields.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `cursor`.
-    #[must_use]
-    pub fn with_cursor(mut self, cursor: impl Into<String>) -> Self {
-        self.cursor = Some(cursor.into());
-        self
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
-    }
-}
-
-/// Base of the `params` of every request: just the `_meta` slot that each method's own parameters come with.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#requestparams)
-#[derive(Clone, PartialEq, Eq, Default)]
-pub struct RequestParams {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<RequestMetaObject>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl RequestParams {
-    /// Creates an empty value; the `with_*` methods set its fields.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
-        self.meta = Some(meta.into());
         self
     }
 }

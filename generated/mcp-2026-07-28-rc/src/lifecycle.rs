@@ -7,7 +7,7 @@ use mcp_wire::{Extra, Integer, Map, NotificationOf, Number, RequestOf};
 
 use crate::{
     CacheScope, Implementation, MetaObject, ProgressToken, RequestId, RequestParams,
-    ServerCapabilities,
+    ResultType, ServerCapabilities,
 };
 
 /// Sign that the sender gives up one of its own requests and will not use the answer; it may arrive after that answer.
@@ -82,7 +82,7 @@ pub struct DiscoverResult {
     /// Features the server offers; a client should not ask for what is missing here.
     pub capabilities: ServerCapabilities,
     /// `complete`, or `input_required` when the server needs answers first; absent from servers of earlier revisions.
-    pub result_type: String,
+    pub result_type: ResultType,
     /// Server software that answers, by name and version.
     pub server_info: Implementation,
     /// Revisions the server speaks, of which the client picks one for its next requests.
@@ -108,7 +108,7 @@ impl DiscoverResult {
         Self {
             cache_scope: CacheScope::Private,
             capabilities: capabilities.into(),
-            result_type: "complete".to_owned(),
+            result_type: ResultType::Complete,
             server_info: server_info.into(),
             supported_versions,
             ttl_ms: 0.into(),
@@ -127,7 +127,7 @@ impl DiscoverResult {
 
     /// Sets `resultType`.
     #[must_use]
-    pub fn with_result_type(mut self, result_type: impl Into<String>) -> Self {
+    pub fn with_result_type(mut self, result_type: impl Into<ResultType>) -> Self {
         self.result_type = result_type.into();
         self
     }

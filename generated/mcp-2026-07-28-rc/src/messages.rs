@@ -16,7 +16,7 @@ use crate::{
     MissingRequiredClientCapabilityErrorErrorData, PaginatedRequestParams,
     ProgressNotification, PromptListChangedNotification, ReadResourceRequest,
     ReadResourceResult, RequestId, RequestMetaObject, ResourceListChangedNotification,
-    ResourceUpdatedNotification, SubscriptionsAcknowledgedNotification,
+    ResourceUpdatedNotification, ResultType, SubscriptionsAcknowledgedNotification,
     SubscriptionsListenRequest, ToolListChangedNotification,
     UnsupportedProtocolVersionErrorErrorData,
 };
@@ -29,7 +29,7 @@ pub struct CacheableResult {
     /// Whether caches shared between users may keep the result, or only the client's own.
     pub cache_scope: CacheScope,
     /// `complete`, or `input_required` when the server needs answers first; absent from servers of earlier revisions.
-    pub result_type: String,
+    pub result_type: ResultType,
     /// For how many milliseconds the result may be reused; 0 means stale at once.
     pub ttl_ms: Integer,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
@@ -44,7 +44,7 @@ impl CacheableResult {
     pub fn new() -> Self {
         Self {
             cache_scope: CacheScope::Private,
-            result_type: "complete".to_owned(),
+            result_type: ResultType::Complete,
             ttl_ms: 0.into(),
             meta: None,
             extra: Map::new(),
@@ -60,7 +60,7 @@ impl CacheableResult {
 
     /// Sets `resultType`.
     #[must_use]
-    pub fn with_result_type(mut self, result_type: impl Into<String>) -> Self {
+    pub fn with_result_type(mut self, result_type: impl Into<ResultType>) -> Self {
         self.result_type = result_type.into();
         self
     }
@@ -369,7 +369,7 @@ impl PaginatedRequest {
 #[derive(Clone, PartialEq, Eq)]
 pub struct PaginatedResult {
     /// `complete`, or `input_required` when the server needs answers first; absent from servers of earlier revisions.
-    pub result_type: String,
+    pub result_type: ResultType,
     /// Where the next page starts; absent on the last page. Opaque: hand it back as it is.
     pub next_cursor: Option<String>,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
@@ -383,7 +383,7 @@ impl PaginatedResult {
     #[must_use]
     pub fn new() -> Self {
         Self {
-            result_type: "complete".to_owned(),
+            result_type: ResultType::Complete,
             next_cursor: None,
             meta: None,
             extra: Map::new(),
@@ -392,7 +392,7 @@ impl PaginatedResult {
 
     /// Sets `resultType`.
     #[must_use]
-    pub fn with_result_type(mut self, result_type: impl Into<String>) -> Self {
+    pub fn with_result_type(mut self, result_type: impl Into<ResultType>) -> Self {
         self.result_type = result_type.into();
         self
     }

@@ -7,7 +7,7 @@ use mcp_wire::{Extra, Integer, Map, NotificationOf, RequestOf};
 
 use crate::{
     CacheScope, InputRequiredResult, InputResponses, MetaObject, NotificationParams,
-    PaginatedRequestParams, Prompt, PromptMessage, RequestMetaObject,
+    PaginatedRequestParams, Prompt, PromptMessage, RequestMetaObject, ResultType,
 };
 
 /// What may answer `prompts/get`: the prompt, or questions that the client must answer first.
@@ -94,7 +94,7 @@ pub struct GetPromptResult {
     /// Conversation that the prompt expands to, in order.
     pub messages: Vec<PromptMessage>,
     /// `complete`, or `input_required` when the server needs answers first; absent from servers of earlier revisions.
-    pub result_type: String,
+    pub result_type: ResultType,
     /// What the prompt is for, in words for people; absent when the server has nothing to say.
     pub description: Option<String>,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
@@ -109,7 +109,7 @@ impl GetPromptResult {
     pub fn new(messages: Vec<PromptMessage>) -> Self {
         Self {
             messages,
-            result_type: "complete".to_owned(),
+            result_type: ResultType::Complete,
             description: None,
             meta: None,
             extra: Map::new(),
@@ -118,7 +118,7 @@ impl GetPromptResult {
 
     /// Sets `resultType`.
     #[must_use]
-    pub fn with_result_type(mut self, result_type: impl Into<String>) -> Self {
+    pub fn with_result_type(mut self, result_type: impl Into<ResultType>) -> Self {
         self.result_type = result_type.into();
         self
     }
@@ -157,7 +157,7 @@ pub struct ListPromptsResult {
     /// Prompts on this page, which `prompts/get` can fetch by `name`; may be empty.
     pub prompts: Vec<Prompt>,
     /// `complete`, or `input_required` when the server needs answers first; absent from servers of earlier revisions.
-    pub result_type: String,
+    pub result_type: ResultType,
     /// For how many milliseconds the result may be reused; 0 means stale at once.
     pub ttl_ms: Integer,
     /// Where the next page starts; absent on the last page. Opaque: hand it back as it is.
@@ -175,7 +175,7 @@ impl ListPromptsResult {
         Self {
             cache_scope: CacheScope::Private,
             prompts,
-            result_type: "complete".to_owned(),
+            result_type: ResultType::Complete,
             ttl_ms: 0.into(),
             next_cursor: None,
             meta: None,
@@ -192,7 +192,7 @@ impl ListPromptsResult {
 
     /// Sets `resultType`.
     #[must_use]
-    pub fn with_result_type(mut self, result_type: impl Into<String>) -> Self {
+    pub fn with_result_type(mut self, result_type: impl Into<ResultType>) -> Self {
         self.result_type = result_type.into();
         self
     }

@@ -7,7 +7,7 @@ use mcp_wire::{Extra, Integer, Map, NotificationOf, RequestOf};
 
 use crate::{
     CacheScope, InputRequiredResult, InputResponses, MetaObject, NotificationParams,
-    PaginatedRequestParams, RequestMetaObject, Resource, ResourceTemplate,
+    PaginatedRequestParams, RequestMetaObject, Resource, ResourceTemplate, ResultType,
     TextOrBlobContents,
 };
 
@@ -30,7 +30,7 @@ pub struct ListResourceTemplatesResult {
     /// Templates on this page, each of which expands to URIs for `resources/read`; may be empty.
     pub resource_templates: Vec<ResourceTemplate>,
     /// `complete`, or `input_required` when the server needs answers first; absent from servers of earlier revisions.
-    pub result_type: String,
+    pub result_type: ResultType,
     /// For how many milliseconds the result may be reused; 0 means stale at once.
     pub ttl_ms: Integer,
     /// Where the next page starts; absent on the last page. Opaque: hand it back as it is.
@@ -48,7 +48,7 @@ impl ListResourceTemplatesResult {
         Self {
             cache_scope: CacheScope::Private,
             resource_templates,
-            result_type: "complete".to_owned(),
+            result_type: ResultType::Complete,
             ttl_ms: 0.into(),
             next_cursor: None,
             meta: None,
@@ -65,7 +65,7 @@ impl ListResourceTemplatesResult {
 
     /// Sets `resultType`.
     #[must_use]
-    pub fn with_result_type(mut self, result_type: impl Into<String>) -> Self {
+    pub fn with_result_type(mut self, result_type: impl Into<ResultType>) -> Self {
         self.result_type = result_type.into();
         self
     }
@@ -111,7 +111,7 @@ pub struct ListResourcesResult {
     /// Resources on this page, which `resources/read` can fetch by `uri`; may be empty.
     pub resources: Vec<Resource>,
     /// `complete`, or `input_required` when the server needs answers first; absent from servers of earlier revisions.
-    pub result_type: String,
+    pub result_type: ResultType,
     /// For how many milliseconds the result may be reused; 0 means stale at once.
     pub ttl_ms: Integer,
     /// Where the next page starts; absent on the last page. Opaque: hand it back as it is.
@@ -129,7 +129,7 @@ impl ListResourcesResult {
         Self {
             cache_scope: CacheScope::Private,
             resources,
-            result_type: "complete".to_owned(),
+            result_type: ResultType::Complete,
             ttl_ms: 0.into(),
             next_cursor: None,
             meta: None,
@@ -146,7 +146,7 @@ impl ListResourcesResult {
 
     /// Sets `resultType`.
     #[must_use]
-    pub fn with_result_type(mut self, result_type: impl Into<String>) -> Self {
+    pub fn with_result_type(mut self, result_type: impl Into<ResultType>) -> Self {
         self.result_type = result_type.into();
         self
     }
@@ -249,7 +249,7 @@ pub struct ReadResourceResult {
     /// What was read, as text or base64 data; several entries when the URI stands for more than one item, such as a directory.
     pub contents: Vec<TextOrBlobContents>,
     /// `complete`, or `input_required` when the server needs answers first; absent from servers of earlier revisions.
-    pub result_type: String,
+    pub result_type: ResultType,
     /// For how many milliseconds the result may be reused; 0 means stale at once.
     pub ttl_ms: Integer,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
@@ -265,7 +265,7 @@ impl ReadResourceResult {
         Self {
             cache_scope: CacheScope::Private,
             contents,
-            result_type: "complete".to_owned(),
+            result_type: ResultType::Complete,
             ttl_ms: 0.into(),
             meta: None,
             extra: Map::new(),
@@ -281,7 +281,7 @@ impl ReadResourceResult {
 
     /// Sets `resultType`.
     #[must_use]
-    pub fn with_result_type(mut self, result_type: impl Into<String>) -> Self {
+    pub fn with_result_type(mut self, result_type: impl Into<ResultType>) -> Self {
         self.result_type = result_type.into();
         self
     }

@@ -8,7 +8,7 @@ use mcp_wire::{Extra, Map, UnknownMessage};
 use crate::{
     ClientCapabilities, CreateMessageRequest, CreateMessageResult, ElicitRequest,
     ElicitResult, Implementation, ListRootsRequest, ListRootsResult, LoggingLevel,
-    MetaObject, ProgressToken,
+    MetaObject, ProgressToken, ResultType,
 };
 
 /// Base of every successful answer; sent bare where a method has nothing to return but success.
@@ -17,7 +17,7 @@ use crate::{
 #[derive(Clone, PartialEq, Eq)]
 pub struct AnyResult {
     /// `complete`, or `input_required` when the server needs answers first; absent from servers of earlier revisions.
-    pub result_type: String,
+    pub result_type: ResultType,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
     pub meta: Option<MetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
@@ -29,7 +29,7 @@ impl AnyResult {
     #[must_use]
     pub fn new() -> Self {
         Self {
-            result_type: "complete".to_owned(),
+            result_type: ResultType::Complete,
             meta: None,
             extra: Map::new(),
         }
@@ -37,7 +37,7 @@ impl AnyResult {
 
     /// Sets `resultType`.
     #[must_use]
-    pub fn with_result_type(mut self, result_type: impl Into<String>) -> Self {
+    pub fn with_result_type(mut self, result_type: impl Into<ResultType>) -> Self {
         self.result_type = result_type.into();
         self
     }

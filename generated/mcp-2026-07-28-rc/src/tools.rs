@@ -7,7 +7,8 @@ use mcp_wire::{Extra, Integer, Json, Map, NotificationOf, RequestOf};
 
 use crate::{
     CacheScope, ContentBlock, InputRequiredResult, InputResponses, JsonObject,
-    MetaObject, NotificationParams, PaginatedRequestParams, RequestMetaObject, Tool,
+    MetaObject, NotificationParams, PaginatedRequestParams, RequestMetaObject,
+    ResultType, Tool,
 };
 
 /// What may answer `tools/call`: the tool's result, or something that has to happen first.
@@ -94,7 +95,7 @@ pub struct CallToolResult {
     /// Output for the model, as text, images and other blocks in order.
     pub content: Vec<ContentBlock>,
     /// `complete`, or `input_required` when the server needs answers first; absent from servers of earlier revisions.
-    pub result_type: String,
+    pub result_type: ResultType,
     /// Whether the tool itself failed; absent means `false`. An unknown tool or other protocol failure is a JSON-RPC error instead.
     pub is_error: Option<bool>,
     /// Output for programs, which must satisfy the tool's `outputSchema` if it has one; absent when there is only `content`.
@@ -111,7 +112,7 @@ impl CallToolResult {
     pub fn new(content: Vec<ContentBlock>) -> Self {
         Self {
             content,
-            result_type: "complete".to_owned(),
+            result_type: ResultType::Complete,
             is_error: None,
             structured_content: None,
             meta: None,
@@ -121,7 +122,7 @@ impl CallToolResult {
 
     /// Sets `resultType`.
     #[must_use]
-    pub fn with_result_type(mut self, result_type: impl Into<String>) -> Self {
+    pub fn with_result_type(mut self, result_type: impl Into<ResultType>) -> Self {
         self.result_type = result_type.into();
         self
     }
@@ -176,7 +177,7 @@ pub struct ListToolsResult {
     /// Whether caches shared between users may keep the result, or only the client's own.
     pub cache_scope: CacheScope,
     /// `complete`, or `input_required` when the server needs answers first; absent from servers of earlier revisions.
-    pub result_type: String,
+    pub result_type: ResultType,
     /// Tools on this page, which `tools/call` can invoke by `name`; may be empty.
     pub tools: Vec<Tool>,
     /// For how many milliseconds the result may be reused; 0 means stale at once.
@@ -195,7 +196,7 @@ impl ListToolsResult {
     pub fn new(tools: Vec<Tool>) -> Self {
         Self {
             cache_scope: CacheScope::Private,
-            result_type: "complete".to_owned(),
+            result_type: ResultType::Complete,
             tools,
             ttl_ms: 0.into(),
             next_cursor: None,
@@ -213,7 +214,7 @@ impl ListToolsResult {
 
     /// Sets `resultType`.
     #[must_use]
-    pub fn with_result_type(mut self, result_type: impl Into<String>) -> Self {
+    pub fn with_result_type(mut self, result_type: impl Into<ResultType>) -> Self {
         self.result_type = result_type.into();
         self
     }

@@ -8,6 +8,7 @@ use mcp_wire::{Extra, Map, RequestOf};
 use crate::{
     CompleteRequestParamsArgument, CompleteRequestParamsContext,
     CompleteResultCompletion, CompletionReference, RequestMetaObject, ResultMetaObject,
+    ResultType,
 };
 
 /// Client's request for suggestions while a user fills in an argument of a prompt or resource template.
@@ -78,7 +79,7 @@ pub struct CompleteResult {
     /// Suggestions for the argument, with how many there are in all.
     pub completion: CompleteResultCompletion,
     /// `complete`, or `input_required` when the server needs answers first; absent from servers of earlier revisions.
-    pub result_type: String,
+    pub result_type: ResultType,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
     pub meta: Option<ResultMetaObject>,
     /// Members that this revision does not name, in the order in which they stood.
@@ -91,7 +92,7 @@ impl CompleteResult {
     pub fn new(completion: impl Into<CompleteResultCompletion>) -> Self {
         Self {
             completion: completion.into(),
-            result_type: "complete".to_owned(),
+            result_type: ResultType::Complete,
             meta: None,
             extra: Map::new(),
         }
@@ -99,7 +100,7 @@ impl CompleteResult {
 
     /// Sets `resultType`.
     #[must_use]
-    pub fn with_result_type(mut self, result_type: impl Into<String>) -> Self {
+    pub fn with_result_type(mut self, result_type: impl Into<ResultType>) -> Self {
         self.result_type = result_type.into();
         self
     }

@@ -7,7 +7,7 @@ use mcp_wire::{Extra, Integer, Map, NotificationOf, Number, RequestOf};
 
 use crate::{
     CacheScope, NotificationMetaObject, ProgressToken, RequestId, RequestParams,
-    ResultMetaObject, ServerCapabilities,
+    ResultMetaObject, ResultType, ServerCapabilities,
 };
 
 /// Sign that the client gives up one of its requests; a server sends it only over stdio, to end a `subscriptions/listen` stream.
@@ -80,7 +80,7 @@ pub struct DiscoverResult {
     /// Features the server offers; a client should not ask for what is missing here.
     pub capabilities: ServerCapabilities,
     /// `complete`, or `input_required` when the server needs answers first; absent from servers of earlier revisions.
-    pub result_type: String,
+    pub result_type: ResultType,
     /// Revisions the server speaks, of which the client picks one for its next requests.
     pub supported_versions: Vec<String>,
     /// For how many milliseconds the result may be reused; 0 means stale at once.
@@ -103,7 +103,7 @@ impl DiscoverResult {
         Self {
             cache_scope: CacheScope::Private,
             capabilities: capabilities.into(),
-            result_type: "complete".to_owned(),
+            result_type: ResultType::Complete,
             supported_versions,
             ttl_ms: 0.into(),
             instructions: None,
@@ -121,7 +121,7 @@ impl DiscoverResult {
 
     /// Sets `resultType`.
     #[must_use]
-    pub fn with_result_type(mut self, result_type: impl Into<String>) -> Self {
+    pub fn with_result_type(mut self, result_type: impl Into<ResultType>) -> Self {
         self.result_type = result_type.into();
         self
     }

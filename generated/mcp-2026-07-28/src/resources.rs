@@ -8,7 +8,7 @@ use mcp_wire::{Extra, Integer, Map, NotificationOf, RequestOf};
 use crate::{
     CacheScope, InputRequiredResult, InputResponses, NotificationMetaObject,
     NotificationParams, PaginatedRequestParams, RequestMetaObject, Resource,
-    ResourceTemplate, ResultMetaObject, TextOrBlobContents,
+    ResourceTemplate, ResultMetaObject, ResultType, TextOrBlobContents,
 };
 
 /// Sent by the client to learn from which URI templates it can build addresses of resources, one page at a time.
@@ -30,7 +30,7 @@ pub struct ListResourceTemplatesResult {
     /// Templates on this page, each of which expands to URIs for `resources/read`; may be empty.
     pub resource_templates: Vec<ResourceTemplate>,
     /// `complete`, or `input_required` when the server needs answers first; absent from servers of earlier revisions.
-    pub result_type: String,
+    pub result_type: ResultType,
     /// For how many milliseconds the result may be reused; 0 means stale at once.
     pub ttl_ms: Integer,
     /// Where the next page starts; absent on the last page. Opaque: hand it back as it is.
@@ -48,7 +48,7 @@ impl ListResourceTemplatesResult {
         Self {
             cache_scope: CacheScope::Private,
             resource_templates,
-            result_type: "complete".to_owned(),
+            result_type: ResultType::Complete,
             ttl_ms: 0.into(),
             next_cursor: None,
             meta: None,
@@ -65,7 +65,7 @@ impl ListResourceTemplatesResult {
 
     /// Sets `resultType`.
     #[must_use]
-    pub fn with_result_type(mut self, result_type: impl Into<String>) -> Self {
+    pub fn with_result_type(mut self, result_type: impl Into<ResultType>) -> Self {
         self.result_type = result_type.into();
         self
     }
@@ -111,7 +111,7 @@ pub struct ListResourcesResult {
     /// Resources on this page, which `resources/read` can fetch by `uri`; may be empty.
     pub resources: Vec<Resource>,
     /// `complete`, or `input_required` when the server needs answers first; absent from servers of earlier revisions.
-    pub result_type: String,
+    pub result_type: ResultType,
     /// For how many milliseconds the result may be reused; 0 means stale at once.
     pub ttl_ms: Integer,
     /// Where the next page starts; absent on the last page. Opaque: hand it back as it is.
@@ -129,7 +129,7 @@ impl ListResourcesResult {
         Self {
             cache_scope: CacheScope::Private,
             resources,
-            result_type: "complete".to_owned(),
+            result_type: ResultType::Complete,
             ttl_ms: 0.into(),
             next_cursor: None,
             meta: None,
@@ -146,7 +146,7 @@ impl ListResourcesResult {
 
     /// Sets `resultType`.
     #[must_use]
-    pub fn with_result_type(mut self, result_type: impl Into<String>) -> Self {
+    pub fn with_result_type(mut self, result_type: impl Into<ResultType>) -> Self {
         self.result_type = result_type.into();
         self
     }
@@ -256,7 +256,7 @@ pub struct ReadResourceResult {
     /// What was read, as text or base64 data; several entries when the URI stands for more than one item, such as a directory.
     pub contents: Vec<TextOrBlobContents>,
     /// `complete`, or `input_required` when the server needs answers first; absent from servers of earlier revisions.
-    pub result_type: String,
+    pub result_type: ResultType,
     /// For how many milliseconds the result may be reused; 0 means stale at once.
     pub ttl_ms: Integer,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
@@ -272,7 +272,7 @@ impl ReadResourceResult {
         Self {
             cache_scope: CacheScope::Private,
             contents,
-            result_type: "complete".to_owned(),
+            result_type: ResultType::Complete,
             ttl_ms: 0.into(),
             meta: None,
             extra: Map::new(),
@@ -288,7 +288,7 @@ impl ReadResourceResult {
 
     /// Sets `resultType`.
     #[must_use]
-    pub fn with_result_type(mut self, result_type: impl Into<String>) -> Self {
+    pub fn with_result_type(mut self, result_type: impl Into<ResultType>) -> Self {
         self.result_type = result_type.into();
         self
     }

@@ -6,7 +6,7 @@
 use mcp_wire::{Extra, Map, NotificationOf, RequestOf};
 
 use crate::{
-    Implementation, NotificationMetaObject, RequestId, RequestMetaObject,
+    Implementation, NotificationMetaObject, RequestId, RequestMetaObject, ResultType,
     SubscriptionFilter,
 };
 
@@ -100,7 +100,7 @@ impl SubscriptionsListenRequestParams {
 #[derive(Clone, PartialEq, Eq)]
 pub struct SubscriptionsListenResult {
     /// `complete`, or `input_required` when the server needs answers first; absent from servers of earlier revisions.
-    pub result_type: String,
+    pub result_type: ResultType,
     /// The only payload; `io.modelcontextprotocol/subscriptionId` in it names the stream that has ended.
     pub meta: SubscriptionsListenResultMetaObject,
     /// Members that this revision does not name, in the order in which they stood.
@@ -112,7 +112,7 @@ impl SubscriptionsListenResult {
     #[must_use]
     pub fn new(meta: impl Into<SubscriptionsListenResultMetaObject>) -> Self {
         Self {
-            result_type: "complete".to_owned(),
+            result_type: ResultType::Complete,
             meta: meta.into(),
             extra: Map::new(),
         }
@@ -120,7 +120,7 @@ impl SubscriptionsListenResult {
 
     /// Sets `resultType`.
     #[must_use]
-    pub fn with_result_type(mut self, result_type: impl Into<String>) -> Self {
+    pub fn with_result_type(mut self, result_type: impl Into<ResultType>) -> Self {
         self.result_type = result_type.into();
         self
     }

@@ -7,7 +7,8 @@ use mcp_wire::{Extra, Integer, Json, Map, NotificationOf, RequestOf};
 
 use crate::{
     CacheScope, ContentBlock, InputRequiredResult, InputResponses, JsonObject,
-    NotificationParams, PaginatedRequestParams, RequestMetaObject, ResultMetaObject, Tool,
+    NotificationParams, PaginatedRequestParams, RequestMetaObject, ResultMetaObject,
+    ResultType, Tool,
 };
 
 /// What may answer `tools/call`: the tool's result, or something that has to happen first.
@@ -101,7 +102,7 @@ pub struct CallToolResult {
     /// Output for the model, as text, images and other blocks in order.
     pub content: Vec<ContentBlock>,
     /// `complete`, or `input_required` when the server needs answers first; absent from servers of earlier revisions.
-    pub result_type: String,
+    pub result_type: ResultType,
     /// Whether the tool itself failed; absent means `false`. An unknown tool or other protocol failure is a JSON-RPC error instead.
     pub is_error: Option<bool>,
     /// Output for programs, which must satisfy the tool's `outputSchema` if it has one; absent when there is only `content`.
@@ -118,7 +119,7 @@ impl CallToolResult {
     pub fn new(content: Vec<ContentBlock>) -> Self {
         Self {
             content,
-            result_type: "complete".to_owned(),
+            result_type: ResultType::Complete,
             is_error: None,
             structured_content: None,
             meta: None,
@@ -128,7 +129,7 @@ impl CallToolResult {
 
     /// Sets `resultType`.
     #[must_use]
-    pub fn with_result_type(mut self, result_type: impl Into<String>) -> Self {
+    pub fn with_result_type(mut self, result_type: impl Into<ResultType>) -> Self {
         self.result_type = result_type.into();
         self
     }
@@ -183,7 +184,7 @@ pub struct ListToolsResult {
     /// Whether caches shared between users may keep the result, or only the client's own.
     pub cache_scope: CacheScope,
     /// `complete`, or `input_required` when the server needs answers first; absent from servers of earlier revisions.
-    pub result_type: String,
+    pub result_type: ResultType,
     /// Tools on this page, which `tools/call` can invoke by `name`; may be empty.
     pub tools: Vec<Tool>,
     /// For how many milliseconds the result may be reused; 0 means stale at once.
@@ -202,7 +203,7 @@ impl ListToolsResult {
     pub fn new(tools: Vec<Tool>) -> Self {
         Self {
             cache_scope: CacheScope::Private,
-            result_type: "complete".to_owned(),
+            result_type: ResultType::Complete,
             tools,
             ttl_ms: 0.into(),
             next_cursor: None,
@@ -220,7 +221,7 @@ impl ListToolsResult {
 
     /// Sets `resultType`.
     #[must_use]
-    pub fn with_result_type(mut self, result_type: impl Into<String>) -> Self {
+    pub fn with_result_type(mut self, result_type: impl Into<ResultType>) -> Self {
         self.result_type = result_type.into();
         self
     }

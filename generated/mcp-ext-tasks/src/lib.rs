@@ -37,12 +37,12 @@ pub use mcp_2026_07_28::{
     JsonValue, LegacyTitledEnumSchema, ListRootsRequest, ListRootsRequestParams, ListRootsResult,
     LoggingLevel, MetaObject, ModelHint, ModelPreferences, NotificationMetaObject, NotificationParams,
     NumberSchema, NumberSchemaType, PrimitiveSchemaDefinition, ProgressToken, RequestId,
-    RequestMetaObject, ResourceLink, ResultMetaObject, Role, Root, SamplingContent, SamplingMessage,
-    SamplingMessageContentBlock, StringSchema, StringSchemaFormat, TextContent, TextOrBlobContents,
-    TextResourceContents, TitledMultiSelectEnumSchema, TitledMultiSelectEnumSchemaItems,
-    TitledMultiSelectEnumSchemaItemsAnyOf, TitledSingleSelectEnumSchema,
-    TitledSingleSelectEnumSchemaOneOf, Tool, ToolAnnotations, ToolChoice, ToolChoiceMode,
-    ToolResultContent, ToolUseContent, UntitledMultiSelectEnumSchema,
+    RequestMetaObject, ResourceLink, ResultMetaObject, ResultType, Role, Root, SamplingContent,
+    SamplingMessage, SamplingMessageContentBlock, StringSchema, StringSchemaFormat, TextContent,
+    TextOrBlobContents, TextResourceContents, TitledMultiSelectEnumSchema,
+    TitledMultiSelectEnumSchemaItems, TitledMultiSelectEnumSchemaItemsAnyOf,
+    TitledSingleSelectEnumSchema, TitledSingleSelectEnumSchemaOneOf, Tool, ToolAnnotations, ToolChoice,
+    ToolChoiceMode, ToolResultContent, ToolUseContent, UntitledMultiSelectEnumSchema,
     UntitledMultiSelectEnumSchemaItems, UntitledSingleSelectEnumSchema,
 };
 pub use methods::{METHODS, TYPES};

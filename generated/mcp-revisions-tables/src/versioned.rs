@@ -29,11 +29,9 @@ versioned! {
         #[cfg(feature = "v2024-11-05")]
         Revision::V2024_11_05,
     ]
-    Annotations CallToolResult CompleteRequestParams CompletionReference ContentBlock
-    CreateMessageRequestParams CreateMessageResult EmbeddedResource GetPromptResult ImageContent
-    InitializeResult ListResourceTemplatesResult ListResourcesResult ListToolsResult
-    ProgressNotificationParams PromptMessage Resource ResourceTemplate SamplingContent SamplingMessage
-    ServerCapabilities TextContent Tool
+    CallToolResult ContentBlock CreateMessageRequestParams CreateMessageResult GetPromptResult
+    InitializeResult ListToolsResult ProgressNotificationParams PromptMessage SamplingContent
+    SamplingMessage ServerCapabilities Tool
 }
 
 #[cfg(feature = "v2025-03-26")]
@@ -45,8 +43,10 @@ versioned! {
         #[cfg(feature = "v2025-03-26")]
         Revision::V2025_03_26,
     ]
-    BlobResourceContents ClientCapabilities Implementation InitializeRequestParams ListPromptsResult
-    ListRootsResult Prompt PromptArgument PromptReference ReadResourceResult ResourceReference Root
+    Annotations BlobResourceContents ClientCapabilities CompleteRequestParams CompletionReference
+    EmbeddedResource ImageContent Implementation InitializeRequestParams ListPromptsResult
+    ListResourceTemplatesResult ListResourcesResult ListRootsResult Prompt PromptArgument
+    PromptReference ReadResourceResult Resource ResourceReference ResourceTemplate Root TextContent
     TextOrBlobContents TextResourceContents
 }
 
@@ -61,13 +61,11 @@ versioned! {
         #[cfg(feature = "v2025-06-18")]
         Revision::V2025_06_18,
     ]
-    CallToolRequestParams CancelledNotificationParams GetPromptRequestParams
-    InitializedNotificationParams ListPromptsRequestParams ListResourceTemplatesRequestParams
-    ListResourcesRequestParams ListRootsRequestParams ListToolsRequestParams
-    LoggingMessageNotificationParams PingRequestParams PromptListChangedNotificationParams
-    ReadResourceRequestParams ResourceListChangedNotificationParams ResourceUpdatedNotificationParams
-    RootsListChangedNotificationParams SetLevelRequestParams SubscribeRequestParams
-    ToolListChangedNotificationParams UnsubscribeRequestParams
+    CallToolRequestParams CancelledNotificationParams InitializedNotificationParams
+    ListPromptsRequestParams ListResourceTemplatesRequestParams ListResourcesRequestParams
+    ListRootsRequestParams ListToolsRequestParams PingRequestParams PromptListChangedNotificationParams
+    ResourceListChangedNotificationParams RootsListChangedNotificationParams
+    ToolListChangedNotificationParams
 }
 
 #[cfg(feature = "v2025-11-25")]
@@ -83,7 +81,10 @@ versioned! {
         #[cfg(feature = "v2025-11-25")]
         Revision::V2025_11_25,
     ]
-    AnyResult ClientCapabilitiesRoots CompleteResult RequestMetaObject
+    AnyResult ClientCapabilitiesRoots CompleteResult GetPromptRequestParams
+    LoggingMessageNotificationParams NotificationParams PaginatedRequestParams ReadResourceRequestParams
+    RequestMetaObject RequestParams ResourceUpdatedNotificationParams SetLevelRequestParams
+    SubscribeRequestParams UnsubscribeRequestParams
 }
 
 versioned! {
@@ -111,10 +112,8 @@ versioned! {
         #[cfg(feature = "v2025-03-26")]
         Revision::V2025_03_26,
     ]
-    Annotations AudioContent CallToolResult CompleteRequestParams CompletionReference ContentBlock
-    CreateMessageRequestParams CreateMessageResult EmbeddedResource GetPromptResult ImageContent
-    InitializeResult ListResourceTemplatesResult ListResourcesResult ListToolsResult PromptMessage
-    Resource ResourceTemplate SamplingContent SamplingMessage TextContent Tool
+    AudioContent CallToolResult ContentBlock CreateMessageRequestParams CreateMessageResult
+    GetPromptResult InitializeResult ListToolsResult PromptMessage SamplingContent SamplingMessage Tool
 }
 
 #[cfg(feature = "v2025-06-18")]
@@ -126,7 +125,21 @@ versioned! {
         #[cfg(feature = "v2025-06-18")]
         Revision::V2025_06_18,
     ]
-    ProgressNotificationParams ServerCapabilities
+    ServerCapabilities
+}
+
+#[cfg(feature = "v2025-11-25")]
+versioned! {
+    mcp_2025_11_25
+    [
+        #[cfg(feature = "v2025-03-26")]
+        Revision::V2025_03_26,
+        #[cfg(feature = "v2025-06-18")]
+        Revision::V2025_06_18,
+        #[cfg(feature = "v2025-11-25")]
+        Revision::V2025_11_25,
+    ]
+    ProgressNotificationParams
 }
 
 versioned! {
@@ -196,15 +209,12 @@ versioned! {
     ClientCapabilitiesSampling CompleteRequestParams CompletionReference ContentBlock
     CreateMessageOutcome CreateMessageRequestParams CreateMessageResult CreateTaskResult ElicitOutcome
     ElicitRequestFormParams ElicitRequestParams ElicitRequestUrlParams ElicitResult
-    ElicitationCompleteNotificationParams GetPromptRequestParams GetPromptResult
-    GetTaskPayloadRequestParams GetTaskPayloadResult GetTaskRequestParams GetTaskResult
-    InitializeRequestParams InitializeResult ListPromptsResult ListResourceTemplatesResult
-    ListResourcesResult ListTasksResult ListToolsResult LoggingMessageNotificationParams
-    NotificationParams PaginatedRequestParams ProgressNotificationParams Prompt PromptMessage
-    ReadResourceRequestParams RequestParams Resource ResourceLink ResourceTemplate
-    ResourceUpdatedNotificationParams SamplingContent SamplingMessage SamplingMessageContentBlock
-    ServerCapabilities SetLevelRequestParams SubscribeRequestParams TaskStatusNotificationParams Tool
-    ToolResultContent ToolUseContent UnsubscribeRequestParams
+    ElicitationCompleteNotificationParams GetPromptResult GetTaskPayloadRequestParams
+    GetTaskPayloadResult GetTaskRequestParams GetTaskResult InitializeRequestParams InitializeResult
+    ListPromptsResult ListResourceTemplatesResult ListResourcesResult ListTasksResult ListToolsResult
+    Prompt PromptMessage Resource ResourceLink ResourceTemplate SamplingContent SamplingMessage
+    SamplingMessageContentBlock ServerCapabilities TaskStatusNotificationParams Tool ToolResultContent
+    ToolUseContent
 }
 
 versioned! {

@@ -38,6 +38,10 @@ pub mod v2024_11_05_and_v2025_06_18;
 #[doc(hidden)]
 pub mod v2025_03_26_to_v2025_06_18;
 
+#[cfg(any(feature = "v2025-03-26", feature = "v2025-06-18", feature = "v2025-11-25"))]
+#[doc(hidden)]
+pub mod v2025_03_26_to_v2025_11_25;
+
 #[cfg(any(feature = "v2025-03-26", feature = "v2025-06-18", feature = "v2025-11-25", feature = "v2026-07-28-rc", feature = "v2026-07-28"))]
 #[doc(hidden)]
 pub mod v2025_03_26_to_v2026_07_28;
@@ -87,6 +91,8 @@ pub mod v2025_03_26 {
     #[doc(inline)]
     pub use crate::v2025_03_26_to_v2025_06_18::*;
     #[doc(inline)]
+    pub use crate::v2025_03_26_to_v2025_11_25::*;
+    #[doc(inline)]
     pub use crate::v2025_03_26_to_v2026_07_28::*;
 }
 
@@ -104,6 +110,8 @@ pub mod v2025_06_18 {
     #[doc(inline)]
     pub use crate::v2025_03_26_to_v2025_06_18::*;
     #[doc(inline)]
+    pub use crate::v2025_03_26_to_v2025_11_25::*;
+    #[doc(inline)]
     pub use crate::v2025_03_26_to_v2026_07_28::*;
     #[doc(inline)]
     pub use crate::v2025_06_18_to_v2025_11_25::*;
@@ -118,6 +126,8 @@ pub mod v2025_11_25 {
     pub use crate::v2024_11_05_to_v2025_11_25::*;
     #[doc(inline)]
     pub use crate::v2024_11_05_to_v2026_07_28::*;
+    #[doc(inline)]
+    pub use crate::v2025_03_26_to_v2025_11_25::*;
     #[doc(inline)]
     pub use crate::v2025_03_26_to_v2026_07_28::*;
     #[doc(inline)]

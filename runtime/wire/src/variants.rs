@@ -121,8 +121,119 @@ macro_rules! variants {
 /// assert_eq!(Role::ALL.map(Role::as_str), ["assistant", "user"]);
 /// # Ok::<(), mcp_wire::Error>(())
 /// ```
+///
+/// `open` names the variant that keeps any other string. Such an enum has no `ALL`; `From` takes texts, and a text and its
+/// variant are equal.
+///
+/// ```
+/// #[derive(Debug, Clone)]
+/// enum Unit {
+///     Celsius,
+///     Other(String),
+/// }
+///
+/// mcp_wire::strings! {
+///     Unit open Other {
+///         Celsius "C";
+///     }
+/// }
+///
+/// assert!(matches!(mcp_wire::from_str(r#""C""#)?, Unit::Celsius));
+/// assert_eq!(Unit::from("K").as_str(), "K");
+/// assert_eq!(Unit::Other("C".to_owned()), Unit::Celsius);
+/// # Ok::<(), mcp_wire::Error>(())
+/// ```
 #[macro_export]
 macro_rules! strings {
+    ($type:ident open $other:ident { $($variant:ident $choice:literal;)+ }) => {
+        impl $type {
+            /// Returns the string that stands for it.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                match self {
+                    $(Self::$variant => $choice,)+
+                    Self::$other(text) => text,
+                }
+            }
+        }
+
+        impl ::core::fmt::Display for $type {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.pad(self.as_str())
+            }
+        }
+
+        // A string that has a name is the value of that name, whichever variant holds it.
+        impl ::core::cmp::PartialEq for $type {
+            fn eq(&self, other: &Self) -> bool {
+                self.as_str() == other.as_str()
+            }
+        }
+
+        impl ::core::cmp::Eq for $type {}
+
+        impl ::core::hash::Hash for $type {
+            fn hash<H: ::core::hash::Hasher>(&self, state: &mut H) {
+                ::core::hash::Hash::hash(self.as_str(), state);
+            }
+        }
+
+        impl ::core::cmp::PartialEq<str> for $type {
+            fn eq(&self, other: &str) -> bool {
+                self.as_str() == other
+            }
+        }
+
+        impl ::core::cmp::PartialEq<&str> for $type {
+            fn eq(&self, other: &&str) -> bool {
+                self.as_str() == *other
+            }
+        }
+
+        impl ::core::convert::From<&str> for $type {
+            fn from(text: &str) -> Self {
+                match text {
+                    $($choice => Self::$variant,)+
+                    other => Self::$other(::std::borrow::ToOwned::to_owned(other)),
+                }
+            }
+        }
+
+        impl ::core::convert::From<::std::string::String> for $type {
+            fn from(text: ::std::string::String) -> Self {
+                match text.as_str() {
+                    $($choice => Self::$variant,)+
+                    _ => Self::$other(text),
+                }
+            }
+        }
+
+        impl ::core::convert::From<$type> for ::std::string::String {
+            fn from(value: $type) -> Self {
+                match value {
+                    $type::$other(text) => text,
+                    known => ::std::borrow::ToOwned::to_owned(known.as_str()),
+                }
+            }
+        }
+
+        impl $crate::Decode for $type {
+            fn blank() -> Self {
+                Self::$other(::std::string::String::new())
+            }
+
+            fn fill(&mut self, reader: &mut $crate::Reader<'_>) -> ::core::result::Result<(), $crate::Fault> {
+                *self = Self::from(&*reader.text_of_string()?);
+                Ok(())
+            }
+        }
+
+        impl $crate::Encode for $type {
+            fn encode(&self, writer: &mut $crate::Writer) {
+                $crate::Encode::encode(self.as_str(), writer);
+            }
+        }
+    };
     ($type:ident { $($variant:ident $choice:literal;)+ }) => {
         impl $type {
             /// All values.

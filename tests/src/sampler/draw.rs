@@ -136,6 +136,7 @@ impl<'s, 'm> Draw<'s, 'm> {
             Shape::Object(object) => self.object(def, object, way),
             Shape::Union(union) => self.union(union, way),
             Shape::StringEnum(choices) => self.choice(choices, way),
+            Shape::OpenEnum(_) => self.value(&Ty::String, limits, way),
             Shape::Newtype(ty) | Shape::Alias(ty) => self.value(ty, limits, way),
         };
         node.facts.types.insert(0, name.to_owned());

@@ -42,7 +42,7 @@ fn of_shape(heights: &BTreeMap<&str, u32>, shape: &Shape) -> u32 {
             .map(|variant| of(heights, &variant.ty))
             .min()
             .unwrap_or(0),
-        Shape::StringEnum(_) => 0,
+        Shape::StringEnum(_) | Shape::OpenEnum(_) => 0,
         Shape::Newtype(ty) | Shape::Alias(ty) => of(heights, ty),
     }
 }

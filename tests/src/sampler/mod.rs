@@ -168,6 +168,7 @@ impl<'m> Sampler<'m> {
                     .collect()
             }
             Shape::StringEnum(choices) => (0..choices.len()).map(Recipe::Choice).collect(),
+            Shape::OpenEnum(_) => self.corners_of(&Ty::String),
             Shape::Newtype(ty) | Shape::Alias(ty) => self.corners_of(ty),
         }
     }

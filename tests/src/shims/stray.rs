@@ -89,7 +89,7 @@ impl<'w, 'm> Search<'w, 'm> {
                 }
                 found.extend(best.unwrap_or_default());
             }
-            Shape::StringEnum(_) => {}
+            Shape::StringEnum(_) | Shape::OpenEnum(_) => {}
             Shape::Newtype(ty) | Shape::Alias(ty) => self.value(ty, value, path, found),
         }
     }

@@ -144,12 +144,15 @@ fn one_content_block_and_a_list_of_blocks_are_told_apart() {
 fn a_call_is_complete_or_asks_for_input() {
     type Outcome = v2026_07_28::CallToolOutcome;
     let text = r#"{"resultType":"complete","content":[]}"#;
-    expect!(read(text), Outcome::CallTool(it) => assert_eq!(it.result_type, "complete"));
+    expect!(read(text), Outcome::CallTool(it) => assert!(matches!(it.result_type, v2026_07_28::ResultType::Complete)));
     let text = r#"{"inputRequests":{"k":{"method":"roots/list"}},"resultType":"input_required"}"#;
     expect!(read(text), Outcome::InputRequired(it) => assert!(it.input_requests.unwrap().get("k").is_some()));
     // What an extension defines is read as what the method promises.
     let text = r#"{"resultType":"com.example/partial","content":[]}"#;
-    expect!(read(text), Outcome::CallTool(it) => assert_eq!(it.result_type, "com.example/partial"));
+    expect!(read(text), Outcome::CallTool(it) => {
+        expect!(&it.result_type, v2026_07_28::ResultType::Other(kind) => assert_eq!(kind, "com.example/partial"));
+        assert!(to_string(&it).contains(r#""resultType":"com.example/partial""#));
+    });
     // The same tag tells for the two other methods that may ask back.
     let text = r#"{"resultType":"input_required","requestState":"s"}"#;
     expect!(read(text), v2026_07_28::GetPromptOutcome::InputRequired(_) => ());

@@ -88,6 +88,7 @@ fn fits(model: &Model, rules: &HeldRules<'_>, ty: &Ty, value: &Value, depth: usi
             (Some((_, Shape::StringEnum(choices))), Value::String(choice)) => {
                 choices.contains(choice)
             }
+            (Some((_, Shape::OpenEnum(_))), Value::String(_)) => true,
             (Some((def, Shape::Object(object))), Value::Object(members)) => {
                 members.is_empty() && depth < DEEPEST && {
                     let mut required = (object.members.iter())

@@ -9,7 +9,7 @@ use super::{blank, boxes, variants};
 use crate::Error;
 use crate::decision::{Decision, QuestionKind, Scope};
 use crate::draft::{since, type_rule};
-use crate::model::{BuiltModel, Shape, Ty};
+use crate::model::{BuiltModel, Shape, Ty, UnionPlan};
 use crate::rules::HeldRules;
 
 /// Fills in how unions are read, where a `Box` is needed, how constructors come by values, and the file of each type.
@@ -61,8 +61,14 @@ pub(crate) fn decide(
                         variant.boxed = boxed.contains(&at);
                         variant.name = name;
                     }
+                    // Where all values are of one variant, a blank of it leaves nothing to decide.
+                    let only = match plan {
+                        UnionPlan::Take(only) if !boxed.contains(&only) => Some(only),
+                        _ => None,
+                    };
+                    let start = only.or_else(|| starts.get(name).copied());
+                    union.start = start.filter(|_| !union.open);
                     union.plan = plan;
-                    union.start = starts.get(name).copied().filter(|_| !union.open);
                     let decisions = renamed.into_iter().map(|(at, wanted)| {
                         let variant = &union.variants[at];
                         let of = variant.ty.name().unwrap_or(name);
@@ -73,7 +79,7 @@ pub(crate) fn decide(
                 // An undecided type is kept as it stands.
                 None => def.shape = Shape::Alias(Ty::Json),
             },
-            Shape::StringEnum(_) | Shape::Newtype(_) | Shape::Alias(_) => {}
+            Shape::StringEnum(_) | Shape::OpenEnum(_) | Shape::Newtype(_) | Shape::Alias(_) => {}
         }
     }
     if let Scope::Revision(id) = scope {

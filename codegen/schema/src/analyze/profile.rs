@@ -109,7 +109,7 @@ fn kinds(model: &Model, opaque: &Opaque, ty: &Ty) -> Vec<JsonType> {
             Ty::Named(name) if opaque.contains(name) => found.extend(JsonType::KINDS),
             Ty::Named(name) => match model.shape(name) {
                 Some(Shape::Object(_)) => found.extend([JsonType::Object]),
-                Some(Shape::StringEnum(_)) => found.extend([JsonType::String]),
+                Some(Shape::StringEnum(_) | Shape::OpenEnum(_)) => found.extend([JsonType::String]),
                 Some(Shape::Newtype(ty) | Shape::Alias(ty)) => open.push(ty),
                 Some(Shape::Union(union)) => {
                     open.extend(union.types());

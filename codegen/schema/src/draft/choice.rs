@@ -10,7 +10,8 @@ use super::open::erratum;
 use crate::decision::QuestionKind;
 use crate::model::{Shape, Ty, Union};
 use crate::naming::{is_identifier, pascal_case};
-use crate::schema::{SchemaNode, Unsupported};
+use crate::rules::ShapeAs;
+use crate::schema::{JsonType, SchemaNode, Unsupported};
 use crate::spec::roles::ROLES;
 
 impl DraftBuilder<'_> {
@@ -71,14 +72,19 @@ impl DraftBuilder<'_> {
         Shape::Union(Union::of(types, open))
     }
 
-    /// Returns the strings of an `enum`, or of a `const` that is not a required member; any string, where Rust cannot name
-    /// them.
-    pub(super) fn choices(&mut self, node: &SchemaNode) -> Result<Option<Shape>, Unsupported> {
+    /// Returns the strings of an `enum`, of a `const` that is not a required member, or of a rule that lets any other string
+    /// stand beside them; any string, where Rust cannot name them.
+    pub(super) fn choices(
+        &mut self,
+        node: &SchemaNode,
+        place: &str,
+    ) -> Result<Option<Shape>, Unsupported> {
         if let Some(Value::String(only)) = &node.constant {
             return Ok(Some(self.named_choices(node, vec![only.clone()])));
         }
         let Some(choices) = &node.choices else {
-            return Ok(None);
+            let known = self.known_strings(node, place);
+            return Ok(known.map(|known| Shape::OpenEnum(known.to_vec())));
         };
         let strings = choices
             .iter()
@@ -90,6 +96,13 @@ impl DraftBuilder<'_> {
                 Err(Unsupported::new(node, "an `enum` of strings", found))
             }
         }
+    }
+
+    /// Returns the strings that a rule names among those of a node that may be any.
+    pub(super) fn known_strings(&self, node: &SchemaNode, place: &str) -> Option<&[String]> {
+        let is_text = node.types == [JsonType::String] && node.constant.is_none();
+        let ruled = |shape: &ShapeAs| is_text && node.choices.is_none() && shape.known().is_some();
+        self.rules.shape(place, ruled)?.known()
     }
 
     fn named_choices(&mut self, node: &SchemaNode, strings: Vec<String>) -> Shape {

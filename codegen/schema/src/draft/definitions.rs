@@ -221,7 +221,7 @@ impl<'s> DraftBuilder<'s> {
         if !node.any_of.is_empty() && !is_nullable(node) {
             return Ok(self.union(node, place));
         }
-        if let Some(choices) = self.choices(node)? {
+        if let Some(choices) = self.choices(node, place)? {
             return Ok(choices);
         }
         if node.types.len() > 1 && !is_nullable(node) {
@@ -279,18 +279,20 @@ impl<'s> DraftBuilder<'s> {
         if !node.all_of.is_empty() {
             return Ok(self.ty(&flatten(self.schema, node)?, place));
         }
+        let names: Vec<String> = self
+            .rules
+            .inline_names(place)
+            .into_iter()
+            .map(str::to_owned)
+            .collect();
         let hoisted = !node.any_of.is_empty()
             || node.types.len() > 1
             || node.choices.is_some()
             || matches!(node.constant, Some(Value::String(_)))
-            || (node.is_object() && has_members(node));
+            || (node.is_object() && has_members(node))
+            // Any string needs no name of its own, unless some of them get names.
+            || names.first().is_some_and(|name| self.known_strings(node, name).is_some());
         if hoisted {
-            let names: Vec<String> = self
-                .rules
-                .inline_names(place)
-                .into_iter()
-                .map(str::to_owned)
-                .collect();
             return self.hoist(node, place, &names);
         }
         match node.types.as_slice() {
@@ -315,18 +317,25 @@ impl<'s> DraftBuilder<'s> {
         }
     }
 
+    /// Returns the type as which a rule reads a node.
     fn ruled(&self, node: &SchemaNode, place: &str) -> Option<Ty> {
         // For a schema that is only a reference, the rule of the definition holds.
         if node.reference.is_some() && node.unsupported.is_none() {
             return None;
         }
-        let bare = node.is_object() && !has_members(node);
-        Some(match self.rules.shape(place, bare)? {
+        let is_bare = node.is_object() && !has_members(node);
+        let shape = self.rules.shape(place, |shape| match shape {
+            ShapeAs::Object | ShapeAs::Json => true,
+            ShapeAs::Map => is_bare,
+            ShapeAs::OpenEnum(_) => false,
+        });
+        Some(match shape? {
             // The rule says that it is kept as it is spelled, and the schema what it may be.
             ShapeAs::Object if is_other(node) => Ty::Json,
             ShapeAs::Object => Ty::JsonObject,
             ShapeAs::Json => Ty::Json,
             ShapeAs::Map => Ty::Map(Box::new(Ty::Json)),
+            ShapeAs::OpenEnum(_) => return None,
         })
     }
 }

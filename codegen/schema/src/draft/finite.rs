@@ -62,7 +62,7 @@ fn needs(shape: &Shape) -> (SortedSet<&str>, usize) {
             return (needed, usize::from(!at_once));
         }
         Shape::Newtype(ty) | Shape::Alias(ty) => ty.name().into_iter().collect(),
-        Shape::StringEnum(_) => SortedSet::new(),
+        Shape::StringEnum(_) | Shape::OpenEnum(_) => SortedSet::new(),
     };
     let count = needed.len();
     (needed, count)

@@ -165,6 +165,8 @@ pub enum Shape {
     Union(Union),
     /// One of a fixed set of strings.
     StringEnum(Vec<String>),
+    /// Any string, some of which have names.
+    OpenEnum(Vec<String>),
     /// A type of its own around a scalar.
     Newtype(Ty),
     /// Another name for a type.
@@ -181,6 +183,16 @@ impl Shape {
         }
     }
 
+    /// Returns the scalar whose values are all of its values, if it is one.
+    #[must_use]
+    pub fn scalar(&self) -> Option<&Ty> {
+        match self {
+            Self::Newtype(ty) => Some(ty),
+            Self::OpenEnum(_) => Some(&Ty::String),
+            Self::Object(_) | Self::Union(_) | Self::StringEnum(_) | Self::Alias(_) => None,
+        }
+    }
+
     /// Returns the types that a value of this shape may hold.
     pub(crate) fn holds(&self) -> Vec<&Ty> {
         match self {
@@ -194,7 +206,7 @@ impl Shape {
             }
             Self::Union(union) => union.types().collect(),
             Self::Newtype(ty) | Self::Alias(ty) => vec![ty],
-            Self::StringEnum(_) => Vec::new(),
+            Self::StringEnum(_) | Self::OpenEnum(_) => Vec::new(),
         }
     }
 }

@@ -155,8 +155,12 @@ impl<'r> HeldRules<'r> {
         })
     }
 
-    /// Returns what the schema at this place is read as, where a rule says so; `bare` is an object that names no member.
-    pub(crate) fn shape(&self, place: &str, bare: bool) -> Option<ShapeAs> {
+    /// Returns the shape as which the schema at this place is read, where a rule names one that fits it.
+    pub(crate) fn shape(
+        &self,
+        place: &str,
+        fits: impl Fn(&ShapeAs) -> bool,
+    ) -> Option<&'r ShapeAs> {
         let found = self.layers().find_map(|rules| {
             let Rules { shapes, .. } = rules;
 
@@ -164,10 +168,7 @@ impl<'r> HeldRules<'r> {
             Some((shapes, row))
         });
         let (shapes, row) = found?;
-        if row.get_ref().r#as == ShapeAs::Map && !bare {
-            return None;
-        }
-        Some(shapes.mark(row).r#as)
+        fits(&row.get_ref().r#as).then(|| &shapes.mark(row).r#as)
     }
 
     /// Returns how the union at this place is decided, where a rule says so.

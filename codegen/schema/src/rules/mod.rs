@@ -18,7 +18,7 @@ use toml::Spanned;
 use crate::Error;
 use crate::decision::Scope;
 use crate::model::Model;
-use crate::naming::is_identifier;
+use crate::naming::{OTHER, is_identifier, pascal_case};
 use crate::schema::JsonType;
 use crate::spec::extensions::FOLDER;
 use crate::spec::range::Order;
@@ -146,7 +146,7 @@ struct ShapeRule {
 }
 
 /// The shape as which a schema is read, independent of its members.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ShapeAs {
     /// Opaque JSON object text; any JSON text where the schema takes more than objects.
@@ -155,6 +155,18 @@ pub(crate) enum ShapeAs {
     Json,
     /// Names to opaque JSON values; holds only for objects that name no member.
     Map,
+    /// Any string, of which these have names; holds only for strings without a list of their own.
+    OpenEnum(Vec<String>),
+}
+
+impl ShapeAs {
+    /// Returns the strings that have names, if any other string is one of its values, too.
+    pub(crate) fn known(&self) -> Option<&[String]> {
+        match self {
+            Self::OpenEnum(known) => Some(known),
+            Self::Object | Self::Json | Self::Map => None,
+        }
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -311,6 +323,24 @@ impl Rules {
         errors.extend(odd.map(|(at, label, name)| {
             let problem = format!("`{name}` is not a name that Rust takes");
             names.file.error(at, label, problem, "", help)
+        }));
+        let shapes = &self.shapes;
+        errors.extend(shapes.rules.shape.iter().filter_map(|row| {
+            let known = row.get_ref().r#as.known()?;
+            let names: Vec<String> = known.iter().map(|text| pascal_case(text)).collect();
+            let is_taken = |(at, name): (usize, &String)| {
+                !is_identifier(name) || *name == OTHER || names[..at].contains(name)
+            };
+            if !known.is_empty() && !names.iter().enumerate().any(is_taken) {
+                return None;
+            }
+            let problem = format!(
+                "{known:?} are no strings whose Rust names differ, `{OTHER}` not among them"
+            );
+            let help =
+                "list the known strings, each once; one that Rust cannot name is any other string";
+            let (at, label) = (row.span().start, row.get_ref().label());
+            Some(shapes.file.error(at, label, problem, "", help))
         }));
         errors
     }

@@ -93,7 +93,7 @@ fn is_plain(body: &ConversionBody, from: &PairEnd) -> bool {
         }
         ConversionBody::Union(arms) => arms.iter().all(|arm| matches!(arm.arm, Arm::Same(_))),
         ConversionBody::Strings(plans) => plans.iter().all(|plan| plan.rejected.is_none()),
-        ConversionBody::IntoVariant(_) | ConversionBody::Split(_) => true,
+        ConversionBody::IntoVariant(_) | ConversionBody::Split(_) | ConversionBody::Text => true,
         ConversionBody::Custom(_) | ConversionBody::Reread | ConversionBody::Reject { .. } => false,
     }
 }
@@ -109,7 +109,7 @@ fn goes_on(body: &ConversionBody, from: &PairEnd) -> bool {
             Arm::RequiresState { .. } | Arm::Reject { .. } => false,
         }),
         ConversionBody::Strings(plans) => plans.iter().all(|plan| plan.rejected.is_none()),
-        ConversionBody::IntoVariant(_) | ConversionBody::Split(_) => true,
+        ConversionBody::IntoVariant(_) | ConversionBody::Split(_) | ConversionBody::Text => true,
         ConversionBody::Custom(hook) => !hook.stops(),
         ConversionBody::Reread | ConversionBody::Reject { .. } => false,
     }

@@ -91,7 +91,9 @@ impl ConversionBody {
     /// object.
     pub(super) fn rules(&self) -> Vec<(Option<&str>, &str)> {
         match self {
-            Self::Object(_) | Self::IntoVariant(_) | Self::Split(_) | Self::Reread => Vec::new(),
+            Self::Object(_) | Self::IntoVariant(_) | Self::Split(_) | Self::Text | Self::Reread => {
+                Vec::new()
+            }
             Self::Union(arms) => (arms.iter())
                 .filter_map(|plan| Some((Some(plan.variant.as_str()), plan.arm.rule()?)))
                 .collect(),
@@ -120,7 +122,11 @@ impl ConversionBody {
             Self::Split(SplitPlan { arms, .. }) => {
                 arms.iter().map(|(_, becomes)| &becomes.transfer).collect()
             }
-            Self::Strings(_) | Self::Custom(_) | Self::Reread | Self::Reject { .. } => Vec::new(),
+            Self::Strings(_)
+            | Self::Text
+            | Self::Custom(_)
+            | Self::Reread
+            | Self::Reject { .. } => Vec::new(),
         }
     }
 }

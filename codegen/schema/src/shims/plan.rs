@@ -85,6 +85,8 @@ pub enum ConversionBody {
     Split(SplitPlan),
     /// Value by value.
     Strings(Vec<StringPlan>),
+    /// The string, as any string is a value of both.
+    Text,
     /// The text, read again as the target.
     Reread,
     /// No value has a counterpart.

@@ -235,6 +235,7 @@ impl Emitter {
                 });
                 quote!(match value { #(#arms)* })
             }
+            ConversionBody::Text => done(quote!(#to::from(String::from(value)))),
             ConversionBody::Reread => {
                 let rule = rule(UNDECIDED);
                 quote!(cx.reread_required(#rule, &value))

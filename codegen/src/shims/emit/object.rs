@@ -177,9 +177,9 @@ impl Emitter {
                 let goes = only.value.as_str().unwrap_or_default().to_owned();
                 let reject = reject(id, &only.otherwise);
                 let look = if *optional {
-                    quote!(#field.as_deref().unwrap_or(#goes))
+                    quote!(#field.as_ref().map_or(#goes, |value| value.as_str()))
                 } else {
-                    quote!(&*#field)
+                    quote!(#field.as_str())
                 };
                 quote! {
                     if #look != #goes {

@@ -39,6 +39,7 @@ pub(crate) fn named(model: &Model, name: &str, random: &mut Random, depth: usize
             value(model, &variant.ty, random, depth + 1)
         }
         Shape::StringEnum(values) => json!(random.pick(values).unwrap()),
+        Shape::OpenEnum(_) => value(model, &Ty::String, random, depth),
         Shape::Newtype(ty) | Shape::Alias(ty) => value(model, ty, random, depth),
     }
 }

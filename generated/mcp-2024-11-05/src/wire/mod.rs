@@ -3,11 +3,9 @@
 
 //! Reading and writing, in files by area.
 
-mod completion;
 mod lifecycle;
 mod messages;
 mod prompts;
-mod resources;
 mod sampling;
 mod shared;
 mod tools;

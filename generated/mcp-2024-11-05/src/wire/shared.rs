@@ -5,14 +5,7 @@
 
 use mcp_wire::{Decode, Fault, Reader, Tag};
 
-use crate::{Annotations, ContentBlock, EmbeddedResource, ImageContent, TextContent};
-
-mcp_wire::record! {
-    Annotations open {
-        0 "audience": optional audience;
-        1 "priority": optional priority;
-    }
-}
+use crate::{ContentBlock, EmbeddedResource, ImageContent, TextContent};
 
 impl ContentBlock {
     fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
@@ -40,31 +33,4 @@ mcp_wire::variants! {
     }
 }
 
-mcp_wire::record! {
-    EmbeddedResource open {
-        const 0 "type": constant("resource");
-        2 "annotations": optional annotations;
-        1 "resource": required resource;
-    }
-}
-
-mcp_wire::record! {
-    ImageContent open {
-        const 0 "type": constant("image");
-        3 "annotations": optional annotations;
-        1 "data": required data;
-        2 "mimeType": required mime_type;
-    }
-}
-
-mcp_wire::record! {
-    TextContent open {
-        const 0 "type": constant("text");
-        2 "annotations": optional annotations;
-        1 "text": required text;
-    }
-}
-
-mcp_wire::serde_bridge!(
-    Annotations, ContentBlock, EmbeddedResource, ImageContent, TextContent
-);
+mcp_wire::serde_bridge!(ContentBlock);

@@ -5,16 +5,7 @@
 
 use mcp_wire::{Decode, Fault, Reader, Tag};
 
-use crate::{
-    Annotations, AudioContent, ContentBlock, EmbeddedResource, ImageContent, TextContent,
-};
-
-mcp_wire::record! {
-    Annotations open {
-        0 "audience": optional audience;
-        1 "priority": optional priority;
-    }
-}
+use crate::{AudioContent, ContentBlock, EmbeddedResource, ImageContent, TextContent};
 
 mcp_wire::record! {
     AudioContent open {
@@ -53,31 +44,4 @@ mcp_wire::variants! {
     }
 }
 
-mcp_wire::record! {
-    EmbeddedResource open {
-        const 0 "type": constant("resource");
-        2 "annotations": optional annotations;
-        1 "resource": required resource;
-    }
-}
-
-mcp_wire::record! {
-    ImageContent open {
-        const 0 "type": constant("image");
-        3 "annotations": optional annotations;
-        1 "data": required data;
-        2 "mimeType": required mime_type;
-    }
-}
-
-mcp_wire::record! {
-    TextContent open {
-        const 0 "type": constant("text");
-        2 "annotations": optional annotations;
-        1 "text": required text;
-    }
-}
-
-mcp_wire::serde_bridge!(
-    Annotations, AudioContent, ContentBlock, EmbeddedResource, ImageContent, TextContent
-);
+mcp_wire::serde_bridge!(AudioContent, ContentBlock);

@@ -7,8 +7,8 @@ use crate::{
     CancelledNotificationParams, ClientCapabilities, ClientCapabilitiesElicitation,
     ClientCapabilitiesSampling, ClientCapabilitiesTasks, ClientCapabilitiesTasksRequests,
     ClientCapabilitiesTasksRequestsElicitation, ClientCapabilitiesTasksRequestsSampling,
-    InitializeRequestParams, InitializeResult, ProgressNotificationParams,
-    ServerCapabilities, ServerCapabilitiesTasks, ServerCapabilitiesTasksRequests,
+    InitializeRequestParams, InitializeResult, ServerCapabilities,
+    ServerCapabilitiesTasks, ServerCapabilitiesTasksRequests,
     ServerCapabilitiesTasksRequestsTools,
 };
 
@@ -91,16 +91,6 @@ mcp_wire::record! {
 }
 
 mcp_wire::record! {
-    ProgressNotificationParams open {
-        2 "_meta": optional meta;
-        3 "message": optional message;
-        0 "progress": required progress;
-        1 "progressToken": required progress_token;
-        4 "total": optional total;
-    }
-}
-
-mcp_wire::record! {
     ServerCapabilities open {
         0 "completions": optional completions;
         1 "experimental": optional experimental;
@@ -136,7 +126,7 @@ mcp_wire::serde_bridge!(
     CancelledNotificationParams, ClientCapabilities, ClientCapabilitiesElicitation,
     ClientCapabilitiesSampling, ClientCapabilitiesTasks, ClientCapabilitiesTasksRequests,
     ClientCapabilitiesTasksRequestsElicitation, ClientCapabilitiesTasksRequestsSampling,
-    InitializeRequestParams, InitializeResult, ProgressNotificationParams,
-    ServerCapabilities, ServerCapabilitiesTasks, ServerCapabilitiesTasksRequests,
+    InitializeRequestParams, InitializeResult, ServerCapabilities,
+    ServerCapabilitiesTasks, ServerCapabilitiesTasksRequests,
     ServerCapabilitiesTasksRequestsTools
 );

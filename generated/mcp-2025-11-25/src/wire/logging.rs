@@ -2,23 +2,3 @@
 // Do not edit: change spec/ or codegen/ and run the command again.
 
 //! Reading and writing the types of `logging`.
-
-use crate::{LoggingMessageNotificationParams, SetLevelRequestParams};
-
-mcp_wire::record! {
-    LoggingMessageNotificationParams open {
-        2 "_meta": optional meta;
-        0 "data": required data;
-        1 "level": required level;
-        3 "logger": optional logger;
-    }
-}
-
-mcp_wire::record! {
-    SetLevelRequestParams open {
-        1 "_meta": optional meta;
-        0 "level": required level;
-    }
-}
-
-mcp_wire::serde_bridge!(LoggingMessageNotificationParams, SetLevelRequestParams);

@@ -3,17 +3,7 @@
 
 //! Reading and writing the types of `prompts`.
 
-use crate::{
-    GetPromptRequestParams, GetPromptResult, ListPromptsResult, Prompt, PromptMessage,
-};
-
-mcp_wire::record! {
-    GetPromptRequestParams open {
-        1 "_meta": optional meta;
-        2 "arguments": optional arguments;
-        0 "name": required name;
-    }
-}
+use crate::{GetPromptResult, ListPromptsResult, Prompt, PromptMessage};
 
 mcp_wire::record! {
     GetPromptResult open {
@@ -49,6 +39,4 @@ mcp_wire::record! {
     }
 }
 
-mcp_wire::serde_bridge!(
-    GetPromptRequestParams, GetPromptResult, ListPromptsResult, Prompt, PromptMessage
-);
+mcp_wire::serde_bridge!(GetPromptResult, ListPromptsResult, Prompt, PromptMessage);

@@ -4,9 +4,7 @@
 //! Reading and writing the types of `resources`.
 
 use crate::{
-    ListResourceTemplatesResult, ListResourcesResult, ReadResourceRequestParams,
-    Resource, ResourceTemplate, ResourceUpdatedNotificationParams,
-    SubscribeRequestParams, UnsubscribeRequestParams,
+    ListResourceTemplatesResult, ListResourcesResult, Resource, ResourceTemplate,
 };
 
 mcp_wire::record! {
@@ -22,13 +20,6 @@ mcp_wire::record! {
         1 "_meta": optional meta;
         2 "nextCursor": optional next_cursor;
         0 "resources": required resources;
-    }
-}
-
-mcp_wire::record! {
-    ReadResourceRequestParams open {
-        1 "_meta": optional meta;
-        0 "uri": required uri;
     }
 }
 
@@ -59,29 +50,6 @@ mcp_wire::record! {
     }
 }
 
-mcp_wire::record! {
-    ResourceUpdatedNotificationParams open {
-        1 "_meta": optional meta;
-        0 "uri": required uri;
-    }
-}
-
-mcp_wire::record! {
-    SubscribeRequestParams open {
-        1 "_meta": optional meta;
-        0 "uri": required uri;
-    }
-}
-
-mcp_wire::record! {
-    UnsubscribeRequestParams open {
-        1 "_meta": optional meta;
-        0 "uri": required uri;
-    }
-}
-
 mcp_wire::serde_bridge!(
-    ListResourceTemplatesResult, ListResourcesResult, ReadResourceRequestParams,
-    Resource, ResourceTemplate, ResourceUpdatedNotificationParams,
-    SubscribeRequestParams, UnsubscribeRequestParams
+    ListResourceTemplatesResult, ListResourcesResult, Resource, ResourceTemplate
 );

@@ -7,8 +7,7 @@ use mcp_wire::{Decode, Fault, Reader, Tag};
 
 use crate::{
     AudioContent, ContentBlock, CreateTaskResult, EmbeddedResource, ImageContent,
-    NotificationParams, PaginatedRequestParams, RequestParams, ResourceLink, Task,
-    TaskMetadata, TaskStatus, TaskSupport, TextContent, ToolExecution,
+    ResourceLink, Task, TaskMetadata, TaskStatus, TaskSupport, TextContent, ToolExecution,
 };
 
 impl ContentBlock {
@@ -45,25 +44,6 @@ mcp_wire::record! {
     CreateTaskResult open {
         1 "_meta": optional meta;
         0 "task": required task;
-    }
-}
-
-mcp_wire::record! {
-    NotificationParams open {
-        0 "_meta": optional meta;
-    }
-}
-
-mcp_wire::record! {
-    PaginatedRequestParams open {
-        0 "_meta": optional meta;
-        1 "cursor": optional cursor;
-    }
-}
-
-mcp_wire::record! {
-    RequestParams open {
-        0 "_meta": optional meta;
     }
 }
 
@@ -125,7 +105,6 @@ mcp_wire::record! {
 }
 
 mcp_wire::serde_bridge!(
-    ContentBlock, CreateTaskResult, NotificationParams, PaginatedRequestParams,
-    RequestParams, ResourceLink, Task, TaskMetadata, TaskStatus, TaskSupport,
-    ToolExecution
+    ContentBlock, CreateTaskResult, ResourceLink, Task, TaskMetadata, TaskStatus,
+    TaskSupport, ToolExecution
 );

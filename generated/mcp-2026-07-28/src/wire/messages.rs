@@ -185,7 +185,7 @@ impl JsonRpcResponse {
 
 mcp_wire::variants! {
     JsonRpcResponse {
-        blank Result decide;
+        blank Error decide;
         Result(JsonRpcResultResponse) as_result;
         Error(JsonRpcErrorResponse) as_error;
     }

@@ -3,7 +3,65 @@
 
 //! Types of completion.
 
-use mcp_wire::{Extra, Map};
+use mcp_wire::{BareOf, Extra, Map};
+
+use crate::v2024_11_05_to_v2025_11_25::{CompleteResult, RequestMetaObject};
+
+use crate::v2024_11_05_to_v2026_07_28::CompleteRequestParamsArgument;
+
+/// Client's request for suggestions while a user fills in an argument of a prompt or resource template.
+///
+/// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
+pub type CompleteRequest = BareOf<CompleteMethod>;
+
+mcp_wire::method! {
+    CompleteMethod "completion/complete" required CompleteRequestParams => CompleteResult
+}
+
+/// What `completion/complete` should find suggestions for.
+#[derive(Clone, PartialEq, Eq)]
+pub struct CompleteRequestParams {
+    /// Argument being filled in, with the text entered so far.
+    pub argument: CompleteRequestParamsArgument,
+    /// Prompt or resource template that the argument belongs to.
+    pub reference: CompletionReference,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<RequestMetaObject>,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl CompleteRequestParams {
+    /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
+    pub fn new(
+        reference: impl Into<CompletionReference>,
+        argument: impl Into<CompleteRequestParamsArgument>,
+    ) -> Self {
+        Self {
+            argument: argument.into(),
+            reference: reference.into(),
+            meta: None,
+            extra: Map::new(),
+        }
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
+        self.meta = Some(meta.into());
+        self
+    }
+}
+
+/// What an argument belongs to whose value is being completed: a prompt or a resource template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CompletionReference {
+    /// Points to a prompt in `completion/complete`, to say whose argument is being completed.
+    Prompt(PromptReference),
+    /// Names a resource or template as the thing to complete, in the `ref` of `completion/complete`; called `ResourceTemplateReference` since 2025-06-18.
+    Resource(ResourceReference),
+}
 
 /// Points to a prompt in `completion/complete`, to say whose argument is being completed.
 ///

@@ -3,11 +3,117 @@
 
 //! Types of resources.
 
-use mcp_wire::{BareOf, Extra, Json, Map};
+use mcp_wire::{BareOf, Extra, Integer, Json, Map};
 
-use crate::v2024_11_05_to_v2025_03_26::TextOrBlobContents;
+use crate::v2024_11_05_to_v2025_03_26::{Annotations, TextOrBlobContents};
 
-use crate::v2024_11_05_to_v2025_06_18::ReadResourceRequestParams;
+use crate::v2024_11_05_to_v2025_06_18::{
+    ListResourceTemplatesRequestParams, ListResourcesRequestParams,
+};
+
+use crate::v2024_11_05_to_v2025_11_25::ReadResourceRequestParams;
+
+/// Sent by the client to learn from which URI templates it can build addresses of resources, one page at a time.
+///
+/// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
+pub type ListResourceTemplatesRequest = BareOf<ListResourceTemplatesMethod>;
+
+mcp_wire::method! {
+    ListResourceTemplatesMethod "resources/templates/list" optional ListResourceTemplatesRequestParams => ListResourceTemplatesResult
+}
+
+/// One page of the server's resource templates, in answer to `resources/templates/list`.
+///
+/// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
+#[derive(Clone, PartialEq, Eq)]
+pub struct ListResourceTemplatesResult {
+    /// Templates on this page, each of which expands to URIs for `resources/read`; may be empty.
+    pub resource_templates: Vec<ResourceTemplate>,
+    /// Where the next page starts; absent on the last page. Opaque: hand it back as it is.
+    pub next_cursor: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<Map<Json>>,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl ListResourceTemplatesResult {
+    /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
+    pub fn new(resource_templates: Vec<ResourceTemplate>) -> Self {
+        Self {
+            resource_templates,
+            next_cursor: None,
+            meta: None,
+            extra: Map::new(),
+        }
+    }
+
+    /// Sets `nextCursor`.
+    #[must_use]
+    pub fn with_next_cursor(mut self, next_cursor: impl Into<String>) -> Self {
+        self.next_cursor = Some(next_cursor.into());
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
+        self.meta = Some(meta);
+        self
+    }
+}
+
+/// Sent by the client to learn which resources the server can name up front, one page at a time.
+///
+/// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
+pub type ListResourcesRequest = BareOf<ListResourcesMethod>;
+
+mcp_wire::method! {
+    ListResourcesMethod "resources/list" optional ListResourcesRequestParams => ListResourcesResult
+}
+
+/// One page of the server's resources, in answer to `resources/list`.
+///
+/// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
+#[derive(Clone, PartialEq, Eq)]
+pub struct ListResourcesResult {
+    /// Resources on this page, which `resources/read` can fetch by `uri`; may be empty.
+    pub resources: Vec<Resource>,
+    /// Where the next page starts; absent on the last page. Opaque: hand it back as it is.
+    pub next_cursor: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<Map<Json>>,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl ListResourcesResult {
+    /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
+    pub fn new(resources: Vec<Resource>) -> Self {
+        Self {
+            resources,
+            next_cursor: None,
+            meta: None,
+            extra: Map::new(),
+        }
+    }
+
+    /// Sets `nextCursor`.
+    #[must_use]
+    pub fn with_next_cursor(mut self, next_cursor: impl Into<String>) -> Self {
+        self.next_cursor = Some(next_cursor.into());
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
+        self.meta = Some(meta);
+        self
+    }
+}
 
 /// Sent by the client to fetch the contents of one resource by its URI.
 ///
@@ -46,6 +152,132 @@ impl ReadResourceResult {
     #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
+        self
+    }
+}
+
+/// A resource a server lists in its answer to `resources/list`, with what a client needs to show it and to read it.
+///
+/// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
+#[derive(Clone, PartialEq, Eq)]
+pub struct Resource {
+    /// Identifier for use in code; also the label shown to people where `title` is absent or not yet part of the revision.
+    pub name: String,
+    /// Address that identifies the resource on this server; `resources/read` takes it.
+    pub uri: String,
+    /// Hints on audience and priority (since 2025-06-18 also on the last change); absent means no preference.
+    pub annotations: Option<Annotations>,
+    /// What the resource holds, written so that a model can judge whether it needs it.
+    pub description: Option<String>,
+    /// Media type of the content; absent when the server does not know it.
+    pub mime_type: Option<String>,
+    /// Length of the raw content in bytes, before any base64; absent when unknown. Hosts use it to show sizes and judge context use.
+    pub size: Option<Integer>,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl Resource {
+    /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
+    pub fn new(
+        uri: mcp_wire::args::Uri<impl Into<String>>,
+        name: impl Into<String>,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            uri: uri.0.into(),
+            annotations: None,
+            description: None,
+            mime_type: None,
+            size: None,
+            extra: Map::new(),
+        }
+    }
+
+    /// Sets `annotations`.
+    #[must_use]
+    pub fn with_annotations(mut self, annotations: impl Into<Annotations>) -> Self {
+        self.annotations = Some(annotations.into());
+        self
+    }
+
+    /// Sets `description`.
+    #[must_use]
+    pub fn with_description(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+
+    /// Sets `mimeType`.
+    #[must_use]
+    pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
+        self.mime_type = Some(mime_type.into());
+        self
+    }
+
+    /// Sets `size`.
+    #[must_use]
+    pub fn with_size(mut self, size: impl Into<Integer>) -> Self {
+        self.size = Some(size.into());
+        self
+    }
+}
+
+/// A family of resources with parameters in the address, listed by a server in its answer to `resources/templates/list`.
+///
+/// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
+#[derive(Clone, PartialEq, Eq)]
+pub struct ResourceTemplate {
+    /// Identifier for use in code; also the label shown to people where `title` is absent or not yet part of the revision.
+    pub name: String,
+    /// RFC 6570 template; filling in its variables gives an address for `resources/read`.
+    pub uri_template: String,
+    /// Hints on audience and priority (since 2025-06-18 also on the last change); absent means no preference.
+    pub annotations: Option<Annotations>,
+    /// What the matching resources hold, written so that a model can judge whether it needs one.
+    pub description: Option<String>,
+    /// Media type that every matching resource has; left out when they differ.
+    pub mime_type: Option<String>,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl ResourceTemplate {
+    /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
+    pub fn new(
+        uri_template: mcp_wire::args::UriTemplate<impl Into<String>>,
+        name: impl Into<String>,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            uri_template: uri_template.0.into(),
+            annotations: None,
+            description: None,
+            mime_type: None,
+            extra: Map::new(),
+        }
+    }
+
+    /// Sets `annotations`.
+    #[must_use]
+    pub fn with_annotations(mut self, annotations: impl Into<Annotations>) -> Self {
+        self.annotations = Some(annotations.into());
+        self
+    }
+
+    /// Sets `description`.
+    #[must_use]
+    pub fn with_description(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+
+    /// Sets `mimeType`.
+    #[must_use]
+    pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
+        self.mime_type = Some(mime_type.into());
         self
     }
 }

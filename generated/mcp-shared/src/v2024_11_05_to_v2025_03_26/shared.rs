@@ -3,7 +3,44 @@
 
 //! Types that several areas use.
 
-use mcp_wire::{Extra, Map};
+use mcp_wire::{Extra, Map, Number};
+
+use crate::v2024_11_05_to_v2026_07_28::Role;
+
+/// Hints from the sender about who an item is for and how much it matters; the client may ignore them.
+///
+/// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
+#[derive(Clone, PartialEq, Eq, Default)]
+pub struct Annotations {
+    /// Roles the item is meant for, `user`, `assistant` or both; absent leaves it open.
+    pub audience: Option<Vec<Role>>,
+    /// Importance from 0 (can be left out) to 1 (as good as required); absent gives no rating.
+    pub priority: Option<Number>,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl Annotations {
+    /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets `audience`.
+    #[must_use]
+    pub fn with_audience(mut self, audience: Vec<Role>) -> Self {
+        self.audience = Some(audience);
+        self
+    }
+
+    /// Sets `priority`.
+    #[must_use]
+    pub fn with_priority(mut self, priority: impl Into<Number>) -> Self {
+        self.priority = Some(priority.into());
+        self
+    }
+}
 
 /// Binary contents of a resource, sent by the server in a `resources/read` result or an embedded resource.
 ///
@@ -39,6 +76,108 @@ impl BlobResourceContents {
     #[must_use]
     pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
         self.mime_type = Some(mime_type.into());
+        self
+    }
+}
+
+/// Contents of a resource carried inline in a prompt message or tool result; the client decides how to show them.
+///
+/// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
+#[derive(Clone, PartialEq, Eq)]
+pub struct EmbeddedResource {
+    /// Contents with their URI, as text or as base64 bytes.
+    pub resource: TextOrBlobContents,
+    /// Hints on audience and importance that the client may use when it shows or passes on the item.
+    pub annotations: Option<Annotations>,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl EmbeddedResource {
+    /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
+    pub fn new(resource: impl Into<TextOrBlobContents>) -> Self {
+        Self {
+            resource: resource.into(),
+            annotations: None,
+            extra: Map::new(),
+        }
+    }
+
+    /// Sets `annotations`.
+    #[must_use]
+    pub fn with_annotations(mut self, annotations: impl Into<Annotations>) -> Self {
+        self.annotations = Some(annotations.into());
+        self
+    }
+}
+
+/// Picture carried inline in a prompt message, tool result or sampling message.
+///
+/// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
+#[derive(Clone, PartialEq, Eq)]
+pub struct ImageContent {
+    /// Raw bytes in base64.
+    pub data: String,
+    /// Media type of the decoded `data`; which ones work depends on the model provider.
+    pub mime_type: String,
+    /// Hints on audience and importance that the client may use when it shows or passes on the item.
+    pub annotations: Option<Annotations>,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl ImageContent {
+    /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
+    pub fn new(
+        data: impl Into<String>,
+        mime_type: mcp_wire::args::MimeType<impl Into<String>>,
+    ) -> Self {
+        Self {
+            data: data.into(),
+            mime_type: mime_type.0.into(),
+            annotations: None,
+            extra: Map::new(),
+        }
+    }
+
+    /// Sets `annotations`.
+    #[must_use]
+    pub fn with_annotations(mut self, annotations: impl Into<Annotations>) -> Self {
+        self.annotations = Some(annotations.into());
+        self
+    }
+}
+
+/// Content block of plain text, in tool results, prompts and sampling messages.
+///
+/// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
+#[derive(Clone, PartialEq, Eq)]
+pub struct TextContent {
+    /// What the reader or the model gets to see, with no further encoding.
+    pub text: String,
+    /// Hints on audience and priority (since 2025-06-18 also on the last change); absent means no preference.
+    pub annotations: Option<Annotations>,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl TextContent {
+    /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
+    pub fn new(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            annotations: None,
+            extra: Map::new(),
+        }
+    }
+
+    /// Sets `annotations`.
+    #[must_use]
+    pub fn with_annotations(mut self, annotations: impl Into<Annotations>) -> Self {
+        self.annotations = Some(annotations.into());
         self
     }
 }

@@ -3,48 +3,14 @@
 
 //! Messages as a whole, and definitions that no method reaches.
 
-use mcp_wire::{Extra, Integer, Json, Map};
+use mcp_wire::{Extra, Json, Map};
 
-use crate::v2024_11_05_to_v2025_06_18::{
-    NotificationParams, PaginatedRequestParams, RequestParams,
+use crate::v2024_11_05_to_v2025_11_25::{
+    AnyResult, NotificationParams, PaginatedRequestParams, RequestMetaObject,
+    RequestParams,
 };
 
-use crate::v2024_11_05_to_v2025_11_25::{AnyResult, RequestMetaObject};
-
-use crate::v2024_11_05_to_v2026_07_28::RequestId;
-
-/// JSON-RPC error object, which stands in place of `result` when a request fails.
-#[derive(Clone, PartialEq, Eq)]
-pub struct ErrorObject {
-    /// Number by which programs tell failures apart, from JSON-RPC (such as -32602) or from MCP's own range.
-    pub code: Integer,
-    /// What went wrong, in one short sentence for people.
-    pub message: String,
-    /// Further detail, any JSON value, whose shape is up to the sender or fixed by `code`; absent when there is none.
-    pub data: Option<Json>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ErrorObject {
-    /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
-    pub fn new(message: impl Into<String>, code: impl Into<Integer>) -> Self {
-        Self {
-            code: code.into(),
-            message: message.into(),
-            data: None,
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `data`.
-    #[must_use]
-    pub fn with_data(mut self, data: impl Into<Json>) -> Self {
-        self.data = Some(data.into());
-        self
-    }
-}
+use crate::v2024_11_05_to_v2026_07_28::{ErrorObject, RequestId};
 
 /// Envelope either side sends in place of a result when a request failed.
 ///

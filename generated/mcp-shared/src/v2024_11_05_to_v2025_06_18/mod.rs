@@ -9,7 +9,6 @@ mod messages;
 mod prompts;
 mod resources;
 mod roots;
-mod shared;
 mod tools;
 mod wire;
 
@@ -19,5 +18,4 @@ pub use messages::*;
 pub use prompts::*;
 pub use resources::*;
 pub use roots::*;
-pub use shared::*;
 pub use tools::*;

@@ -7,46 +7,6 @@ use mcp_wire::{BareOf, Extra, Json, Map};
 
 use crate::v2024_11_05_to_v2025_11_25::RequestMetaObject;
 
-/// Which prompt `prompts/get` fetches, and what to fill in.
-#[derive(Clone, PartialEq, Eq)]
-pub struct GetPromptRequestParams {
-    /// Prompt to fetch, by the `name` that `prompts/list` gave.
-    pub name: String,
-    /// Strings to fill in, keyed by the names of the prompt's arguments; absent means none.
-    pub arguments: Option<Map<String>>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<RequestMetaObject>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl GetPromptRequestParams {
-    /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
-    pub fn new(name: impl Into<String>) -> Self {
-        Self {
-            name: name.into(),
-            arguments: None,
-            meta: None,
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `arguments`.
-    #[must_use]
-    pub fn with_arguments(mut self, arguments: Map<String>) -> Self {
-        self.arguments = Some(arguments);
-        self
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
-    }
-}
-
 /// Parameters of `prompts/list`, which choose the page to return.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct ListPromptsRequestParams {

@@ -5,7 +5,10 @@
 
 use mcp_wire::{BareOf, Extra, Json, Map};
 
-use crate::v2024_11_05_to_v2025_11_25::{EmptyResult, RequestMetaObject};
+use crate::v2024_11_05_to_v2025_11_25::{
+    EmptyResult, RequestMetaObject, ResourceUpdatedNotificationParams,
+    SubscribeRequestParams, UnsubscribeRequestParams,
+};
 
 /// Parameters of `resources/templates/list`, which choose the page to return.
 #[derive(Clone, PartialEq, Eq, Default)]
@@ -73,36 +76,6 @@ impl ListResourcesRequestParams {
     }
 }
 
-/// Parameters of `resources/read`, which name the resource to fetch.
-#[derive(Clone, PartialEq, Eq)]
-pub struct ReadResourceRequestParams {
-    /// Address of the resource, of any scheme, listed or built from a template; only the server knows what it stands for.
-    pub uri: String,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<RequestMetaObject>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ReadResourceRequestParams {
-    /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
-    pub fn new(uri: impl Into<String>) -> Self {
-        Self {
-            uri: uri.into(),
-            meta: None,
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
-    }
-}
-
 /// Sent by a server when `resources/list` would answer differently; since 2026-07-28 only on `subscriptions/listen` streams that asked with `resourcesListChanged`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#resourcelistchangednotification)
@@ -145,36 +118,6 @@ mcp_wire::method! {
     ResourceUpdatedMethod "notifications/resources/updated" required ResourceUpdatedNotificationParams
 }
 
-/// Parameters of `notifications/resources/updated`: which resource changed, without its new content.
-#[derive(Clone, PartialEq, Eq)]
-pub struct ResourceUpdatedNotificationParams {
-    /// Resource to read again; may lie below the address in the subscription rather than equal it.
-    pub uri: String,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ResourceUpdatedNotificationParams {
-    /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
-    pub fn new(uri: impl Into<String>) -> Self {
-        Self {
-            uri: uri.into(),
-            meta: None,
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
-        self
-    }
-}
-
 /// `resources/subscribe`: a client asks for `notifications/resources/updated` about one resource; replaced by `subscriptions/listen` in 2026-07-28.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#subscriberequest)
@@ -184,36 +127,6 @@ mcp_wire::method! {
     SubscribeMethod "resources/subscribe" required SubscribeRequestParams => EmptyResult
 }
 
-/// Parameters of `resources/subscribe`, which takes one resource at a time.
-#[derive(Clone, PartialEq, Eq)]
-pub struct SubscribeRequestParams {
-    /// Resource to watch; any scheme is allowed, and the server alone decides what it means.
-    pub uri: String,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<RequestMetaObject>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl SubscribeRequestParams {
-    /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
-    pub fn new(uri: impl Into<String>) -> Self {
-        Self {
-            uri: uri.into(),
-            meta: None,
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
-    }
-}
-
 /// `resources/unsubscribe`: a client ends an earlier `resources/subscribe`; since 2026-07-28 it ends its `subscriptions/listen` stream instead.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#unsubscriberequest)
@@ -221,34 +134,4 @@ pub type UnsubscribeRequest = BareOf<UnsubscribeMethod>;
 
 mcp_wire::method! {
     UnsubscribeMethod "resources/unsubscribe" required UnsubscribeRequestParams => EmptyResult
-}
-
-/// Parameters of `resources/unsubscribe`, which takes one resource at a time.
-#[derive(Clone, PartialEq, Eq)]
-pub struct UnsubscribeRequestParams {
-    /// Resource no longer to be watched, as it was given to `resources/subscribe`.
-    pub uri: String,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<RequestMetaObject>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl UnsubscribeRequestParams {
-    /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
-    pub fn new(uri: impl Into<String>) -> Self {
-        Self {
-            uri: uri.into(),
-            meta: None,
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
-    }
 }

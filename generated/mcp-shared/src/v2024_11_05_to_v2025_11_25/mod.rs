@@ -5,11 +5,17 @@
 
 mod completion;
 mod lifecycle;
+mod logging;
 mod messages;
+mod prompts;
+mod resources;
 mod shared;
 mod wire;
 
 pub use completion::*;
 pub use lifecycle::*;
+pub use logging::*;
 pub use messages::*;
+pub use prompts::*;
+pub use resources::*;
 pub use shared::*;

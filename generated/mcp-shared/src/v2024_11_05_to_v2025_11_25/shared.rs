@@ -38,6 +38,67 @@ impl AnyResult {
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#emptyresult)
 pub type EmptyResult = AnyResult;
 
+/// Members that the parameters of every notification may have.
+///
+/// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#notificationparams)
+#[derive(Clone, PartialEq, Eq, Default)]
+pub struct NotificationParams {
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<Map<Json>>,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl NotificationParams {
+    /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
+        self.meta = Some(meta);
+        self
+    }
+}
+
+/// Parameters of requests whose results come in pages, which choose the page to return.
+///
+/// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#paginatedrequestparams)
+#[derive(Clone, PartialEq, Eq, Default)]
+pub struct PaginatedRequestParams {
+    /// Opaque position copied from the `nextCursor` of an earlier page; absent asks for the first page.
+    pub cursor: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<RequestMetaObject>,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl PaginatedRequestParams {
+    /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets `cursor`.
+    #[must_use]
+    pub fn with_cursor(mut self, cursor: impl Into<String>) -> Self {
+        self.cursor = Some(cursor.into());
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
+        self.meta = Some(meta.into());
+        self
+    }
+}
+
 /// Metadata a sender attaches to a request in `params._meta`; since 2026-07-28 it also states the client's revision, identity and capabilities.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct RequestMetaObject {
@@ -61,6 +122,32 @@ impl RequestMetaObject {
         progress_token: impl Into<ProgressToken>,
     ) -> Self {
         self.progress_token = Some(progress_token.into());
+        self
+    }
+}
+
+/// Base of the `params` of every request: just the `_meta` slot that each method's own parameters come with.
+///
+/// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#requestparams)
+#[derive(Clone, PartialEq, Eq, Default)]
+pub struct RequestParams {
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<RequestMetaObject>,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl RequestParams {
+    /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
+        self.meta = Some(meta.into());
         self
     }
 }

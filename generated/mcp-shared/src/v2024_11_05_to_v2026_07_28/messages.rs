@@ -3,6 +3,8 @@
 
 //! Messages as a whole, and definitions that no method reaches.
 
+use mcp_wire::{Extra, Integer, Json, Map};
+
 /// Opaque place in a paged list: a result's `nextCursor`, sent back unchanged to get the page after it.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#cursor)
@@ -24,5 +26,40 @@ impl From<Cursor> for String {
 impl From<&str> for Cursor {
     fn from(value: &str) -> Self {
         Self(value.to_owned())
+    }
+}
+
+/// JSON-RPC error object, which stands in place of `result` when a request fails.
+///
+/// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#error)
+#[derive(Clone, PartialEq, Eq)]
+pub struct ErrorObject {
+    /// Number by which programs tell failures apart, from JSON-RPC (such as -32602) or from MCP's own range.
+    pub code: Integer,
+    /// What went wrong, in one short sentence for people.
+    pub message: String,
+    /// Further detail, any JSON value, whose shape is up to the sender or fixed by `code`; absent when there is none.
+    pub data: Option<Json>,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl ErrorObject {
+    /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
+    pub fn new(message: impl Into<String>, code: impl Into<Integer>) -> Self {
+        Self {
+            code: code.into(),
+            message: message.into(),
+            data: None,
+            extra: Map::new(),
+        }
+    }
+
+    /// Sets `data`.
+    #[must_use]
+    pub fn with_data(mut self, data: impl Into<Json>) -> Self {
+        self.data = Some(data.into());
+        self
     }
 }

@@ -3,12 +3,13 @@
 
 //! Types of lifecycle.
 
-use mcp_wire::{BareOf, Extra, Json, JsonObject, Map, Number};
+use mcp_wire::{BareOf, Extra, JsonObject, Map};
 
 use crate::v2024_11_05_to_v2026_07_28::{
-    ProgressToken, ServerCapabilitiesPrompts, ServerCapabilitiesResources,
-    ServerCapabilitiesTools,
+    ServerCapabilitiesPrompts, ServerCapabilitiesResources, ServerCapabilitiesTools,
 };
+
+use crate::v2025_03_26_to_v2025_11_25::ProgressNotificationParams;
 
 /// Report on a request still being worked on, sent by the side working on it if the request's `_meta` had a `progressToken`.
 ///
@@ -17,62 +18,6 @@ pub type ProgressNotification = BareOf<ProgressMethod>;
 
 mcp_wire::method! {
     ProgressMethod "notifications/progress" required ProgressNotificationParams
-}
-
-/// Content of one `notifications/progress` report.
-#[derive(Clone, PartialEq, Eq)]
-pub struct ProgressNotificationParams {
-    /// How far the work has come, in units of the sender's choice; grows from report to report and may be fractional.
-    pub progress: Number,
-    /// Repeats the `progressToken` from the `_meta` of the request that this report is about.
-    pub progress_token: ProgressToken,
-    /// Text about the current step for people to read; absent when there is nothing to add.
-    pub message: Option<String>,
-    /// Value of `progress` at which the work is done; absent when unknown.
-    pub total: Option<Number>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ProgressNotificationParams {
-    /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
-    pub fn new(
-        progress_token: impl Into<ProgressToken>,
-        progress: impl Into<Number>,
-    ) -> Self {
-        Self {
-            progress: progress.into(),
-            progress_token: progress_token.into(),
-            message: None,
-            total: None,
-            meta: None,
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `message`.
-    #[must_use]
-    pub fn with_message(mut self, message: impl Into<String>) -> Self {
-        self.message = Some(message.into());
-        self
-    }
-
-    /// Sets `total`.
-    #[must_use]
-    pub fn with_total(mut self, total: impl Into<Number>) -> Self {
-        self.total = Some(total.into());
-        self
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
-        self
-    }
 }
 
 /// Features a server announces in answer to `initialize` (`server/discover` since 2026-07-28); an open set, an absent key means not offered.

@@ -3,49 +3,14 @@
 
 //! Messages as a whole, and definitions that no method reaches.
 
-use mcp_wire::{Extra, Integer, Json, Map};
+use mcp_wire::{Extra, Map};
 
-use crate::v2024_11_05_to_v2026_07_28::RequestId;
+use crate::v2024_11_05_to_v2026_07_28::{ErrorObject, RequestId};
 
 use crate::v2025_11_25_to_v2026_07_28::{
     Icon, TitledMultiSelectEnumSchema, TitledSingleSelectEnumSchema,
     UntitledMultiSelectEnumSchema, UntitledSingleSelectEnumSchema,
 };
-
-/// JSON-RPC error object, which stands in place of `result` when a request fails.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#error)
-#[derive(Clone, PartialEq, Eq)]
-pub struct ErrorObject {
-    /// Number by which programs tell failures apart, from JSON-RPC (such as -32602) or from MCP's own range.
-    pub code: Integer,
-    /// What went wrong, in one short sentence for people.
-    pub message: String,
-    /// Further detail, any JSON value, whose shape is up to the sender or fixed by `code`; absent when there is none.
-    pub data: Option<Json>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ErrorObject {
-    /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
-    pub fn new(message: impl Into<String>, code: impl Into<Integer>) -> Self {
-        Self {
-            code: code.into(),
-            message: message.into(),
-            data: None,
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `data`.
-    #[must_use]
-    pub fn with_data(mut self, data: impl Into<Json>) -> Self {
-        self.data = Some(data.into());
-        self
-    }
-}
 
 /// Shared base in the schema of things that can carry `icons`; never sent on its own.
 ///

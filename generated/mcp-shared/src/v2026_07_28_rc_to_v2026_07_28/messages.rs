@@ -372,30 +372,6 @@ impl ResourceContents {
     }
 }
 
-/// How to read a result: `complete` is the final answer, `input_required` is an `InputRequiredResult`; other values need an agreed extension.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#resulttype)
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ResultType(pub String);
-
-impl From<String> for ResultType {
-    fn from(value: String) -> Self {
-        Self(value)
-    }
-}
-
-impl From<ResultType> for String {
-    fn from(value: ResultType) -> Self {
-        value.0
-    }
-}
-
-impl From<&str> for ResultType {
-    fn from(value: &str) -> Self {
-        Self(value.to_owned())
-    }
-}
-
 /// Data of an `UnsupportedProtocolVersionError`, enough for a client to pick a revision both sides speak.
 #[derive(Clone, PartialEq, Eq)]
 pub struct UnsupportedProtocolVersionErrorErrorData {

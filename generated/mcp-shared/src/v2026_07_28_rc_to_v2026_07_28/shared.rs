@@ -327,6 +327,19 @@ impl ResourceLink {
     }
 }
 
+/// How to read a result: `complete` is the final answer, `input_required` is an `InputRequiredResult`; other values need an agreed extension.
+///
+/// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#resulttype)
+#[derive(Debug, Clone)]
+pub enum ResultType {
+    /// `complete`
+    Complete,
+    /// `input_required`
+    InputRequired,
+    /// A string that this revision does not name, as it stood.
+    Other(String),
+}
+
 /// Content block of plain text, in tool results, prompts and sampling messages.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#textcontent)

@@ -366,12 +366,19 @@ impl<'m> Planner<'m> {
         let plain = |model: &Model, name: &str| words::is_plain(model, &Ty::Named(name.to_owned()));
         if plain(self.from, &from.name) && plain(self.to, to) {
             // A newtype around the same scalar is the same text.
-            let shapes = (&from.shape, self.to.shape(to));
-            if !matches!(shapes, (Shape::Newtype(a), Some(Shape::Newtype(b))) if a == b) {
-                let answer = "the value is read again, and refused if it does not fit";
-                self.finds(&from.doc_key, &open, answer, "{ custom = \"\" }");
-            }
-            return ConversionBody::Reread;
+            let scalars = (
+                from.shape.scalar(),
+                self.to.shape(to).and_then(Shape::scalar),
+            );
+            return match scalars {
+                (Some(Ty::String), Some(Ty::String)) => ConversionBody::Text,
+                (Some(a), Some(b)) if a == b => ConversionBody::Reread,
+                _ => {
+                    let answer = "the value is read again, and refused if it does not fit";
+                    self.finds(&from.doc_key, &open, answer, "{ custom = \"\" }");
+                    ConversionBody::Reread
+                }
+            };
         }
         self.refused(from, &open)
     }

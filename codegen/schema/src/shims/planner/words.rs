@@ -18,7 +18,7 @@ pub(super) fn presence(presence: &Presence) -> String {
 pub(super) fn is_plain(model: &Model, ty: &Ty) -> bool {
     match model.resolve(ty) {
         Ty::Named(name) => match model.shape(name) {
-            Some(Shape::StringEnum(_) | Shape::Newtype(_)) => true,
+            Some(Shape::StringEnum(_) | Shape::OpenEnum(_) | Shape::Newtype(_)) => true,
             Some(Shape::Union(union)) => {
                 let scalar = |ty: &Ty| !matches!(ty, Ty::Named(_)) && is_plain(model, ty);
                 !union.open && union.variants.iter().all(|variant| scalar(&variant.ty))
@@ -44,7 +44,7 @@ pub(super) fn is_scalar(model: &Model, ty: &Ty, depth: usize) -> bool {
         Ty::Array(inner) | Ty::Nullable(inner) => is_scalar(model, inner, depth),
         Ty::Runtime(_, types) => types.iter().all(|ty| is_scalar(model, ty, depth)),
         Ty::Named(name) => match model.shape(name) {
-            Some(Shape::StringEnum(_) | Shape::Newtype(_)) => true,
+            Some(Shape::StringEnum(_) | Shape::OpenEnum(_) | Shape::Newtype(_)) => true,
             Some(Shape::Union(union)) => {
                 let mut variants = union.variants.iter();
                 !union.open && variants.all(|variant| is_scalar(model, &variant.ty, depth))
@@ -100,10 +100,7 @@ pub(super) fn widens(
 /// Returns what a type is without the names that stand around it.
 fn bare<'m>(model: &'m Model, ty: &'m Ty) -> &'m Ty {
     match model.resolve(ty) {
-        named @ Ty::Named(name) => match model.shape(name) {
-            Some(Shape::Newtype(inner)) => inner,
-            _ => named,
-        },
+        named @ Ty::Named(name) => model.shape(name).and_then(Shape::scalar).unwrap_or(named),
         ty => ty,
     }
 }
@@ -147,6 +144,7 @@ pub(super) fn admits(model: &Model, ty: &Ty, value: &Value) -> Option<bool> {
             Some(Shape::StringEnum(values)) => {
                 Some(values.iter().any(|one| value.as_str() == Some(one)))
             }
+            Some(Shape::OpenEnum(_)) => Some(value.is_string()),
             Some(Shape::Newtype(inner)) => admits(model, inner, value),
             Some(Shape::Union(_)) => None,
             _ if value.is_object() => None,

@@ -3,7 +3,43 @@
 
 //! Reading and writing the types of `completion`.
 
-use crate::v2024_11_05_to_v2025_03_26::{PromptReference, ResourceReference};
+use mcp_wire::{Decode, Fault, Reader, Tag};
+
+use crate::v2024_11_05_to_v2025_03_26::{
+    CompleteRequestParams, CompletionReference, PromptReference, ResourceReference,
+};
+
+mcp_wire::record! {
+    CompleteRequestParams open {
+        2 "_meta": optional meta;
+        0 "argument": required argument;
+        1 "ref": required reference;
+    }
+}
+
+impl CompletionReference {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static TAG: Tag = Tag::new(
+            "CompletionReference",
+            "type",
+            &["ref/prompt", "ref/resource"],
+        );
+        match reader.tag(&TAG)? {
+            Some(0) => *self = Self::Prompt(Decode::blank()),
+            Some(_) => *self = Self::Resource(Decode::blank()),
+            None => return Err(reader.missing_tag(&TAG)),
+        }
+        Ok(())
+    }
+}
+
+mcp_wire::variants! {
+    CompletionReference {
+        blank Prompt decide;
+        Prompt(PromptReference) as_prompt;
+        Resource(ResourceReference) as_resource;
+    }
+}
 
 mcp_wire::record! {
     PromptReference open {
@@ -19,4 +55,6 @@ mcp_wire::record! {
     }
 }
 
-mcp_wire::serde_bridge!(PromptReference, ResourceReference);
+mcp_wire::serde_bridge!(
+    CompleteRequestParams, CompletionReference, PromptReference, ResourceReference
+);

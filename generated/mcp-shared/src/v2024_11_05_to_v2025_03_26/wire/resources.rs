@@ -3,7 +3,26 @@
 
 //! Reading and writing the types of `resources`.
 
-use crate::v2024_11_05_to_v2025_03_26::ReadResourceResult;
+use crate::v2024_11_05_to_v2025_03_26::{
+    ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource,
+    ResourceTemplate,
+};
+
+mcp_wire::record! {
+    ListResourceTemplatesResult open {
+        1 "_meta": optional meta;
+        2 "nextCursor": optional next_cursor;
+        0 "resourceTemplates": required resource_templates;
+    }
+}
+
+mcp_wire::record! {
+    ListResourcesResult open {
+        1 "_meta": optional meta;
+        2 "nextCursor": optional next_cursor;
+        0 "resources": required resources;
+    }
+}
 
 mcp_wire::record! {
     ReadResourceResult open {
@@ -12,4 +31,28 @@ mcp_wire::record! {
     }
 }
 
-mcp_wire::serde_bridge!(ReadResourceResult);
+mcp_wire::record! {
+    Resource open {
+        2 "annotations": optional annotations;
+        3 "description": optional description;
+        4 "mimeType": optional mime_type;
+        0 "name": required name;
+        5 "size": optional size;
+        1 "uri": required uri;
+    }
+}
+
+mcp_wire::record! {
+    ResourceTemplate open {
+        2 "annotations": optional annotations;
+        3 "description": optional description;
+        4 "mimeType": optional mime_type;
+        0 "name": required name;
+        1 "uriTemplate": required uri_template;
+    }
+}
+
+mcp_wire::serde_bridge!(
+    ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource,
+    ResourceTemplate
+);

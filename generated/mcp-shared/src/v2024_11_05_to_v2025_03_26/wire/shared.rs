@@ -6,14 +6,47 @@
 use mcp_wire::{Decode, Fault, Paths, Reader};
 
 use crate::v2024_11_05_to_v2025_03_26::{
-    BlobResourceContents, TextOrBlobContents, TextResourceContents,
+    Annotations, BlobResourceContents, EmbeddedResource, ImageContent, TextContent,
+    TextOrBlobContents, TextResourceContents,
 };
+
+mcp_wire::record! {
+    Annotations open {
+        0 "audience": optional audience;
+        1 "priority": optional priority;
+    }
+}
 
 mcp_wire::record! {
     BlobResourceContents open {
         0 "blob": required blob;
         2 "mimeType": optional mime_type;
         1 "uri": required uri;
+    }
+}
+
+mcp_wire::record! {
+    EmbeddedResource open {
+        const 0 "type": constant("resource");
+        2 "annotations": optional annotations;
+        1 "resource": required resource;
+    }
+}
+
+mcp_wire::record! {
+    ImageContent open {
+        const 0 "type": constant("image");
+        3 "annotations": optional annotations;
+        1 "data": required data;
+        2 "mimeType": required mime_type;
+    }
+}
+
+mcp_wire::record! {
+    TextContent open {
+        const 0 "type": constant("text");
+        2 "annotations": optional annotations;
+        1 "text": required text;
     }
 }
 
@@ -45,4 +78,7 @@ mcp_wire::record! {
     }
 }
 
-mcp_wire::serde_bridge!(BlobResourceContents, TextOrBlobContents, TextResourceContents);
+mcp_wire::serde_bridge!(
+    Annotations, BlobResourceContents, EmbeddedResource, ImageContent, TextContent,
+    TextOrBlobContents, TextResourceContents
+);

@@ -4,18 +4,9 @@
 //! Reading and writing the types of `messages`.
 
 use crate::v2024_11_05_to_v2025_06_18::{
-    ErrorObject, JsonRpcError, JsonRpcNotification, JsonRpcNotificationParams,
-    JsonRpcRequest, JsonRpcRequestParams, JsonRpcResponse, Notification,
-    PaginatedRequest, Request,
+    JsonRpcError, JsonRpcNotification, JsonRpcNotificationParams, JsonRpcRequest,
+    JsonRpcRequestParams, JsonRpcResponse, Notification, PaginatedRequest, Request,
 };
-
-mcp_wire::record! {
-    ErrorObject open {
-        0 "code": required code;
-        2 "data": json data;
-        1 "message": required message;
-    }
-}
 
 mcp_wire::record! {
     JsonRpcError open {
@@ -84,7 +75,6 @@ mcp_wire::record! {
 }
 
 mcp_wire::serde_bridge!(
-    ErrorObject, JsonRpcError, JsonRpcNotification, JsonRpcNotificationParams,
-    JsonRpcRequest, JsonRpcRequestParams, JsonRpcResponse, Notification,
-    PaginatedRequest, Request
+    JsonRpcError, JsonRpcNotification, JsonRpcNotificationParams, JsonRpcRequest,
+    JsonRpcRequestParams, JsonRpcResponse, Notification, PaginatedRequest, Request
 );

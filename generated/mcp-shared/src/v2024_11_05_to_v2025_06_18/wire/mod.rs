@@ -9,5 +9,4 @@ mod messages;
 mod prompts;
 mod resources;
 mod roots;
-mod shared;
 mod tools;

@@ -4,16 +4,8 @@
 //! Reading and writing the types of `prompts`.
 
 use crate::v2024_11_05_to_v2025_06_18::{
-    GetPromptRequestParams, ListPromptsRequestParams, PromptListChangedNotificationParams,
+    ListPromptsRequestParams, PromptListChangedNotificationParams,
 };
-
-mcp_wire::record! {
-    GetPromptRequestParams open {
-        1 "_meta": optional meta;
-        2 "arguments": optional arguments;
-        0 "name": required name;
-    }
-}
 
 mcp_wire::record! {
     ListPromptsRequestParams open {
@@ -28,6 +20,4 @@ mcp_wire::record! {
     }
 }
 
-mcp_wire::serde_bridge!(
-    GetPromptRequestParams, ListPromptsRequestParams, PromptListChangedNotificationParams
-);
+mcp_wire::serde_bridge!(ListPromptsRequestParams, PromptListChangedNotificationParams);

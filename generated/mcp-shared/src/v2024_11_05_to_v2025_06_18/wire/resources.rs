@@ -5,8 +5,7 @@
 
 use crate::v2024_11_05_to_v2025_06_18::{
     ListResourceTemplatesRequestParams, ListResourcesRequestParams,
-    ReadResourceRequestParams, ResourceListChangedNotificationParams,
-    ResourceUpdatedNotificationParams, SubscribeRequestParams, UnsubscribeRequestParams,
+    ResourceListChangedNotificationParams,
 };
 
 mcp_wire::record! {
@@ -24,41 +23,12 @@ mcp_wire::record! {
 }
 
 mcp_wire::record! {
-    ReadResourceRequestParams open {
-        1 "_meta": optional meta;
-        0 "uri": required uri;
-    }
-}
-
-mcp_wire::record! {
     ResourceListChangedNotificationParams open {
         0 "_meta": optional meta;
     }
 }
 
-mcp_wire::record! {
-    ResourceUpdatedNotificationParams open {
-        1 "_meta": optional meta;
-        0 "uri": required uri;
-    }
-}
-
-mcp_wire::record! {
-    SubscribeRequestParams open {
-        1 "_meta": optional meta;
-        0 "uri": required uri;
-    }
-}
-
-mcp_wire::record! {
-    UnsubscribeRequestParams open {
-        1 "_meta": optional meta;
-        0 "uri": required uri;
-    }
-}
-
 mcp_wire::serde_bridge!(
     ListResourceTemplatesRequestParams, ListResourcesRequestParams,
-    ReadResourceRequestParams, ResourceListChangedNotificationParams,
-    ResourceUpdatedNotificationParams, SubscribeRequestParams, UnsubscribeRequestParams
+    ResourceListChangedNotificationParams
 );

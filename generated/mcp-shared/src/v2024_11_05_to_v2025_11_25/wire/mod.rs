@@ -5,5 +5,8 @@
 
 mod completion;
 mod lifecycle;
+mod logging;
 mod messages;
+mod prompts;
+mod resources;
 mod shared;

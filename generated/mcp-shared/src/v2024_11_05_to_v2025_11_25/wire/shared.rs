@@ -3,11 +3,27 @@
 
 //! Reading and writing the types of `shared`.
 
-use crate::v2024_11_05_to_v2025_11_25::{AnyResult, RequestMetaObject};
+use crate::v2024_11_05_to_v2025_11_25::{
+    AnyResult, NotificationParams, PaginatedRequestParams, RequestMetaObject,
+    RequestParams,
+};
 
 mcp_wire::record! {
     AnyResult open {
         0 "_meta": optional meta;
+    }
+}
+
+mcp_wire::record! {
+    NotificationParams open {
+        0 "_meta": optional meta;
+    }
+}
+
+mcp_wire::record! {
+    PaginatedRequestParams open {
+        0 "_meta": optional meta;
+        1 "cursor": optional cursor;
     }
 }
 
@@ -17,4 +33,13 @@ mcp_wire::record! {
     }
 }
 
-mcp_wire::serde_bridge!(AnyResult, RequestMetaObject);
+mcp_wire::record! {
+    RequestParams open {
+        0 "_meta": optional meta;
+    }
+}
+
+mcp_wire::serde_bridge!(
+    AnyResult, NotificationParams, PaginatedRequestParams, RequestMetaObject,
+    RequestParams
+);

@@ -5,7 +5,7 @@
 
 use mcp_wire::{Decode, Encode, Fault, Reader, Writer};
 
-use crate::v2024_11_05_to_v2026_07_28::Cursor;
+use crate::v2024_11_05_to_v2026_07_28::{Cursor, ErrorObject};
 
 impl Decode for Cursor {
     fn blank() -> Self {
@@ -23,4 +23,12 @@ impl Encode for Cursor {
     }
 }
 
-mcp_wire::serde_bridge!(Cursor);
+mcp_wire::record! {
+    ErrorObject open {
+        0 "code": required code;
+        2 "data": json data;
+        1 "message": required message;
+    }
+}
+
+mcp_wire::serde_bridge!(Cursor, ErrorObject);

@@ -3,17 +3,7 @@
 
 //! Reading and writing the types of `lifecycle`.
 
-use crate::v2025_03_26_to_v2025_06_18::{ProgressNotificationParams, ServerCapabilities};
-
-mcp_wire::record! {
-    ProgressNotificationParams open {
-        2 "_meta": optional meta;
-        3 "message": optional message;
-        0 "progress": required progress;
-        1 "progressToken": required progress_token;
-        4 "total": optional total;
-    }
-}
+use crate::v2025_03_26_to_v2025_06_18::ServerCapabilities;
 
 mcp_wire::record! {
     ServerCapabilities open {
@@ -26,4 +16,4 @@ mcp_wire::record! {
     }
 }
 
-mcp_wire::serde_bridge!(ProgressNotificationParams, ServerCapabilities);
+mcp_wire::serde_bridge!(ServerCapabilities);

@@ -6,18 +6,10 @@
 use mcp_wire::{Decode, Fault, Paths, Reader};
 
 use crate::v2025_11_25_to_v2026_07_28::{
-    ErrorObject, Icons, JsonRpcErrorResponse, MultiSelectEnumSchema,
-    SingleSelectEnumSchema, TitledMultiSelectEnumSchema, TitledSingleSelectEnumSchema,
+    Icons, JsonRpcErrorResponse, MultiSelectEnumSchema, SingleSelectEnumSchema,
+    TitledMultiSelectEnumSchema, TitledSingleSelectEnumSchema,
     UntitledMultiSelectEnumSchema, UntitledSingleSelectEnumSchema,
 };
-
-mcp_wire::record! {
-    ErrorObject open {
-        0 "code": required code;
-        2 "data": json data;
-        1 "message": required message;
-    }
-}
 
 mcp_wire::record! {
     Icons open {
@@ -83,6 +75,5 @@ mcp_wire::variants! {
 }
 
 mcp_wire::serde_bridge!(
-    ErrorObject, Icons, JsonRpcErrorResponse, MultiSelectEnumSchema,
-    SingleSelectEnumSchema
+    Icons, JsonRpcErrorResponse, MultiSelectEnumSchema, SingleSelectEnumSchema
 );

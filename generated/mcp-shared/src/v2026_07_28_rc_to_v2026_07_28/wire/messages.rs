@@ -3,12 +3,10 @@
 
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Fault, Reader, Writer};
-
 use crate::v2026_07_28_rc_to_v2026_07_28::{
     InternalError, InvalidParamsError, InvalidRequestError, JsonRpcNotification,
     JsonRpcRequest, MethodNotFoundError, MissingRequiredClientCapabilityErrorErrorData,
-    Notification, ParseError, Request, ResourceContents, ResultType,
+    Notification, ParseError, Request, ResourceContents,
     UnsupportedProtocolVersionErrorErrorData,
 };
 
@@ -97,22 +95,6 @@ mcp_wire::record! {
     }
 }
 
-impl Decode for ResultType {
-    fn blank() -> Self {
-        Self(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.0.fill(reader)
-    }
-}
-
-impl Encode for ResultType {
-    fn encode(&self, writer: &mut Writer) {
-        self.0.encode(writer);
-    }
-}
-
 mcp_wire::record! {
     UnsupportedProtocolVersionErrorErrorData open {
         0 "requested": required requested;
@@ -123,6 +105,6 @@ mcp_wire::record! {
 mcp_wire::serde_bridge!(
     InternalError, InvalidParamsError, InvalidRequestError, JsonRpcNotification,
     JsonRpcRequest, MethodNotFoundError, MissingRequiredClientCapabilityErrorErrorData,
-    Notification, ParseError, Request, ResourceContents, ResultType,
+    Notification, ParseError, Request, ResourceContents,
     UnsupportedProtocolVersionErrorErrorData
 );

@@ -7,7 +7,8 @@ use mcp_wire::{Decode, Fault, Paths, Reader, Tag};
 
 use crate::v2026_07_28_rc_to_v2026_07_28::{
     AudioContent, BlobResourceContents, CacheScope, ContentBlock, EmbeddedResource,
-    ImageContent, ResourceLink, TextContent, TextOrBlobContents, TextResourceContents,
+    ImageContent, ResourceLink, ResultType, TextContent, TextOrBlobContents,
+    TextResourceContents,
 };
 
 mcp_wire::record! {
@@ -100,6 +101,13 @@ mcp_wire::record! {
     }
 }
 
+mcp_wire::strings! {
+    ResultType open Other {
+        Complete "complete";
+        InputRequired "input_required";
+    }
+}
+
 mcp_wire::record! {
     TextContent open {
         const 0 "type": constant("text");
@@ -140,5 +148,6 @@ mcp_wire::record! {
 
 mcp_wire::serde_bridge!(
     AudioContent, BlobResourceContents, CacheScope, ContentBlock, EmbeddedResource,
-    ImageContent, ResourceLink, TextContent, TextOrBlobContents, TextResourceContents
+    ImageContent, ResourceLink, ResultType, TextContent, TextOrBlobContents,
+    TextResourceContents
 );

@@ -3,16 +3,14 @@
 
 //! From 2025-03-26 to 2024-11-05.
 
-mod completion;
 mod lifecycle;
 mod prompts;
-mod resources;
 mod sampling;
 mod shared;
 mod tools;
 
 mcp_convert::steps! {
-    "Annotations" => "Annotations" exact shared::annotations_down;
+    "Annotations" => "Annotations" same;
     "AnyResult" => "AnyResult" same;
     "BlobResourceContents" => "BlobResourceContents" same;
     "CallToolRequestParams" => "CallToolRequestParams" same;
@@ -20,18 +18,18 @@ mcp_convert::steps! {
     "CancelledNotificationParams" => "CancelledNotificationParams" same;
     "ClientCapabilities" => "ClientCapabilities" same;
     "ClientCapabilitiesRoots" => "ClientCapabilitiesRoots" same;
-    "CompleteRequestParams" => "CompleteRequestParams" exact completion::complete_request_params_down;
+    "CompleteRequestParams" => "CompleteRequestParams" same;
     "CompleteRequestParamsArgument" => "CompleteRequestParamsArgument" same;
     "CompleteResult" => "CompleteResult" same;
     "CompleteResultCompletion" => "CompleteResultCompletion" same;
-    "CompletionReference" => "CompletionReference" exact completion::completion_reference_down;
+    "CompletionReference" => "CompletionReference" same;
     "ContentBlock" => "ContentBlock" lossy shared::content_block_down;
     "CreateMessageRequestParams" => "CreateMessageRequestParams" fallible sampling::create_message_request_params_down;
     "CreateMessageResult" => "CreateMessageResult" fallible sampling::create_message_result_down;
-    "EmbeddedResource" => "EmbeddedResource" exact shared::embedded_resource_down;
+    "EmbeddedResource" => "EmbeddedResource" same;
     "GetPromptRequestParams" => "GetPromptRequestParams" same;
     "GetPromptResult" => "GetPromptResult" lossy prompts::get_prompt_result_down;
-    "ImageContent" => "ImageContent" exact shared::image_content_down;
+    "ImageContent" => "ImageContent" same;
     "Implementation" => "Implementation" same;
     "IncludeContext" => "IncludeContext" same;
     "InitializeRequestParams" => "InitializeRequestParams" same;
@@ -40,9 +38,9 @@ mcp_convert::steps! {
     "ListPromptsRequestParams" => "ListPromptsRequestParams" same;
     "ListPromptsResult" => "ListPromptsResult" same;
     "ListResourceTemplatesRequestParams" => "ListResourceTemplatesRequestParams" same;
-    "ListResourceTemplatesResult" => "ListResourceTemplatesResult" exact resources::list_resource_templates_result_down;
+    "ListResourceTemplatesResult" => "ListResourceTemplatesResult" same;
     "ListResourcesRequestParams" => "ListResourcesRequestParams" same;
-    "ListResourcesResult" => "ListResourcesResult" exact resources::list_resources_result_down;
+    "ListResourcesResult" => "ListResourcesResult" same;
     "ListRootsRequestParams" => "ListRootsRequestParams" same;
     "ListRootsResult" => "ListRootsResult" same;
     "ListToolsRequestParams" => "ListToolsRequestParams" same;
@@ -62,10 +60,10 @@ mcp_convert::steps! {
     "ReadResourceRequestParams" => "ReadResourceRequestParams" same;
     "ReadResourceResult" => "ReadResourceResult" same;
     "RequestMetaObject" => "RequestMetaObject" same;
-    "Resource" => "Resource" exact resources::resource_down;
+    "Resource" => "Resource" same;
     "ResourceListChangedNotificationParams" => "ResourceListChangedNotificationParams" same;
     "ResourceReference" => "ResourceReference" same;
-    "ResourceTemplate" => "ResourceTemplate" exact resources::resource_template_down;
+    "ResourceTemplate" => "ResourceTemplate" same;
     "ResourceUpdatedNotificationParams" => "ResourceUpdatedNotificationParams" same;
     "Role" => "Role" same;
     "Root" => "Root" same;
@@ -78,7 +76,7 @@ mcp_convert::steps! {
     "ServerCapabilitiesTools" => "ServerCapabilitiesTools" same;
     "SetLevelRequestParams" => "SetLevelRequestParams" same;
     "SubscribeRequestParams" => "SubscribeRequestParams" same;
-    "TextContent" => "TextContent" exact shared::text_content_down;
+    "TextContent" => "TextContent" same;
     "TextOrBlobContents" => "TextOrBlobContents" same;
     "TextResourceContents" => "TextResourceContents" same;
     "Tool" => "Tool" lossy tools::tool_down;

@@ -9,8 +9,6 @@ use mcp_convert::{Context, Stop};
 
 use super::super::rules;
 
-use super::{shared::image_content_down, shared::text_content_down};
-
 /// `CreateMessageRequestParams` to `CreateMessageRequestParams`.
 pub(crate) fn create_message_request_params_down(
     value: new::CreateMessageRequestParams,
@@ -64,12 +62,8 @@ pub(crate) fn sampling_content_down(
     cx: &mut Context,
 ) -> Result<old::SamplingContent, Stop> {
     match value {
-        new::SamplingContent::Text(value) => {
-            Ok(old::SamplingContent::Text(text_content_down(value)))
-        }
-        new::SamplingContent::Image(value) => {
-            Ok(old::SamplingContent::Image(image_content_down(value)))
-        }
+        new::SamplingContent::Text(value) => Ok(old::SamplingContent::Text(value)),
+        new::SamplingContent::Image(value) => Ok(old::SamplingContent::Image(value)),
         new::SamplingContent::Audio(_) => {
             Err(
                 cx

@@ -10,66 +10,17 @@ use mcp_hooks::v2024_11_05_to_v2025_03_26 as hooks;
 
 use super::super::rules;
 
-/// `Annotations` to `Annotations`.
-pub(crate) fn annotations_down(value: new::Annotations) -> old::Annotations {
-    let new::Annotations { audience, priority, extra } = value;
-    old::Annotations {
-        audience,
-        priority,
-        extra,
-    }
-}
-
 /// `ContentBlock` to `ContentBlock`.
 pub(crate) fn content_block_down(
     value: new::ContentBlock,
     cx: &mut Context,
 ) -> old::ContentBlock {
     match value {
-        new::ContentBlock::Text(value) => {
-            old::ContentBlock::Text(text_content_down(value))
-        }
-        new::ContentBlock::Image(value) => {
-            old::ContentBlock::Image(image_content_down(value))
-        }
+        new::ContentBlock::Text(value) => old::ContentBlock::Text(value),
+        new::ContentBlock::Image(value) => old::ContentBlock::Image(value),
         new::ContentBlock::Audio(value) => {
             hooks::audio_to_blob(value, &mut cx.under(&rules::AUDIO_BLOCK))
         }
-        new::ContentBlock::Resource(value) => {
-            old::ContentBlock::Resource(embedded_resource_down(value))
-        }
-    }
-}
-
-/// `EmbeddedResource` to `EmbeddedResource`.
-pub(crate) fn embedded_resource_down(
-    value: new::EmbeddedResource,
-) -> old::EmbeddedResource {
-    let new::EmbeddedResource { annotations, resource, extra } = value;
-    old::EmbeddedResource {
-        annotations: annotations.map(annotations_down),
-        resource,
-        extra,
-    }
-}
-
-/// `ImageContent` to `ImageContent`.
-pub(crate) fn image_content_down(value: new::ImageContent) -> old::ImageContent {
-    let new::ImageContent { annotations, data, mime_type, extra } = value;
-    old::ImageContent {
-        annotations: annotations.map(annotations_down),
-        data,
-        mime_type,
-        extra,
-    }
-}
-
-/// `TextContent` to `TextContent`.
-pub(crate) fn text_content_down(value: new::TextContent) -> old::TextContent {
-    let new::TextContent { annotations, text, extra } = value;
-    old::TextContent {
-        annotations: annotations.map(annotations_down),
-        text,
-        extra,
+        new::ContentBlock::Resource(value) => old::ContentBlock::Resource(value),
     }
 }

@@ -3,16 +3,14 @@
 
 //! From 2024-11-05 to 2025-03-26.
 
-mod completion;
 mod lifecycle;
 mod prompts;
-mod resources;
 mod sampling;
 mod shared;
 mod tools;
 
 mcp_convert::steps! {
-    "Annotations" => "Annotations" exact shared::annotations_up;
+    "Annotations" => "Annotations" same;
     "AnyResult" => "AnyResult" same;
     "BlobResourceContents" => "BlobResourceContents" same;
     "CallToolRequestParams" => "CallToolRequestParams" same;
@@ -20,18 +18,18 @@ mcp_convert::steps! {
     "CancelledNotificationParams" => "CancelledNotificationParams" same;
     "ClientCapabilities" => "ClientCapabilities" same;
     "ClientCapabilitiesRoots" => "ClientCapabilitiesRoots" same;
-    "CompleteRequestParams" => "CompleteRequestParams" exact completion::complete_request_params_up;
+    "CompleteRequestParams" => "CompleteRequestParams" same;
     "CompleteRequestParamsArgument" => "CompleteRequestParamsArgument" same;
     "CompleteResult" => "CompleteResult" same;
     "CompleteResultCompletion" => "CompleteResultCompletion" same;
-    "CompletionReference" => "CompletionReference" exact completion::completion_reference_up;
+    "CompletionReference" => "CompletionReference" same;
     "ContentBlock" => "ContentBlock" exact shared::content_block_up;
     "CreateMessageRequestParams" => "CreateMessageRequestParams" exact sampling::create_message_request_params_up;
     "CreateMessageResult" => "CreateMessageResult" exact sampling::create_message_result_up;
-    "EmbeddedResource" => "EmbeddedResource" exact shared::embedded_resource_up;
+    "EmbeddedResource" => "EmbeddedResource" same;
     "GetPromptRequestParams" => "GetPromptRequestParams" same;
     "GetPromptResult" => "GetPromptResult" exact prompts::get_prompt_result_up;
-    "ImageContent" => "ImageContent" exact shared::image_content_up;
+    "ImageContent" => "ImageContent" same;
     "Implementation" => "Implementation" same;
     "IncludeContext" => "IncludeContext" same;
     "InitializeRequestParams" => "InitializeRequestParams" same;
@@ -40,9 +38,9 @@ mcp_convert::steps! {
     "ListPromptsRequestParams" => "ListPromptsRequestParams" same;
     "ListPromptsResult" => "ListPromptsResult" same;
     "ListResourceTemplatesRequestParams" => "ListResourceTemplatesRequestParams" same;
-    "ListResourceTemplatesResult" => "ListResourceTemplatesResult" exact resources::list_resource_templates_result_up;
+    "ListResourceTemplatesResult" => "ListResourceTemplatesResult" same;
     "ListResourcesRequestParams" => "ListResourcesRequestParams" same;
-    "ListResourcesResult" => "ListResourcesResult" exact resources::list_resources_result_up;
+    "ListResourcesResult" => "ListResourcesResult" same;
     "ListRootsRequestParams" => "ListRootsRequestParams" same;
     "ListRootsResult" => "ListRootsResult" same;
     "ListToolsRequestParams" => "ListToolsRequestParams" same;
@@ -62,10 +60,10 @@ mcp_convert::steps! {
     "ReadResourceRequestParams" => "ReadResourceRequestParams" same;
     "ReadResourceResult" => "ReadResourceResult" same;
     "RequestMetaObject" => "RequestMetaObject" same;
-    "Resource" => "Resource" exact resources::resource_up;
+    "Resource" => "Resource" same;
     "ResourceListChangedNotificationParams" => "ResourceListChangedNotificationParams" same;
     "ResourceReference" => "ResourceReference" same;
-    "ResourceTemplate" => "ResourceTemplate" exact resources::resource_template_up;
+    "ResourceTemplate" => "ResourceTemplate" same;
     "ResourceUpdatedNotificationParams" => "ResourceUpdatedNotificationParams" same;
     "Role" => "Role" same;
     "Root" => "Root" same;
@@ -78,7 +76,7 @@ mcp_convert::steps! {
     "ServerCapabilitiesTools" => "ServerCapabilitiesTools" same;
     "SetLevelRequestParams" => "SetLevelRequestParams" same;
     "SubscribeRequestParams" => "SubscribeRequestParams" same;
-    "TextContent" => "TextContent" exact shared::text_content_up;
+    "TextContent" => "TextContent" same;
     "TextOrBlobContents" => "TextOrBlobContents" same;
     "TextResourceContents" => "TextResourceContents" same;
     "Tool" => "Tool" lossy tools::tool_up;

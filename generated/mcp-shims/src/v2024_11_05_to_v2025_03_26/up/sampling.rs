@@ -6,8 +6,6 @@
 use mcp_2024_11_05 as old;
 use mcp_2025_03_26 as new;
 
-use super::{shared::image_content_up, shared::text_content_up};
-
 /// `CreateMessageRequestParams` to `CreateMessageRequestParams`.
 pub(crate) fn create_message_request_params_up(
     value: old::CreateMessageRequestParams,
@@ -56,12 +54,8 @@ pub(crate) fn create_message_result_up(
 /// `SamplingContent` to `SamplingContent`.
 pub(crate) fn sampling_content_up(value: old::SamplingContent) -> new::SamplingContent {
     match value {
-        old::SamplingContent::Text(value) => {
-            new::SamplingContent::Text(text_content_up(value))
-        }
-        old::SamplingContent::Image(value) => {
-            new::SamplingContent::Image(image_content_up(value))
-        }
+        old::SamplingContent::Text(value) => new::SamplingContent::Text(value),
+        old::SamplingContent::Image(value) => new::SamplingContent::Image(value),
     }
 }
 

@@ -6,58 +6,11 @@
 use mcp_2024_11_05 as old;
 use mcp_2025_03_26 as new;
 
-/// `Annotations` to `Annotations`.
-pub(crate) fn annotations_up(value: old::Annotations) -> new::Annotations {
-    let old::Annotations { audience, priority, extra } = value;
-    new::Annotations {
-        audience,
-        priority,
-        extra,
-    }
-}
-
 /// `ContentBlock` to `ContentBlock`.
 pub(crate) fn content_block_up(value: old::ContentBlock) -> new::ContentBlock {
     match value {
-        old::ContentBlock::Text(value) => new::ContentBlock::Text(text_content_up(value)),
-        old::ContentBlock::Image(value) => {
-            new::ContentBlock::Image(image_content_up(value))
-        }
-        old::ContentBlock::Resource(value) => {
-            new::ContentBlock::Resource(embedded_resource_up(value))
-        }
-    }
-}
-
-/// `EmbeddedResource` to `EmbeddedResource`.
-pub(crate) fn embedded_resource_up(
-    value: old::EmbeddedResource,
-) -> new::EmbeddedResource {
-    let old::EmbeddedResource { annotations, resource, extra } = value;
-    new::EmbeddedResource {
-        annotations: annotations.map(annotations_up),
-        resource,
-        extra,
-    }
-}
-
-/// `ImageContent` to `ImageContent`.
-pub(crate) fn image_content_up(value: old::ImageContent) -> new::ImageContent {
-    let old::ImageContent { annotations, data, mime_type, extra } = value;
-    new::ImageContent {
-        annotations: annotations.map(annotations_up),
-        data,
-        mime_type,
-        extra,
-    }
-}
-
-/// `TextContent` to `TextContent`.
-pub(crate) fn text_content_up(value: old::TextContent) -> new::TextContent {
-    let old::TextContent { annotations, text, extra } = value;
-    new::TextContent {
-        annotations: annotations.map(annotations_up),
-        text,
-        extra,
+        old::ContentBlock::Text(value) => new::ContentBlock::Text(value),
+        old::ContentBlock::Image(value) => new::ContentBlock::Image(value),
+        old::ContentBlock::Resource(value) => new::ContentBlock::Resource(value),
     }
 }

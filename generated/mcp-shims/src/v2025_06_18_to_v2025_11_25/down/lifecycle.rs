@@ -157,28 +157,6 @@ pub(crate) fn initialize_result_down(
     }
 }
 
-/// `ProgressNotificationParams` to `ProgressNotificationParams`.
-pub(crate) fn progress_notification_params_down(
-    value: new::ProgressNotificationParams,
-) -> old::ProgressNotificationParams {
-    let new::ProgressNotificationParams {
-        message,
-        meta,
-        progress,
-        progress_token,
-        total,
-        extra,
-    } = value;
-    old::ProgressNotificationParams {
-        meta,
-        message,
-        progress,
-        progress_token,
-        total,
-        extra,
-    }
-}
-
 /// `ServerCapabilities` to `ServerCapabilities`.
 pub(crate) fn server_capabilities_down(
     value: new::ServerCapabilities,

@@ -6,7 +6,6 @@
 mod completion;
 mod elicitation;
 mod lifecycle;
-mod logging;
 mod prompts;
 mod resources;
 mod sampling;
@@ -43,7 +42,7 @@ mcp_convert::steps! {
     "ElicitResult" => "ElicitResult" fallible elicitation::elicit_result_down;
     "ElicitValue" => "ElicitValue" fallible elicitation::elicit_value_down;
     "EmbeddedResource" => "EmbeddedResource" same;
-    "GetPromptRequestParams" => "GetPromptRequestParams" exact prompts::get_prompt_request_params_down;
+    "GetPromptRequestParams" => "GetPromptRequestParams" same;
     "GetPromptResult" => "GetPromptResult" lossy prompts::get_prompt_result_down;
     "ImageContent" => "ImageContent" same;
     "Implementation" => "Implementation" lossy lifecycle::implementation_down;
@@ -56,7 +55,7 @@ mcp_convert::steps! {
     "ListRootsResult" => "ListRootsResult" same;
     "ListToolsResult" => "ListToolsResult" lossy tools::list_tools_result_down;
     "LoggingLevel" => "LoggingLevel" same;
-    "LoggingMessageNotificationParams" => "LoggingMessageNotificationParams" exact logging::logging_message_notification_params_down;
+    "LoggingMessageNotificationParams" => "LoggingMessageNotificationParams" same;
     "ModelHint" => "ModelHint" same;
     "ModelPreferences" => "ModelPreferences" same;
     "NotificationParams" => "InitializedNotificationParams" exact shared::notification_params_to_initialized_notification_params_down;
@@ -71,13 +70,13 @@ mcp_convert::steps! {
     "PaginatedRequestParams" => "ListResourcesRequestParams" exact shared::paginated_request_params_to_list_resources_request_params_down;
     "PaginatedRequestParams" => "ListToolsRequestParams" exact shared::paginated_request_params_to_list_tools_request_params_down;
     "PrimitiveSchemaDefinition" => "PrimitiveSchemaDefinition" fallible elicitation::primitive_schema_definition_down;
-    "ProgressNotificationParams" => "ProgressNotificationParams" exact lifecycle::progress_notification_params_down;
+    "ProgressNotificationParams" => "ProgressNotificationParams" same;
     "ProgressToken" => "ProgressToken" same;
     "Prompt" => "Prompt" lossy prompts::prompt_down;
     "PromptArgument" => "PromptArgument" same;
     "PromptMessage" => "PromptMessage" lossy prompts::prompt_message_down;
     "PromptReference" => "PromptReference" same;
-    "ReadResourceRequestParams" => "ReadResourceRequestParams" exact resources::read_resource_request_params_down;
+    "ReadResourceRequestParams" => "ReadResourceRequestParams" same;
     "ReadResourceResult" => "ReadResourceResult" same;
     "RequestMetaObject" => "RequestMetaObject" same;
     "RequestParams" => "ListRootsRequestParams" exact shared::request_params_to_list_roots_request_params_down;
@@ -86,7 +85,7 @@ mcp_convert::steps! {
     "ResourceLink" => "ResourceLink" lossy shared::resource_link_down;
     "ResourceTemplate" => "ResourceTemplate" lossy resources::resource_template_down;
     "ResourceTemplateReference" => "ResourceTemplateReference" same;
-    "ResourceUpdatedNotificationParams" => "ResourceUpdatedNotificationParams" exact resources::resource_updated_notification_params_down;
+    "ResourceUpdatedNotificationParams" => "ResourceUpdatedNotificationParams" same;
     "Role" => "Role" same;
     "Root" => "Root" same;
     "SamplingContent" => "SamplingContent" fallible sampling::sampling_content_down;
@@ -95,14 +94,14 @@ mcp_convert::steps! {
     "ServerCapabilitiesPrompts" => "ServerCapabilitiesPrompts" same;
     "ServerCapabilitiesResources" => "ServerCapabilitiesResources" same;
     "ServerCapabilitiesTools" => "ServerCapabilitiesTools" same;
-    "SetLevelRequestParams" => "SetLevelRequestParams" exact logging::set_level_request_params_down;
+    "SetLevelRequestParams" => "SetLevelRequestParams" same;
     "StringSchema" => "StringSchema" lossy elicitation::string_schema_down;
     "StringSchemaFormat" => "StringSchemaFormat" same;
-    "SubscribeRequestParams" => "SubscribeRequestParams" exact resources::subscribe_request_params_down;
+    "SubscribeRequestParams" => "SubscribeRequestParams" same;
     "TextContent" => "TextContent" same;
     "TextOrBlobContents" => "TextOrBlobContents" same;
     "TextResourceContents" => "TextResourceContents" same;
     "Tool" => "Tool" lossy tools::tool_down;
     "ToolAnnotations" => "ToolAnnotations" same;
-    "UnsubscribeRequestParams" => "UnsubscribeRequestParams" exact resources::unsubscribe_request_params_down;
+    "UnsubscribeRequestParams" => "UnsubscribeRequestParams" same;
 }

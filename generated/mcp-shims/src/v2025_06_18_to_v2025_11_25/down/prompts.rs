@@ -11,19 +11,6 @@ use super::super::rules;
 
 use super::shared::content_block_down;
 
-/// `GetPromptRequestParams` to `GetPromptRequestParams`.
-pub(crate) fn get_prompt_request_params_down(
-    value: new::GetPromptRequestParams,
-) -> old::GetPromptRequestParams {
-    let new::GetPromptRequestParams { arguments, meta, name, extra } = value;
-    old::GetPromptRequestParams {
-        meta,
-        arguments,
-        name,
-        extra,
-    }
-}
-
 /// `GetPromptResult` to `GetPromptResult`.
 pub(crate) fn get_prompt_result_down(
     value: new::GetPromptResult,

@@ -43,18 +43,6 @@ pub(crate) fn list_resources_result_down(
     }
 }
 
-/// `ReadResourceRequestParams` to `ReadResourceRequestParams`.
-pub(crate) fn read_resource_request_params_down(
-    value: new::ReadResourceRequestParams,
-) -> old::ReadResourceRequestParams {
-    let new::ReadResourceRequestParams { meta, uri, extra } = value;
-    old::ReadResourceRequestParams {
-        meta,
-        uri,
-        extra,
-    }
-}
-
 /// `Resource` to `Resource`.
 pub(crate) fn resource_down(value: new::Resource, cx: &mut Context) -> old::Resource {
     let new::Resource {
@@ -108,42 +96,6 @@ pub(crate) fn resource_template_down(
         name,
         title,
         uri_template,
-        extra,
-    }
-}
-
-/// `ResourceUpdatedNotificationParams` to `ResourceUpdatedNotificationParams`.
-pub(crate) fn resource_updated_notification_params_down(
-    value: new::ResourceUpdatedNotificationParams,
-) -> old::ResourceUpdatedNotificationParams {
-    let new::ResourceUpdatedNotificationParams { meta, uri, extra } = value;
-    old::ResourceUpdatedNotificationParams {
-        meta,
-        uri,
-        extra,
-    }
-}
-
-/// `SubscribeRequestParams` to `SubscribeRequestParams`.
-pub(crate) fn subscribe_request_params_down(
-    value: new::SubscribeRequestParams,
-) -> old::SubscribeRequestParams {
-    let new::SubscribeRequestParams { meta, uri, extra } = value;
-    old::SubscribeRequestParams {
-        meta,
-        uri,
-        extra,
-    }
-}
-
-/// `UnsubscribeRequestParams` to `UnsubscribeRequestParams`.
-pub(crate) fn unsubscribe_request_params_down(
-    value: new::UnsubscribeRequestParams,
-) -> old::UnsubscribeRequestParams {
-    let new::UnsubscribeRequestParams { meta, uri, extra } = value;
-    old::UnsubscribeRequestParams {
-        meta,
-        uri,
         extra,
     }
 }

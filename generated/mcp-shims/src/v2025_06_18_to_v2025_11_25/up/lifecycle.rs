@@ -147,28 +147,6 @@ pub(crate) fn ping_request_params_up(
     new::RequestParams { meta, extra }
 }
 
-/// `ProgressNotificationParams` to `ProgressNotificationParams`.
-pub(crate) fn progress_notification_params_up(
-    value: old::ProgressNotificationParams,
-) -> new::ProgressNotificationParams {
-    let old::ProgressNotificationParams {
-        message,
-        meta,
-        progress,
-        progress_token,
-        total,
-        extra,
-    } = value;
-    new::ProgressNotificationParams {
-        meta,
-        message,
-        progress,
-        progress_token,
-        total,
-        extra,
-    }
-}
-
 /// `ServerCapabilities` to `ServerCapabilities`.
 pub(crate) fn server_capabilities_up(
     value: old::ServerCapabilities,

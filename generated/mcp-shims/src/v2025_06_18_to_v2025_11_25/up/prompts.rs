@@ -9,19 +9,6 @@ use mcp_convert::Context;
 
 use super::shared::content_block_up;
 
-/// `GetPromptRequestParams` to `GetPromptRequestParams`.
-pub(crate) fn get_prompt_request_params_up(
-    value: old::GetPromptRequestParams,
-) -> new::GetPromptRequestParams {
-    let old::GetPromptRequestParams { arguments, meta, name, extra } = value;
-    new::GetPromptRequestParams {
-        meta,
-        arguments,
-        name,
-        extra,
-    }
-}
-
 /// `GetPromptResult` to `GetPromptResult`.
 pub(crate) fn get_prompt_result_up(
     value: old::GetPromptResult,

@@ -65,18 +65,6 @@ pub(crate) fn list_resources_result_up(
     }
 }
 
-/// `ReadResourceRequestParams` to `ReadResourceRequestParams`.
-pub(crate) fn read_resource_request_params_up(
-    value: old::ReadResourceRequestParams,
-) -> new::ReadResourceRequestParams {
-    let old::ReadResourceRequestParams { meta, uri, extra } = value;
-    new::ReadResourceRequestParams {
-        meta,
-        uri,
-        extra,
-    }
-}
-
 /// `Resource` to `Resource`.
 pub(crate) fn resource_up(value: old::Resource, cx: &mut Context) -> new::Resource {
     let old::Resource {
@@ -139,42 +127,6 @@ pub(crate) fn resource_template_up(
         name,
         title,
         uri_template,
-        extra,
-    }
-}
-
-/// `ResourceUpdatedNotificationParams` to `ResourceUpdatedNotificationParams`.
-pub(crate) fn resource_updated_notification_params_up(
-    value: old::ResourceUpdatedNotificationParams,
-) -> new::ResourceUpdatedNotificationParams {
-    let old::ResourceUpdatedNotificationParams { meta, uri, extra } = value;
-    new::ResourceUpdatedNotificationParams {
-        meta,
-        uri,
-        extra,
-    }
-}
-
-/// `SubscribeRequestParams` to `SubscribeRequestParams`.
-pub(crate) fn subscribe_request_params_up(
-    value: old::SubscribeRequestParams,
-) -> new::SubscribeRequestParams {
-    let old::SubscribeRequestParams { meta, uri, extra } = value;
-    new::SubscribeRequestParams {
-        meta,
-        uri,
-        extra,
-    }
-}
-
-/// `UnsubscribeRequestParams` to `UnsubscribeRequestParams`.
-pub(crate) fn unsubscribe_request_params_up(
-    value: old::UnsubscribeRequestParams,
-) -> new::UnsubscribeRequestParams {
-    let old::UnsubscribeRequestParams { meta, uri, extra } = value;
-    new::UnsubscribeRequestParams {
-        meta,
-        uri,
         extra,
     }
 }

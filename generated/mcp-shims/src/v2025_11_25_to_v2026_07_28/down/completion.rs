@@ -35,7 +35,7 @@ pub(crate) fn complete_result_down(
     cx: &mut Context,
 ) -> Result<old::CompleteResult, Stop> {
     let new::CompleteResult { completion, meta, result_type, extra } = value;
-    if &*result_type != "complete" {
+    if result_type.as_str() != "complete" {
         return Err(
             cx
                 .reject(

@@ -63,7 +63,7 @@ pub(crate) fn get_prompt_result_down(
     cx: &mut Context,
 ) -> Result<old::GetPromptResult, Stop> {
     let new::GetPromptResult { description, messages, meta, result_type, extra } = value;
-    if &*result_type != "complete" {
+    if result_type.as_str() != "complete" {
         return Err(
             cx
                 .reject(
@@ -101,7 +101,7 @@ pub(crate) fn list_prompts_result_down(
         "cacheScope",
         Context::unless_implied(cache_scope, "\"private\""),
     );
-    if &*result_type != "complete" {
+    if result_type.as_str() != "complete" {
         return Err(
             cx
                 .reject(

@@ -33,7 +33,7 @@ pub(crate) fn list_resource_templates_result_down(
         "cacheScope",
         Context::unless_implied(cache_scope, "\"private\""),
     );
-    if &*result_type != "complete" {
+    if result_type.as_str() != "complete" {
         return Err(
             cx
                 .reject(
@@ -75,7 +75,7 @@ pub(crate) fn list_resources_result_down(
         "cacheScope",
         Context::unless_implied(cache_scope, "\"private\""),
     );
-    if &*result_type != "complete" {
+    if result_type.as_str() != "complete" {
         return Err(
             cx
                 .reject(
@@ -156,7 +156,7 @@ pub(crate) fn read_resource_result_down(
         "cacheScope",
         Context::unless_implied(cache_scope, "\"private\""),
     );
-    if &*result_type != "complete" {
+    if result_type.as_str() != "complete" {
         return Err(
             cx
                 .reject(

@@ -16,7 +16,7 @@ pub(crate) fn any_result_down(
     cx: &mut Context,
 ) -> Result<old::AnyResult, Stop> {
     let new::AnyResult { meta, result_type, extra } = value;
-    if &*result_type != "complete" {
+    if result_type.as_str() != "complete" {
         return Err(
             cx
                 .reject(

@@ -76,7 +76,7 @@ pub(crate) fn call_tool_result_down(
         structured_content,
         extra,
     } = value;
-    if &*result_type != "complete" {
+    if result_type.as_str() != "complete" {
         return Err(
             cx
                 .reject(
@@ -123,7 +123,7 @@ pub(crate) fn list_tools_result_down(
         "cacheScope",
         Context::unless_implied(cache_scope, "\"private\""),
     );
-    if &*result_type != "complete" {
+    if result_type.as_str() != "complete" {
         return Err(
             cx
                 .reject(
