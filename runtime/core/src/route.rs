@@ -200,29 +200,35 @@ impl Route {
     /// Returns the way of the messages of a method between the same ends: by an extension, where the revisions between have the
     /// method as one of it.
     pub(crate) fn of_method(self, method: &str, sender: Option<Direction>) -> Self {
-        let [Protocol::Revision(_), Protocol::Revision(_)] = self.ends else {
-            return self;
-        };
-        let by_extension = |extension: &Extension| {
-            let tables = extension.later_core?;
-            let place = |end: Protocol| end.place(tables);
-            let (from, to) = (place(self.ends[0])?, place(self.ends[1])?);
-            let between = tables
-                .revisions
-                .iter()
-                .position(|row| row.id == extension.name)?;
-            let name = tables.method_name(method, sender, from, between);
-            let is_its = extension.methods.iter().any(|row| row.name == name);
-            is_its.then_some(Self {
-                tables,
-                from,
-                to,
-                ..self
-            })
-        };
         (Extension::ALL.iter())
-            .find_map(by_extension)
+            .find_map(|one| self.by_extension(one, one.later_core?, method, sender))
             .unwrap_or(self)
+    }
+
+    /// Returns the way of the messages of a method by an extension, in the tables that join it with a later core; `None` if the
+    /// method is none of it, or the way does not go by it.
+    fn by_extension(
+        self,
+        extension: &Extension,
+        tables: &'static Tables,
+        method: &str,
+        sender: Option<Direction>,
+    ) -> Option<Self> {
+        let [Protocol::Revision(_), Protocol::Revision(_)] = self.ends else {
+            return None;
+        };
+        let place = |end: Protocol| end.place(tables);
+        let (from, to) = (place(self.ends[0])?, place(self.ends[1])?);
+        let mut between = tables.revisions.iter();
+        let between = between.position(|row| row.id == extension.name)?;
+        let name = tables.method_name(method, sender, from, between);
+        let is_its = extension.methods.iter().any(|row| row.name == name);
+        is_its.then_some(Self {
+            tables,
+            from,
+            to,
+            ..self
+        })
     }
 
     /// Returns the name of a place in errors.
@@ -330,5 +336,45 @@ impl Route {
     ) -> Outcome<ErrorObject> {
         let result = (self.tables).convert_error(method, self.from, self.to, error, &mut cx);
         cx.finish(result)
+    }
+}
+
+#[cfg(all(test, feature = "ext-tasks", feature = "v2025-11-25"))]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test says what it found and stops")]
+
+    use super::*;
+
+    #[test]
+    fn methods_that_a_later_core_took_back_go_by_the_extension_and_others_do_not() {
+        let mut extensions = Extension::ALL.iter();
+        let tasks = extensions.find(|one| one.name == "tasks").unwrap();
+        // As if the revision that the extension rests on had taken it back.
+        let mut later = TABLES.revisions.iter();
+        let later = later.find(|row| row.id == tasks.revision.id()).unwrap();
+        let before = tasks.core.unwrap();
+        let rows = [before.revisions[0], before.revisions[1], *later];
+        let tables = Tables::new(Box::leak(Box::new(rows)), before.pairs);
+        let tables: &Tables = Box::leak(Box::new(tables));
+        let earliest: Revision = rows[0].id.parse().unwrap();
+        let route = Route::between(earliest, tasks.revision).unwrap();
+        let sender = Some(Direction::ClientToServer);
+        let by_it = |route: Route, method| route.by_extension(tasks, tables, method, sender);
+        let way = by_it(route, "tasks/get").unwrap();
+        assert_eq!((way.from, way.to), (0, 2));
+        assert_eq!(way.steps().collect::<Vec<_>>(), [(0, 1), (1, 2)]);
+        assert_eq!(way.title(1), "revision tasks");
+        let back = Route::between(tasks.revision, earliest).unwrap();
+        let way = by_it(back, "tasks/get").unwrap();
+        assert_eq!(way.steps().collect::<Vec<_>>(), [(2, 1), (1, 0)]);
+        for other in ["tools/call", "tasks/list"] {
+            assert!(by_it(route, other).is_none(), "{other}");
+        }
+        // One between other revisions does not go by it.
+        let outside = Route::between(
+            TABLES.revisions[0].id.parse::<Revision>().unwrap(),
+            earliest,
+        );
+        assert!(by_it(outside.unwrap(), "tasks/get").is_none());
     }
 }
