@@ -219,8 +219,8 @@ impl Route {
         };
         let place = |end: Protocol| end.place(tables);
         let (from, to) = (place(self.ends[0])?, place(self.ends[1])?);
-        let mut between = tables.revisions.iter();
-        let between = between.position(|row| row.id == extension.name)?;
+        let mut rows = tables.revisions.iter();
+        let between = rows.position(|row| row.id == extension.name)?;
         let name = tables.method_name(method, sender, from, between);
         let is_its = extension.methods.iter().any(|row| row.name == name);
         is_its.then_some(Self {
@@ -339,7 +339,7 @@ impl Route {
     }
 }
 
-#[cfg(all(test, feature = "ext-tasks", feature = "v2025-11-25"))]
+#[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test says what it found and stops")]
 
@@ -348,14 +348,18 @@ mod tests {
     #[test]
     fn methods_that_a_later_core_took_back_go_by_the_extension_and_others_do_not() {
         let mut extensions = Extension::ALL.iter();
-        let tasks = extensions.find(|one| one.name == "tasks").unwrap();
+        let has_core = |one: &&Extension| one.name == "tasks" && one.core.is_some();
+        // A build without the extension, or without the core that had it, has no such way.
+        let Some(tasks) = extensions.find(has_core) else {
+            return;
+        };
         // As if the revision that the extension rests on had taken it back.
-        let mut later = TABLES.revisions.iter();
-        let later = later.find(|row| row.id == tasks.revision.id()).unwrap();
+        let mut revisions = TABLES.revisions.iter();
+        let later = (revisions.find(|row| row.id == tasks.revision.id())).unwrap();
         let before = tasks.core.unwrap();
         let rows = [before.revisions[0], before.revisions[1], *later];
-        let tables = Tables::new(Box::leak(Box::new(rows)), before.pairs);
-        let tables: &Tables = Box::leak(Box::new(tables));
+        let joined = Tables::new(Box::leak(Box::new(rows)), before.pairs);
+        let tables: &Tables = Box::leak(Box::new(joined));
         let earliest: Revision = rows[0].id.parse().unwrap();
         let route = Route::between(earliest, tasks.revision).unwrap();
         let sender = Some(Direction::ClientToServer);

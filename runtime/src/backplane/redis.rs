@@ -448,11 +448,13 @@ impl Backplane for Redis {
         let key = shared.key("session", session);
         find.cmd("HGET").arg(key).arg("record");
         find.cmd("GET").arg(shared.mark());
+        find.cmd("EXISTS").arg(shared.emptied());
         self.begin(async move {
             let found = shared.wait_for(async |connection| find.query_async(connection).await);
-            let (text, mark): (Option<String>, Option<String>) = found.await?;
+            let (text, mark, is_emptied): (Option<String>, Option<String>, bool) = found.await?;
             // The replica that runs the session saves it again.
-            if text.is_none() && mark.as_ref() != Some(&lock(&shared.presence).mark) {
+            let is_known = mark.as_ref() == Some(&lock(&shared.presence).mark);
+            if text.is_none() && (is_emptied || !is_known) {
                 return Err(Unavailable("Redis lost its keys a moment ago".to_owned()));
             }
             let record = text.as_deref().map(SessionRecord::from_text).transpose();

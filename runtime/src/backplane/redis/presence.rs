@@ -40,6 +40,11 @@ impl SharedRedis {
         format!("{}:mark", self.prefix)
     }
 
+    /// Returns the key that tells for a while that the server lost its keys: sessions that are not there may be saved again.
+    pub(super) fn emptied(&self) -> String {
+        format!("{}:emptied", self.prefix)
+    }
+
     /// Says that this process is there, and which receivers are in it.
     pub(super) async fn beat(&self) -> redis::RedisResult<Beat> {
         let mut connection = self.connection.clone();
@@ -83,14 +88,25 @@ impl SharedRedis {
         }
         let (before,): (Option<String>,) = writes.query_async(&mut connection).await?;
         let mark = before.unwrap_or_else(|| mark.to_string());
+        let is_emptied = {
+            let known = &lock(&self.presence).mark;
+            !known.is_empty() && *known != mark
+        };
+        if is_emptied {
+            // Before the new mark is known here: from then on a session that is not there is one that has ended, and the replica
+            // that runs it may not have looked yet.
+            let mut tell = redis::cmd("SET");
+            tell.arg(self.emptied()).arg(1).arg("PX").arg(&life);
+            let () = tell.query_async(&mut connection).await?;
+        }
         let mut presence = lock(&self.presence);
-        let known = std::mem::replace(&mut presence.mark, mark);
+        presence.mark = mark;
         let missed = absent
             .into_iter()
             .filter(|address| !presence.addresses.insert(Arc::clone(address)));
         Ok(Beat {
             missed: missed.collect(),
-            is_emptied: !known.is_empty() && known != presence.mark,
+            is_emptied,
         })
     }
 

@@ -405,14 +405,18 @@ impl ServiceShared {
         let Some(record) = driver.record() else {
             return true;
         };
-        let runs_here = match backplane.find(session).await {
-            Ok(Some(found)) => Ok(*found.home == **address),
-            Ok(None) if is_emptied.load(Ordering::Acquire) => {
-                let keep = self.keeps_records();
-                backplane.save(session, &record, None, keep).await
+        let is_saved_again = if is_emptied.load(Ordering::Acquire) {
+            let keep = self.keeps_records();
+            backplane.save(session, &record, None, keep).await
+        } else {
+            Ok(false)
+        };
+        let runs_here = match is_saved_again {
+            Ok(false) => {
+                let found = backplane.find(session).await;
+                found.map(|found| found.is_some_and(|found| *found.home == **address))
             }
-            Ok(None) => Ok(false),
-            Err(why) => Err(why),
+            is_settled => is_settled,
         };
         if runs_here == Ok(false) {
             self.leave(session);

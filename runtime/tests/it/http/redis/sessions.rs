@@ -7,7 +7,7 @@ use http::{Method, Request, StatusCode};
 use http_body_util::Full;
 use serde_json::{Value, json};
 
-use super::{Server, until};
+use super::{Replica, Server, until};
 use crate::http::replicas::{in_session, request, told_of};
 use crate::http::{Post, VERSIONS, call, initialize};
 
@@ -221,7 +221,7 @@ fn a_suspended_request_goes_on_wherever_its_client_retries() {
 }
 
 /// Deletes the key of a replica, which was the first, for as long as it takes another one to take its session over.
-fn is_taken_over(server: &Server, session: &str, by: &super::Replica) {
+fn is_taken_over(server: &Server, session: &str, by: &Replica) {
     let home = server.home(session);
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -314,15 +314,7 @@ fn sessions_that_run_somewhere_outlive_a_redis_that_loses_its_keys() {
     assert!(server.run("FLUSHALL").contains("OK"));
     // Neither of the replicas that are asked has asked before.
     for (session, replica) in sessions.iter().zip([&other, &server.replica()]) {
-        let add = || replica.post(in_session(session, &call("add", json!({}))));
-        let is_served = || match add().status() {
-            StatusCode::SERVICE_UNAVAILABLE => false,
-            status => {
-                assert_eq!(status, StatusCode::OK);
-                true
-            }
-        };
-        until(is_served, "it is not saved again");
+        assert_is_saved_again(session, replica);
     }
     // One that has ended is not saved again.
     let delete = in_session(&sessions[0], &json!(0)).request(Method::DELETE);
@@ -330,6 +322,33 @@ fn sessions_that_run_somewhere_outlive_a_redis_that_loses_its_keys() {
     server.forget_replicas();
     let add = || home.post(in_session(&sessions[0], &call("add", json!({}))));
     until(|| add().status() == StatusCode::NOT_FOUND, "it is back");
+}
+
+/// Asks a replica for a session until it is served: it is never said to have ended meanwhile.
+fn assert_is_saved_again(session: &str, replica: &Replica) {
+    let add = || replica.post(in_session(session, &call("add", json!({}))));
+    let is_served = || match add().status() {
+        StatusCode::SERVICE_UNAVAILABLE => false,
+        status => {
+            assert_eq!(status, StatusCode::OK);
+            true
+        }
+    };
+    until(is_served, "it is not saved again");
+}
+
+#[test]
+fn a_session_has_not_ended_for_a_replica_that_saw_the_loss_before_its_home_did() {
+    let Some(server) = Server::start("emptied-unseen") else {
+        return;
+    };
+    let other = server.replica();
+    // Replicas look at Redis each half second: the home looks when half of that has passed for the other one.
+    std::thread::sleep(Duration::from_millis(250));
+    let home = server.replica();
+    let session = home.open("2025-11-25");
+    assert!(server.run("FLUSHALL").contains("OK"));
+    assert_is_saved_again(&session, &other);
 }
 
 #[test]
