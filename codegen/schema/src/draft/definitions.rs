@@ -279,20 +279,26 @@ impl<'s> DraftBuilder<'s> {
         if !node.all_of.is_empty() {
             return Ok(self.ty(&flatten(self.schema, node)?, place));
         }
-        let names: Vec<String> = self
-            .rules
-            .inline_names(place)
-            .into_iter()
-            .map(str::to_owned)
-            .collect();
+        let is_text = node.types == [JsonType::String];
+        let is_named = || {
+            let names = self.rules.inline_names(place);
+            let mut known = names.iter().map(|name| self.known_strings(node, name));
+            known.next().flatten().is_some()
+        };
         let hoisted = !node.any_of.is_empty()
             || node.types.len() > 1
             || node.choices.is_some()
             || matches!(node.constant, Some(Value::String(_)))
             || (node.is_object() && has_members(node))
             // Any string needs no name of its own, unless some of them get names.
-            || names.first().is_some_and(|name| self.known_strings(node, name).is_some());
+            || (is_text && is_named());
         if hoisted {
+            let names: Vec<String> = self
+                .rules
+                .inline_names(place)
+                .into_iter()
+                .map(str::to_owned)
+                .collect();
             return self.hoist(node, place, &names);
         }
         match node.types.as_slice() {

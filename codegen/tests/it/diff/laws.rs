@@ -208,18 +208,18 @@ fn renaming_every_definition_gives_renames_and_nothing_else() {
 
 #[test]
 fn inlining_a_definition_gives_no_wire_row() {
-    let revisions = spec().revisions.iter().map(|one| (&one.id, &one.raw));
-    let extensions = spec().extensions.iter().map(|one| (&one.name, &one.raw));
-    let states: Vec<(&String, &Value)> = revisions.chain(extensions).collect();
-    let mut inlined = 0;
-    for (at, (state, old)) in states.iter().enumerate() {
+    // Each with the least number of definitions that are inlined in it.
+    let revisions = spec().revisions.iter().map(|one| (&one.id, &one.raw, 21));
+    let extensions = (spec().extensions.iter()).map(|one| (&one.name, &one.raw, 1));
+    let states: Vec<(&String, &Value, usize)> = revisions.chain(extensions).collect();
+    for (at, (state, old, least)) in states.iter().enumerate() {
         // A draft that says what its release says has nothing of its own to inline.
-        if states[..at].iter().any(|(_, other)| other == old) {
+        if states[..at].iter().any(|(_, other, _)| other == old) {
             continue;
         }
         let definitions = old["$defs"].as_object().unwrap();
         let side = opened("old.json", old, true);
-        let before = inlined;
+        let mut inlined = 0;
         for (name, definition) in definitions {
             let refers_to_itself = definition
                 .to_string()
@@ -233,9 +233,8 @@ fn inlining_a_definition_gives_no_wire_row() {
             assert_eq!(diff.rows, [], "{state}: {name} inlined");
             inlined += 1;
         }
-        assert!(inlined > before, "{state}: nothing inlined");
+        assert!(inlined >= *least, "{state}: {inlined} inlined");
     }
-    assert!(inlined > 150, "{inlined} inlined");
 }
 
 #[test]

@@ -405,19 +405,15 @@ impl ServiceShared {
         let Some(record) = driver.record() else {
             return true;
         };
-        let is_saved_again = if is_emptied.load(Ordering::Acquire) {
+        let mut runs_here = Ok(false);
+        if is_emptied.load(Ordering::Acquire) {
             let keep = self.keeps_records();
-            backplane.save(session, &record, None, keep).await
-        } else {
-            Ok(false)
-        };
-        let runs_here = match is_saved_again {
-            Ok(false) => {
-                let found = backplane.find(session).await;
-                found.map(|found| found.is_some_and(|found| *found.home == **address))
-            }
-            is_settled => is_settled,
-        };
+            runs_here = backplane.save(session, &record, None, keep).await;
+        }
+        if runs_here == Ok(false) {
+            let found = backplane.find(session).await;
+            runs_here = found.map(|found| found.is_some_and(|found| *found.home == **address));
+        }
         if runs_here == Ok(false) {
             self.leave(session);
         }
