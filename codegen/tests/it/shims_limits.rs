@@ -10,7 +10,9 @@ use mcp_revisions_schema::decision::QuestionKind;
 use mcp_revisions_schema::diff::ChangeKind;
 use mcp_revisions_schema::open::SpecGaps;
 use mcp_revisions_schema::shims::open::UNDECIDED;
-use mcp_revisions_schema::shims::plan::Effect;
+use mcp_revisions_schema::shims::plan::{
+    Adoption, Conversion, ConversionBody, Effect, ValueSource,
+};
 use mcp_revisions_schema::shims::rules::PairRules;
 use mcp_revisions_schema::shims::{PairPlan, RevisionPair};
 use mcp_revisions_schema::spec::SpecDirectory;
@@ -165,6 +167,44 @@ fn a_limit_of_a_number_is_asked_for_where_it_gets_tighter() {
             [("Annotations.priority", wanted.as_str())],
             "{limit} {now}"
         );
+    }
+}
+
+/// What the way back would not take for a member again is lost on the way there.
+#[test]
+fn a_member_that_only_the_draft_has_is_carried_where_its_own_schema_takes_whatever_comes_back() {
+    for (schema, is_carried) in [
+        (json!({"type": "number"}), true),
+        (json!({"type": "number", "minimum": 0}), false),
+        (
+            json!({"type": "array", "items": {"type": "string", "maxLength": 5}}),
+            false,
+        ),
+    ] {
+        let spec = spec_with("Annotations/properties", |members| {
+            members["weight"] = schema.clone();
+        });
+        let plan = planned(&spec);
+        let object = |conversions: &[Conversion]| {
+            let of = |one: &&Conversion| one.from.name() == "Annotations";
+            match &conversions.iter().find(of).unwrap().body {
+                ConversionBody::Object(object) => object.clone(),
+                other => panic!("{other:?}"),
+            }
+        };
+        let gone = &object(&plan.down).dropped[0];
+        assert_eq!(
+            (&*gone.wire, gone.carried),
+            ("weight", is_carried),
+            "{schema}"
+        );
+        let fields = object(&plan.up).fields;
+        let back = fields.iter().find(|field| field.wire == "weight").unwrap();
+        let adoption = match is_carried {
+            true => Adoption::Carried,
+            false => Adoption::Never,
+        };
+        assert_eq!(back.source, ValueSource::Adopt(adoption), "{schema}");
     }
 }
 

@@ -7,7 +7,7 @@ use super::super::plan::{
     ObjectPlan, RestPlan, ValueSource,
 };
 use super::super::rules::Action;
-use super::{Planner, hook};
+use super::{Planner, StepDirection, hook};
 use crate::model::{Member, ObjectShape, Presence, Rest, Ty, TypeDef};
 
 impl<'m> Planner<'m> {
@@ -70,7 +70,7 @@ impl<'m> Planner<'m> {
                     let mut value = self.new_member(target, &place);
                     // The target may refuse what an unknown member of that name holds.
                     if matches!(&value, ValueSource::Adopt(Adoption::Carried))
-                        && self.is_bounded(target, to_def)
+                        && self.is_bounded(self.way, target, to_def)
                     {
                         value = ValueSource::Adopt(Adoption::Never);
                     }
@@ -106,7 +106,12 @@ impl<'m> Planner<'m> {
                     });
                 let twin = alike.next().xor(alike.next()).map(|new| new.wire.as_str());
                 let place = format!("{from_key}.{}", source.wire);
-                dropped.push(self.gone_member(source, &place, twin));
+                let mut gone = self.gone_member(source, &place, twin);
+                // The way back does not take it for its own again, as it takes no unknown member of that name.
+                let is_optional = source.presence == Presence::Optional;
+                gone.carried &=
+                    !(is_optional && self.is_bounded(self.way.back(), source, from_def));
+                dropped.push(gone);
             }
         }
         let moves = MemberMoves {
@@ -177,13 +182,13 @@ impl<'m> Planner<'m> {
         self.fitted(own.into_iter().collect(), keys, answer)
     }
 
-    /// Returns whether the schema of the target refuses values that the type of a member can hold. A member that is kept as text
-    /// is asked about by `limited_adoption`.
-    fn is_bounded(&self, member: &Member, def: Option<&TypeDef>) -> bool {
+    /// Returns whether the schema to which a way leads refuses values that the type of its member can hold. A member that is
+    /// kept as text is asked about by `limited_adoption`.
+    fn is_bounded(&self, way: StepDirection, member: &Member, def: Option<&TypeDef>) -> bool {
         let (Some(limits), Some(to)) = (self.limits, def) else {
             return false;
         };
-        !is_text(&member.ty) && limits.is_bounded(to, member, self.way)
+        !is_text(&member.ty) && limits.is_bounded(to, member, way)
     }
 
     /// Returns the hooks that see to limits; where there is none, the safe answer, which it notes.
