@@ -3,10 +3,12 @@
 "use strict";
 const { spawn } = require("node:child_process");
 const { constants } = require("node:os");
+const { isatty } = require("node:tty");
 
+const windows = process.platform === "win32";
 const platform = `${process.platform}-${process.arch}`;
 const name = `mcp-rev-${platform}`;
-const file = process.platform === "win32" ? "mcp-rev.exe" : "mcp-rev";
+const file = windows ? "mcp-rev.exe" : "mcp-rev";
 let program;
 try {
   program = require.resolve(`${name}/bin/${file}`);
@@ -18,10 +20,17 @@ try {
   process.exit(1);
 }
 
-const child = spawn(program, process.argv.slice(2), { stdio: "inherit" });
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
-  process.on(signal, () => child.kill(signal));
+// From Node 22.15 on, except on Windows: the program takes the place of this process, and gets each signal once.
+const words = process.argv.slice(2);
+if (process.execve && !windows) process.execve(program, [program, ...words]);
+
+const child = spawn(program, words, { stdio: "inherit" });
+// A terminal signals the program as well: a second signal would end it before its open calls are answered.
+const terminal = windows || [0, 1, 2].some(isatty);
+for (const signal of ["SIGINT", "SIGHUP"]) {
+  process.on(signal, () => terminal || child.kill(signal));
 }
+process.on("SIGTERM", () => child.kill("SIGTERM"));
 child.on("error", (error) => {
   console.error(`mcp-rev: cannot start ${program}: ${error.message}`);
   process.exit(1);

@@ -54,8 +54,7 @@ fn text(mut parsed: File) -> String {
     text
 }
 
-/// Returns a macro with braces is a table, of which each line stands by itself: prettyplease fills lines with what is within a
-/// macro.
+/// Returns the text of a macro with braces, which is a table: each line stands by itself, where prettyplease would fill the lines.
 fn table(table: &Macro) -> String {
     let path = line(table.path.to_token_stream());
     let mut text = format!("{path}! {{\n");

@@ -31,15 +31,16 @@ pub struct Crate {
     pub package: String,
     /// The revision that it is of, if it is of one.
     pub revision: Option<String>,
-    /// Number of its types; zero for a re-export.
+    /// Number of its types: those that a revision shares are among them, those that an extension has from its revision are not;
+    /// of `mcp-shims`, the number of conversions.
     pub types: usize,
-    /// How many methods.
+    /// Number of its methods.
     pub methods: usize,
     /// The package that it re-exports, if it is no crate of its own.
     pub reexports: Option<String>,
     /// Its files, by path below its root.
     pub files: CrateFiles,
-    /// What its input left open, and was given a safe answer.
+    /// The decisions that its input left open, each with the safe answer that was taken.
     pub decisions: Vec<Decision>,
 }
 

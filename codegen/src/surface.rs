@@ -73,12 +73,13 @@ pub fn check(
         for (surface, files) in surfaces.iter_mut().zip([before, after]) {
             add_folder(surface, &package, files, "src/")?;
         }
-        let [before, after_items] = surfaces;
+        let [mut before_items, mut after_items] = surfaces;
+        before_items.extend(reexported(&package, before)?);
         let elsewhere = reexported(&package, after)?;
-        let mut lines = differences(&package, &before, &after_items);
-        // What is another crate's now, and has its name here, is there for users.
-        lines.retain(|line| !elsewhere.iter().any(|name| is_about(line, &package, name)));
-        changes.extend(lines);
+        // A type that another crate has now is there for users under the same name.
+        before_items.retain(|name, _| !elsewhere.contains_key(owner(name)));
+        after_items.extend(elsewhere);
+        changes.extend(differences(&package, &before_items, &after_items));
     }
     if changes.is_empty() {
         return Ok(());
@@ -116,37 +117,36 @@ fn released_extensions(spec: &Spec) -> impl Iterator<Item = String> {
 }
 
 /// Returns the names that the root of a crate re-exports from other crates.
-fn reexported(package: &str, files: &CrateFiles) -> Result<Vec<String>, Error> {
-    let mut names = Vec::new();
-    let Some(root) = files.get("src/lib.rs") else {
-        return Ok(names);
-    };
-    for item in parse(package, "src/lib.rs", root)?.items {
-        if let syn::Item::Use(syn::ItemUse {
-            tree: syn::UseTree::Path(path),
-            ..
-        }) = item
-            && let syn::UseTree::Group(group) = &*path.tree
-        {
-            let all = group.items.iter().filter_map(|tree| match tree {
-                syn::UseTree::Name(name) => Some(name.ident.to_string()),
-                _ => None,
-            });
-            names.extend(all);
+fn reexported(package: &str, files: &CrateFiles) -> Result<Surface, Error> {
+    let mut names = Surface::new();
+    if let Some(root) = files.get("src/lib.rs") {
+        let root = parse(package, "src/lib.rs", root)?;
+        let is_module = |name: &syn::Ident| {
+            let mut items = root.items.iter();
+            items.any(|item| matches!(item, syn::Item::Mod(of) if of.ident == *name))
+        };
+        for item in &root.items {
+            if let syn::Item::Use(syn::ItemUse {
+                tree: syn::UseTree::Path(of),
+                ..
+            }) = item
+                && !is_module(&of.ident)
+            {
+                add_item(&mut names, item);
+            }
         }
     }
     Ok(names)
 }
 
-/// Returns whether a line tells of an item of a type.
-fn is_about(line: &str, package: &str, name: &str) -> bool {
-    let rest = line
-        .strip_prefix(package)
-        .and_then(|rest| rest.strip_prefix(": "));
-    rest.is_some_and(|rest| {
-        let word = |letter: char| letter.is_alphanumeric() || letter == '_';
-        rest.split(|letter| !word(letter)).any(|part| part == name)
-    })
+/// Returns the type or trait that an item belongs to: itself, or the one before its field, variant, function or trait.
+fn owner(name: &str) -> &str {
+    let of_trait = name.rsplit_once(" for ");
+    let name = of_trait.map_or(name, |(_, owner)| owner);
+    let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
+    name.split(|letter| !is_word(letter))
+        .next()
+        .unwrap_or_default()
 }
 
 /// Returns what differs between two surfaces of a crate, a line for each item.
@@ -310,7 +310,27 @@ fn add_item(surface: &mut Surface, item: &syn::Item) {
             let first = tokens.split_whitespace().next().unwrap_or_default();
             surface.insert(format!("{first}!"), tokens);
         }
+        syn::Item::Use(of) if is_public(&of.vis) => add_names(surface, "use ", &of.tree),
         _ => {}
+    }
+}
+
+/// Adds the names that a `use` makes public, each with its path; those of a glob are in the files that it leads to.
+fn add_names(surface: &mut Surface, path: &str, tree: &syn::UseTree) {
+    match tree {
+        syn::UseTree::Path(of) => add_names(surface, &format!("{path}{}::", of.ident), &of.tree),
+        syn::UseTree::Name(of) => {
+            surface.insert(of.ident.to_string(), format!("{path}{}", of.ident));
+        }
+        syn::UseTree::Rename(of) => {
+            surface.insert(of.rename.to_string(), format!("{path}{}", of.ident));
+        }
+        syn::UseTree::Group(of) => {
+            for tree in &of.items {
+                add_names(surface, path, tree);
+            }
+        }
+        syn::UseTree::Glob(_) => {}
     }
 }
 

@@ -6,7 +6,7 @@
 mod client;
 mod table;
 
-use mcp_revisions_schema::sorted::SortedMap;
+use mcp_revisions_schema::sorted::{SortedMap, SortedSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -130,6 +130,28 @@ impl Suite {
             scores.insert(name.to_string_lossy().into_owned(), score);
         }
         Ok((output, scores))
+    }
+
+    /// Returns the scenarios of a side that the suite lists.
+    fn listed(&self, side: ExampleSide, arguments: &[&str]) -> anyhow::Result<SortedSet<String>> {
+        let mut command = self.command();
+        let output = command.arg("list").args(arguments).output()?;
+        ensure!(
+            output.status.success(),
+            "the suite cannot list its scenarios of {}: {}",
+            arguments.join(" "),
+            String::from_utf8_lossy(&output.stderr).trim()
+        );
+        let heading = match side {
+            ExampleSide::Server => "Server scenarios",
+            ExampleSide::Client => "Client scenarios",
+        };
+        let text = String::from_utf8_lossy(&output.stdout);
+        let mut lines = text.lines();
+        lines.find(|line| line.starts_with(heading));
+        let of_side = lines.take_while(|line| !line.trim().is_empty());
+        let names = of_side.filter_map(|line| line.trim().strip_prefix("- ")?.split(' ').next());
+        Ok(names.map(str::to_owned).collect())
     }
 }
 
@@ -299,7 +321,7 @@ fn newest_enough() -> bool {
     major.is_some_and(|major| major >= NODE)
 }
 
-/// Runs the suite in a revision, and reads what it has written.
+/// Runs the scenarios of servers that the suite has in a revision, or one of them, and reads what it has written.
 fn run_server(
     suite: &Suite,
     url: &str,
@@ -308,30 +330,96 @@ fn run_server(
 ) -> anyhow::Result<SortedMap<String, Score>> {
     let mut command = suite.command();
     command.args(["server", "--url", url, "--spec-version", revision]);
+    let mut expected = suite.listed(ExampleSide::Server, &["--spec-version", revision])?;
     match scenario {
         Some(scenario) if EXTENSIONS.contains(&scenario) => {
+            expected = [scenario.to_owned()].into_iter().collect();
             command.args(["--scenario", scenario, "--force"])
         }
-        Some(scenario) => command.args(["--scenario", scenario]),
+        Some(scenario) => {
+            expected.retain(|it| it == scenario);
+            command.args(["--scenario", scenario])
+        }
         None => command.args(["--suite", "all"]),
     };
-    // It fails if a check does; which ones stands in its files.
+    if expected.is_empty() {
+        return Ok(SortedMap::new());
+    }
     let results = suite.folder.join("results").join(revision);
-    let (_, written) = suite.checks(&mut command, &results)?;
+    let (output, written) = suite.checks(&mut command, &results)?;
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let scores = by_scenario(&expected, written, &errors);
+    // It fails if a check does; which ones stands in its files.
+    ensure!(
+        output.status.success() || scores.values().any(|score| !score.failed.is_empty()),
+        "{revision}: the suite failed, and no check did: {}",
+        errors.trim()
+    );
+    Ok(scores)
+}
+
+/// Returns what scenarios came to by the folders that the suite has written; one that it wrote nothing of has failed.
+fn by_scenario(
+    expected: &SortedSet<String>,
+    written: SortedMap<String, Score>,
+    errors: &str,
+) -> SortedMap<String, Score> {
     let mut scores: SortedMap<String, Score> = SortedMap::new();
     for (folder, score) in written {
         scores.entry(scenario_of(&folder)).or_default().add(score);
     }
-    Ok(scores)
+    for scenario in expected.iter() {
+        scores.entry(scenario.clone()).or_insert_with(|| {
+            let start = format!("Failed to run scenario {scenario}: ");
+            let mut reasons = errors.lines().filter_map(|line| line.strip_prefix(&start));
+            let why = reasons.next().unwrap_or("the suite wrote no checks");
+            Score {
+                passed: 0,
+                failed: vec![why.to_owned()],
+            }
+        });
+    }
+    scores
 }
 
 /// Returns the scenario of a folder such as `server-ping-2026-01-01T00-00-00-000Z`.
 fn scenario_of(folder: &str) -> String {
     let name = folder.strip_prefix("server-").unwrap_or(folder);
+    // The name of a scenario may end with a date itself.
     let mut stamps = name.match_indices("-20").filter(|(index, _)| {
         let rest = name.get(*index..).unwrap_or_default();
-        rest.get(5..6) == Some("-") && rest.contains('T')
+        rest.get(5..6) == Some("-") && rest.get(11..12) == Some("T")
     });
     let stamp = stamps.next().and_then(|(index, _)| name.get(..index));
     stamp.unwrap_or(name).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Score, by_scenario};
+
+    #[test]
+    fn a_scenario_without_checks_has_failed() {
+        let ran = Score {
+            passed: 8,
+            failed: Vec::new(),
+        };
+        let folder = "server-json-schema-2020-12-2026-11-28T17-20-42-791Z";
+        let written = [(folder.to_owned(), ran)].into_iter().collect();
+        let expected = ["json-schema-2020-12", "ping", "tools-list"].map(str::to_owned);
+        let errors = "Failed to run scenario ping: TypeError: fetch failed\n    at node:internal\n";
+        let scores = by_scenario(&expected.into_iter().collect(), written, errors);
+        let found: Vec<(&str, usize, Vec<&str>)> = (scores.iter())
+            .map(|(name, score)| {
+                let failed = score.failed.iter().map(String::as_str);
+                (name.as_str(), score.passed, failed.collect())
+            })
+            .collect();
+        let expected = [
+            ("json-schema-2020-12", 8, vec![]),
+            ("ping", 0, vec!["TypeError: fetch failed"]),
+            ("tools-list", 0, vec!["the suite wrote no checks"]),
+        ];
+        assert_eq!(found, expected);
+    }
 }

@@ -1,8 +1,8 @@
 //! Decisions: what the input leaves open, the safe answer that stands in, and the line of `spec/` that would settle it.
 //!
 //! A stage that meets an open question lists it and goes on with the default, so that one run names all open questions.
-//! One place decides if that was allowed, `mcp_codegen::generate`: a draft and a schema that stands alone take
-//! the answer and list it, for a released revision or a candidate each is a problem.
+//! `Models::refused`, and for pairs `Models::planned`, decide if that was allowed: a draft takes the answer and lists it, as a
+//! schema that stands alone does; for a released revision or a candidate each is a problem.
 
 use std::fmt;
 

@@ -34,6 +34,7 @@ mod settings;
 mod show;
 mod side;
 mod site;
+mod steps;
 mod summary;
 mod unreached;
 mod variants;
@@ -191,14 +192,13 @@ pub fn compare(old: &ComparedSide, new: &ComparedSide) -> Diff {
     let mut notes: Vec<String> = old.notes.iter().chain(&new.notes).cloned().collect();
     notes.dedup();
     notes.extend(facts::meta_notes(old, new));
-    if cut {
-        notes.push(
-            "there are more wire paths than are followed: rows name only some of theirs".to_owned(),
-        );
-    }
     notes.extend(unreached::note([old, new], &pairs, &comparer, &list));
     let mut uncompared: Vec<String> = old.unlisted.iter().chain(&new.unlisted).cloned().collect();
     uncompared.extend(methods::uncompared(&pairs));
+    if cut {
+        let told = "there are more wire paths than are followed: rows name only some of theirs, and a change that only others reach has no row";
+        uncompared.push(told.to_owned());
+    }
     let methods_of = |kind: ChangeKind| -> SortedSet<&String> {
         let rows = list.iter().filter(|row| row.kind == kind);
         rows.flat_map(|row| row.paths.iter().map(|path| &path.method))

@@ -1,8 +1,9 @@
 //! The reader of `spec/`: one model of each revision, and the changes between revisions: the spec goes in, models, diffs
 //! and plans of conversions come out.
 //!
-//! A pure library without syn or typify: no clock, no network, no environment.
-//! It reads the disk in [`spec::Spec::read`] and writes it in [`spec::SpecDirectory::write`] and [`files::FileSet::write`], nowhere else.
+//! A library without syn or typify, clock and network. The disk is read where a function takes a path, and written in
+//! [`spec::SpecDirectory::write`] and [`files::FileSet::write`]; only `command` writes besides, and reads the environment.
+//! A diff asks `git` for a side that names a commit.
 
 pub mod analyze;
 #[cfg(feature = "command")]

@@ -53,7 +53,7 @@ pub struct ExtensionModel<'s> {
 pub struct Models<'s> {
     /// In the order of `revisions.toml`.
     pub revisions: Vec<RevisionModel<'s>>,
-    /// In order of their names.
+    /// In the order of [`Spec::extensions`].
     pub extensions: Vec<ExtensionModel<'s>>,
     /// All doc lines.
     pub docs: Docs,

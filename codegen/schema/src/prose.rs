@@ -5,42 +5,59 @@ use crate::sorted::SortedMap;
 use serde_json::Value;
 
 use crate::pointer::escaped;
+use crate::spec::canonical::definition;
 
-/// Collects the descriptions of an upstream schema.
+/// Collects the descriptions of an upstream schema, of which the other one is the canonical form.
 #[must_use]
-pub fn collect(upstream: &Value) -> SortedMap<String, String> {
+pub fn collect(upstream: &Value, canonical: &Value) -> SortedMap<String, String> {
     let mut prose = SortedMap::new();
     for key in ["definitions", "$defs"] {
         let definitions = upstream.get(key).and_then(Value::as_object);
         for (name, node) in definitions.into_iter().flatten() {
-            schema(node, format!("/$defs/{}", escaped(name)), &mut prose);
+            if let Some(canonical) = definition(canonical, name) {
+                let at = format!("/$defs/{}", escaped(name));
+                schema(node, canonical, at, &mut prose);
+            }
         }
     }
     prose
 }
 
+/// Collects the descriptions of a schema and of what both forms have below it.
+///
 /// Recursion is as deep as the text is nested, which its parser limits.
-fn schema(node: &Value, pointer: String, prose: &mut SortedMap<String, String>) {
+fn schema(node: &Value, canonical: &Value, pointer: String, prose: &mut SortedMap<String, String>) {
     let Some(node) = node.as_object() else {
         return;
     };
     for (keyword, value) in node {
+        let keyword = match keyword.as_str() {
+            "oneOf" if canonical.get("oneOf").is_none() && !node.contains_key("anyOf") => "anyOf",
+            keyword => keyword,
+        };
         let at = format!("{pointer}/{keyword}");
-        match (keyword.as_str(), value) {
-            ("description", Value::String(text)) => {
+        match (keyword, value, canonical.get(keyword)) {
+            ("description", Value::String(text), _) => {
                 prose.insert(pointer.clone(), plain(text));
             }
-            ("properties", Value::Object(members)) => {
+            ("properties", Value::Object(members), Some(Value::Object(same))) => {
                 for (name, member) in members {
-                    schema(member, format!("{at}/{}", escaped(name)), prose);
+                    if let Some(same) = same.get(name) {
+                        schema(member, same, format!("{at}/{}", escaped(name)), prose);
+                    }
                 }
             }
-            ("anyOf" | "oneOf" | "allOf", Value::Array(nodes)) => {
-                for (index, node) in nodes.iter().enumerate() {
-                    schema(node, format!("{at}/{index}"), prose);
+            // Choices that the canonical form joins have other places there.
+            ("anyOf" | "oneOf" | "allOf", Value::Array(nodes), Some(Value::Array(same)))
+                if nodes.len() == same.len() =>
+            {
+                for (index, (node, same)) in nodes.iter().zip(same).enumerate() {
+                    schema(node, same, format!("{at}/{index}"), prose);
                 }
             }
-            ("items" | "additionalProperties", value) => schema(value, at, prose),
+            ("items" | "additionalProperties", value, Some(same)) => {
+                schema(value, same, at, prose);
+            }
             _ => {}
         }
     }

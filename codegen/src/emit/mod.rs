@@ -76,7 +76,7 @@ pub fn crate_files(
     Ok(files.files)
 }
 
-/// Emits the crate of all types that several revisions share; `latest` gives what was emitted for a revision.
+/// Emits the crate of all types that several revisions share; `of` gives what was emitted for a revision.
 ///
 /// # Errors
 /// Tokens that do not parse, and templates that do not render.

@@ -130,14 +130,15 @@ pub fn alone(spec: &Spec, alone: &Alone<'_>) -> Result<Crate, Error> {
     let methods = MethodRules::read(spec)?;
     let docs = Docs::read(&spec.rules)?;
     let upstream = json::parse(alone.file, alone.text)?;
-    let upstream_prose = prose::collect(&upstream);
     let canonical = canonical::canonicalize(&upstream, alone.file);
     // References of an extension may lead nowhere.
     let dangling = match &canonical {
         Ok(_) => None,
         Err(_) => Some(canonical::of_text_with_dangling(alone.file, alone.text)?),
     };
-    if let Some(raw) = dangling.as_ref().or(canonical.as_ref().ok())
+    let raw = dangling.as_ref().or(canonical.as_ref().ok());
+    let upstream_prose = raw.map_or_else(SortedMap::new, |raw| prose::collect(&upstream, raw));
+    if let Some(raw) = raw
         && let Some(extension) = Extension::of_schema(raw, spec, alone.package)
     {
         let prose = upstream_prose;

@@ -252,8 +252,11 @@ pub fn registry_crate(
     })
 }
 
-/// Returns the sections of hand-written manifests that name revisions: the features of the runtime and of its core, and what hooks
-/// depend on.
+/// The name of the section of a manifest with its features.
+const FEATURES: &str = "a feature per revision";
+
+/// Returns the sections of hand-written manifests that name revisions: the features of the runtime, of its connections and of its
+/// core, and what hooks depend on.
 pub fn sections(models: &Models<'_>) -> Vec<Section> {
     let features = features_of(models);
     let converted: Vec<String> = (models.extensions.iter())
@@ -301,20 +304,20 @@ pub fn sections(models: &Models<'_>) -> Vec<Section> {
     vec![
         section(
             "runtime/Cargo.toml",
-            "a feature a revision",
+            FEATURES,
             forwarded(&["mcp-revisions-core", "mcp-revisions-sansio?"]),
         ),
         section(
             "runtime/sansio/Cargo.toml",
-            "a feature a revision",
+            FEATURES,
             forwarded(&["mcp-revisions-core"]),
         ),
         section(
             "runtime/core/Cargo.toml",
-            "a feature a revision",
+            FEATURES,
             forwarded(&["mcp-revisions-tables"]),
         ),
-        section("runtime/hooks/Cargo.toml", "a feature a revision", hooks),
+        section("runtime/hooks/Cargo.toml", FEATURES, hooks),
         section(
             "runtime/hooks/Cargo.toml",
             "the revisions",

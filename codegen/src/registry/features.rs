@@ -27,7 +27,8 @@ pub struct Feature {
     /// The features that come with it: the revision next to this one on the way to that of handlers, or the one that an
     /// extension rests on, where that is not always there, and the state before.
     pub implies: Vec<String>,
-    /// Whether it stands in `default`: nothing implies it.
+    /// Set if it stands in `default`: those of the first and the last revision, which imply the rest, and those of extensions in
+    /// a state that is released, or that handlers are written in.
     pub outermost: bool,
 }
 

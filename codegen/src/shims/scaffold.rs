@@ -8,6 +8,7 @@ use quote::{format_ident, quote};
 
 use super::emit::words::{adapter, code, kind, name, rule};
 use crate::emit::{COMMAND, CrateFiles, Once, Set, header_of, named, optional, rendered};
+use crate::format;
 use crate::registry::VERSION;
 use crate::registry::features::{self, Feature};
 use mcp_convert::Adapter;
@@ -175,8 +176,8 @@ pub(super) fn way(
     }
 }
 
-/// Returns the module of a pair.
-pub(super) fn pair(plan: &PairPlan) -> TokenStream {
+/// Returns the text of the module of a pair; `file` is named in errors.
+pub(super) fn pair(plan: &PairPlan, file: &str) -> Result<String, Error> {
     let about = format!(" Between {} and {}.", plan.pair.old, plan.pair.new);
     let [up, down] = StepDirection::BOTH.map(|way| plan.pair.step(way));
     let (old, new) = (&plan.pair.old, &plan.pair.new);
@@ -202,32 +203,8 @@ pub(super) fn pair(plan: &PairPlan) -> TokenStream {
     let error_rows: Vec<_> = errors.into_iter().map(error_row).collect();
     let open = plan.way(StepDirection::Down).iter().find_map(open_results);
     let instead = instead(plan);
-    // `Pair` itself is always named.
-    let rows =
-        quote!(Pair #(#methods)* #(#renamed)* #(#error_rows)* #(#instead)* #open).to_string();
-    let uses = |from, all: &[&str]| uses(from, all, |name| rows.contains(name));
-    let adapter = uses(quote!(mcp_convert), &["Adapter"]);
-    let tables = [
-        "Pair",
-        "ErrorFate",
-        "ErrorStep",
-        "MethodFate",
-        "MethodStep",
-        "OpenResults",
-        "RenamedMethod",
-    ];
-    let tables = uses(quote!(mcp_convert::dynamic), &tables);
-    let direction = uses(quote!(mcp_wire), &["Direction"]);
-    let alike = plan.alike.iter();
-    let open = optional(open);
-    quote! {
-        #![doc = #about]
-        pub(crate) mod down;
-        pub(crate) mod rules;
-        pub(crate) mod up;
-        #adapter
-        #tables
-        #direction
+    let (alike, open) = (plan.alike.iter(), optional(open));
+    let table = quote! {
         /// What the tables know of the pair.
         pub(crate) const PAIR: Pair = Pair {
             old: #old,
@@ -244,7 +221,32 @@ pub(super) fn pair(plan: &PairPlan) -> TokenStream {
             open_results: #open,
             rules: rules::ALL,
         };
-    }
+    };
+    let table = format::parsed(table, file)?;
+    let names = named(&table);
+    let uses = |from, all: &[&str]| uses(from, all, |name| names.contains(name));
+    let adapter = uses(quote!(mcp_convert), &["Adapter"]);
+    let tables = [
+        "Pair",
+        "ErrorFate",
+        "ErrorStep",
+        "MethodFate",
+        "MethodStep",
+        "OpenResults",
+        "RenamedMethod",
+    ];
+    let tables = uses(quote!(mcp_convert::dynamic), &tables);
+    let direction = uses(quote!(mcp_wire), &["Direction"]);
+    let head = quote! {
+        #![doc = #about]
+        pub(crate) mod down;
+        pub(crate) mod rules;
+        pub(crate) mod up;
+        #adapter
+        #tables
+        #direction
+    };
+    format::below(head, table, file)
 }
 
 /// Returns the rules of a pair, as conversions are handed them.

@@ -207,6 +207,56 @@ fn a_new_state_begins_its_messages_and_ends_those_that_it_has_no_more() {
 }
 
 #[test]
+fn a_released_state_begins_what_its_draft_began_and_leaves_the_rest_to_the_draft() {
+    let mut directory = SpecDirectory::from_files(files());
+    let told = imported(&mut directory, "dice@draft", &next());
+    assert_eq!(told.ended, ["dice/notifications/fell"]);
+    // Without a throw, which stays the draft's.
+    let roll = FIRST.replace("dice/notifications/fell", "dice/notifications/lay");
+    let mut lacks = directory.clone();
+    let told = imported(&mut lacks, "dice@2028-02-02", &roll);
+    assert!(told.stale.is_none(), "{:?}", told.stale);
+    assert!(told.begun.is_empty() && told.ended.is_empty(), "{told:?}");
+    let facts = &lacks.files()["extensions/dice/extension.toml"];
+    says(
+        facts,
+        "name = \"dice/throw\"\nsender = \"\"\nsince = \"draft\"\n",
+    );
+    let told = imported(&mut directory, "dice@2028-02-02", &next());
+    assert!(told.stale.is_none(), "{:?}", told.stale);
+    assert_eq!(told.begun, ["dice/throw"]);
+    let facts = &directory.files()["extensions/dice/extension.toml"];
+    says(
+        facts,
+        "name = \"dice/throw\"\nsender = \"\"\nsince = \"2028-02-02\"\n",
+    );
+    let named = facts.matches("name = \"dice/throw\"").count();
+    assert_eq!(named, 1, "{facts}");
+}
+
+#[test]
+fn a_state_that_is_released_after_a_lone_draft_stands_before_it() {
+    let mut files = files();
+    let draft = FACTS
+        .replacen("2027-01-01", "draft", 1)
+        .replacen("released", "draft", 1);
+    files.insert("extensions/dice/extension.toml".to_owned(), draft);
+    let schema = files.remove("extensions/dice/2027-01-01/schema.json");
+    files.insert(
+        "extensions/dice/draft/schema.json".to_owned(),
+        schema.unwrap(),
+    );
+    let mut directory = SpecDirectory::from_files(files);
+    let told = imported(&mut directory, "dice@2027-01-01", FIRST);
+    assert!(told.stale.is_none(), "{:?}", told.stale);
+    let spec = directory.spec().unwrap();
+    let states: Vec<&str> = (spec.extensions.iter())
+        .map(|of| of.state.as_str())
+        .collect();
+    assert_eq!(states, ["2027-01-01", "draft"]);
+}
+
+#[test]
 fn released_states_have_types_once_and_a_draft_has_its_own() {
     let spec = Spec::from_files(three_states()).unwrap();
     let crates = made(&spec);
@@ -233,6 +283,26 @@ fn released_states_have_types_once_and_a_draft_has_its_own() {
         "pub const META_NAME: &'static str = \"com.example/mark\"",
     );
     assert!(!sources(first).contains("META_NAME"));
+}
+
+#[test]
+fn a_word_in_the_message_of_a_rule_imports_nothing() {
+    let mut files = three_states();
+    let rules = files.get_mut("extensions/dice/2027-01-01..2028-02-02.toml");
+    let rules = rules.unwrap();
+    *rules = rules.replace("dice were rolled only", "no Adapter throws dice");
+    let crates = made(&Spec::from_files(files).unwrap());
+    let shims = crates
+        .iter()
+        .find(|one| one.package == "mcp-shims")
+        .unwrap();
+    let modules = shims
+        .files
+        .iter()
+        .filter(|(path, _)| path.ends_with("/mod.rs"));
+    let text: String = modules.map(|(_, text)| text.as_str()).collect();
+    says(&text, "\"no Adapter throws dice\"");
+    assert!(!text.contains("use mcp_convert::Adapter"), "{text}");
 }
 
 /// What its users would run: a roll from the first state to the last one, and back.
@@ -331,7 +401,8 @@ const VIEWS: &str = r##"{
     "ShowRequest": {"type": "object", "$defs": {"Inner": {"type": "object", "properties": {"depth": {"type": "integer"}}}}, "properties": {"method": {"const": "ui/dice/show", "type": "string"}, "params": {"type": "object", "properties": {"one": {"$ref": "#/$defs/Inner"}, "two": {"$ref": "#/$defs/Inner"}, "three": {"$ref": "#/$defs/Gone"}}}}, "required": ["method"]},
     "ShowResult": {"type": "object", "properties": {"face": {"type": "string"}}},
     "ShownNotification": {"type": "object", "properties": {"method": {"const": "ui/notifications/shown", "type": "string"}}, "required": ["method"]},
-    "ListeningNotification": {"type": "object", "properties": {"method": {"const": "mod/listening", "type": "string"}}, "required": ["method"]}
+    "ListeningNotification": {"type": "object", "properties": {"method": {"const": "mod/listening", "type": "string"}}, "required": ["method"]},
+    "MutedNotification": {"type": "object", "properties": {"method": {"const": "mod/muted", "type": "string"}}, "required": ["method"]}
   }
 }"##;
 
@@ -368,6 +439,8 @@ fn an_import_proposes_errata_for_references_to_nothing_and_knows_notifications()
             decision.open
         );
     }
+    let mut opens = open.decisions.iter().map(|one| one.open.as_str());
+    assert!(opens.any(|open| open.contains("client, server or a word of [roles] as `sender`")));
     let dangling = |name: &str| {
         let of = format!("found `#/$defs/{name}` in ");
         let found = open.decisions.iter().find(|one| one.open.contains(&of));
@@ -398,7 +471,7 @@ fn an_import_proposes_errata_for_references_to_nothing_and_knows_notifications()
         "[roles]\nclient = \"view\"\nserver = \"host\"\n\n[[state]]",
         1,
     );
-    // The module of `mod/listening` cannot be called `mod`: that is asked once its side is known.
+    // The module of `mod/listening` cannot be called `mod`: that is asked of each message once its side is known.
     let mut directory = SpecDirectory::from_files(files);
     let open = SpecGaps::of(&directory.spec().unwrap()).of_extension("views");
     let asked: Vec<&str> = open
@@ -406,7 +479,13 @@ fn an_import_proposes_errata_for_references_to_nothing_and_knows_notifications()
         .iter()
         .map(|one| one.settle.stub.as_str())
         .collect();
-    assert_eq!(asked, ["name = \"mod/listening\"\narea = \"mod_\"\n"]);
+    assert_eq!(
+        asked,
+        [
+            "name = \"mod/listening\"\narea = \"mod_\"\n",
+            "name = \"mod/muted\"\narea = \"mod_\"\n"
+        ]
+    );
     directory.scaffold(&open).unwrap();
     let spec = directory.spec().unwrap();
     let open = SpecGaps::of(&spec);

@@ -134,6 +134,53 @@ fn what_a_constructor_takes() {
     }
 }
 
+/// An extension of one type, whose two texts have no order by themselves.
+const TILES: [(&str, &str); 2] = [
+    (
+        "extensions/tiles/extension.toml",
+        "identifier = \"com.example/tiles\"\n\n[[state]]\nid = \"new\"\nstatus = \"released\"\nrevision = \"new\"\nreference = \"https://example.com/tiles\"\n",
+    ),
+    (
+        "extensions/tiles/new/schema.json",
+        r#"{"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": {"Tile": {"type": "object", "properties": {"glaze": {"type": "string"}, "make": {"type": "string"}}, "required": ["glaze", "make"]}}}"#,
+    ),
+];
+
+#[test]
+fn what_a_constructor_of_an_extension_takes() {
+    let said =
+        |text: &str| said(&[&TILES[..], &[("extensions/tiles/constructors.toml", text)]].concat());
+    assert_eq!(said(""), [""; 0]);
+    let order = "order = [\"make\"]\n";
+    let word = "\n[word]\nglaze = \"Title\"\n";
+    assert_eq!(said(order), [""; 0]);
+    assert_eq!(said(&format!("{order}{word}")), [""; 0]);
+    for (text, of) in [
+        ("order = [\"make\", \"colour\"]\n", "1: order of `colour`"),
+        ("[word]\ncolour = \"Title\"\n", "2: word of `colour`"),
+    ] {
+        let start = format!("spec/extensions/tiles/constructors.toml:{of}: {NOTHING}");
+        let found = said(text);
+        assert!(
+            found.len() == 1 && found[0].starts_with(&start),
+            "{found:#?}"
+        );
+    }
+}
+
+#[test]
+fn a_file_that_the_folder_of_an_extension_does_not_have() {
+    for file in ["mistakes.toml", "unoins.toml"] {
+        let path = format!("extensions/tiles/{file}");
+        let found = said(&[&TILES[..], &[(path.as_str(), "")]].concat());
+        let start = format!("spec/{path}: the folder of an extension has no such file");
+        assert!(
+            found.len() == 1 && found[0].starts_with(&start),
+            "{found:#?}"
+        );
+    }
+}
+
 #[test]
 fn what_stands_for_a_mistake() {
     let row = |at: &str, fate: &str| {

@@ -184,6 +184,34 @@ fn a_member_that_the_plan_has_never_seen_is_not_covered() {
     assert_eq!(met(&spec), SortedSet::new());
 }
 
+/// A result that the plan cannot convert needs a rule: it is no part that one side leaves out.
+#[test]
+fn a_result_that_is_not_converted_is_not_proven() {
+    let mut other = crate::specs::twin();
+    let draft = other.revisions.iter_mut().find(|row| row.id == "draft");
+    crate::changes::apply(
+        &mut draft.unwrap().schema,
+        "put OneResult {\"type\": \"object\", \"properties\": {\"one\": {\"type\": \"string\"}}, \"required\": [\"one\"]}\n\
+         put OtherResult {\"type\": \"object\", \"properties\": {\"other\": {\"type\": \"string\"}}, \"required\": [\"other\"]}\n\
+         put AnyResult {\"anyOf\": [\"@OneResult\", \"@OtherResult\"]}\n\
+         put CallToolResultResponse/properties/result \"@AnyResult\"",
+    );
+    let plan = planned(&other);
+    let sources = SideSources::read(&other).unwrap();
+    let diff = diff::between(&sources, &plan.pair.old, &plan.pair.new, false).unwrap();
+    let path = "S2C tools/call result $";
+    let is_it = |row: &&diff::DiffRow| row.paths.iter().any(|is| is.to_string().starts_with(path));
+    let rows: Vec<&diff::DiffRow> = diff.rows.iter().filter(is_it).collect();
+    assert!(!rows.is_empty(), "{:?}", diff.rows);
+    for row in rows {
+        assert_eq!(
+            cover(row, &plan).into_iter().collect::<Vec<_>>(),
+            [UNDECIDED],
+            "{row:?}"
+        );
+    }
+}
+
 /// What both sides send is two methods of one name, and one of them says nothing of the other.
 #[test]
 fn a_message_that_one_of_two_sides_sends_no_more_is_not_covered_by_the_other() {

@@ -1,6 +1,7 @@
 //! The canonical form of a schema: what goes, what stays, what is refused.
 
 use crate::says;
+use mcp_revisions_schema::prose;
 use mcp_revisions_schema::spec::canonical::{canonicalize, to_text};
 use mcp_revisions_schema::{Error, FileLocation};
 use serde_json::{Value, json};
@@ -55,6 +56,33 @@ fn prose_goes_and_members_named_like_prose_stay() {
             },
             "const": {"description": "data"},
         })
+    );
+}
+
+/// Choices that are joined have other places, and `oneOf` may be `anyOf`.
+#[test]
+fn prose_is_kept_by_its_place_in_the_canonical_form() {
+    let upstream = json!({"$schema": DIALECT, "$defs": {
+        "Joined": {"anyOf": [
+            {"const": "a", "description": "A"},
+            {"const": "b", "description": "B"},
+            {"type": "object", "description": "O"},
+        ]},
+        "Apart": {"oneOf": [
+            {"type": "string", "description": "S"},
+            {"type": "array", "items": {"type": "string", "description": "I"}},
+        ]},
+    }});
+    let prose = prose::collect(&upstream, &canonical(&upstream));
+    let found: Vec<(&str, &str)> = (prose.iter())
+        .map(|(place, text)| (place.as_str(), text.as_str()))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            ("/$defs/Apart/anyOf/0", "S"),
+            ("/$defs/Apart/anyOf/1/items", "I")
+        ]
     );
 }
 

@@ -5,7 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use mcp_revisions_schema::spec::{
-    ImportOptions, Imported, Lifecycle, RevisionStage, Spec, SpecDirectory, UpstreamFile, verify,
+    ExtensionOptions, ImportOptions, Imported, Lifecycle, RevisionStage, Spec, SpecDirectory,
+    UpstreamFile, verify,
 };
 use mcp_revisions_schema::{Error, Revision};
 
@@ -247,6 +248,38 @@ fn verify_names_everything_that_was_tampered_with() {
 }
 
 #[test]
+fn verify_looks_at_the_schemas_of_extensions() {
+    let disk = Disk::new();
+    let dir = disk.spec();
+    disk.import("A", &released("a")).unwrap();
+    let schema = r#"{"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": {"Cup": {"type": "object"}}}"#;
+    let upstream = UpstreamFile::of_extension_text("dice.json", schema).unwrap();
+    let mut directory = SpecDirectory::read(&dir).unwrap();
+    let options = ExtensionOptions {
+        name: "dice@first".to_owned(),
+        identifier: Some("com.example/dice".to_owned()),
+        ..ExtensionOptions::default()
+    };
+    directory.import_extension(&upstream, &options).unwrap();
+    directory.write(&dir).unwrap();
+    assert_eq!(verify(&dir, None).unwrap().extensions, ["dice"]);
+    let stands = disk
+        .0
+        .get("spec/extensions/dice/first/schema.json")
+        .unwrap();
+    disk.0.put("spec/extensions/dice/gone/schema.json", &stands);
+    let spaced = stands.replace("  ", " ");
+    disk.0.put("spec/extensions/dice/first/schema.json", spaced);
+    let message = verify(&dir, None).unwrap_err().to_string();
+    says(&message, "dice/first/schema.json: not in canonical form");
+    says(&message, "spec import FILE --extension dice@first");
+    says(
+        &message,
+        "dice/gone/schema.json: a schema of a state that no extension.toml lists",
+    );
+}
+
+#[test]
 fn verify_names_the_rules_that_cannot_be_read() {
     for file in ["methods.toml", "errors.toml"] {
         let disk = Disk::new();
@@ -300,6 +333,57 @@ fn an_id_that_is_the_name_of_something_else_is_refused() {
         assert!(!dir.exists(), "{id}: nothing is written");
     }
     import(&dir, &file, &released("2031-01-01")).unwrap();
+}
+
+/// What the generated part of a manifest has is the revisions' and the extensions' own.
+#[test]
+fn the_names_of_this_workspace_are_no_ids() {
+    let root = crate::workspace::repository();
+    let read = |path: &Path| fs::read_to_string(path).unwrap();
+    let folders = |below: &str| {
+        let entries = fs::read_dir(root.join(below)).unwrap();
+        entries.map(|entry| entry.unwrap().path())
+    };
+    let all = ["", "codegen", "runtime", "tests", "generated"].into_iter();
+    let manifests: Vec<String> = (all
+        .flat_map(folders)
+        .map(|folder| folder.join("Cargo.toml")))
+    .chain([root.join("codegen/schema/Cargo.toml")])
+    .filter(|path| path.is_file())
+    .map(|path| read(&path))
+    .collect();
+    let list = read(&root.join("spec/revisions.toml"));
+    let is_revision = |name: &&String| list.contains(&format!("id = \"{name}\"\n"));
+    let mut taken: Vec<String> = Vec::new();
+    for manifest in &manifests {
+        let manifest: toml::Table = toml::from_str(manifest).unwrap();
+        let features = manifest.get("features").and_then(toml::Value::as_table);
+        // A revision has a feature in some of the crates.
+        let beside = features.filter(|features| features.contains_key("draft"));
+        taken.extend(beside.into_iter().flat_map(toml::Table::keys).cloned());
+        let package = manifest.get("package").and_then(|of| of["name"].as_str());
+        taken.extend(package.and_then(|name| Some(name.strip_prefix("mcp-")?.to_owned())));
+    }
+    let tables = read(&root.join("generated/mcp-revisions-tables/src/lib.rs"));
+    let modules = tables
+        .lines()
+        .filter_map(|line| line.trim_start_matches("pub ").strip_prefix("mod "));
+    taken.extend(modules.map(|name| name.trim_end_matches(';').to_owned()));
+    let of_dates = |name: &&String| !name.starts_with("v20");
+    let taken: Vec<&String> = (taken.iter().filter(of_dates))
+        .filter(|name| !is_revision(name))
+        .collect();
+    assert!(taken.len() > 40, "{taken:?}");
+    let upstream =
+        r#"{"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": {"A": {}}}"#;
+    let upstream = UpstreamFile::of_text("a.json", upstream).unwrap();
+    for name in taken {
+        let mut directory = SpecDirectory::from_files(crate::specs::files(&[]));
+        match directory.import(&upstream, &released(name)) {
+            Err(error) => says(&error.to_string(), "cannot name a revision"),
+            Ok(_) => panic!("`{name}` names something else, and is an id"),
+        }
+    }
 }
 
 /// What another command has done since a directory was read is neither undone nor overwritten.

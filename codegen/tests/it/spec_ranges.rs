@@ -430,6 +430,27 @@ fn what_a_draft_has_no_more_is_passed_over_there() {
     assert_eq!(text_of(&directory, "methods.toml"), ended);
 }
 
+/// A draft that is still an earlier release takes none of what came later; once it moves, it does.
+#[test]
+fn a_draft_that_moves_is_told_what_of_later_releases_it_does_not_have() {
+    let mut directory = made_up();
+    import(&mut directory, ("string", true), &new("new"));
+    let mut files = directory.files().clone();
+    let methods = files.get_mut("methods.toml").unwrap();
+    let row = "method = \"wall/wash\"\nresult = \"Wall\"\nsince = \"old\"\n";
+    let later = row.replace("old", "new");
+    let split = format!("{row}until = \"old\"\n\n[[result]]\n{later}");
+    *methods = methods.replacen(row, &split, 1);
+    let mut directory = SpecDirectory::from_files(files.clone());
+    let imported = import(&mut directory, ("string", false), &again("draft"));
+    let facts: Vec<&str> = (imported.left.iter())
+        .map(|left| left.fact.as_str())
+        .collect();
+    assert!(facts.contains(&"methods/result/wall/wash"), "{facts:?}");
+    // The digest.
+    assert_eq!(lines_beyond(&directory, &files).len(), 1);
+}
+
 #[test]
 fn the_rules_of_a_draft_become_those_of_its_release() {
     let mut directory = made_up();

@@ -51,6 +51,42 @@ fn a_row_for_every_revision_that_changes_a_release_is_refused_by_its_items() {
     says(&refused, "says `since = \"ID\"`");
 }
 
+/// What stands differs from what is made as a user would see it.
+#[test]
+fn what_an_extension_changes_or_names_no_more_is_refused_and_a_type_of_its_revision_is_not() {
+    let made = made(directory().files().clone());
+    let mut stands = made.clone();
+    let mut edit = |package: &str, path: &str, from: &str, to: &str| {
+        let one = stands.crates.iter_mut().find(|one| one.package == package);
+        let text = one.unwrap().files.get_mut(path).unwrap();
+        assert!(text.contains(from), "{text}");
+        *text = text.replacen(from, to, 1);
+    };
+    let (tasks, shared) = ("mcp-ext-tasks", "v2024_11_05_to_v2026_07_28/lifecycle.rs");
+    // A type of the revision in the type of a field, a method, a name of the revision, and a name of the runtime.
+    let field = "pub input_requests: InputRequests";
+    let optional = "pub input_requests: Option<InputRequests>";
+    edit(tasks, "src/messages.rs", field, optional);
+    edit(tasks, "src/services.rs", "fn cancel_task(", "fn stop_task(");
+    edit(tasks, "src/lib.rs", "IconTheme,", "IconTheme, Emblem,");
+    let of_runtime = "pub use mcp_wire::RequestId;";
+    let two = format!("{of_runtime} pub use mcp_wire::Gone;");
+    edit("mcp-shared", &format!("src/{shared}"), of_runtime, &two);
+    // A type that was the extension's, and is the revision's now.
+    let own = "pub struct IconTheme { pub name: String } impl IconTheme { pub fn new() -> Self { todo!() } } impl Default for IconTheme {} pub struct CancelledTask";
+    edit(tasks, "src/messages.rs", "pub struct CancelledTask", own);
+    edit(tasks, "src/lib.rs", "IconTheme,", "");
+    let refused = checked(&stands, directory().files().clone()).unwrap_err();
+    says(
+        &refused,
+        "mcp-ext-tasks: InputRequiredTask.input_requests was `Option<InputRequests>`, and is `InputRequests`",
+    );
+    says(&refused, "::stop_task is gone");
+    says(&refused, "mcp-ext-tasks: Emblem is gone");
+    says(&refused, "mcp-2026-07-28: Gone is gone");
+    assert!(!refused.contains("IconTheme"), "{refused}");
+}
+
 /// A release that is the same as the one before moves types into the shared crate, and nothing of them changes.
 #[test]
 fn a_new_release_moves_types_between_crates_and_changes_none() {

@@ -258,6 +258,8 @@ pub(crate) static MISTAKES: Mistakes = &[
     MistakeRow { of: &["GetPromptOutcome", "GetPromptResult", "ServerResult"], member: "messages", fate: MistakeFate::Reads(ValueKind::Object, "[_]") },
     MistakeRow { of: &["PromptMessage"], member: "content", fate: MistakeFate::Reads(ValueKind::String, "{\"type\":\"text\",\"text\":_}") },
     MistakeRow { of: &["SamplingMessage"], member: "content", fate: MistakeFate::Reads(ValueKind::String, "{\"type\":\"text\",\"text\":_}") },
+    MistakeRow { of: &["SamplingMessage"], member: "content", fate: MistakeFate::EntryReads(ValueKind::String, "{\"type\":\"text\",\"text\":_}") },
+    MistakeRow { of: &["SamplingMessage"], member: "content", fate: MistakeFate::Kept },
     MistakeRow { of: &["CallToolOutcome", "CallToolResult", "ServerResult"], member: "content", fate: MistakeFate::Value("[]") },
     MistakeRow { of: &["CallToolOutcome", "CallToolResult", "ServerResult"], member: "content", fate: MistakeFate::KeptSome },
     MistakeRow { of: &["CallToolOutcome", "CallToolResult", "ServerResult"], member: "structuredContent", fate: MistakeFate::Within("result") },

@@ -102,6 +102,11 @@ pub enum AuthError {
         /// The scope that the server wants.
         scope: String,
     },
+    /// A token lacks a scope, and the server does not say which.
+    #[error(
+        "the server refuses the token for its scope, and names no scope that it wants: name one with --scope"
+    )]
+    UnnamedScope,
     /// A key cannot be used.
     #[error("the private key cannot be used: {0}")]
     Key(&'static str),

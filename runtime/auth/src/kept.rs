@@ -47,6 +47,39 @@ pub struct Registration {
     pub is_dynamic: bool,
 }
 
+impl Registration {
+    fn to_value(&self) -> Value {
+        let secret = self.client_secret.as_ref().map(Secret::expose);
+        json!({"issuer": self.issuer, "client_id": self.client_id, "client_secret": secret,
+            "auth_method": self.auth_method, "redirect_uris": self.redirect_uris, "scope": self.scope,
+            "expires_at": self.expires_at, "dynamic": self.is_dynamic})
+    }
+
+    fn from_value(from: &Value) -> Self {
+        let uris = from["redirect_uris"].as_array().into_iter().flatten();
+        Self {
+            issuer: text(from, "issuer").unwrap_or_default(),
+            client_id: text(from, "client_id").unwrap_or_default(),
+            client_secret: secret(from, "client_secret"),
+            auth_method: text(from, "auth_method"),
+            redirect_uris: uris
+                .filter_map(|it| it.as_str().map(str::to_owned))
+                .collect(),
+            scope: text(from, "scope"),
+            expires_at: from["expires_at"].as_u64().unwrap_or_default(),
+            is_dynamic: from["dynamic"].as_bool().unwrap_or_default(),
+        }
+    }
+}
+
+fn text(from: &Value, name: &str) -> Option<String> {
+    from[name].as_str().map(str::to_owned)
+}
+
+fn secret(from: &Value, name: &str) -> Option<Secret> {
+    text(from, name).map(Secret::from)
+}
+
 /// Tokens.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tokens {
@@ -80,6 +113,8 @@ impl Tokens {
 /// A sign-in that a person has not finished.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PendingSignIn {
+    /// The client that signs in. The tokens that are kept beside it may be another one's.
+    pub registration: Registration,
     /// The `state` parameter.
     pub state: Secret,
     /// The PKCE verifier.
@@ -95,27 +130,29 @@ pub struct PendingSignIn {
 }
 
 impl StoredSignIn {
+    /// Drops the registration if it is that of this client.
+    pub(crate) fn forget(&mut self, client: &Registration) {
+        (self.registration).take_if(|it| it.client_id == client.client_id);
+    }
+
     /// Returns the JSON that a store keeps. It has secrets.
     #[must_use]
     pub fn to_json(&self) -> String {
-        let secret = |it: &Option<Secret>| it.as_ref().map(|it| it.expose().to_owned());
-        let registration = self.registration.as_ref().map(|it| {
-            json!({"issuer": it.issuer, "client_id": it.client_id, "client_secret": secret(&it.client_secret),
-                "auth_method": it.auth_method, "redirect_uris": it.redirect_uris, "scope": it.scope,
-                "expires_at": it.expires_at, "dynamic": it.is_dynamic})
-        });
+        let exposed = |it: &Option<Secret>| it.as_ref().map(|it| it.expose().to_owned());
+        let registration = self.registration.as_ref().map(Registration::to_value);
         let tokens = self.tokens.as_ref().map(|it| {
-            json!({"access": it.access.expose(), "refresh": secret(&it.refresh),
+            json!({"access": it.access.expose(), "refresh": exposed(&it.refresh),
                 "type": if it.is_dpop { "DPoP" } else { "Bearer" }, "scope": it.scope, "requested": it.requested,
                 "expires_at": it.expires_at, "obtained_at": it.obtained_at})
         });
         let pending = self.pending.as_ref().map(|it| {
-            json!({"state": it.state.expose(), "verifier": it.verifier.expose(), "issuer": it.issuer,
-                "redirect_uri": it.redirect_uri, "scope": it.scope, "started_at": it.started_at})
+            json!({"registration": it.registration.to_value(), "state": it.state.expose(),
+                "verifier": it.verifier.expose(), "issuer": it.issuer, "redirect_uri": it.redirect_uri,
+                "scope": it.scope, "started_at": it.started_at})
         });
         json!({"format": FORMAT, "server": self.server, "issuer": self.issuer, "resource": self.resource,
             "registration": registration, "tokens": tokens, "pending": pending,
-            "dpop_key": secret(&self.dpop_key)})
+            "dpop_key": exposed(&self.dpop_key)})
         .to_string()
     }
 
@@ -123,9 +160,9 @@ impl StoredSignIn {
     ///
     /// # Errors
     /// Returns why it cannot be used: it is not JSON, or of another format. The text has nothing of the content.
-    pub fn from_json(text: &str) -> Result<Self, String> {
+    pub fn from_json(json: &str) -> Result<Self, String> {
         let all: Map<String, Value> =
-            serde_json::from_str(text).map_err(|_| "it is not a JSON object".to_owned())?;
+            serde_json::from_str(json).map_err(|_| "it is not a JSON object".to_owned())?;
         let format = all.get("format").and_then(Value::as_u64);
         if format != Some(FORMAT) {
             return Err(format!(
@@ -133,24 +170,8 @@ impl StoredSignIn {
             ));
         }
         let all = Value::Object(all);
-        let text = |from: &Value, name: &str| from[name].as_str().map(str::to_owned);
-        let secret = |from: &Value, name: &str| text(from, name).map(Secret::from);
-        let registration = all["registration"].is_object().then(|| {
-            let from = &all["registration"];
-            let uris = from["redirect_uris"].as_array().into_iter().flatten();
-            Registration {
-                issuer: text(from, "issuer").unwrap_or_default(),
-                client_id: text(from, "client_id").unwrap_or_default(),
-                client_secret: secret(from, "client_secret"),
-                auth_method: text(from, "auth_method"),
-                redirect_uris: uris
-                    .filter_map(|it| it.as_str().map(str::to_owned))
-                    .collect(),
-                scope: text(from, "scope"),
-                expires_at: from["expires_at"].as_u64().unwrap_or_default(),
-                is_dynamic: from["dynamic"].as_bool().unwrap_or_default(),
-            }
-        });
+        let registration = (all["registration"].is_object())
+            .then(|| Registration::from_value(&all["registration"]));
         let tokens = all["tokens"].is_object().then(|| {
             let from = &all["tokens"];
             Tokens {
@@ -166,6 +187,7 @@ impl StoredSignIn {
         let pending = all["pending"].is_object().then(|| {
             let from = &all["pending"];
             PendingSignIn {
+                registration: Registration::from_value(&from["registration"]),
                 state: secret(from, "state").unwrap_or_default(),
                 verifier: secret(from, "verifier").unwrap_or_default(),
                 issuer: text(from, "issuer").unwrap_or_default(),

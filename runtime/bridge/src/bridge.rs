@@ -13,19 +13,16 @@ use mcp_wire::{ErrorObject, Json};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tracing::info;
 
-use crate::ending::{BridgeEnding, LAST_ANSWERS};
+use crate::ending::{BridgeEnding, GRACE};
 use crate::filter::{ToolFilter, filter_tools};
 use crate::greeting::Greeting;
 use crate::link::ServerLink;
 use crate::losses::{LossReport, Losses};
+use crate::measures;
 use crate::patient::Patient;
 use crate::servers::{ServerStart, Servers};
-use crate::settings::{BridgeSettings, ServerRoom};
-use crate::spare::Spare;
+use crate::settings::{BridgeSettings, ServerRoom, share};
 use crate::{Error, Proxy, RateLimit, Service, Upstream};
-
-/// Time that open calls over stdio have to finish once the bridge is to end.
-const GRACE: Duration = Duration::from_secs(5);
 
 /// Maximum number of bytes of results that are kept for clients to share.
 const CACHE_BYTES: usize = 16 << 20;
@@ -105,7 +102,8 @@ impl Bridge {
         self
     }
 
-    /// Sets the name of the upstream server in metrics, as label `server`; without one by default.
+    /// Sets the name of the upstream server in metrics, as label `server`, and in errors. By default it has no label, and the
+    /// [name](Upstream::name) of the upstream in errors.
     #[must_use]
     pub fn with_name(mut self, name: &str) -> Self {
         self.settings.name = Some(name.into());
@@ -383,6 +381,7 @@ impl Bridge {
             Ok(begun) => begun,
             Err(error) => {
                 let error: Error = error;
+                measures::failed_start(&settings.name, &error);
                 drop((input, copied));
                 greeting.refuse(output, &error).await;
                 return match error {
@@ -392,11 +391,7 @@ impl Bridge {
             }
         };
         let ended = link.clone();
-        let servers = Servers::one(
-            link,
-            Spare::start(&settings, app, Arc::default()),
-            &settings,
-        );
+        let servers = Servers::one(link, &settings);
         let proxy = Proxy::new(servers.clone(), Arc::clone(&settings), app);
         let ended = async {
             let ended = tokio::select! {
@@ -408,21 +403,7 @@ impl Bridge {
             ended
         };
         let served = stdio::serve_on(server, proxy, input, output);
-        let mut served = std::pin::pin!(served);
-        let served = tokio::select! {
-            served = &mut served => served.map_err(Error::Client),
-            ended = ended => {
-                let over = async {
-                    settings.ending.give_up_after(GRACE).await;
-                    tokio::time::sleep(LAST_ANSWERS).await;
-                };
-                tokio::select! {
-                    served = served => served.map_err(Error::Client),
-                    () = over => Ok(()),
-                }
-                .and(ended)
-            }
-        };
+        let served = settings.ending.serve_one(served, ended).await;
         servers.close().await;
         served
     }
@@ -438,9 +419,7 @@ impl Bridge {
             layers.add(move |message| filter_tools(Arc::clone(&admits), message));
         }
         settings.layers = layers;
-        let all = settings.room.all;
-        let each = settings.per_owner.unwrap_or((all / 10).max(10));
-        settings.room.each = each.min(all);
+        settings.room.each = share(settings.room.all, settings.per_owner);
         settings.http = settings.http.with_idle_timeout(settings.room.idle);
         Arc::new(settings)
     }

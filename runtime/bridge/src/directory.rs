@@ -45,7 +45,7 @@ struct DirectoryEntry {
 impl std::fmt::Debug for ServerDirectory {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let names: Vec<String> = self.entries().into_iter().map(|entry| entry.name).collect();
-        f.debug_tuple("Directory").field(&names).finish()
+        f.debug_tuple("ServerDirectory").field(&names).finish()
     }
 }
 

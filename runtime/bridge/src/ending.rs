@@ -1,5 +1,6 @@
 //! The end of a bridge: open calls have a grace, and get an error after it.
 
+use std::io;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -7,6 +8,11 @@ use mcp_revisions::{Boxed, errors};
 use mcp_wire::ErrorObject;
 use tokio::sync::watch;
 use tracing::info;
+
+use crate::Error;
+
+/// Time that open calls over stdio have to finish once the bridge is to end.
+pub(crate) const GRACE: Duration = Duration::from_secs(5);
 
 /// Maximum time to send the errors that end open calls.
 pub(crate) const LAST_ANSWERS: Duration = Duration::from_secs(1);
@@ -28,7 +34,7 @@ impl Default for BridgeEnding {
 
 impl std::fmt::Debug for BridgeEnding {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Ending")
+        f.debug_struct("BridgeEnding")
             .field("is_over", &self.is_over)
             .finish_non_exhaustive()
     }
@@ -56,6 +62,32 @@ impl BridgeEnding {
             }
         }
         self.is_over.send_replace(true);
+    }
+
+    /// Serves one client over two streams of bytes until they end, or `ended` is ready, which ends the client's input. From then
+    /// on open calls have [`GRACE`], and get an error after it.
+    ///
+    /// # Errors
+    /// Returns an error if the streams fail, else that of `ended`.
+    pub(crate) async fn serve_one(
+        &self,
+        served: impl Future<Output = io::Result<()>>,
+        ended: impl Future<Output = Result<(), Error>>,
+    ) -> Result<(), Error> {
+        let mut served = std::pin::pin!(served);
+        let ended = tokio::select! {
+            served = &mut served => return served.map_err(Error::Client),
+            ended = ended => ended,
+        };
+        let over = async {
+            self.give_up_after(GRACE).await;
+            tokio::time::sleep(LAST_ANSWERS).await;
+        };
+        let served = tokio::select! {
+            served = served => served.map_err(Error::Client),
+            () = over => Ok(()),
+        };
+        served.and(ended)
     }
 
     /// Does work for a call.

@@ -13,7 +13,7 @@ pub enum Error {
     /// The upstream server cannot be started or reached, or speaks no revision that is accepted.
     #[error("the server {name} cannot be used: {why}")]
     Upstream {
-        /// Its command line or URL.
+        /// Its name, its program, or its URL without user and query.
         name: String,
         /// Why, for people.
         why: String,
@@ -21,7 +21,7 @@ pub enum Error {
     /// The upstream server wants a sign-in that the bridge does not have.
     #[error("the server {name} cannot be used: {}", needed.why)]
     SignIn {
-        /// Its URL.
+        /// Its name, or its URL without user and query.
         name: String,
         /// The sign-in.
         needed: Box<NeededSignIn>,

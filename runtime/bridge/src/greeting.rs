@@ -12,7 +12,8 @@ use mcp_wire::envelope::write;
 use mcp_wire::{Json, MessageKind, one_line, peek};
 use serde_json::json;
 use tokio::io::{
-    AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader, Chain, DuplexStream,
+    AsyncBufRead, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader, Chain,
+    DuplexStream,
 };
 
 use crate::Error;
@@ -105,12 +106,21 @@ impl<R: AsyncRead + Unpin> Greeting<R> {
         impl Future<Output = ()> + use<'_, R>,
     ) {
         let Self { first, input, .. } = self;
-        let (mut to, read) = tokio::io::duplex(PIPE);
-        let copied = async move {
-            let _ = tokio::io::copy_buf(input, &mut to).await;
-        };
+        let (read, copied) = piped(input);
         (first.as_slice().chain(read), copied)
     }
+}
+
+/// Returns a pipe with the input of a client, and the copying into it. The pipe ends with the input, and where the copying is
+/// dropped.
+pub(crate) fn piped<R: AsyncBufRead + Unpin>(
+    mut input: R,
+) -> (DuplexStream, impl Future<Output = ()> + use<R>) {
+    let (mut to, read) = tokio::io::duplex(PIPE);
+    let copied = async move {
+        let _ = tokio::io::copy_buf(&mut input, &mut to).await;
+    };
+    (read, copied)
 }
 
 /// Returns the error that answers a message which was a request.

@@ -1,8 +1,8 @@
 //! The identity and the capabilities of a client, in its own words and in those of its server.
 
-use mcp_revisions::RevisionSet;
 use mcp_revisions::sansio::client::{Profile, ServerFacts};
 use mcp_revisions::sansio::server::Caller;
+use mcp_revisions::{Limits, RevisionSet};
 use mcp_revisions_core::extensions::tasks;
 use mcp_revisions_core::{Failure, Lifecycle, Outcome, Revision, methods};
 use mcp_wire::{Direction, Json, JsonObject, Map, MessageKind, Raw, meta, peek};
@@ -25,8 +25,13 @@ pub(crate) fn anyone_of(revision: Revision) -> Caller {
 }
 
 /// Returns what a first message says of its sender: a claim, or `initialize`. Clients may speak the revisions that are
-/// `served`.
+/// `served`. A client that says more of itself than is kept is refused without a server: `None`.
 pub(crate) fn first_said(first: &[u8], served: RevisionSet) -> Option<Caller> {
+    let is_short = |caller: &Caller| caller.bytes() <= Limits::default().max_client_info_bytes;
+    introduced(first, served).filter(is_short)
+}
+
+fn introduced(first: &[u8], served: RevisionSet) -> Option<Caller> {
     let seen = peek(first).ok()?;
     // A client that sends another message waits for no answer of the server.
     if seen.kind != MessageKind::Request {

@@ -48,6 +48,7 @@ mod measures;
 mod patient;
 mod proxy;
 mod rate;
+mod room;
 mod servers;
 mod service;
 mod settings;

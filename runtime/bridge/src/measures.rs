@@ -5,6 +5,8 @@ use std::sync::Arc;
 use mcp_revisions_core::Loss;
 use metrics::{Label, counter, gauge};
 
+use crate::Error;
+
 /// The name of a server in metrics.
 pub(crate) type Name = Option<Arc<str>>;
 
@@ -32,9 +34,11 @@ impl Drop for OpenServer {
     }
 }
 
-/// Counts a server that could not be started or reached.
-pub(crate) fn failed_start(name: &Name) {
-    counter!("mcp_bridge_server_failures_total", labels(name)).increment(1);
+/// Counts a server that could not be started or reached. The end of the bridge during a start is no failure.
+pub(crate) fn failed_start(name: &Name, error: &Error) {
+    if !matches!(error, Error::Closed) {
+        counter!("mcp_bridge_server_failures_total", labels(name)).increment(1);
+    }
 }
 
 /// Counts a server that ended by itself.

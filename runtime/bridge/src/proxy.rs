@@ -80,13 +80,11 @@ impl Proxy {
             measures::answered_from_cache(&self.settings.name);
             return Ok(result);
         }
-        let result = self.deliver(call, peer, rewrite).await?;
+        let (result, spoken) = self.deliver(call, peer, rewrite).await?;
         if let (Some(key), Some(cache), Some(Err(changes))) = (key, cache, kept) {
-            match self
-                .settings
-                .list_ttl
-                .filter(|_| result.get("ttlMs").is_none())
-            {
+            // A time in the result of an older server is that of the conversion.
+            let says_none = spoken.lifecycle() == Lifecycle::Handshake;
+            match self.settings.list_ttl.filter(|_| says_none) {
                 Some(ttl) => cache.keep_list(key, &result, ttl, changes),
                 None => cache.keep(key, users, &result, changes),
             }
@@ -132,13 +130,13 @@ impl Proxy {
         }
         let answered = self.ask(ask.clone(), asked.clone()).await?;
         let page = match &answered.0.answer {
-            Answer::Failed(failure) => sign_in::needed(failure).and_then(|it| it.page.as_deref()),
+            Answer::Failed(failure) => sign_in::needed(failure).and_then(|it| it.page),
             _ => None,
         };
         let Some(page) = page else {
             return Ok(answered);
         };
-        if sign_in::offer(&asked.peer, page, self.settings.upstream.name()).await {
+        if sign_in::offer(&asked.peer, &page, self.settings.server_name()).await {
             self.ask(ask, asked).await
         } else {
             Ok(answered)
@@ -212,13 +210,14 @@ impl Proxy {
         self.result(self.ask(ask, asked).await?.0.answer)
     }
 
-    /// Sends a call to the server of its client, and returns what is left of the result for the client.
+    /// Sends a call to the server of its client. Returns what is left of the result for the client, and the revision that the
+    /// server speaks.
     async fn deliver(
         &self,
         call: IncomingRequest,
         peer: Peer,
         rewrite: Option<Rewrite>,
-    ) -> Result<Json, ErrorObject> {
+    ) -> Result<(Json, Revision), ErrorObject> {
         let IncomingRequest {
             id,
             method,
@@ -283,7 +282,7 @@ impl Proxy {
             (self.settings.losses).refuse_to_carry(of_client, subject, self.revision, &result);
         match refused {
             Some(error) => Err(error),
-            None => Ok(result),
+            None => Ok((result, spoken)),
         }
     }
 

@@ -63,7 +63,7 @@ impl RateLimit {
     ///
     /// # Errors
     /// Returns the error for the client that has sent too many, with the time after which it may send another.
-    fn admit(&self, client: &Owner) -> Result<(), ErrorObject> {
+    pub(crate) fn admit(&self, client: &Owner) -> Result<(), ErrorObject> {
         let (now, most) = (Instant::now(), f64::from(self.per_minute));
         let each = Duration::from_secs(60) / self.per_minute;
         let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);

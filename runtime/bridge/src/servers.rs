@@ -13,7 +13,7 @@
 use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 use std::time::{Duration, Instant};
 
 use mcp_revisions::errors;
@@ -93,6 +93,11 @@ impl ServerSlot {
         self.upstream.get().is_some_and(ServerLink::has_ended)
     }
 
+    /// Returns whether its server was not started, and no client waits for that.
+    fn is_empty(self: &Arc<Self>) -> bool {
+        self.upstream.get().is_none() && self.is_idle()
+    }
+
     /// Ends its server, without waiting for it.
     fn end(&self) {
         if let Some(upstream) = self.upstream.get() {
@@ -116,6 +121,8 @@ pub(crate) struct Servers {
     /// Set if sessions have other servers, too, and outlive this one.
     is_among_others: bool,
     open: Arc<Mutex<OpenServers>>,
+    /// Starts the task that looks for servers that are not needed any more.
+    looks: Arc<Once>,
     /// Set once none is started any more, because the bridge ends.
     is_closed: Arc<AtomicBool>,
 }
@@ -136,8 +143,10 @@ impl std::ops::Deref for Used {
 }
 
 impl Servers {
-    /// For the one client of this server.
-    pub(crate) fn one(upstream: ServerLink, start: ServerStart, settings: &BridgeSettings) -> Self {
+    /// For the one client of this server, whose end is that of its client: no other one is started.
+    pub(crate) fn one(upstream: ServerLink, settings: &BridgeSettings) -> Self {
+        let start: ServerStart =
+            Arc::new(|_| Box::pin(std::future::ready(Err(Error::UpstreamEnded))));
         let room = ServerRoom {
             all: 1,
             each: 1,
@@ -166,22 +175,28 @@ impl Servers {
             is_isolated: settings.is_isolated,
             is_among_others: settings.is_among_others,
             open: Arc::new(Mutex::new(open)),
+            looks: Arc::new(Once::new()),
             is_closed: Arc::default(),
         }
     }
 
     /// For any number of clients, with no more servers at a time than there is room for.
     pub(crate) fn each(start: ServerStart, settings: &BridgeSettings) -> Self {
-        let servers = Self::new(start, settings.room, OpenServers::new(), settings);
-        let (open, idle) = (Arc::downgrade(&servers.open), servers.room.idle);
-        tokio::spawn(async move {
-            loop {
-                tokio::time::sleep(LOOK).await;
-                let Some(open) = open.upgrade() else { return };
-                retire(&mut lock(&open), idle);
-            }
+        Self::new(start, settings.room, OpenServers::new(), settings)
+    }
+
+    /// Looks for servers that are not needed any more, from the first one on.
+    fn begin_to_look(&self) {
+        self.looks.call_once(|| {
+            let (open, idle) = (Arc::downgrade(&self.open), self.room.idle);
+            tokio::spawn(async move {
+                loop {
+                    tokio::time::sleep(LOOK).await;
+                    let Some(open) = open.upgrade() else { return };
+                    retire(&mut lock(&open), idle);
+                }
+            });
         });
-        servers
     }
 
     /// Returns the same servers, of which those that are not at work are started in another way.
@@ -214,8 +229,7 @@ impl Servers {
             }),
             Err(error) => {
                 warn!("{error}");
-                measures::failed_start(&self.name);
-                self.open().remove(&key);
+                measures::failed_start(&self.name, &error);
                 Err(error.to_response())
             }
         }
@@ -271,6 +285,7 @@ impl Servers {
         }
         let place = ServerSlot::new(None, owner, &self.name);
         open.insert(key.clone(), Arc::clone(&place));
+        self.begin_to_look();
         Ok(place)
     }
 
@@ -302,7 +317,7 @@ impl Servers {
     }
 }
 
-/// Ends the servers of clients that are gone, and those that have ended by themselves.
+/// Ends the servers of clients that are gone, and forgets those that have ended by themselves, or could not be started.
 fn retire(open: &mut OpenServers, idle: Duration) {
     let shared = idle.min(IDLE);
     open.retain(|key, place| {
@@ -314,12 +329,15 @@ fn retire(open: &mut OpenServers, idle: Duration) {
                 place.is_idle() && (connection.is_closed() || place.used().elapsed() > idle)
             }
         };
-        if is_gone || place.has_ended() {
+        if is_gone {
             debug!("the server of a client that is gone is ended");
-            place.end();
-            return false;
+        } else if place.has_ended() {
+            debug!("a server that has ended by itself is forgotten");
+        } else {
+            return !place.is_empty();
         }
-        true
+        place.end();
+        false
     });
 }
 

@@ -23,7 +23,7 @@ use mcp_revisions::serve::Peer;
 use mcp_revisions::{Boxed, Limits, RevisionSet, boxed, until};
 use mcp_revisions_core::{Lifecycle, Revision};
 use tokio::net::TcpListener;
-use tokio::sync::{OnceCell, Semaphore};
+use tokio::sync::OnceCell;
 use tokio::task::{AbortHandle, JoinSet};
 use tracing::warn;
 
@@ -31,6 +31,8 @@ use crate::ending::LAST_ANSWERS;
 use crate::greeting::{nameless, refusal};
 use crate::identity::{anyone_of, first_said};
 use crate::link::ServerLink;
+use crate::measures;
+use crate::room::SharedRoom;
 use crate::servers::Servers;
 use crate::settings::BridgeSettings;
 use crate::spare::Spare;
@@ -39,7 +41,7 @@ use crate::{Error, Proxy};
 /// Time between two searches for idle sessions.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Maximum number of first messages read at a time, each of which may be as long as a message may be.
+/// Maximum number of first messages read at a time, each of which may be as long as a message may be. One owner has a quarter.
 const READS: usize = 16;
 
 /// Minimum number of bytes that a waiting first message counts for.
@@ -68,9 +70,9 @@ struct SharedBridge {
     faces: HashMap<Revision, OnceCell<Started>>,
     /// The servers of all clients, once there is one.
     servers: OnceLock<Servers>,
-    reads: Semaphore,
+    reads: SharedRoom,
     /// The bytes that first messages may take up while they wait for a start.
-    waits: Semaphore,
+    waits: SharedRoom,
     is_lame_duck: AtomicBool,
     is_closed: AtomicBool,
 }
@@ -106,8 +108,8 @@ impl Service {
             unstarted: unstarted(served, options),
             faces: faces.collect(),
             servers: OnceLock::new(),
-            reads: Semaphore::new(READS),
-            waits: Semaphore::new(READS * Limits::default().max_message_bytes),
+            reads: SharedRoom::new(READS),
+            waits: SharedRoom::new(READS * Limits::default().max_message_bytes),
             is_lame_duck: AtomicBool::new(false),
             is_closed: AtomicBool::new(false),
         }))
@@ -343,7 +345,8 @@ impl SharedBridge {
             busy
         };
         // A request that waits has not been read: it takes up no more than its connection does.
-        let turn = tokio::time::timeout(TURN_TIME, self.reads.acquire()).await;
+        let owner = transport::owner(&head);
+        let turn = tokio::time::timeout(TURN_TIME, self.reads.take(&owner, 1)).await;
         let Ok(turn) = turn else { return busy() };
         let body = Limited::new(body, Limits::default().max_message_bytes);
         let bytes: Bytes = match tokio::time::timeout(READ_TIME, body.collect()).await {
@@ -366,7 +369,7 @@ impl SharedBridge {
         }
         // Clients of other revisions do not wait for this start.
         let bytes_kept = u32::try_from(bytes.len().max(LEAST)).unwrap_or(u32::MAX);
-        let wait = tokio::time::timeout(TURN_TIME, self.waits.acquire_many(bytes_kept)).await;
+        let wait = tokio::time::timeout(TURN_TIME, self.waits.take(&owner, bytes_kept)).await;
         let Ok(wait) = wait else { return busy() };
         drop(turn);
         let started = self.start(face, caller).await;
@@ -417,7 +420,10 @@ impl SharedBridge {
                 })
             })
             .await
-            .inspect_err(|error| warn!("{error}"))?;
+            .inspect_err(|error| {
+                warn!("{error}");
+                measures::failed_start(&self.settings.name, error);
+            })?;
         if self.is_lame_duck.load(Ordering::Acquire) {
             started.service.lame_duck();
         }

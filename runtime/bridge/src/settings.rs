@@ -25,7 +25,7 @@ pub(crate) struct BridgeSettings {
     pub(crate) cache: Option<Cache>,
     /// The time that lists of a server are kept whose revision says none.
     pub(crate) list_ttl: Option<Duration>,
-    /// The name of the server in metrics.
+    /// The name of the server in metrics and errors.
     pub(crate) name: Option<Arc<str>>,
     pub(crate) client_revisions: RevisionSet,
     pub(crate) upstream_revisions: RevisionSet,
@@ -57,6 +57,11 @@ pub(crate) struct ServerRoom {
     /// Of one owner: a principal, else an address.
     pub(crate) each: usize,
     pub(crate) idle: Duration,
+}
+
+/// Returns how many of all one owner may have: as many as are `given`, else a tenth, and at least 10.
+pub(crate) fn share(all: usize, given: Option<usize>) -> usize {
+    given.unwrap_or((all / 10).max(10)).min(all)
 }
 
 impl BridgeSettings {
@@ -93,9 +98,14 @@ impl BridgeSettings {
         Client::new(app, options).on_mistake(|mistake| tell(BridgeEnd::Server, mistake))
     }
 
+    /// Returns the name of the server in errors for its clients.
+    pub(crate) fn server_name(&self) -> &str {
+        self.name.as_deref().unwrap_or(self.upstream.name())
+    }
+
     pub(crate) fn unusable(&self, why: &dyn std::fmt::Display) -> Error {
         Error::Upstream {
-            name: self.upstream.name().to_owned(),
+            name: self.server_name().to_owned(),
             why: why.to_string(),
         }
     }

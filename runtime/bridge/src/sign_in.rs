@@ -11,12 +11,21 @@ use mcp_wire::Json;
 use serde_json::json;
 use tracing::debug;
 
-/// Returns the sign-in that a failed request needs; `None` if it failed for another reason.
-pub(crate) fn needed(failure: &Failure) -> Option<&NeededSignIn> {
-    match failure {
-        Failure::SignIn(needed) => Some(needed),
-        _ => None,
+use crate::upstream::without_secrets;
+
+/// Returns the sign-in that a failed request needs, without the secrets of the server's URL, since clients get it. Returns `None`
+/// if the request failed for another reason.
+pub(crate) fn needed(failure: &Failure) -> Option<NeededSignIn> {
+    let Failure::SignIn(needed) = failure else {
+        return None;
+    };
+    let mut needed = NeededSignIn::clone(needed);
+    if !needed.resource.is_empty() {
+        let resource = without_secrets(&needed.resource);
+        needed.why = needed.why.replace(&needed.resource, &resource);
+        needed.resource = resource;
     }
+    Some(needed)
 }
 
 /// Offers the page of a sign-in to the person behind a client. Returns false if the client cannot open pages, or its user

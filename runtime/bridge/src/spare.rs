@@ -12,7 +12,6 @@ use crate::servers::ServerStart;
 use crate::settings::BridgeSettings;
 
 /// A connection that was made on behalf of the first client, until a client takes it.
-#[derive(Default)]
 pub(crate) struct Spare(Mutex<Option<(ServerLink, Arc<Caller>)>>);
 
 impl Spare {
@@ -20,12 +19,12 @@ impl Spare {
         Self(Mutex::new(Some((link, caller))))
     }
 
-    /// Returns the connection for a client, if the server was sent the same capabilities as this client has.
+    /// Returns the connection for a client, if the server was sent the name and the capabilities of this client.
     ///
     /// A server with the per-request lifecycle is sent them with each request, and suits every client. One with the
-    /// handshake lifecycle was sent them once: a client that can do less would be asked what it cannot answer. That client
-    /// needs another connection, and this one is ended before if it is a program, which may hold a port. At a URL it
-    /// stays until the bridge ends: some servers end for all with their first session.
+    /// handshake lifecycle was sent them once: it would know another client by this name, and a client that can do less would
+    /// be asked what it cannot answer. That client needs another connection, and this one is ended before if it is a program,
+    /// which may hold a port. At a URL it stays until the bridge ends: some servers end for all with their first session.
     pub(crate) async fn take_for(
         &self,
         settings: &BridgeSettings,
@@ -33,8 +32,9 @@ impl Spare {
         caller: &Caller,
     ) -> Option<ServerLink> {
         let (spare, for_whom) = self.take()?;
+        let has_name = settings.client_info.is_some() || caller.info == for_whom.info;
         let fits = app.lifecycle() == Lifecycle::PerRequest
-            || identity::can_the_same(caller, &for_whom, app);
+            || (has_name && identity::can_the_same(caller, &for_whom, app));
         if !fits && matches!(settings.upstream.channel(), Channel::Http) {
             *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((spare, for_whom));
             return None;

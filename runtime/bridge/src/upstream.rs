@@ -55,11 +55,7 @@ impl Upstream {
     ) -> Self {
         let program = program.into();
         let arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
-        let words: Vec<_> = std::iter::once(&program)
-            .chain(&arguments)
-            .map(|word| word.to_string_lossy())
-            .collect();
-        let name = words.join(" ");
+        let name = program.to_string_lossy().into_owned();
         Self::child(&name, move || {
             let mut command = Command::new(&program);
             command.args(&arguments);
@@ -68,7 +64,7 @@ impl Upstream {
     }
 
     /// Returns a server that is a program as `child` sets it up for each connection, with its environment, its folder, and what
-    /// gets the lines of its standard error.
+    /// gets the lines of its standard error. Errors for clients have its `name`.
     #[must_use]
     pub fn child(name: &str, child: impl Fn() -> Child + Send + Sync + 'static) -> Self {
         Self::new(name, Channel::Stdio, move |limit| {
@@ -80,7 +76,7 @@ impl Upstream {
     /// Returns a server over streamable HTTP, or over HTTP+SSE if it speaks nothing newer.
     #[must_use]
     pub fn url(http: Http) -> Self {
-        let name = http.url().to_string();
+        let name = without_secrets(&http.url().to_string());
         Self::new(&name, Channel::Http, move |limit| {
             Box::pin(std::future::ready(Ok(Transport::http(http.clone(), limit))))
         })
@@ -164,7 +160,7 @@ impl Upstream {
         self
     }
 
-    /// Returns the name of the server, for people: its command line or its URL.
+    /// Returns the name of the server, for people: the name that it was given, its program, or its URL without user and query.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -183,4 +179,13 @@ impl Upstream {
             None => transport,
         })
     }
+}
+
+/// Returns a URL without its user and its query, which may be secrets.
+pub(crate) fn without_secrets(url: &str) -> String {
+    let bare = url.split(['?', '#']).next().unwrap_or_default();
+    let (scheme, rest) = bare.split_once("://").unwrap_or(("http", bare));
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    format!("{scheme}://{host}{path}")
 }

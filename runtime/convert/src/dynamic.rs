@@ -339,7 +339,7 @@ impl Tables {
     }
 }
 
-/// Returns what has no counterpart cannot go on.
+/// Returns the end of a conversion of a part that has no counterpart.
 fn no_counterpart(name: &str, revision: &str, cx: &Context) -> Stop {
     let what = format!("`{name}` has no counterpart in {revision}");
     cx.reject(&NO_COUNTERPART, ErrorObject::INVALID_PARAMS, &what)

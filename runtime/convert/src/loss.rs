@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use mcp_wire::{Encode, Json, printable};
+use mcp_wire::{Encode, Json, excerpt, printable};
 
 use crate::kind::LossKind;
 use crate::path::{LossSegment, spelled};
@@ -65,7 +65,7 @@ impl Loss {
     /// Returns its severity.
     #[must_use]
     pub fn kind(&self) -> LossKind {
-        self.rule.kind_of(self.lesser, self.value().as_ref())
+        self.rule.kind_of(self.lesser, || self.value())
     }
 
     /// Returns the list entry that an invalid part is or belongs to, such as ``tool `add` ``; `None` for other losses, and if it
@@ -138,17 +138,9 @@ impl fmt::Display for Loss {
             write!(f, "{change} at {place} ({step}, {})", rule.id)?
         }
         match self.value() {
-            Some(value) => write!(f, " {}", printable(&shortened(value.text()))),
+            Some(value) => write!(f, " {}", excerpt(value.text(), 60)),
             None => Ok(()),
         }
-    }
-}
-
-/// At most 60 characters of a text.
-fn shortened(text: &str) -> String {
-    match text.char_indices().nth(60) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
     }
 }
 

@@ -32,21 +32,21 @@ impl Rule {
         }
     }
 
-    /// Returns how much what is lost by it matters.
+    /// Sets how much a loss by it matters [default: semantic].
     #[must_use]
     pub const fn losing(mut self, kind: LossKind) -> Self {
         self.kind = kind;
         self
     }
 
-    /// Returns how much it matters where what counts is not among it.
+    /// Sets how much a loss by it matters that is one of its lesser ones.
     #[must_use]
     pub const fn lesser(mut self, kind: LossKind) -> Self {
         self.lesser = Some(kind);
         self
     }
 
-    /// Returns the values that are of the lesser kind: these texts, and objects that have no other members than these.
+    /// Sets the values that are of the lesser kind: these texts, and objects that have no other members than these.
     #[must_use]
     pub const fn trivial(
         mut self,
@@ -117,9 +117,12 @@ impl Rule {
     }
 
     /// Returns how much a value matters that is lost by it.
-    pub(crate) fn kind_of(&self, lesser: bool, value: Option<&Json>) -> LossKind {
+    pub(crate) fn kind_of(&self, lesser: bool, value: impl FnOnce() -> Option<Json>) -> LossKind {
+        // A value is spelled out only where there is something to compare it with.
+        let has_trivial = !self.values.is_empty() || self.members.is_some();
+        let is_trivial = || has_trivial && value().is_some_and(|value| self.is_trivial(&value));
         match self.lesser {
-            Some(kind) if lesser || value.is_some_and(|value| self.is_trivial(value)) => kind,
+            Some(kind) if lesser || is_trivial() => kind,
             _ => self.kind,
         }
     }

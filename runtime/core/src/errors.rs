@@ -13,7 +13,7 @@ pub const MISSING_CLIENT_CAPABILITY: i64 = -32021;
 pub const UNSUPPORTED_PROTOCOL_VERSION: i64 = -32022;
 /// There is no such resource; up to 2025-11-25.
 pub const RESOURCE_NOT_FOUND: i64 = -32002;
-/// The user has to go through a URL first; 2025-11-25 alone.
+/// The user has to go through a URL first; only in 2025-11-25.
 pub const URL_ELICITATION_REQUIRED: i64 = -32042;
 
 /// An error that answers a message, and the status of the HTTP response that carries it.
@@ -65,12 +65,10 @@ pub fn invalid_request(why: &str) -> Box<Refusal> {
 /// Makes the error of a method that the revision does not have; in the per-request lifecycle the status says so too.
 #[must_use]
 pub fn method_not_found(method: &str, lifecycle: Lifecycle) -> Box<Refusal> {
-    let code = ErrorObject::METHOD_NOT_FOUND;
-    Refusal::new(
-        code,
-        status(code, lifecycle),
-        format!("no method `{}`", shortened(method)),
-    )
+    Box::new(Refusal {
+        error: mcp_wire::service::method_not_found(method),
+        status: status(ErrorObject::METHOD_NOT_FOUND, lifecycle),
+    })
 }
 
 /// Makes the error of params that are not those of the method.

@@ -105,7 +105,7 @@ fn no_batch() -> Box<Refusal> {
         .map(Revision::protocol_version)
         .collect();
     errors::invalid_request(&format!(
-        "a batch is for sessions of {} alone",
+        "a batch is only for sessions of {}",
         batching.join(", ")
     ))
 }
@@ -235,6 +235,18 @@ fn negotiate_request(
     Ok(of_session(otherwise))
 }
 
+/// Returns what a message is that claims this revision: with a handshake it is its session's, where it names one.
+fn of_claim(revision: Revision) -> Negotiation {
+    match revision.lifecycle() {
+        Lifecycle::PerRequest => Negotiation::Known(NegotiatedMessage::Single(revision)),
+        Lifecycle::Handshake => Negotiation::OfSession {
+            otherwise: Some(revision),
+            is_required: false,
+            is_batch: false,
+        },
+    }
+}
+
 /// Of the session that it has to have.
 fn of_session(otherwise: Option<Revision>) -> Negotiation {
     Negotiation::OfSession {
@@ -260,12 +272,7 @@ fn negotiate_claim(
     {
         return Ok(match message.method.as_deref() {
             Some(methods::INITIALIZE) => Negotiation::Known(NegotiatedMessage::Initialize),
-            // Inside a session it is the session's.
-            _ => Negotiation::OfSession {
-                otherwise: Some(revision),
-                is_required: false,
-                is_batch: false,
-            },
+            _ => of_claim(revision),
         });
     }
     if !served.has(Lifecycle::PerRequest) {
@@ -280,7 +287,7 @@ fn negotiate_claim(
     if message.meta.client_capabilities.is_none() {
         return Err(errors::missing_meta(meta::CLIENT_CAPABILITIES, served));
     }
-    Ok(Negotiation::Known(NegotiatedMessage::Single(revision)))
+    Ok(of_claim(revision))
 }
 
 /// Negotiates a notification or a response as far as possible: no peer waits for an error about it.
@@ -294,7 +301,7 @@ fn negotiate_unanswered(
         let revision =
             Revision::from_protocol_version(&claim).filter(|&revision| served.contains(revision));
         return match revision {
-            Some(revision) => Ok(Negotiation::Known(NegotiatedMessage::Single(revision))),
+            Some(revision) => Ok(of_claim(revision)),
             None => Err(errors::unsupported_version(&claim, served)),
         };
     }

@@ -50,8 +50,8 @@ impl Profile {
         }
     }
 
-    /// Adds members to the results of `initialize` and `server/discover`: as they are for clients of the profile's own revision,
-    /// converted for those of another one with a handshake. Members that the endpoint sets itself stay as they are.
+    /// Adds members to the results of `initialize` and `server/discover`: converted between two revisions with a handshake, else
+    /// as they are. Members that the endpoint sets itself stay as they are.
     #[must_use]
     pub fn with_members(self, members: Map<Json>) -> Self {
         Self { members, ..self }

@@ -1,5 +1,9 @@
 //! Between 2025-03-26 and 2025-06-18: links, structured content, display names of tools and resources.
 
+use std::cell::OnceCell;
+use std::collections::HashMap;
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+
 use mcp_2025_03_26 as old;
 use mcp_2025_06_18 as new;
 use mcp_convert::{Ruled, UnknownFields};
@@ -69,13 +73,16 @@ pub fn structured_to_text(result: &mut new::CallToolResult, cx: &mut Ruled<'_>) 
     };
     let value = said_value(structured, result.meta.as_ref());
     // Frameworks wrap what a function returns, and give its content without the wrap.
-    let inner = unwrapped(&value);
+    let inner = unwrapped(&value).map(HashedValue::new);
+    let value = HashedValue::new(value);
+    let blocks: Vec<ReadBlock<'_>> = result.content.iter().map(ReadBlock::new).collect();
     let is_said = std::iter::once(&value)
         .chain(&inner)
-        .any(|value| content_says(&result.content, value));
+        .any(|value| content_says(&blocks, value));
     if !is_said {
         cx.add(format!("/content/{}", result.content.len()));
-        let text = new::TextContent::new(without_bytes(value.into_text(), &result.content));
+        let text = without_bytes(value.json.into_text(), &result.content);
+        let text = new::TextContent::new(text);
         result.content.push(text.into());
     }
     if cx.policy() == UnknownFields::Drop {
@@ -83,41 +90,115 @@ pub fn structured_to_text(result: &mut new::CallToolResult, cx: &mut Ruled<'_>) 
     }
 }
 
-/// Returns whether content says a value: in one block, or each element of a list in one.
-fn content_says(content: &[new::ContentBlock], value: &Json) -> bool {
-    let says = |value: &Json| content.iter().any(|block| block_says(block, value));
-    if says(value) {
+/// Returns whether content says a value: in one block, or each element of a list in a block of its own, in order.
+fn content_says(content: &[ReadBlock<'_>], value: &HashedValue) -> bool {
+    if content.iter().any(|block| block.says(value)) {
         return true;
     }
-    let elements: Vec<Json> = value.read().unwrap_or_default();
-    !elements.is_empty() && elements.iter().all(says)
+    let elements: Vec<Json> = value.json.read().unwrap_or_default();
+    // No block is compared with two elements, so that long lists take no longer than they are.
+    let mut blocks = content.iter();
+    let says = |element| {
+        let element = HashedValue::new(element);
+        blocks.any(|block| block.says(&element))
+    };
+    !elements.is_empty() && elements.into_iter().all(says)
 }
 
-/// Returns whether a block says a value: in its text, as JSON or as the string that the value is, or by being the value.
-fn block_says(block: &new::ContentBlock, value: &Json) -> bool {
-    match block {
-        new::ContentBlock::Text(block) => {
-            let is_string = value.as_str().is_some_and(|text| text == block.text);
-            is_string || Json::from_text(&block.text).is_ok_and(|json| json == *value)
-        }
-        other => value.kind() == Kind::Object && Json::of(other) == *value,
+/// A block, read once for all values that it may say.
+struct ReadBlock<'c> {
+    text: Option<&'c str>,
+    /// The value that its text spells, or that it is itself.
+    value: Option<HashedValue>,
+}
+
+impl<'c> ReadBlock<'c> {
+    fn new(block: &'c new::ContentBlock) -> Self {
+        let (text, json) = match block {
+            new::ContentBlock::Text(block) => {
+                (Some(&*block.text), Json::from_text(&block.text).ok())
+            }
+            other => (None, Some(Json::of(other))),
+        };
+        let value = json.map(HashedValue::new);
+        Self { text, value }
+    }
+
+    /// Returns whether it says a value: in its text, as JSON or as the string that the value is, or by being the value.
+    fn says(&self, value: &HashedValue) -> bool {
+        let is_string = self.text.is_some() && self.text == value.string.as_deref();
+        is_string || self.value.as_ref().is_some_and(|said| said.is_equal(value))
     }
 }
 
-/// Returns a text with the place of a block for each of its strings that is the bytes of the block.
-fn without_bytes(text: String, content: &[new::ContentBlock]) -> String {
-    let blocks = content
-        .iter()
-        .enumerate()
-        .filter_map(|(place, block)| Some((place, bytes_of(block)?)));
-    blocks.fold(text, |text, (place, bytes)| {
-        // Base64 needs no escape in JSON.
-        let string = format!("\"{bytes}\"");
-        if !text.contains(&string) {
-            return text;
+/// A value with its hash: only values of one hash are compared.
+struct HashedValue {
+    json: Json,
+    string: Option<String>,
+    hash: OnceCell<u64>,
+}
+
+impl HashedValue {
+    fn new(json: Json) -> Self {
+        Self {
+            string: json.as_str().map(Into::into),
+            json,
+            hash: OnceCell::new(),
         }
-        text.replace(&string, &format!("\"content[{place}]\""))
-    })
+    }
+
+    fn hash(&self) -> u64 {
+        let hasher = BuildHasherDefault::<DefaultHasher>::new();
+        *self.hash.get_or_init(|| hasher.hash_one(&self.json))
+    }
+
+    fn is_equal(&self, other: &Self) -> bool {
+        let is_same_text = self.json.text() == other.json.text();
+        is_same_text || (self.hash() == other.hash() && self.json == other.json)
+    }
+}
+
+/// Returns a text of JSON with the place of a block for each of its strings that is the bytes of the block.
+fn without_bytes(text: String, content: &[new::ContentBlock]) -> String {
+    let mut places = HashMap::new();
+    for (place, block) in content.iter().enumerate() {
+        if let Some(bytes) = bytes_of(block) {
+            places.entry(bytes).or_insert(place);
+        }
+    }
+    if places.is_empty() {
+        return text;
+    }
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = &*text;
+    while let Some((before, behind)) = rest.split_once('"') {
+        let (string, after) = behind.split_at(string_end(behind));
+        shown.push_str(before);
+        shown.push('"');
+        // Base64 needs no escape in JSON.
+        match places.get(string) {
+            Some(place) => shown.push_str(&format!("content[{place}]")),
+            None => shown.push_str(string),
+        }
+        shown.push('"');
+        rest = after.get(1..).unwrap_or_default();
+    }
+    shown.push_str(rest);
+    shown
+}
+
+/// Returns where a string of JSON ends, in a text that begins behind its first quote.
+fn string_end(text: &str) -> usize {
+    let mut at = 0;
+    while let Some(rest) = text.as_bytes().get(at..) {
+        match memchr::memchr2(b'"', b'\\', rest) {
+            Some(found) if rest.get(found) == Some(&b'"') => return at + found,
+            // Behind the escape.
+            Some(found) => at += found + 2,
+            None => break,
+        }
+    }
+    text.len()
 }
 
 /// Returns the bytes that a block carries, in base64; `None` if it carries none.

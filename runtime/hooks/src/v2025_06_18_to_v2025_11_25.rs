@@ -144,6 +144,7 @@ pub fn capability_down(
 
 /// Splits a message of N blocks into N messages of the same role, in order.
 ///
+/// The first of them has what the message says beside its blocks: the message is lost, and not multiplied by its blocks.
 /// Blocks about tools stay: they are rejected where they are converted.
 pub fn split_messages(params: &mut new::CreateMessageRequestParams, cx: &mut Ruled<'_>) {
     let grouped =
@@ -165,23 +166,18 @@ pub fn split_messages(params: &mut new::CreateMessageRequestParams, cx: &mut Rul
     for message in std::mem::take(&mut params.messages) {
         let new::SamplingMessage {
             content,
-            meta,
+            mut meta,
             role,
-            extra,
+            mut extra,
         } = message;
-        match content {
-            new::SamplingContent::List(blocks) => {
-                for block in blocks {
-                    let mut one = new::SamplingMessage::new(role, single(block));
-                    (one.meta, one.extra) = (meta.clone(), extra.clone());
-                    messages.push(one);
-                }
-            }
-            content => {
-                let mut one = new::SamplingMessage::new(role, content);
-                (one.meta, one.extra) = (meta, extra);
-                messages.push(one);
-            }
+        let contents = match content {
+            new::SamplingContent::List(blocks) => blocks.into_iter().map(single).collect(),
+            content => vec![content],
+        };
+        for content in contents {
+            let mut one = new::SamplingMessage::new(role, content);
+            (one.meta, one.extra) = (meta.take(), std::mem::take(&mut extra));
+            messages.push(one);
         }
     }
     params.messages = messages;
@@ -277,7 +273,7 @@ fn stated(
     if is_stated_at_an_end(text) || !may_be(text) || schema.get("$schema").is_some() {
         return None;
     }
-    let value = crate::common::spelled::value(schema.as_json())?;
+    let value = crate::common::spelled::value(schema.as_json().clone())?;
     if !any(&value, &is_of) {
         return None;
     }

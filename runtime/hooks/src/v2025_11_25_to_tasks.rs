@@ -3,6 +3,7 @@
 use mcp_2025_11_25 as old;
 use mcp_convert::{Ruled, UnknownFields};
 use mcp_ext_tasks as new;
+use mcp_wire::meta::SERVER_INFO;
 use mcp_wire::pointer::escaped;
 use mcp_wire::{Extra, Integer, Json, JsonObject};
 
@@ -17,9 +18,6 @@ const OF_HANDLES: [&str; 8] = [
     "taskId",
     "ttlMs",
 ];
-
-/// The key by which a result names its server.
-const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 
 /// Takes the task out of the handle.
 pub fn handle_up(handle: old::CreateTaskResult, cx: &mut Ruled<'_>) -> new::CreateTaskResult {
@@ -161,7 +159,8 @@ pub fn status_of_notification(
     status(&task.result, cx)
 }
 
-/// Returns a tool that reports an error has failed in 2025-11-25. Where the result travels along, it says that itself.
+/// Returns the status of a task by its result: one that reports an error is of a failed task in 2025-11-25. Where the result travels
+/// along, it says that itself.
 fn status(result: &JsonObject, cx: &mut Ruled<'_>) -> old::TaskStatus {
     let is_error = result
         .get("isError")

@@ -60,7 +60,7 @@ pub fn batch_too_long(limit: usize) -> Box<Refusal> {
 }
 
 /// Makes the error of a server that has no room now.
-fn busy(why: impl Into<String>) -> Box<Refusal> {
+pub(crate) fn busy(why: impl Into<String>) -> Box<Refusal> {
     Refusal::new(ErrorObject::INTERNAL_ERROR, 503, why)
 }
 
@@ -120,6 +120,14 @@ pub fn too_many_subscriptions(limit: usize) -> Box<Refusal> {
 pub fn too_many_sessions(limit: usize) -> Box<Refusal> {
     busy(format!(
         "{limit} sessions are open: try again once one has ended"
+    ))
+}
+
+/// Makes the error of open sessions with too many bytes; see [`Limits::max_session_bytes`](crate::Limits::max_session_bytes).
+#[must_use]
+pub fn too_much_in_sessions(limit: usize) -> Box<Refusal> {
+    busy(format!(
+        "what the clients of open sessions say of themselves takes up {limit} bytes: try again once one has ended"
     ))
 }
 

@@ -31,8 +31,8 @@ fn of_schema(schema: &Json) -> Result<Vec<Param>, String> {
         return Ok(found);
     }
     let mut path = Vec::new();
-    let placed = walk(schema, &mut path, &mut found)?;
-    if placed != count(schema) {
+    let placed = walk(schema.clone(), &mut path, &mut found)?;
+    if placed != count(schema.clone()) {
         return Err(format!(
             "`{WORD}` stands where no chain of `properties` leads"
         ));
@@ -46,10 +46,11 @@ fn of_schema(schema: &Json) -> Result<Vec<Param>, String> {
     Ok(found)
 }
 
-/// Goes down the properties; how many words were found on the way.
-fn walk(schema: &Json, path: &mut Vec<String>, found: &mut Vec<Param>) -> Result<usize, String> {
+/// Goes down the properties; how many words were found on the way. Of each level the text is dropped before the next.
+fn walk(schema: Json, path: &mut Vec<String>, found: &mut Vec<Param>) -> Result<usize, String> {
     let mut placed = 0;
     let properties = schema.read_member::<Map<Json>>("properties");
+    drop(schema);
     for (name, property) in properties.into_iter().flatten() {
         if property.kind() != Kind::Object {
             continue;
@@ -76,25 +77,27 @@ fn walk(schema: &Json, path: &mut Vec<String>, found: &mut Vec<Param>) -> Result
                 path: path.clone(),
             });
         }
-        placed += walk(&property, path, found)?;
+        placed += walk(property, path, found)?;
         path.pop();
     }
     Ok(placed)
 }
 
-/// Returns how often the word stands in a schema as a member.
-fn count(json: &Json) -> usize {
+/// Returns how often the word stands in a schema as a member. Of each level the text is dropped before the next.
+fn count(json: Json) -> usize {
     match json.kind() {
         Kind::Object => {
             let members: Map<Json> = json.read().unwrap_or_default();
+            drop(json);
             members
                 .into_iter()
-                .map(|(name, value)| usize::from(name == WORD) + count(&value))
+                .map(|(name, value)| usize::from(name == WORD) + count(value))
                 .sum()
         }
         Kind::Array => {
             let items: Vec<Json> = json.read().unwrap_or_default();
-            items.iter().map(count).sum()
+            drop(json);
+            items.into_iter().map(count).sum()
         }
         _ => 0,
     }

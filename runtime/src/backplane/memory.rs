@@ -49,8 +49,6 @@ struct StoredEvents {
     owner: Owner,
     bytes: usize,
     events: VecDeque<KeptEvent>,
-    /// The last place of each stream of which something is gone.
-    gone: HashMap<u64, u64>,
 }
 
 /// Number of bytes of an event beside its own.
@@ -109,18 +107,7 @@ impl Memory {
         let Some(one) = kept.sessions.get(session) else {
             return Some(Vec::new());
         };
-        if one
-            .gone
-            .get(&event.stream)
-            .is_some_and(|&gone| gone > event.place)
-        {
-            return None;
-        }
-        let is_behind =
-            |kept: &&KeptEvent| kept.id.stream == event.stream && kept.id.place > event.place;
-        let mut events: Vec<_> = one.events.iter().filter(is_behind).cloned().collect();
-        events.sort_by_key(|event| event.id.place);
-        Some(events)
+        event.without_gaps(one.events.iter().cloned())
     }
 }
 
@@ -220,10 +207,9 @@ impl Backplane for Memory {
             one.bytes -= old_cost;
             *owned = owned.saturating_sub(old_cost);
             *bytes -= old_cost;
-            one.lose(old.id);
         }
         if is_full(one.bytes, *owned, *bytes) {
-            return one.lose(event.id);
+            return;
         }
         one.bytes += new;
         *owned += new;
@@ -244,26 +230,12 @@ impl Backplane for Memory {
     }
 }
 
-/// Streams of a session of which it is known that something is gone; those that ended longest ago are forgotten first.
-const GONE: usize = 1_000;
-
 impl StoredEvents {
     fn of(owner: Owner) -> Self {
         Self {
             owner,
             bytes: 0,
             events: VecDeque::new(),
-            gone: HashMap::new(),
-        }
-    }
-
-    fn lose(&mut self, id: EventId) {
-        let gone = self.gone.entry(id.stream).or_default();
-        *gone = id.place.max(*gone);
-        if self.gone.len() > GONE
-            && let Some(oldest) = self.gone.keys().copied().filter(|&stream| stream > 0).min()
-        {
-            self.gone.remove(&oldest);
         }
     }
 }
@@ -362,12 +334,14 @@ mod tests {
         assert_eq!(store.bytes(), 2 * cost);
         assert_eq!(
             (places(&store, "1", 1, 0), places(&store, "2", 1, 0)),
-            (Some(vec![1]), None)
+            (Some(vec![1]), Some(Vec::new()))
         );
         store.append("other", &other, event(1, 1, &text));
         assert_eq!(places(&store, "other", 1, 0), Some(vec![1]));
         store.ended("0");
         store.append("2", &greedy, event(1, 2, &text));
         assert_eq!(places(&store, "2", 1, 1), Some(vec![2]));
+        // The first was not kept.
+        assert_eq!(places(&store, "2", 1, 0), None);
     }
 }

@@ -113,8 +113,8 @@ pub trait Backplane: Send + Sync + 'static {
     /// Keeps an event of a session of this owner, behind those that came before.
     fn append(&self, session: &str, owner: &Owner, event: KeptEvent);
 
-    /// Returns the events of a stream after this one, in order of their places; `None` if some of them are gone. Events
-    /// that were appended before are among them.
+    /// Returns the events of a stream after this one, in order of their places; `None` if some are gone before others that are
+    /// there. Events that were appended before are among them, but for the last ones, which may not be kept either.
     fn after(&self, session: &str, event: EventId) -> Reply<Option<Vec<KeptEvent>>>;
 
     /// Returns the store of the tasks that replicas share; without feature `ext-tasks` there are none. Default: a new one in

@@ -20,9 +20,7 @@ use tokio::runtime::Handle as Runtime;
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
-use events::{
-    APPENDS, Append, EVENTS_KEPT, EventFields, Sizes, event_bytes, of_fields, without_gaps,
-};
+use events::{APPENDS, Append, EVENTS_KEPT, EventFields, Sizes, event_bytes, of_fields};
 
 use presence::{BEAT, ReplicaPresence};
 
@@ -482,7 +480,7 @@ impl Backplane for Redis {
         self.begin(async move {
             let kept: Vec<(String, EventFields)> = shared.run(&read).await?;
             let events = kept.into_iter().filter_map(|(_, fields)| of_fields(fields));
-            Ok(without_gaps(event, events))
+            Ok(event.without_gaps(events))
         })
     }
 

@@ -75,7 +75,9 @@ impl Layers {
         match &self.0 {
             Some(stack) => {
                 let last = Box::new(move |params| boxed(last(params)));
-                RemainingLayers::all(&stack.layers, last).run(message)
+                let layers = RemainingLayers::all(&stack.layers, last);
+                // No layer runs before this is polled: a panic of any of its code is caught there.
+                boxed(async move { layers.run(message).await })
             }
             None => boxed(last(message.into_params())),
         }

@@ -5,9 +5,11 @@
 //! prevents that: this crate compiles what the future awaits, once.
 
 use std::pin::Pin;
+use std::time::Duration;
 
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
 /// Work that is known by its result only.
 pub type Boxed<'w, T> = Pin<Box<dyn Future<Output = T> + Send + 'w>>;
@@ -35,6 +37,14 @@ pub async fn until<'w, T>(
     }
     let _ = tell.send(());
     work.await
+}
+
+/// A time that no process lives to see.
+const NEVER: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
+
+/// Returns the time so long after another. A duration without limit leads to a time that never comes.
+pub(crate) fn later(start: Instant, time: Duration) -> Instant {
+    start + time.min(NEVER)
 }
 
 /// Starts a task in the runtime that the caller is in.

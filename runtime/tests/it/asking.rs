@@ -1,11 +1,14 @@
 //! Handlers of the latest revision that ask in the middle of a call, with clients of every revision.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::support::{Channel, NOW, Received, Server, body, calls, claim, open, server, text_of};
 use mcp_revisions::mcp_wire::{self, Json};
-use mcp_revisions::sansio::server::{Answer, Event, Fate};
+use mcp_revisions::sansio::server::{
+    Answer, Connection, Event, Fate, Ignored, OutgoingRequest, Output, TaskOptions, TaskSupport,
+};
 use mcp_revisions::{Limits, Revision};
 use serde_json::{Value, json};
 
@@ -602,4 +605,114 @@ fn an_error_that_wants_no_page_visited_after_all_keeps_what_it_says() {
         json!({"code": -32603, "message": "quota used up", "data": 7})
     );
     assert_eq!(output.losses.len(), 1, "{:?}", output.losses);
+}
+
+#[test]
+fn a_client_that_does_not_answer_in_time_is_not_waited_for() {
+    let server = server(Revision::V2026_07_28);
+    let late = server.limits().client_response_timeout;
+    let asks = r#"{"resultType":"input_required","inputRequests":{"q":{"method":"roots/list"}}}"#;
+    let asks = Json::from_text(asks).unwrap();
+    for is_asked_by_result in [false, true] {
+        let mut channel = open(&server, "2025-11-25");
+        let text = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}"#;
+        let call = calls(&server.receive(&mut channel, None, text.as_bytes(), NOW)).remove(0);
+        let asked = if is_asked_by_result {
+            server.answer(&mut channel, call.token, Ok(asks.clone()), NOW)
+        } else {
+            server
+                .ask(&mut channel, Some(call.token), "roots/list", None, NOW)
+                .1
+        };
+        let id = text_of(&asked)["id"].take();
+        assert_eq!(channel.wake_at(), Some(late));
+        let before = server.tick(&mut channel, late - Duration::from_millis(1));
+        assert_eq!((before.send.len(), before.events.len()), (0, 0));
+        let after = server.tick(&mut channel, late);
+        let sent = after.send.iter().map(|text| text.body.parse().unwrap());
+        let sent: Vec<Value> = sent.collect();
+        assert_eq!(sent[0]["method"], "notifications/cancelled");
+        assert_eq!(sent[0]["params"]["requestId"], id);
+        let told = after.events.first().map(|event| match event {
+            Event::Answered(answered) => answered.answer.read::<Json>().unwrap_err(),
+            other => panic!("{other:?}"),
+        });
+        let refused = sent.get(1).map(|answer| answer["error"].to_string());
+        let why = told.or(refused).unwrap();
+        assert!(why.contains("did not answer in time"), "{why}");
+        assert_eq!((channel.asked(), channel.wake_at()), (0, None));
+        let answer = json!({"jsonrpc": "2.0", "id": id, "result": {"roots": []}}).to_string();
+        let received = server.receive(&mut channel, None, answer.as_bytes(), late);
+        let is_late = |event: &Event| matches!(event, Event::Ignored(Ignored::Late(_)));
+        assert!(received.events.iter().all(is_late), "{received:?}");
+    }
+}
+
+#[test]
+fn a_client_may_be_waited_for_as_long_as_a_clock_can_say() {
+    let limits = Limits {
+        client_response_timeout: Duration::MAX,
+        ..Limits::default()
+    };
+    let server = server(Revision::V2026_07_28).with_limits(limits);
+    let now = Duration::from_secs(1);
+    let asks = r#"{"resultType":"input_required","requestState":"mine","inputRequests":{"q":{"method":"roots/list"}}}"#;
+    let asks = Json::from_text(asks).unwrap();
+    let texts = [
+        call(1, json!({"name": "t"})),
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}"#.to_owned(),
+    ];
+    for (text, is_asked_by_result) in texts
+        .iter()
+        .zip([false, true])
+        .chain(texts.iter().zip([true, false]))
+    {
+        let mut channel = open(&server, "2025-11-25");
+        let call = calls(&server.receive(&mut channel, None, text.as_bytes(), now)).remove(0);
+        let asked = if is_asked_by_result {
+            server.answer(&mut channel, call.token, Ok(asks.clone()), now)
+        } else {
+            server
+                .ask(&mut channel, Some(call.token), "roots/list", None, now)
+                .1
+        };
+        assert!(text_of(&asked).to_string().contains("roots/list"));
+        // The driver adds it to the time at which it started.
+        let wake = channel.wake_at().unwrap_or_default();
+        assert!(std::time::Instant::now().checked_add(wake).is_some());
+    }
+}
+
+#[test]
+fn a_call_that_its_client_has_to_make_again_becomes_no_task() {
+    let tasks = TaskOptions::new().with_tool("t", TaskSupport::Optional);
+    let server = server(Revision::V2026_07_28).told(|server| server.with_tasks(tasks));
+    let mut connection: Connection<mcp_revisions::sansio::Server> =
+        Connection::new(Arc::clone(&server.0));
+    let tasks = r#"{"roots":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}"#;
+    let text = |id: u64, params: Value| call(id, params).replace(r#"{"roots":{}}"#, tasks);
+    connection.receive(None, text(1, json!({"name": "t"})).as_bytes(), NOW);
+    let Some(Output::Event(Event::Request(call))) = connection.poll() else {
+        panic!("no call")
+    };
+    assert!(connection.starting(call.token).is_some());
+    let ask = OutgoingRequest::new("roots/list", None).about(call.token);
+    connection.ask(ask, NOW).unwrap();
+    assert!(connection.starting(call.token).is_none());
+    assert!(!connection.answer_with_task(call.token, Json::null()));
+    let mut asked = None;
+    while let Some(output) = connection.poll() {
+        if let Output::Send(text) = output {
+            asked = Some(text.body.parse::<Value>().unwrap()["result"].take());
+        }
+    }
+    let mut again = asked.unwrap();
+    again["name"] = json!("t");
+    let name = again["inputRequests"].as_object().unwrap().keys().next();
+    again["inputResponses"] = json!({name.unwrap(): {"roots": []}});
+    connection.receive(None, text(2, again).as_bytes(), NOW);
+    let outputs = std::iter::from_fn(|| connection.poll());
+    let resumed = |output| matches!(output, Output::Event(Event::Resumed { token, .. }) if token == call.token);
+    assert_eq!(outputs.map(resumed).filter(|it| *it).count(), 1);
+    assert!(connection.answer_with_task(call.token, Json::null()));
 }

@@ -263,6 +263,31 @@ fn rung_6_the_header_decides_for_a_notification() {
 }
 
 #[test]
+fn rung_6_a_notification_that_claims_a_handshake_revision_is_of_its_session() {
+    let note = |version: &str| {
+        let claim = format!(r#""io.modelcontextprotocol/protocolVersion":"{version}""#);
+        format!(
+            r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":1,"_meta":{{{claim}}}}}}}"#
+        )
+    };
+    let all = RevisionSet::all();
+    let needs_session = |version: &str, has_session| {
+        let text = note(version);
+        let message = peek(text.as_bytes()).unwrap();
+        let found = mcp_revisions::negotiate(&message, None, all).unwrap();
+        found.needs_session(has_session)
+    };
+    assert!(needs_session("2025-11-25", true));
+    assert!(!needs_session("2025-11-25", false));
+    assert!(!needs_session("2026-07-28", true));
+    assert_eq!(on_stdio(&note("2025-11-25")), speaks(V2025_11_25));
+    assert_eq!(
+        found(&note("2025-11-25"), None, Some(V2025_03_26), all),
+        speaks(V2025_03_26)
+    );
+}
+
+#[test]
 fn rung_7_headers_have_to_agree_with_the_body() {
     let call = claiming("tools/call", r#""name":"größe","#);
     let version = ("MCP-Protocol-Version", "2026-07-28");

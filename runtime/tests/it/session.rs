@@ -3,11 +3,11 @@
 use std::sync::{Arc, Mutex};
 
 use crate::support::{
-    Channel, NOW, Server, calls, claim, get, open, profile_text, server, text_of,
+    Channel, NOW, Received, Server, calls, claim, get, open, profile_text, server, text_of,
 };
-use mcp_revisions::Revision;
 use mcp_revisions::mcp_wire::{self, Json};
-use mcp_revisions::sansio::server::{Answer, Event, Fate, Ignored, LogLevel, Profile, To};
+use mcp_revisions::sansio::server::{Answer, Event, Fate, Ignored, LogLevel, Profile, To, Token};
+use mcp_revisions::{Limits, Revision};
 use serde_json::{Value, json};
 
 #[test]
@@ -147,6 +147,53 @@ fn a_request_that_is_cancelled_is_not_answered() {
 }
 
 #[test]
+fn a_request_is_cancelled_by_its_id_however_it_is_spelled() {
+    let server = server(Revision::V2025_11_25);
+    let cancelled = |channel: &mut Channel, params: Value| {
+        let method = "notifications/cancelled";
+        let text = json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string();
+        server.receive(channel, None, text.as_bytes(), NOW).events
+    };
+    for (id, other) in [(json!(7), json!("7")), (json!("7"), json!(7))] {
+        let mut channel = open(&server, "2025-11-25");
+        let list = json!({"jsonrpc": "2.0", "id": id, "method": "tools/list"}).to_string();
+        server.receive(&mut channel, None, list.as_bytes(), NOW);
+        for params in [
+            json!({}),
+            json!({"requestId": null}),
+            json!({"requestId": [7]}),
+        ] {
+            let events = cancelled(&mut channel, params);
+            let [Event::Ignored(Ignored::Invalid(_, why))] = events.as_slice() else {
+                panic!("{events:?}")
+            };
+            assert!(why.contains("/params/requestId"), "{why}");
+        }
+        let events = cancelled(&mut channel, json!({"requestId": 8}));
+        assert!(matches!(
+            events.as_slice(),
+            [Event::Ignored(Ignored::Late(_))]
+        ));
+        let events = cancelled(&mut channel, json!({"requestId": other}));
+        let [Event::Mended(mended), Event::Cancelled(_)] = events.as_slice() else {
+            panic!("{events:?}")
+        };
+        let why = format!("at /params/requestId: expected {id}, found {other}");
+        assert_eq!((mended.why.as_str(), channel.pending()), (&*why, 0));
+    }
+    // Where both wait, each is cancelled by its own.
+    let mut channel = open(&server, "2025-11-25");
+    for id in [json!(7), json!("7")] {
+        let list = json!({"jsonrpc": "2.0", "id": id, "method": "tools/list"}).to_string();
+        server.receive(&mut channel, None, list.as_bytes(), NOW);
+    }
+    for left in [1, 0] {
+        let events = cancelled(&mut channel, json!({"requestId": "7"}));
+        assert_eq!((channel.pending(), events.len()), (left, 2 - left));
+    }
+}
+
+#[test]
 fn answers_to_nothing_are_put_aside() {
     let server = server(Revision::V2025_11_25);
     let mut channel = open(&server, "2025-11-25");
@@ -167,6 +214,24 @@ fn answers_to_nothing_are_put_aside() {
             "{text}"
         );
         assert_eq!(received.reply.unwrap().body, None);
+    }
+}
+
+#[test]
+fn an_answer_to_nothing_that_is_no_message_is_put_aside_too() {
+    let server = server(Revision::V2025_11_25);
+    let mut channel = open(&server, "2025-03-26");
+    let answer = r#"{"id":99,"result":{}}"#;
+    for text in [
+        answer.to_owned(),
+        format!("[{answer}]"),
+        r#"[{"result":{}}]"#.to_owned(),
+    ] {
+        let events = server
+            .receive(&mut channel, None, text.as_bytes(), NOW)
+            .events;
+        let is_told = matches!(events.as_slice(), [Event::Ignored(Ignored::Unreadable(..))]);
+        assert!(is_told, "{text}: {events:?}");
     }
 }
 
@@ -563,4 +628,160 @@ fn nothing_but_logs_before_the_client_is_initialized() {
         text_of(&output),
         json!({"jsonrpc": "2.0", "method": changed})
     );
+}
+
+/// Opens a stream of a client that carries these resources, and returns the calls of the handlers that it makes.
+fn listen(server: &Server, channel: &mut Channel, id: u8, uris: &[&str]) -> Received {
+    let filter = json!({"notifications": {"resourceSubscriptions": uris}});
+    let text = claim("subscriptions/listen", filter);
+    let text = text.replace(r#""id":7"#, &format!(r#""id":{id}"#));
+    server.receive(channel, None, text.as_bytes(), NOW)
+}
+
+fn close(server: &Server, channel: &mut Channel, id: u8) -> Received {
+    let params = json!({"requestId": id});
+    let text = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});
+    server.receive(channel, None, text.to_string().as_bytes(), NOW)
+}
+
+fn subscribing_server() -> Server {
+    let profile = profile_text(r#"{"resources":{"subscribe":true}}"#);
+    Server::new(Revision::V2025_11_25, profile).unwrap()
+}
+
+/// The methods of the requests among some events, each with its token.
+fn requests(events: &[Event]) -> Vec<(&'static str, Token)> {
+    let request = |event: &Event| match event {
+        Event::Request(call) => Some((call.method, call.token)),
+        _ => None,
+    };
+    events.iter().filter_map(request).collect()
+}
+
+#[test]
+fn the_handlers_subscribe_to_a_resource_and_end_that_one_after_the_other() {
+    let server = subscribing_server();
+    let mut channel = Channel::new();
+    let empty = Json::from_text("{}").unwrap();
+    let opened = listen(&server, &mut channel, 1, &["a:1"]);
+    let [(method, first)] = requests(&opened.events)[..] else {
+        panic!("{opened:?}")
+    };
+    assert_eq!(method, "resources/subscribe");
+    // Opened and closed again and again while the handlers are at it.
+    for id in 2..9 {
+        assert_eq!(requests(&close(&server, &mut channel, id - 1).events), []);
+        assert_eq!(
+            requests(&listen(&server, &mut channel, id, &["a:1"]).events),
+            []
+        );
+    }
+    let ended = server.answer(&mut channel, first, Ok(empty.clone()), NOW);
+    assert_eq!(
+        requests(&ended.events),
+        [],
+        "it is as the last stream wants it"
+    );
+    let closed = close(&server, &mut channel, 8);
+    let [(method, second)] = requests(&closed.events)[..] else {
+        panic!("{closed:?}")
+    };
+    assert_eq!(method, "resources/unsubscribe");
+    assert_eq!(
+        requests(&listen(&server, &mut channel, 9, &["a:1"]).events),
+        []
+    );
+    let ended = server.answer(&mut channel, second, Ok(empty.clone()), NOW);
+    let [(method, third)] = requests(&ended.events)[..] else {
+        panic!("{ended:?}")
+    };
+    assert_eq!(method, "resources/subscribe");
+    assert_eq!(requests(&close(&server, &mut channel, 9).events), []);
+    let ended = server.answer(&mut channel, third, Ok(empty), NOW);
+    assert_eq!(requests(&ended.events)[0].0, "resources/unsubscribe");
+}
+
+#[test]
+fn a_subscription_that_the_handlers_refuse_is_reported_and_carried_by_no_stream() {
+    let server = subscribing_server();
+    let mut channel = Channel::new();
+    let opened = listen(&server, &mut channel, 1, &["a:1", "a:2"]);
+    let [(_, first), (_, second)] = requests(&opened.events)[..] else {
+        panic!("{opened:?}")
+    };
+    let refusal = mcp_revisions::errors::invalid_params("no such resource").error;
+    let refused = server.answer(&mut channel, first, Err(refusal.clone()), NOW);
+    let ignored = Ignored::Refused("resources/subscribe", refusal);
+    assert_eq!(refused.events, [Event::Ignored(ignored)]);
+    server.answer(
+        &mut channel,
+        second,
+        Ok(Json::from_text("{}").unwrap()),
+        NOW,
+    );
+    for (uri, told) in [("a:1", 0), ("a:2", 1)] {
+        let params = Json::from(json!({"uri": uri}));
+        let method = "notifications/resources/updated";
+        let output = server.notify(&mut channel, To::Session, method, Some(&params), NOW);
+        assert_eq!(output.send.len(), told, "{uri}");
+    }
+    let closed = close(&server, &mut channel, 1);
+    assert_eq!(
+        requests(&closed.events).len(),
+        1,
+        "the other is none to end"
+    );
+}
+
+#[test]
+fn streams_are_refused_while_the_handlers_are_called_for_as_many_resources_as_may_wait() {
+    let limits = Limits {
+        max_pending_requests: 2,
+        ..Limits::default()
+    };
+    let server = subscribing_server().with_limits(limits);
+    let mut channel = Channel::new();
+    let first = listen(&server, &mut channel, 1, &["a:1", "a:2"]);
+    close(&server, &mut channel, 1);
+    let refused = listen(&server, &mut channel, 2, &["a:3"]);
+    let error = crate::support::body(&refused.reply.unwrap());
+    assert!(
+        error["error"]["message"].to_string().contains("2 requests"),
+        "{error}"
+    );
+    for (_, token) in requests(&first.events) {
+        let ended = server.answer(
+            &mut channel,
+            token,
+            Err(mcp_revisions::errors::internal("no").error),
+            NOW,
+        );
+        assert_eq!(requests(&ended.events), []);
+    }
+    let taken = listen(&server, &mut channel, 2, &["a:3"]);
+    assert_eq!(requests(&taken.events).len(), 1);
+}
+
+#[test]
+fn what_a_stream_carries_is_counted_once_and_is_no_longer_than_is_kept() {
+    let limits = Limits {
+        max_subscriptions: 2,
+        max_identifier_bytes: 8,
+        ..Limits::default()
+    };
+    let server = subscribing_server().with_limits(limits);
+    let mut channel = Channel::new();
+    let taken = listen(&server, &mut channel, 1, &["a:1", "a:1", "a:1", "a:2"]);
+    assert_eq!(requests(&taken.events).len(), 2);
+    for (uris, why) in [
+        (&["a:1", "a:2", "a:3"][..], "2 subscriptions"),
+        (&["a:3456789"], "a URI of 9 bytes; at most 8"),
+    ] {
+        let refused = listen(&server, &mut channel, 2, uris);
+        let error = crate::support::body(&refused.reply.unwrap());
+        assert!(
+            error["error"]["message"].to_string().contains(why),
+            "{error}"
+        );
+    }
 }

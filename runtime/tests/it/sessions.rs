@@ -170,7 +170,8 @@ fn whoever_opens_many_makes_room_among_its_own() {
         sessions.use_by(&flood, id, NOW);
     }
     let full = open(&mut sessions, &flood, "flood-101", true).unwrap_err();
-    assert_eq!((full.limit, sessions.len()), (4, 5));
+    assert!(full.to_string().starts_with("4 sessions"), "{full}");
+    assert_eq!(sessions.len(), 5);
     // Where there is no room for anybody, one's own goes first, even if another's is older.
     for number in 0..4 {
         open(
@@ -192,4 +193,31 @@ fn whoever_opens_many_makes_room_among_its_own() {
     let gone = open(&mut sessions, &Owner::Unknown, "new", true).unwrap();
     assert_eq!(gone, ["quiet"]);
     assert!(sessions.get("b").is_some() && sessions.get("flood-98").is_some());
+}
+
+#[test]
+fn a_session_that_is_not_taken_costs_no_other_one() {
+    let mut sessions: Sessions<&str> = Sessions::new(&Limits {
+        max_sessions: 4,
+        max_session_bytes: 100,
+        ..Limits::default()
+    });
+    let open = |sessions: &mut Sessions<&'static str>, id: &'static str, bytes: usize| {
+        let new = NewSession::new(id, id).with_bytes(bytes);
+        sessions.open(new, NOW, NOW, |id| *id != "busy")
+    };
+    for (id, bytes) in [("idle", 20), ("busy", 60), ("own", 20)] {
+        open(&mut sessions, id, bytes).unwrap();
+    }
+    for id in ["large", "own"] {
+        let full = open(&mut sessions, id, 50).unwrap_err();
+        assert!(full.to_string().contains("takes up 100 bytes"), "{full}");
+        assert_eq!((full.refusal.status, full.session), (503, id));
+        for id in ["idle", "busy", "own"] {
+            assert_eq!(sessions.get(id), Some(&id));
+        }
+    }
+    // Each has its bytes and its turn still.
+    assert_eq!(open(&mut sessions, "own", 40).unwrap(), ["own", "idle"]);
+    assert_eq!(sessions.len(), 2);
 }

@@ -1,5 +1,6 @@
 //! The server over stdio: one message a line, whatever the lines bring.
 
+use crate::service::trace::Fields;
 use crate::support::{handlers, profile_text};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -8,9 +9,13 @@ use std::time::Duration;
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::sansio::server::{IncomingRequest, Server};
 use mcp_revisions::serve::{Handler, Peer};
-use mcp_revisions::{Limits, Revision, stdio};
+use mcp_revisions::service::trace::ToClient;
+use mcp_revisions::service::{RequestContext, Router};
+use mcp_revisions::{Latest, Limits, Revision, stdio};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tracing_subscriber::Layer;
+use tracing_subscriber::layer::{Context, SubscriberExt as _};
 
 async fn lines(server: Server, handler: impl Handler, input: &[u8]) -> Vec<Value> {
     let (mut to, input_end) = tokio::io::duplex(1 << 16);
@@ -439,4 +444,150 @@ async fn what_a_client_does_not_read_has_a_bound() {
     assert!(read.len() < kept + LONG, "{} bytes were kept", read.len());
     let refused = read.lines().filter(|line| line.contains("has not read"));
     assert!(refused.count() > 0);
+}
+
+const OPENING: [&str; 3] = [
+    r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{"roots":{}},"clientInfo":{"name":"t","version":"1"}}}"#,
+    r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+    r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"x"}}"#,
+];
+
+/// The methods of the messages to clients that an operator is told were dropped.
+#[derive(Clone, Default)]
+struct DroppedMessages(Arc<Mutex<Vec<String>>>);
+
+impl<S: tracing::Subscriber> Layer<S> for DroppedMessages {
+    fn on_event(&self, event: &tracing::Event<'_>, _: Context<'_, S>) {
+        let mut fields = Fields::default();
+        event.record(&mut fields);
+        let said = fields.0.get("message").map(String::as_str);
+        if said.is_some_and(|said| said.starts_with("a message to a client was dropped")) {
+            (self.0.lock().unwrap()).extend(fields.0.remove("method"));
+        }
+    }
+}
+
+/// The messages about a session come in order and before the answer that follows them, however late they are read.
+#[tokio::test]
+async fn nothing_overtakes_what_waits_for_its_reader_and_what_finds_no_room_is_reported() {
+    let dropped = DroppedMessages::default();
+    let subscriber = tracing_subscriber::registry().with(dropped.clone());
+    let _guard = tracing::subscriber::set_default(subscriber);
+    // The queue has room for less than 400 of them, and 64 more are set aside.
+    let fits = 420;
+    for sent in std::iter::once(fits).chain(std::iter::repeat_n(2_000, 20)) {
+        let handler = move |_: IncomingRequest, peer: Peer| async move {
+            let session = peer.session();
+            for number in 0..sent {
+                let long = "x".repeat(1_000);
+                let log = json!({"level": "error", "data": {"number": number, "long": long}});
+                session.notify("notifications/message", Some(&Json::from(log)));
+            }
+            Ok(Json::from(json!({"content": []})))
+        };
+        let input = OPENING.join("\n");
+        let server = handlers::server().unwrap();
+        let mut said = lines(server, handler, input.as_bytes()).await;
+        assert_eq!(said.pop().unwrap()["id"], 2, "the answer is the last");
+        let numbers = said
+            .iter()
+            .filter_map(|it| it["params"]["data"]["number"].as_i64());
+        let numbers: Vec<_> = numbers.collect();
+        assert!(numbers.is_sorted(), "{numbers:?}");
+        assert_eq!(numbers.len() == sent, sent == fits, "{}", numbers.len());
+        // Of many in this process, few are reported.
+        let reported = dropped.0.lock().unwrap().pop();
+        if let Some(method) = reported {
+            assert_eq!((method.as_str(), sent), ("notifications/message", 2_000));
+            return;
+        }
+    }
+    panic!("no report in time");
+}
+
+/// The report may go to the client itself, whose connection must not be locked then.
+#[test]
+fn what_finds_no_room_is_reported_while_events_go_to_clients() {
+    let floods = |cx: RequestContext<Latest>| async move {
+        let session = cx.peer().map(Peer::session).ok_or("no call")?;
+        let log = json!({"level": "error", "data": "x".repeat(1_000)});
+        for _ in 0..2_000 {
+            session.notify("notifications/message", Some(&Json::from(log.clone())));
+        }
+        Ok::<_, &str>("flooded")
+    };
+    let router = Router::new().tool("x", "Floods.", floods);
+    let running = router.build("floods", "1").unwrap();
+    let (tell, told) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let subscriber = tracing_subscriber::registry().with(ToClient);
+        let _guard = tracing::subscriber::set_default(subscriber);
+        let runtime = tokio::runtime::Builder::new_current_thread().build();
+        let served = runtime.unwrap().block_on(async {
+            let (output, mut from) = tokio::io::duplex(16 << 20);
+            let input = OPENING.join("\n");
+            running.lines(input.as_bytes(), output).await.unwrap();
+            let mut said = String::new();
+            from.read_to_string(&mut said).await.unwrap();
+            said
+        });
+        tell.send(served).unwrap();
+    });
+    let said = told.recv_timeout(Duration::from_secs(60));
+    let said = said.expect("the handler waits for itself");
+    assert!(
+        said.lines().any(|line| line.contains("flooded")),
+        "no answer"
+    );
+}
+
+/// An input that breaks in the place of its end.
+struct Broken(tokio::io::DuplexStream);
+
+impl tokio::io::AsyncRead for Broken {
+    fn poll_read(
+        self: std::pin::Pin<&mut Self>,
+        context: &mut std::task::Context<'_>,
+        bytes: &mut tokio::io::ReadBuf<'_>,
+    ) -> std::task::Poll<std::io::Result<()>> {
+        let before = bytes.filled().len();
+        let read = std::pin::Pin::new(&mut self.get_mut().0).poll_read(context, bytes);
+        read.map_ok(|()| bytes.filled().len() > before)
+            .map(|read| match read? {
+                true => Ok(()),
+                false => Err(std::io::ErrorKind::ConnectionReset.into()),
+            })
+    }
+}
+
+#[tokio::test]
+async fn a_handler_that_has_asked_a_client_whose_input_breaks_ends() {
+    let (at_work, mut ended) = tokio::sync::mpsc::channel::<()>(1);
+    let handler = move |_: IncomingRequest, peer: Peer| {
+        let at_work = at_work.clone();
+        async move {
+            let _at_work = at_work;
+            peer.ask("roots/list", None).await
+        }
+    };
+    let (mut to, input) = tokio::io::duplex(1 << 16);
+    let (output, from) = tokio::io::duplex(1 << 16);
+    let server = handlers::server().unwrap();
+    let serving = crate::support::spawn(stdio::serve_on(server, handler, Broken(input), output));
+    let said = OPENING.join("\n") + "\n";
+    to.write_all(said.as_bytes()).await.unwrap();
+    let mut lines = BufReader::new(from).lines();
+    while !lines
+        .next_line()
+        .await
+        .unwrap()
+        .unwrap()
+        .contains("roots/list")
+    {}
+    drop(to);
+    let broken = serving.await.unwrap().unwrap_err();
+    assert_eq!(broken.kind(), std::io::ErrorKind::ConnectionReset);
+    // Each handler has a sender.
+    let ended = tokio::time::timeout(Duration::from_secs(10), ended.recv()).await;
+    assert_eq!(ended.expect("the handler waits for ever"), None);
 }

@@ -10,6 +10,7 @@ pub(crate) mod notes;
 mod value;
 
 use std::cell::RefCell;
+use std::collections::HashMap;
 
 use crate::error::Error;
 use crate::fault::{Fault, FaultCause};
@@ -35,7 +36,7 @@ pub struct Mended {
 /// How often a text is read to be mended: each time again after what was mended before.
 const ROUNDS: usize = 16;
 
-/// The most parts of a text that are mended.
+/// The most parts of a text that are mended in one round.
 const MOST: usize = 1000;
 
 /// Mends a text until `read`, which reads a whole value, takes it.
@@ -71,7 +72,7 @@ pub fn mend(
             return Err(refused(&fault, &built, text));
         }
         if notes.edits.is_empty() {
-            let mends = edits.mends();
+            let mends = edits.mends().map_err(|fault| Error::new(&fault, text))?;
             let text = built.text;
             return Ok(Mended { text, mends });
         }
@@ -211,6 +212,15 @@ impl Notes {
         self.fit(text, span, fault)
     }
 
+    /// Notes that an object of this type is read, which begins at `start`: its members are the lists and maps of which entries
+    /// were left out and that belong to no object within it.
+    pub(crate) fn close(&mut self, start: usize, of: &'static str) {
+        let within = self.edits.iter_mut().rev();
+        for edit in within.take_while(|edit| edit.value >= start) {
+            edit.of.get_or_insert(of);
+        }
+    }
+
     /// Makes a value fit that is plainly a spelling of another one; else gives the fault back.
     fn fit(&mut self, text: &str, span: Span, fault: Fault) -> Result<(), Fault> {
         let value = text.get(span.value..span.end).unwrap_or_default();
@@ -299,10 +309,10 @@ impl Notes {
     /// Puts what an entry stands for in its place, where it would be left out.
     fn read_entries(&mut self, text: &str) {
         let mistakes = self.mistakes;
-        let reads = |member: &str, value: &str| {
-            let mut rows = mistakes.iter().filter(|row| row.member == member);
+        let reads = |edit: &Edit, member: &str| {
+            let mut rows = mistakes.iter().filter(|row| edit.is_by(row, member));
             rows.find_map(|row| match row.fate {
-                MistakeFate::EntryReads(kind, template) => kind.read(value, template),
+                MistakeFate::EntryReads(kind, template) => kind.read(edit.old(text), template),
                 _ => None,
             })
         };
@@ -313,7 +323,7 @@ impl Notes {
         for edit in entries {
             walk.go(edit.value);
             let member = walk.list().map(|(member, _)| member);
-            if let Some(read) = member.and_then(|member| reads(member, edit.old(text))) {
+            if let Some(read) = member.and_then(|member| reads(edit, member)) {
                 *edit = Edit::replacing(edit.value, edit.end, read, edit.fault.clone());
             }
         }
@@ -323,21 +333,25 @@ impl Notes {
     fn keep(&mut self, text: &str) -> Result<(), Fault> {
         let mut entries: Vec<&Edit> = self.edits.iter().filter(|edit| edit.is_entry).collect();
         entries.sort_by_key(|edit| edit.value);
+        let removed: Vec<usize> = entries.iter().map(|edit| edit.value).collect();
+        let mut with_others = HashMap::new();
         let mut walk = PointerWalk::new(text);
         for edit in entries {
             walk.go(edit.value);
             let Some((member, list)) = walk.list() else {
                 continue;
             };
-            let rows = self.mistakes.iter().filter(|row| row.member == member);
+            let rows = (self.mistakes.iter()).filter(|row| edit.is_by(row, member));
             let is_null = edit.old(text) == "null";
-            let of_list = self.edits.iter().filter(|other| other.is_entry);
+            // A list is walked once, however many of its entries are left out.
+            let mut has_others = || {
+                let others = with_others.entry(list);
+                *others.or_insert_with(|| value::has_others(text, list, &removed))
+            };
             for row in rows {
                 let is_kept = match row.fate {
                     MistakeFate::Kept => !is_null,
-                    MistakeFate::KeptSome => {
-                        !is_null && !value::has_others(text, list, &mut of_list.clone())
-                    }
+                    MistakeFate::KeptSome => !is_null && !has_others(),
                     _ => false,
                 };
                 if is_kept {

@@ -1,6 +1,6 @@
 //! The keys of `_meta` that belong to the protocol, and objects with one of them put in or taken out.
 
-use crate::json::{Extra, Json};
+use crate::json::{Entries, Extra, Json};
 use crate::kind::Kind;
 use crate::object::Members;
 use crate::reader::Reader;
@@ -158,9 +158,13 @@ fn changed(
     edit: &mut dyn FnMut(&mut Extra),
 ) -> Option<String> {
     let old = object.get(start..end)?;
-    let mut meta = match Reader::new(old).kind() {
+    let mut meta: Extra = match Reader::new(old).kind() {
         Ok(Kind::Null) => Extra::new(),
-        _ => crate::from_str(old).ok()?,
+        // A name that stands there twice is read as most readers have it: the last one counts.
+        Ok(Kind::Object) => Entries::of(old)
+            .map(|(name, value)| (name, Json::verbatim(value)))
+            .collect(),
+        _ => return None,
     };
     edit(&mut meta);
     let mut text = String::with_capacity(object.len() + GROWTH);

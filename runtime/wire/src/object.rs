@@ -30,11 +30,6 @@ impl Members {
         Self::new(type_name, names, UnnamedMembers::Keep)
     }
 
-    /// Returns the members of `type_name`; others are refused.
-    pub const fn closed(type_name: &'static str, names: &'static [&'static str]) -> Self {
-        Self::new(type_name, names, UnnamedMembers::Refuse)
-    }
-
     /// Returns the members of `type_name`; others are checked to be JSON and dropped, even if they repeat.
     ///
     /// For a look at a message that does not read it, such as routing.
@@ -413,6 +408,7 @@ impl Reader<'_> {
         {
             *extra = object.extra;
         }
+        self.close_mended(members, object.start);
         Ok(())
     }
 
@@ -432,11 +428,18 @@ impl Reader<'_> {
                 self.mend_member(members, object.start, member, fault)?;
             }
         }
-        match object.require_all() {
-            Err(fault) => {
-                self.mend_missing(members, object.start, object.missing_bits(), into, fault)
-            }
-            Ok(()) => Ok(()),
+        if let Err(fault) = object.require_all() {
+            self.mend_missing(members, object.start, object.missing_bits(), into, fault)?;
+        }
+        self.close_mended(members, object.start);
+        Ok(())
+    }
+
+    /// Notes for what is mended that an object is read.
+    #[inline]
+    fn close_mended(&self, members: &'static Members, start: usize) {
+        if let Some(notes) = self.mending {
+            notes.borrow_mut().close(start, members.name);
         }
     }
 

@@ -1,6 +1,7 @@
 //! JSON pointers (RFC 6901): a segment escaped, and the pointer of an offset, found by walking the text up to it.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::fmt::Write;
 
 use crate::reader::Reader;
@@ -44,8 +45,8 @@ pub(crate) struct PointerWalk<'a> {
     text: &'a str,
     open: Vec<OpenContainer<'a>>,
     at: usize,
-    /// The last list entry whose name was looked up, by its offset.
-    named: Option<(usize, Option<String>)>,
+    /// The names of list entries that were looked up, by the offset of the entry.
+    names: HashMap<usize, Option<String>>,
 }
 
 impl<'a> PointerWalk<'a> {
@@ -54,7 +55,7 @@ impl<'a> PointerWalk<'a> {
             text,
             open: Vec::new(),
             at: 0,
-            named: None,
+            names: HashMap::new(),
         }
     }
 
@@ -148,16 +149,13 @@ impl<'a> PointerWalk<'a> {
             };
             let list = index.checked_sub(1).and_then(|at| self.open.get(at));
             if let Some(OpenContainer::Object(Some(list), ..)) = list {
-                entries.push((start, list.clone()));
+                entries.push((start, &**list));
             }
         }
-        let text = self.text;
+        let Self { text, names, .. } = self;
         entries.into_iter().rev().find_map(|(start, list)| {
-            if self.named.as_ref().is_none_or(|(at, _)| *at != start) {
-                self.named = Some((start, name_of(text, start)));
-            }
-            let (_, name) = self.named.as_ref()?;
-            Some(format!("{} `{}`", singular(&list), name.as_ref()?))
+            let name = names.entry(start).or_insert_with(|| name_of(text, start));
+            Some(format!("{} `{}`", singular(list), name.as_ref()?))
         })
     }
 }

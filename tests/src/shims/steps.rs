@@ -1,6 +1,6 @@
 //! Every conversion of a pair, with the way back, run on texts.
 
-use mcp_convert::dynamic::TypeStep;
+use mcp_convert::dynamic::{Pair, RevisionTables, TypeStep};
 use mcp_revisions_core::{Context, Extension, Outcome, Session, TABLES, Tables, UnknownFields};
 use mcp_wire::{Json, TypeInfo};
 
@@ -13,7 +13,7 @@ pub struct Way {
     pub to: &'static str,
     /// Whether that is the newer one.
     pub up: bool,
-    /// The index of the pair in all tables, which is that of its plan.
+    /// The index of the pair in [`pairs`], which is that of its plan in the world.
     pub pair: usize,
     /// The name of the step in losses.
     pub name: &'static str,
@@ -25,16 +25,34 @@ pub struct Way {
     back: Option<(&'static TypeStep, &'static str)>,
 }
 
-/// The tables of the revisions, and of each extension that was in a core.
+/// The tables of the revisions, and of each extension that an earlier core had before or a later one has again.
 pub fn tables() -> impl Iterator<Item = &'static Tables> {
     let mut all = vec![&TABLES];
-    for tables in Extension::ALL.iter().filter_map(|extension| extension.core) {
+    let extensions = Extension::ALL.iter();
+    for tables in extensions.flat_map(|one| [one.core, one.later_core].into_iter().flatten()) {
         // The states of one extension share their tables.
         if !all.iter().any(|one| std::ptr::eq(*one, tables)) {
             all.push(tables);
         }
     }
     all.into_iter()
+}
+
+/// Each pair once, with its two ends: tables of one extension may lead over the same pairs.
+#[must_use]
+pub fn pairs() -> Vec<(&'static Pair, [&'static RevisionTables; 2])> {
+    let mut all: Vec<(&Pair, _)> = Vec::new();
+    for tables in tables() {
+        for (pair, ends) in tables.pairs.iter().zip(tables.revisions.windows(2)) {
+            let is_there = |(one, _): &(&Pair, _)| [one.old, one.new] == [pair.old, pair.new];
+            if let [old, new] = ends
+                && !all.iter().any(is_there)
+            {
+                all.push((pair, [*old, *new]));
+            }
+        }
+    }
+    all
 }
 
 /// The tables that know both ends of a pair, and where each end stands in them.
@@ -47,14 +65,7 @@ pub fn between(from: &str, to: &str) -> Option<(&'static Tables, [usize; 2])> {
 #[must_use]
 pub fn all() -> Vec<Way> {
     let mut ways = Vec::new();
-    let pairs = tables().flat_map(|tables| {
-        let ends = tables.revisions.windows(2);
-        tables.pairs.iter().zip(ends)
-    });
-    for (index, (pair, ends)) in pairs.enumerate() {
-        let [old, new] = ends else {
-            continue;
-        };
+    for (index, (pair, [old, new])) in pairs().into_iter().enumerate() {
         for up in [true, false] {
             let (from, to) = if up { (old, new) } else { (new, old) };
             let (steps, others) = if up {

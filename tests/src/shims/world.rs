@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use mcp_convert::dynamic::Pair;
 use mcp_revisions_schema::Models;
 use mcp_revisions_schema::Spec;
 use mcp_revisions_schema::model::{Model, Shape};
@@ -40,9 +41,9 @@ pub struct Implied {
 /// All of them.
 #[derive(Debug)]
 pub struct World<'m> {
-    /// The revisions, oldest first, and the extensions that were in a core.
+    /// The revisions and the extensions that are converted, by id.
     pub sides: Vec<Side<'m>>,
-    /// Those of all pairs, as they stand in the tables.
+    /// Those of all pairs, in the order of [`steps::pairs`].
     pub plans: Vec<PairPlan>,
     /// What the rules of each pair say, for the laws.
     pub rules: Vec<Said>,
@@ -91,7 +92,8 @@ impl<'m> World<'m> {
             })
         };
         let sides = ids.into_iter().map(side).collect::<Result<_, _>>()?;
-        let plans = models.plan_shims(spec).map_err(|error| error.to_string())?;
+        let planned = models.plan_shims(spec).map_err(|error| error.to_string())?;
+        let plans = in_order_of_pairs(planned)?;
         let rules = plans
             .iter()
             .map(|plan| said(spec, plan))
@@ -107,6 +109,28 @@ impl<'m> World<'m> {
     #[must_use]
     pub fn side(&self, id: &str) -> Option<&Side<'m>> {
         self.sides.iter().find(|side| side.id == id)
+    }
+}
+
+/// Returns the plan of each pair of the tables.
+fn in_order_of_pairs(mut planned: Vec<PairPlan>) -> Result<Vec<PairPlan>, String> {
+    let plan = |(pair, _): (&Pair, _)| {
+        let is_its = |plan: &PairPlan| plan.pair.old == pair.old && plan.pair.new == pair.new;
+        match planned.iter().position(is_its) {
+            Some(at) => Ok(planned.swap_remove(at)),
+            None => Err(format!("no plan of {}..{}", pair.old, pair.new)),
+        }
+    };
+    let plans = steps::pairs()
+        .into_iter()
+        .map(plan)
+        .collect::<Result<_, String>>()?;
+    match planned.first() {
+        Some(plan) => Err(format!(
+            "no tables have {}..{}",
+            plan.pair.old, plan.pair.new
+        )),
+        None => Ok(plans),
     }
 }
 

@@ -109,6 +109,42 @@ fn every_known_value_stands_for_its_member() {
     }
 }
 
+/// Which entries a list can lose is said for the type that has it: several types have a member of that name.
+#[test]
+fn entries_are_left_out_by_the_rows_of_the_type_that_has_their_list() {
+    let at = TABLES.index("2025-11-25").unwrap();
+    let weird = r#"{"type":"weird"},{"type":"text","text":"a"}"#;
+    for (name, text, is_mended) in [
+        (
+            "CallToolResult",
+            format!(r#"{{"content":[{weird}]}}"#),
+            true,
+        ),
+        (
+            "CallToolResult",
+            r#"{"content":[{"type":"weird"}]}"#.to_owned(),
+            false,
+        ),
+        (
+            "SamplingMessage",
+            format!(r#"{{"role":"user","content":[{weird}]}}"#),
+            false,
+        ),
+        (
+            "ElicitResult",
+            r#"{"action":"accept","content":{"a":1,"b":{}}}"#.to_owned(),
+            false,
+        ),
+    ] {
+        assert!(is_refused(name, at, &text), "{name}: {text}");
+        let outcome = same_revision(name, at, &text);
+        assert_eq!(outcome.is_ok(), is_mended, "{name}: {text}: {outcome:?}");
+        let told = outcome.iter().flat_map(|outcome| outcome.losses().to_vec());
+        let places: Vec<String> = told.map(|loss| loss.pointer()).collect();
+        assert_eq!(places, vec!["/content/0"; usize::from(is_mended)]);
+    }
+}
+
 /// The parts of all methods, with the Rust names of their types.
 fn parts<'m>(of: &'m RevisionModel<'_>) -> impl Iterator<Item = (&'m ModelMethod, Part, &'m str)> {
     let named = |ty: &'m Option<Ty>| match ty {

@@ -1,4 +1,5 @@
-//! Texts for readers are written as `tests/words.toml` says: Markdown pages, doc comments, errors.
+//! Texts for readers are written as `tests/words.toml` says: Markdown pages, doc comments, errors, and what programs print of
+//! `spec/`.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -33,7 +34,7 @@ fn texts_for_readers_keep_to_the_words_of_the_glossary() {
 
 /// The rules bite: a page and a source with one fault of each kind.
 #[test]
-fn a_banned_word_is_found_in_prose_docs_and_errors_and_not_in_code() {
+fn a_banned_word_is_found_in_prose_docs_errors_and_facts_and_not_in_code() {
     let words = banned(&data());
     let page = "Nobody reads `whatever`.\n```text\nwhoever\n```\n[link](whoever.md) is fine.\n";
     assert_eq!(found(&prose_of_page(page), &words), ["1 nobody"]);
@@ -47,6 +48,8 @@ fn a_banned_word_is_found_in_prose_docs_and_errors_and_not_in_code() {
         found(&prose_of_source(source), &words),
         ["2 anew", "4 nobody"]
     );
+    let facts = "# Nobody\n[[rule]]\nid = \"whoever\"\nreason = \"a \\\"modern\\\" one\"\nexample = [{ input = '{\"says\":\"hop\"}' }]\nanswer = { waiver = \"`told` anew\" }\n";
+    assert_eq!(found(&prose_of_spec(facts), &words), ["4 modern", "6 anew"]);
     let docs = [
         ("/// Returns it.\npub fn a() {}\n", true),
         (
@@ -94,6 +97,9 @@ fn all_faults(data: &toml::Table) -> Vec<Fault> {
     let root = root();
     for (page, text) in pages(&root) {
         check(&name(&root, &page), prose_of_page(&text));
+    }
+    for (file, text) in files(&root, &["spec"], ".toml") {
+        check(&file, prose_of_spec(&text));
     }
     let mut verbs = Vec::new();
     for (file, text) in sources(&root) {
@@ -186,12 +192,25 @@ fn prose_of_source(source: &str) -> Vec<(usize, String)> {
         )
         .unwrap()
     });
-    for hit in ERRORS.captures_iter(source) {
-        let text = hit.get(1).unwrap();
-        let line = source[..text.start()].lines().count();
-        prose.push((line, plain(text.as_str())));
-    }
+    prose.extend(texts(&ERRORS, source));
     prose
+}
+
+/// The texts of a file of `spec/` that programs print.
+fn prose_of_spec(file: &str) -> Vec<(usize, String)> {
+    static TEXTS: LazyLock<Regex> = LazyLock::new(|| {
+        let keys = "doc|meaning|message|reason|says|waiver";
+        Regex::new(&format!(r#"\b(?:{keys}) = "((?:[^"\\]|\\.)*)""#)).unwrap()
+    });
+    texts(&TEXTS, file).collect()
+}
+
+/// The texts of a file that a pattern captures, by the number of the line.
+fn texts(pattern: &Regex, file: &str) -> impl Iterator<Item = (usize, String)> {
+    pattern.captures_iter(file).map(|hit| {
+        let text = hit.get(1).unwrap();
+        (file[..text.start()].lines().count(), plain(text.as_str()))
+    })
 }
 
 /// A line without code spans, the targets of links, and what stands for a value.
@@ -245,10 +264,14 @@ fn is_attribute(line: &str) -> bool {
 
 /// The sources whose docs and errors people read, by path from the root.
 pub(crate) fn sources(root: &Path) -> Vec<(String, String)> {
-    let mut sources = Vec::new();
-    let mut folders: Vec<_> = ["codegen", "generated", "runtime", "tests/programs", "xtask"]
-        .map(|folder| root.join(folder))
-        .into();
+    let folders = ["codegen", "generated", "runtime", "tests/programs", "xtask"];
+    files(root, &folders, ".rs")
+}
+
+/// The files of folders whose names end in a way, but for those of tests, by path from the root.
+fn files(root: &Path, folders: &[&str], ending: &str) -> Vec<(String, String)> {
+    let mut files = Vec::new();
+    let mut folders: Vec<_> = folders.iter().map(|folder| root.join(folder)).collect();
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
@@ -257,14 +280,14 @@ pub(crate) fn sources(root: &Path) -> Vec<(String, String)> {
                 if !matches!(last, "tests" | "benches" | "target" | "goldens") {
                     folders.push(path);
                 }
-            } else if last.ends_with(".rs") {
+            } else if last.ends_with(ending) {
                 let text = std::fs::read_to_string(&path).unwrap();
-                sources.push((name(root, &path), text));
+                files.push((name(root, &path), text));
             }
         }
     }
-    sources.sort();
-    sources
+    files.sort();
+    files
 }
 
 /// A path from the root, with `/`.

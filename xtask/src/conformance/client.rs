@@ -9,7 +9,7 @@ use std::path::Path;
 use anyhow::{Context, ensure};
 
 use super::table::{Score, Scores};
-use super::{PROGRAMS, REVISIONS, Suite};
+use super::{ExampleSide, PROGRAMS, REVISIONS, Suite};
 use crate::process::Built;
 use crate::progress::ProgressLine;
 
@@ -39,7 +39,7 @@ pub(super) fn run(suite: &Suite, only: Option<&str>) -> anyhow::Result<(Scores, 
     let is_wanted = |it: &String| only.is_none_or(|only| only == it);
     let mut of_revisions = SortedSet::new();
     for revision in REVISIONS {
-        let mut scenarios = listed(suite, &["--spec-version", revision])?;
+        let mut scenarios = suite.listed(ExampleSide::Client, &["--spec-version", revision])?;
         let all = scenarios.len();
         scenarios.retain(is_run);
         let left_out = all - scenarios.len();
@@ -59,7 +59,7 @@ pub(super) fn run(suite: &Suite, only: Option<&str>) -> anyhow::Result<(Scores, 
     let Some(last) = REVISIONS.last() else {
         return Ok((scores, notes));
     };
-    let mut of_extensions = listed(suite, &["--client"])?;
+    let mut of_extensions = suite.listed(ExampleSide::Client, &["--client"])?;
     of_extensions.retain(|it| is_run(it) && is_wanted(it) && !of_revisions.contains(it));
     for scenario in of_extensions {
         let score = one(suite, &client, last, &scenario, true)?;
@@ -78,9 +78,9 @@ pub(super) fn authorization(suite: &Suite, only: Option<&str>) -> anyhow::Result
     for column in COLUMNS {
         let is_extension = column == EXTENSIONS;
         let mut listed = if is_extension {
-            listed(suite, &["--client"])?
+            suite.listed(ExampleSide::Client, &["--client"])?
         } else {
-            listed(suite, &["--spec-version", column])?
+            suite.listed(ExampleSide::Client, &["--spec-version", column])?
         };
         listed.retain(is_run);
         if is_extension {
@@ -100,24 +100,6 @@ pub(super) fn authorization(suite: &Suite, only: Option<&str>) -> anyhow::Result
         }
     }
     Ok(scores)
-}
-
-/// Returns the scenarios of clients that the suite lists.
-fn listed(suite: &Suite, arguments: &[&str]) -> anyhow::Result<SortedSet<String>> {
-    let mut command = suite.command();
-    let output = command.arg("list").args(arguments).output()?;
-    ensure!(
-        output.status.success(),
-        "the suite cannot list its scenarios of {}: {}",
-        arguments.join(" "),
-        String::from_utf8_lossy(&output.stderr).trim()
-    );
-    let text = String::from_utf8_lossy(&output.stdout);
-    let mut lines = text.lines();
-    lines.find(|line| line.starts_with("Client scenarios"));
-    let of_clients = lines.take_while(|line| !line.trim().is_empty());
-    let names = of_clients.filter_map(|line| line.trim().strip_prefix("- ")?.split(' ').next());
-    Ok(names.map(str::to_owned).collect())
 }
 
 /// One scenario. What only warns, and a client that fails, count as failed, as they do with the suite.

@@ -68,12 +68,19 @@ pub(super) fn imported_extension(imported: &ImportedExtension) -> String {
             let _ = writeln!(text, "    {line}");
         }
     }
-    if !imported.ended.is_empty() {
-        let ended = imported.ended.join(", ");
-        let _ = writeln!(
-            text,
-            "\nended with the state before, which has them last: {ended}"
-        );
+    for (heading, methods) in [
+        (
+            "ended with the state before, which has them last",
+            &imported.ended,
+        ),
+        (
+            "began with a draft, and begin with this state",
+            &imported.begun,
+        ),
+    ] {
+        if !methods.is_empty() {
+            let _ = writeln!(text, "\n{heading}: {}", methods.join(", "));
+        }
     }
     if let Some(error) = &imported.stale {
         let problem = "imported, but these facts do not match its schema";

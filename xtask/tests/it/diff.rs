@@ -273,3 +273,29 @@ fn explain_knows_errors_ranges_and_headers_that_a_diff_names() {
         );
     }
 }
+
+#[test]
+fn explain_tells_an_erratum_with_the_page_of_its_last_revision() {
+    let explained = |name: &str| String::from_utf8(xtask(&["explain", name]).stdout).unwrap();
+    let of_core = explained("elicit-result-number");
+    assert!(of_core.contains("\nSource:      schema/"), "{of_core}");
+    assert!(!of_core.contains("{revision}"), "{of_core}");
+    let of_extension = explained("tool-info");
+    let starts = "tool-info: erratum, a correction of published schemas of the extension apps\n";
+    assert!(of_extension.starts_with(starts), "{of_extension}");
+}
+
+#[test]
+fn explain_knows_what_is_meant_by_a_name_of_each_kind() {
+    for name in [
+        "HeaderMismatch",
+        "Mcp-Method",
+        "required-meta",
+        "elicit-result-number",
+        "probe-of-a-child",
+    ] {
+        let output = xtask(&["explain", &format!("{name}s")]);
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert!(text.contains(&format!("did you mean `{name}`?")), "{text}");
+    }
+}

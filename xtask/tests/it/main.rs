@@ -8,5 +8,6 @@
 )]
 
 mod diff;
+mod generate;
 mod shims;
 mod spec;

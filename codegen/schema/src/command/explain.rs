@@ -13,6 +13,7 @@ use crate::shims::changes::ProseChanges;
 use crate::shims::rules::PairRules;
 use crate::shims::{PROVEN, RevisionPair};
 use crate::spec::errors::{ErrorRules, Header};
+use crate::spec::{Erratum, RevisionStage};
 use crate::{Error, Spec};
 
 /// Options of `explain`.
@@ -63,7 +64,9 @@ pub fn run(
         return Ok(CommandOutcome::passed(text));
     }
     let spec = own().map_err(UnreadOption)?;
-    let facts = facts(&spec, name)?;
+    let stated = ErrorRules::read(&spec).map_err(UnreadOption)?;
+    let changes = ProseChanges::of(&spec).map_err(UnreadOption)?;
+    let facts = facts(&spec, (&stated, &changes), name);
     let rules = rules(&spec)?;
     let is_named = |(_, rule): &&(String, Value)| rule.get("id").is_some_and(|id| id == name);
     let named = rules
@@ -78,7 +81,9 @@ pub fn run(
         .iter()
         .filter_map(|(_, rule)| rule.get("id")?.as_str())
         .chain(built_in.iter().map(|(id, _)| *id));
-    let known = ChangeKind::ALL.iter().map(|kind| kind.id()).chain(ids);
+    let known = (ChangeKind::ALL.iter().map(|kind| kind.id()))
+        .chain(ids)
+        .chain(fact_names(&spec, (&stated, &changes)));
     let help = match nearest(name, known) {
         Some(near) => format!("did you mean `{near}`?"),
         None => "`explain` without a name lists the kinds of change".to_owned(),
@@ -93,8 +98,35 @@ fn is_fingerprint(name: &str) -> bool {
     name.len() == 12 && name.chars().all(is_digit)
 }
 
+/// Returns the names under which [`facts`] finds something.
+fn fact_names<'s>(
+    spec: &'s Spec,
+    (stated, changes): (&'s ErrorRules, &'s ProseChanges),
+) -> impl Iterator<Item = &'s str> {
+    (stated.rules.iter().map(|rule| &*rule.id))
+        .chain(stated.errors.iter().map(|error| &*error.name))
+        .chain(stated.ranges.iter().map(|range| &*range.name))
+        .chain(stated.headers.iter().map(|header| &*header.name))
+        .chain(errata(spec).map(|(.., erratum)| &*erratum.id))
+        .chain(changes.all().map(|change| &*change.id))
+}
+
+/// Returns each erratum of each revision and of each state of an extension, with the stage and the id of that, and the name
+/// of the extension.
+fn errata(spec: &Spec) -> impl Iterator<Item = (RevisionStage, &str, Option<&str>, &Erratum)> {
+    let of_core = spec.revisions.iter().flat_map(|of| {
+        let all = of.errata.iter();
+        all.map(|erratum| (of.status, &*of.id, None, erratum))
+    });
+    let of_extensions = spec.extensions.iter().flat_map(|of| {
+        let all = of.errata.iter();
+        all.map(|erratum| (of.status(), &*of.state, Some(&*of.folder), erratum))
+    });
+    of_core.chain(of_extensions)
+}
+
 /// Returns what `spec/` says under a name: rules of the protocol, errata, changes that only pages tell.
-fn facts(spec: &Spec, name: &str) -> anyhow::Result<Vec<String>> {
+fn facts(spec: &Spec, (stated, changes): (&ErrorRules, &ProseChanges), name: &str) -> Vec<String> {
     let mut facts = Vec::new();
     let text = |what: &str, lines: &[(&str, &str)]| {
         let mut text = format!("{name}: {what}\n\n");
@@ -103,12 +135,12 @@ fn facts(spec: &Spec, name: &str) -> anyhow::Result<Vec<String>> {
         }
         text
     };
-    let stated = ErrorRules::read(spec).map_err(UnreadOption)?;
     let mut state = |what: &str, meaning: &str, revisions: &[String], page: &str| {
-        let page = match revisions.last() {
-            Some(last) => page.replace("{revision}", last),
-            None => page.to_owned(),
-        };
+        let last = revisions.last().and_then(|last| spec.revision(last).ok());
+        let page = last.map_or_else(
+            || page.to_owned(),
+            |last| last.status.placed(page, &last.id),
+        );
         let listed = revisions.join(", ");
         let lines = [
             ("It says:", meaning),
@@ -138,18 +170,27 @@ fn facts(spec: &Spec, name: &str) -> anyhow::Result<Vec<String>> {
             &header.page,
         );
     }
-    let mut errata = spec.revisions.iter().flat_map(|revision| &revision.errata);
-    if let Some(erratum) = errata.find(|erratum| erratum.id == name) {
+    let last = errata(spec)
+        .filter(|(.., erratum)| erratum.id == name)
+        .last();
+    if let Some((stage, id, extension, erratum)) = last {
+        let what = match extension {
+            Some(extension) => {
+                format!("erratum, a correction of published schemas of the extension {extension}")
+            }
+            None => "erratum, a correction of published schemas".to_owned(),
+        };
+        let source = stage.placed(&erratum.source, id);
         let (revisions, at) = (erratum.revisions.join(", "), erratum.at.join(", "));
         let lines = [
             ("Mends:", &*at),
             ("In:", &revisions),
             ("Why:", &erratum.reason),
-            ("Source:", &erratum.source),
+            ("Source:", &source),
         ];
-        facts.push(text("erratum, a correction of published schemas", &lines));
+        facts.push(text(&what, &lines));
     }
-    for change in ProseChanges::of(spec).map_err(UnreadOption)?.all() {
+    for change in changes.all() {
         if change.id == name {
             let over = change.over.map_or("any transport", RefusingTransport::name);
             let lines = [
@@ -162,7 +203,7 @@ fn facts(spec: &Spec, name: &str) -> anyhow::Result<Vec<String>> {
             facts.push(text(&what, &lines));
         }
     }
-    Ok(facts)
+    facts
 }
 
 /// Returns every conversion rule as its row in `spec/`, with the pair of revisions that it is for.

@@ -69,7 +69,7 @@ impl Baseline {
     /// A change that was named by itself and is in none of them.
     pub fn apply(&self, diffs: &mut [Diff]) -> Result<(), Error> {
         let missing = self.named.iter().find(|id| {
-            let mut all = diffs.iter().flat_map(all_rows);
+            let mut all = diffs.iter().flat_map(|diff| &diff.rows);
             !all.any(|row| row.fingerprint == **id)
         });
         if let Some(missing) = missing {
@@ -83,11 +83,6 @@ impl Baseline {
         }
         Ok(())
     }
-}
-
-fn all_rows(diff: &Diff) -> impl Iterator<Item = &DiffRow> {
-    let ignored = diff.ignored.iter().map(|ignored| &ignored.row);
-    diff.rows.iter().chain(ignored)
 }
 
 fn is_fingerprint(text: &str) -> bool {

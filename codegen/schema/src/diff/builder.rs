@@ -104,7 +104,7 @@ impl Graph {
 struct GraphBuilder<'s> {
     schema: &'s Schema,
     graph: Graph,
-    /// Place that are referred to and that are no definitions.
+    /// Places that are referred to and that are no definitions.
     elsewhere: HashMap<String, NodeId>,
     /// References with more beside them.
     refined: Vec<NodeId>,

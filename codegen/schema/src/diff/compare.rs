@@ -1,7 +1,7 @@
 //! The comparison itself: pairs of shapes that stand at the same wire path, each compared once.
 //!
 //! A [`Site`] is a pair of shapes that may be reached from many places; what differs in it is a
-//! [`Finding`], listed once. Which wire paths reach a site is worked out afterwards, in `walk`.
+//! [`SchemaDifference`], listed once. Which wire paths reach a site is worked out afterwards, in `walk`.
 
 use crate::sorted::{SortedMap, SortedSet};
 use std::collections::HashMap;

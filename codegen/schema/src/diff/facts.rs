@@ -77,10 +77,7 @@ pub(crate) fn rows(old: &ComparedSide, new: &ComparedSide) -> Vec<DiffRow> {
     };
     errors(old, new, &old_errors, &new_errors, &mut rows);
     for row in &mut rows {
-        let side = if row.after.is_some() { new } else { old };
-        let revision = side.revision.as_deref().unwrap_or("draft");
-        let page = row.page.take().filter(|page| !page.is_empty());
-        row.page = page.map(|page| page.replace("{revision}", revision));
+        row.page = row.page.take().filter(|page| !page.is_empty());
     }
     rows
 }

@@ -4,11 +4,11 @@
 
 use crate::sorted::{SortedMap, SortedSet};
 use std::borrow::Cow;
-use std::cell::Cell;
 
 use serde_json::{Map, Value, json};
 
 use super::graph::{Graph, GraphRest, NodeId, NodeShape, WireNode};
+use super::steps::Steps;
 use crate::schema::applied::{is_hint, is_understood, named, patterns};
 use crate::schema::decimal;
 
@@ -52,14 +52,14 @@ pub(crate) fn refused_by<'l>(
 fn judged(graph: &Graph, id: NodeId, value: &Value) -> Option<bool> {
     let judge = Judge {
         graph,
-        left: Cell::new(MAX_STEPS),
+        steps: Steps::new(MAX_STEPS),
     };
     judge.node(id, value, 0)
 }
 
 struct Judge<'g> {
     graph: &'g Graph,
-    left: Cell<usize>,
+    steps: Steps,
 }
 
 /// All of them: one that refuses is enough.
@@ -83,8 +83,7 @@ fn any(answers: impl IntoIterator<Item = Option<bool>>) -> Option<bool> {
 
 impl Judge<'_> {
     fn node(&self, id: NodeId, value: &Value, depth: usize) -> Option<bool> {
-        let left = self.left.get().checked_sub(1)?;
-        self.left.set(left);
+        self.steps.take(1)?;
         let deeper = depth.checked_add(1).filter(|depth| *depth < MAX_DEPTH)?;
         let node = self.graph.node(id);
         match self.shape(node, value, deeper) {
@@ -268,7 +267,7 @@ impl Judge<'_> {
         value: &Value,
         depth: usize,
     ) -> Option<SortedSet<String>> {
-        self.left.set(self.left.get().checked_sub(1)?);
+        self.steps.take(1)?;
         let deeper = depth.checked_add(1).filter(|depth| *depth < MAX_DEPTH)?;
         let everything = || members.keys().cloned().collect::<SortedSet<String>>();
         let mut seen = SortedSet::new();

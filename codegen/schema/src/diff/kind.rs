@@ -84,12 +84,12 @@ kinds! {
     ResultAdded = "result-added", crate Major, CHANGED up, CHANGED down:
         "The new schema says what answers a request, and the old one did not.",
         "Nobody knows: there is nothing to compare the result with.",
-        "Name what answered the request before, with a [[result]] in `spec/methods.toml`, and compare again.",
+        "Name what answered the request before, and compare again: a file says it by the name of the result or by a definition of the response, `CompleteResultResponse`, a revision by a [[result]] in `spec/methods.toml` as well.",
         "a result that gets a definition";
     ResultRemoved = "result-removed", crate Major, CHANGED up, CHANGED down:
         "The new schema no longer says what answers a request: the definition of its result is gone, or has another name.",
         "Nobody knows: there is nothing to compare the result with.",
-        "Name what answers the request now, with a [[result]] in `spec/methods.toml`, and compare again.",
+        "Name what answers the request now, and compare again: a file says it by the name of the result or by a definition of the response, `CompleteResultResponse`, a revision by a [[result]] in `spec/methods.toml` as well.",
         "CompleteResult renamed, and completion/complete not told";
     Moved = "moved", crate Major, CHANGED up, CHANGED down:
         "A value that is in another place now, under the same name or a longer one.",

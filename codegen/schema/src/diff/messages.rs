@@ -84,8 +84,28 @@ pub(crate) fn read(
         ));
     }
     messages.sort_by(|a, b| (a.direction, &a.name, a.kind).cmp(&(b.direction, &b.name, b.kind)));
-    messages.dedup_by(|a, b| (a.direction, &a.name, a.kind) == (b.direction, &b.name, b.kind));
     Ok(messages)
+}
+
+/// Leaves each message once, and returns a line for each further definition that lists one.
+pub(crate) fn remove_twins(messages: &mut Vec<Message>, graph: &Graph, label: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    messages.dedup_by(|twin, first| {
+        let is_twin =
+            (twin.direction, &twin.name, twin.kind) == (first.direction, &first.name, first.kind);
+        if is_twin && twin.node != first.node {
+            let [twin_name, first_name] = [twin.node, first.node].map(|node| {
+                let pointer = graph.node(node).pointer.as_str();
+                graph.name(node).unwrap_or(pointer).to_owned()
+            });
+            lines.push(format!(
+                "`{}` by `{twin_name}`: `{}` of {label} lists the method by `{first_name}` as well, and only that is compared",
+                twin.name, twin.union
+            ));
+        }
+        is_twin
+    });
+    lines
 }
 
 fn method(graph: &Graph, message: NodeId) -> Option<(String, Option<GraphMember>)> {

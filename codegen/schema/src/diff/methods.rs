@@ -193,11 +193,20 @@ pub(crate) fn uncompared(pairs: &Pairs<'_>) -> Vec<String> {
     for (o, n) in &pairs.both {
         for (side, message) in [(pairs.old, o), (pairs.new, n)] {
             if message.kind != MethodKind::Notification && message.result.is_none() {
+                let request = side.name_of(message.node);
+                let stem = roles::stem(&request);
+                // The rows of `spec/` are of revisions and states of extensions.
+                let is_a_file = side.revision.is_none() && side.lines.is_some();
+                let other = if is_a_file {
+                    format!("`{}` with it", roles::response(stem))
+                } else {
+                    "a [[result]] of it in spec/methods.toml".to_owned()
+                };
                 lines.push(format!(
-                    "the result of `{}`: nothing in {} says what answers it (expected `{}`, or a [[result]] of it in spec/methods.toml)",
+                    "the result of `{}`: nothing in {} says what answers it (expected `{}`, or {other})",
                     message.name,
                     side.label,
-                    roles::result(roles::stem(&side.name_of(message.node))),
+                    roles::result(stem),
                 ));
             }
         }

@@ -1,12 +1,16 @@
 //! The patterns of a schema: what they match, and small texts that they match.
 
-use crate::sorted::SortedMap;
-
 use regex::Regex;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
+use super::steps::Steps;
+use crate::sorted::SortedMap;
+
 /// Maximum length of a text made for a pattern.
 const MAX_TEXT: usize = 2_048;
+
+/// Maximum number of parts of a pattern on the way to a text: what is repeated may add nothing to it.
+const MAX_STEPS: usize = 10_000;
 
 /// Patterns by their text; `None` for one that cannot be read here, such as one that looks ahead.
 #[derive(Debug, Default)]
@@ -36,7 +40,7 @@ pub fn texts(pattern: &str) -> Vec<String> {
     let mut all = Vec::new();
     for choice in 0..4 {
         let mut text = Vec::new();
-        if spell(&hir, choice, &mut text).is_some()
+        if spell(&hir, choice, &Steps::new(MAX_STEPS), &mut text).is_some()
             && let Ok(text) = String::from_utf8(text)
             && !all.contains(&text)
         {
@@ -46,8 +50,9 @@ pub fn texts(pattern: &str) -> Vec<String> {
     all
 }
 
-/// Writes one text of the pattern. Returns `None` if that would be too long, or if there is none.
-fn spell(hir: &Hir, choice: usize, text: &mut Vec<u8>) -> Option<()> {
+/// Writes one text of the pattern. Returns `None` if that would be too long or too much work, or if there is none.
+fn spell(hir: &Hir, choice: usize, steps: &Steps, text: &mut Vec<u8>) -> Option<()> {
+    steps.take(1)?;
     if text.len() > MAX_TEXT {
         return None;
     }
@@ -60,17 +65,17 @@ fn spell(hir: &Hir, choice: usize, text: &mut Vec<u8>) -> Option<()> {
             let most = repetition.max.and_then(|max| usize::try_from(max).ok());
             let count = (least + choice / 2).min(most.unwrap_or(usize::MAX));
             for _ in 0..count {
-                spell(&repetition.sub, choice, text)?;
+                spell(&repetition.sub, choice, steps, text)?;
             }
         }
-        HirKind::Capture(capture) => spell(&capture.sub, choice, text)?,
+        HirKind::Capture(capture) => spell(&capture.sub, choice, steps, text)?,
         HirKind::Concat(parts) => {
             for part in parts {
-                spell(part, choice, text)?;
+                spell(part, choice, steps, text)?;
             }
         }
         HirKind::Alternation(parts) => {
-            spell(parts.get(choice % parts.len().max(1))?, choice, text)?
+            spell(parts.get(choice % parts.len().max(1))?, choice, steps, text)?
         }
     }
     Some(())

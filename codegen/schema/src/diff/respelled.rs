@@ -1,13 +1,17 @@
 //! Members that may have another name now: one went and one came at the same places, of one type and with akin names.
 
 use super::kind::ChangeKind;
-use super::path::{WirePath, bare};
+use super::path::{ExchangePart, PathSegment, WirePath, bare};
 use super::row::DiffRow;
-use crate::sorted::SortedMap;
+use crate::model::Direction;
+use crate::sorted::{SortedMap, SortedSet};
+
+/// The place of an object on the wire.
+type Holder<'p> = (Direction, &'p str, ExchangePart, &'p [PathSegment]);
 
 /// Tells each member that went of the one that may be it, and the other way round.
 pub(super) fn mark(rows: &mut [DiffRow]) {
-    let mut gone: SortedMap<Vec<String>, Vec<usize>> = SortedMap::new();
+    let mut gone: SortedMap<SortedSet<Holder<'_>>, Vec<usize>> = SortedMap::new();
     for (at, row) in rows.iter().enumerate() {
         if row.kind == ChangeKind::MemberRemoved {
             gone.entry(holders(&row.paths)).or_default().push(at);
@@ -38,14 +42,13 @@ pub(super) fn mark(rows: &mut [DiffRow]) {
     }
 }
 
-/// Returns the places of the objects that hold the members of these paths.
-fn holders(paths: &[WirePath]) -> Vec<String> {
-    let holder = |path: &WirePath| {
-        let text = path.to_string();
-        let last = path.trail.members().last().map_or(0, |name| name.len());
-        text[..text.len().saturating_sub(last)].to_owned()
-    };
-    paths.iter().map(holder).collect()
+/// Returns the objects that hold the members of these paths.
+fn holders(paths: &[WirePath]) -> SortedSet<Holder<'_>> {
+    let holders = paths.iter().filter_map(|path| {
+        let (_, around) = path.trail.segments.split_last()?;
+        Some((path.direction, &*path.method, path.part, around))
+    });
+    holders.collect()
 }
 
 /// Returns whether a member that went and one that came are of one type, and one of their names is part of the other.

@@ -17,7 +17,7 @@ use super::side::ComparedSide;
 use super::site::{DiffLocation, DifferenceDetail, SchemaDifference, SiteId, SpelledBound, place};
 use super::verdict::{ChangeLevel, ComparedEnd, DirectionVerdict, Verdicts};
 use super::walk::{self, Root, WireWays};
-use super::witness::Forge;
+use super::witness::witness;
 use crate::schema::applied;
 
 /// The findings of a comparison as rows, each finding once, however many ways lead to it.
@@ -54,11 +54,11 @@ impl DiffRows {
                     known.dedup();
                     continue;
                 }
+                // A required member has no use for a default.
+                let is_idle = finding.required == [Some(true); 2]
+                    && matches!(&finding.detail, DifferenceDetail::Limit(name, ..) if name == "default");
                 match (&finding.detail, finding.kind, finding.nodes) {
-                    (DifferenceDetail::Limit(name, ..), ..)
-                        if name == "default" && finding.required == [Some(true); 2] =>
-                    {
-                        // A required member has no use for a default.
+                    (DifferenceDetail::Limit(..), ..) if is_idle => {
                         row.judged(Verdicts::of(DirectionVerdict::FINE, DirectionVerdict::FINE));
                     }
                     (DifferenceDetail::Limit(name, before, after), ..) => {
@@ -84,11 +84,9 @@ impl DiffRows {
                 }
                 let witnesses = [ComparedEnd::Old, ComparedEnd::New]
                     .into_iter()
-                    .filter_map(|sender| Forge::new(graphs, sender).witness(roots, ways, finding));
+                    .filter_map(|sender| witness(graphs, sender, roots, ways, finding));
                 let mut row = row.with_witnesses(witnesses.collect());
-                if matches!(&finding.detail, DifferenceDetail::Limit(name, ..) if name == "default")
-                    && finding.required == [Some(true); 2]
-                {
+                if is_idle {
                     row.level = ChangeLevel::Representation;
                 }
                 let places = site.places.iter();

@@ -11,7 +11,7 @@ use super::side::ComparedSide;
 /// Maximum number of levels of inline objects in an outline.
 const OPEN_LEVELS: usize = 3;
 
-/// Maximum number of lists within each other in one line.
+/// Maximum number of shapes within each other in one line.
 const LINE_LEVELS: usize = 64;
 
 /// Maximum number of values of an enumeration in one line: each value that came or went has a line.
@@ -20,8 +20,8 @@ const LINE_VALUES: usize = 64;
 /// Number of levels of a shape that are spelled out to tell it from another one.
 const SPELLED_LEVELS: usize = 8;
 
-/// Maximum length of such a spelling.
-const MAX_SPELLED: usize = 20_000;
+/// Length of a text of a shape from which on no further part of it is written.
+const MAX_TEXT: usize = 20_000;
 
 /// A shape before or after a change.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -58,7 +58,7 @@ impl View {
         Self {
             required,
             text: line(graph, id, true),
-            outline: outline(graph, id, 0, true),
+            outline: outline(graph, id),
             schema: schema.unwrap_or_default(),
             pointer,
             brief: line(graph, id, false),
@@ -102,74 +102,101 @@ pub(super) fn opened(graph: &Graph, id: NodeId) -> String {
 }
 
 pub(crate) fn line(graph: &Graph, id: NodeId, names: bool) -> String {
-    line_to(graph, id, names, LINE_LEVELS)
+    let mut text = String::new();
+    write_line(graph, id, names, LINE_LEVELS, &mut text);
+    text
 }
 
-fn line_to(graph: &Graph, id: NodeId, names: bool, levels: usize) -> String {
+/// Writes a shape in one line: one without a name may contain itself, so that `levels` bounds its depth.
+fn write_line(graph: &Graph, id: NodeId, names: bool, levels: usize, text: &mut String) {
     if let Some(name) = graph.name(id).filter(|_| names) {
-        return name.to_owned();
+        return text.push_str(name);
     }
+    let Some(levels) = levels.checked_sub(1) else {
+        return text.push_str("unknown");
+    };
     match &graph.node(id).shape {
-        NodeShape::Any | NodeShape::Alias(_) => both(graph, id, names, levels),
-        NodeShape::Scalar(kinds) => joined(kinds.iter().map(|kind| kind.name()), " | "),
-        NodeShape::Choice(values) if values.is_empty() => "never".to_owned(),
+        NodeShape::Any | NodeShape::Alias(_) => write_both(graph, id, names, levels, text),
+        NodeShape::Scalar(kinds) => {
+            text.push_str(&joined(kinds.iter().map(|kind| kind.name()), " | "));
+        }
+        NodeShape::Choice(values) if values.is_empty() => text.push_str("never"),
         NodeShape::Choice(values) => {
             let shown = values.iter().take(LINE_VALUES).map(Value::to_string);
             let more = values.get(LINE_VALUES).map(|_| "…".to_owned());
-            joined(shown.chain(more), " | ")
+            text.push_str(&joined(shown.chain(more), " | "));
         }
-        // A list may be one of itself.
-        NodeShape::Array(Some(items)) if levels > 0 => {
-            let inner = line_to(graph, *items, names, levels - 1);
-            if inner.contains([' ', '|']) {
-                format!("({inner})[]")
-            } else {
-                format!("{inner}[]")
-            }
+        NodeShape::Array(Some(items)) => {
+            let start = text.len();
+            write_line(graph, *items, names, levels, text);
+            end_list(text, start);
         }
-        NodeShape::Array(_) => "unknown[]".to_owned(),
+        NodeShape::Array(None) => text.push_str("unknown[]"),
         NodeShape::Object { members, rest } => match (names, members.is_empty(), rest) {
-            (false, ..) => "object".to_owned(),
-            (_, true, GraphRest::Open) => "object".to_owned(),
-            (_, true, GraphRest::Closed) => "{}".to_owned(),
+            (false, ..) => text.push_str("object"),
+            (_, true, GraphRest::Open) => text.push_str("object"),
+            (_, true, GraphRest::Closed) => text.push_str("{}"),
             (_, true, GraphRest::Each(each)) => {
-                format!("Record<string, {}>", line(graph, *each, names))
+                text.push_str("Record<string, ");
+                write_line(graph, *each, names, levels, text);
+                text.push('>');
             }
             _ => {
                 let shown = members.iter().take(4).map(|(name, member)| {
                     format!("{name}{}", if member.required { "" } else { "?" })
                 });
                 let more = if members.len() > 4 { ", …" } else { "" };
-                format!("{{ {}{more} }}", joined(shown, ", "))
+                text.push_str(&format!("{{ {}{more} }}", joined(shown, ", ")));
             }
         },
-        NodeShape::Union(_) if !names => "union".to_owned(),
-        NodeShape::Union(variants) => joined(
-            variants.iter().map(|variant| line(graph, *variant, names)),
-            " | ",
-        ),
+        NodeShape::Union(_) if !names => text.push_str("union"),
+        NodeShape::Union(variants) => write_all(graph, variants, " | ", names, levels, text),
     }
 }
 
-/// Shapes that all hold at once and cannot be joined: `string & number`; `never` where none is admitted.
-fn both(graph: &Graph, id: NodeId, names: bool, levels: usize) -> String {
-    let node = graph.node(id);
-    if node
-        .limits
-        .get("not")
-        .is_some_and(|not| not.as_object().is_some_and(Map::is_empty))
-    {
-        return "never".to_owned();
+/// Writes several shapes in one line, as many as the text has room for.
+fn write_all(
+    graph: &Graph,
+    ids: &[NodeId],
+    between: &str,
+    names: bool,
+    levels: usize,
+    text: &mut String,
+) {
+    for (number, id) in ids.iter().enumerate() {
+        if number > 0 {
+            text.push_str(between);
+        }
+        if text.len() >= MAX_TEXT {
+            return text.push('…');
+        }
+        write_line(graph, *id, names, levels, text);
     }
-    let parts = (0..).map_while(|at| node.applied.get(&format!("allOf/{at}")));
-    let lines: Vec<String> = parts
-        .map(|part| line_to(graph, *part, names, levels.saturating_sub(1)))
-        .take_while(|_| levels > 0)
+}
+
+/// Makes what a text has from `start` on the items of a list.
+fn end_list(text: &mut String, start: usize) {
+    if text[start..].contains([' ', '|']) {
+        text.insert(start, '(');
+        text.push(')');
+    }
+    text.push_str("[]");
+}
+
+/// Writes shapes that all hold at once and cannot be joined: `string & number`; `never` where none is admitted.
+fn write_both(graph: &Graph, id: NodeId, names: bool, levels: usize, text: &mut String) {
+    let node = graph.node(id);
+    let is_never = |not: &Value| not.as_object().is_some_and(Map::is_empty);
+    if node.limits.get("not").is_some_and(is_never) {
+        return text.push_str("never");
+    }
+    let parts: Vec<NodeId> = (0..)
+        .map_while(|at| node.applied.get(&format!("allOf/{at}")).copied())
         .collect();
-    if lines.is_empty() {
-        "unknown".to_owned()
+    if parts.is_empty() {
+        text.push_str("unknown");
     } else {
-        joined(lines, " & ")
+        write_all(graph, &parts, " & ", names, levels, text);
     }
 }
 
@@ -182,7 +209,7 @@ pub(crate) fn spelled(graph: &Graph, id: NodeId) -> String {
 
 fn spell(graph: &Graph, id: NodeId, levels: usize, text: &mut String) {
     let node = graph.node(id);
-    let Some(levels) = levels.checked_sub(1).filter(|_| text.len() < MAX_SPELLED) else {
+    let Some(levels) = levels.checked_sub(1).filter(|_| text.len() < MAX_TEXT) else {
         return;
     };
     match &node.shape {
@@ -222,48 +249,64 @@ fn spell(graph: &Graph, id: NodeId, levels: usize, text: &mut String) {
     }
 }
 
-fn outline(graph: &Graph, id: NodeId, level: usize, top: bool) -> String {
+fn outline(graph: &Graph, id: NodeId) -> String {
+    let mut text = String::new();
+    write_outline(graph, id, 0, true, &mut text);
+    text
+}
+
+fn write_outline(graph: &Graph, id: NodeId, level: usize, top: bool, text: &mut String) {
     let node = graph.node(id);
     let open = top || (level < OPEN_LEVELS && graph.name(id).is_none());
     let indent = "  ".repeat(level);
-    let mut text = match &node.shape {
+    match &node.shape {
         NodeShape::Object { members, rest }
             if open && !(members.is_empty() && matches!(rest, GraphRest::Open)) =>
         {
-            let mut text = String::from("{\n");
+            text.push_str("{\n");
             for (name, member) in members {
+                if text.len() >= MAX_TEXT {
+                    text.push_str(&format!("{indent}  …\n"));
+                    break;
+                }
                 let optional = if member.required { "" } else { "?" };
-                let inner = outline(graph, member.node, level + 1, false);
-                text.push_str(&format!("{indent}  {}{optional}: {inner}\n", key(name)));
+                text.push_str(&format!("{indent}  {}{optional}: ", key(name)));
+                write_outline(graph, member.node, level + 1, false, text);
+                text.push('\n');
             }
             match rest {
                 GraphRest::Open => {}
                 GraphRest::Closed => text.push_str(&format!("{indent}  // nothing else\n")),
                 GraphRest::Each(each) => {
-                    let inner = outline(graph, *each, level + 1, false);
-                    text.push_str(&format!("{indent}  [key: string]: {inner}\n"));
+                    text.push_str(&format!("{indent}  [key: string]: "));
+                    write_outline(graph, *each, level + 1, false, text);
+                    text.push('\n');
                 }
             }
             text.push_str(&format!("{indent}}}"));
-            text
         }
         NodeShape::Union(variants) if open => {
-            let line = |variant: &NodeId| line(graph, *variant, true);
-            let all = variants.iter().map(line);
-            all.map(|line| format!("\n{indent}  | {line}")).collect()
+            text.push_str(&format!("\n{indent}  | "));
+            let between = format!("\n{indent}  | ");
+            write_all(graph, variants, &between, true, LINE_LEVELS, text);
         }
         NodeShape::Array(Some(items)) if open => {
-            let inner = outline(graph, *items, level, false);
-            if inner.contains([' ', '|']) && !inner.starts_with('{') {
-                format!("({inner})[]")
+            let start = text.len();
+            // A list may be one of itself.
+            let is_list = matches!(graph.node(*items).shape, NodeShape::Array(_));
+            write_outline(graph, *items, level + usize::from(is_list), false, text);
+            if text[start..].starts_with('{') {
+                text.push_str("[]");
             } else {
-                format!("{inner}[]")
+                end_list(text, start);
             }
         }
         // A scalar itself, even where it has a name.
-        NodeShape::Scalar(_) | NodeShape::Choice(_) if open => line(graph, id, false),
-        _ => line(graph, id, true),
-    };
+        NodeShape::Scalar(_) | NodeShape::Choice(_) if open => {
+            write_line(graph, id, false, LINE_LEVELS, text);
+        }
+        _ => write_line(graph, id, true, LINE_LEVELS, text),
+    }
     if open && !node.limits.is_empty() {
         let limits = node
             .limits
@@ -271,7 +314,6 @@ fn outline(graph: &Graph, id: NodeId, level: usize, top: bool) -> String {
             .map(|(name, value)| format!("{name}: {value}"));
         text.push_str(&format!(" /* {} */", joined(limits, ", ")));
     }
-    text
 }
 
 fn key(name: &str) -> String {

@@ -1,4 +1,4 @@
-//! One side of a comparison: a revision of the spec, or a schema.json in upstream form.
+//! One side of a comparison: a revision of the spec, a state of an extension, or a schema.json in upstream form.
 
 use crate::sorted::{SortedMap, SortedSet};
 use std::fs;
@@ -119,7 +119,8 @@ impl<'s> SideSources<'s> {
         revisions.flat_map(crate::spec::methods::methods).collect()
     }
 
-    /// Reads a revision by its id, a committed file by `git:REF:PATH`, or a file by its path.
+    /// Reads a revision by its id, an extension by its name or the id of a state, a committed file by `git:REF:PATH`, or a file
+    /// by its path.
     ///
     /// # Errors
     /// A name that is none of them, a file that cannot be read, and the errors of the schema.
@@ -157,20 +158,13 @@ impl<'s> SideSources<'s> {
             (revision.schema.clone(), revision.errata.clone())
         };
         let mut side = self.side(&revision.id, &file, schema, &revision.id)?;
-        side.facts = Some(self.errors.of(&revision.id));
+        side.facts = Some(self.errors.of(revision));
         side.revision = Some(revision.id.clone());
         side.errata = errata;
         Ok(side)
     }
 
     /// Opens an extension as a side, by the rules of the revision that it rests on; `raw` leaves out its errata.
-    ///
-    /// # Errors
-    /// Returns every fact of the revision that contradicts its schema.
-    pub fn of_extension(&self, extension: &Extension, raw: bool) -> Result<ComparedSide, Error> {
-        self.of_state(&extension.name, extension, raw)
-    }
-
     fn of_state(
         &self,
         label: &str,
@@ -200,7 +194,8 @@ impl<'s> SideSources<'s> {
         self.of_text_with(name, text, |_| !raw)
     }
 
-    /// Opens two sides by their names, as [`SideSources::open`] does; of two files, an erratum mends both or none.
+    /// Opens two sides by their names, as [`SideSources::open`] does; of two files, an erratum mends both or none. A file that a
+    /// revision was imported from is that revision, with all of its errata.
     ///
     /// # Errors
     /// Those of [`SideSources::open`].
@@ -305,7 +300,8 @@ impl<'s> SideSources<'s> {
             .map(|method| format!("`{method}`: nothing says who sends it in {label}"))
             .collect();
         let mut graph = Graph::of(&Schema::parse(&schema, file)?)?;
-        let messages = messages::read(&mut graph, &self.methods, rules_of, file)?;
+        let mut messages = messages::read(&mut graph, &self.methods, rules_of, file)?;
+        unlisted.extend(messages::remove_twins(&mut messages, &graph, label));
         let area = |name: &String| (name.clone(), self.methods.area(name).to_owned());
         let of_core = ExtractedFeature::is_of_core(&schema);
         for (method, definition) in methods_of(&schema).filter(|_| of_core) {

@@ -149,7 +149,7 @@ fn telling<'g>(profiles: &[ChoiceMarks<'g>]) -> SortedSet<&'g str> {
 
 /// Pairs the choices of two unions, by their places; `same` says of which it is known that they are one.
 ///
-/// Pairs the choices of two unions. Where `likely` is not enough, neither likeness makes a pair nor a sign that several
+/// Where `likely` is not enough, neither likeness makes a pair nor a sign that several
 /// bear: people see the difference in such a pair, and a conversion would guess.
 pub(crate) fn pair(
     olds: &[ChoiceMarks<'_>],

@@ -41,7 +41,7 @@ impl RefusingTransport {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Meaning {
-    /// It does.
+    /// The receiver understands it as the sender means it.
     Kept,
     /// The receiver does not know the part and passes over it.
     Dropped,

@@ -8,6 +8,9 @@ use super::verdict::ComparedEnd;
 /// Maximum number of wire paths to follow before the rest is only counted as "more".
 const MAX_PATHS: usize = 50_000;
 
+/// Maximum number of their segments together.
+const MAX_SEGMENTS: usize = 1_000_000;
+
 /// Maximum number of sites on the way to them.
 const MAX_VISITS: usize = 1_000_000;
 
@@ -44,24 +47,31 @@ pub(crate) fn walk(sites: &[Site], roots: &[Root]) -> (Vec<WireWays>, bool) {
     let mut reached = vec![WireWays::new(); sites.len()];
     let mut on_way = vec![false; sites.len()];
     let mut way: Vec<PathSegment> = Vec::new();
-    let (mut paths, mut visits) = (0, 0);
-    let is_spent = |paths, visits| paths >= MAX_PATHS || visits >= MAX_VISITS;
+    let (mut paths, mut length, mut visits) = (0, 0, 0);
+    let mut is_cut = false;
     for (number, root) in roots.iter().enumerate() {
         let mut tasks = vec![WalkTask::Enter(root.site, &[])];
         while let Some(task) = tasks.pop() {
             match task {
-                WalkTask::Leave(id, length) => {
+                WalkTask::Leave(id, start) => {
                     on_way[id] = false;
-                    way.truncate(length);
+                    way.truncate(start);
                 }
-                WalkTask::Enter(id, _) if !useful[id] || is_spent(paths, visits) => {}
+                WalkTask::Enter(id, _) if !useful[id] => {}
+                WalkTask::Enter(..) if paths >= MAX_PATHS || visits >= MAX_VISITS => is_cut = true,
                 WalkTask::Enter(id, segments) => {
                     visits += 1;
                     on_way[id] = true;
                     tasks.push(WalkTask::Leave(id, way.len()));
                     way.extend_from_slice(segments);
-                    if !sites[id].findings.is_empty() {
-                        paths += 1;
+                    // Each finding of the site becomes a path of its own.
+                    let findings = sites[id].findings.len();
+                    let longer = length + findings * (way.len() + 1);
+                    if longer > MAX_SEGMENTS {
+                        is_cut = true;
+                    } else if findings > 0 {
+                        paths += findings;
+                        length = longer;
                         reached[id].push((number, way.clone()));
                     }
                     let edges = sites[id].edges.iter().rev();
@@ -71,7 +81,7 @@ pub(crate) fn walk(sites: &[Site], roots: &[Root]) -> (Vec<WireWays>, bool) {
             }
         }
     }
-    (reached, is_spent(paths, visits))
+    (reached, is_cut)
 }
 
 /// Sites that lead to a finding.

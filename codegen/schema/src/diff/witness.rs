@@ -13,9 +13,10 @@ use super::kind::ChangeKind;
 use super::mentioned::Mentioned;
 use super::path::PathSegment;
 use super::row::Witness;
-use super::sample::{anything, minimal, samples, variations, varied};
+use super::sample::{MAX_STEPS, Sampler, anything};
 use super::scalars::{beside_limit, between_bounds};
 use super::site::{DifferenceDetail, SchemaDifference};
+use super::steps::Steps;
 use super::variants::choices;
 use super::verdict::ComparedEnd;
 use super::walk::{Root, WireWays};
@@ -40,13 +41,32 @@ enum Put {
 /// The nodes of the old and the new side at one place, as far as they have one there.
 type WitnessPair = [Option<NodeId>; 2];
 
-/// Makes witnesses of one sender for two graphs.
+/// Makes witnesses of one sender for two graphs, of one finding.
 #[derive(Clone, Copy)]
-pub(crate) struct Forge<'g> {
+struct Forge<'g> {
     graphs: [&'g Graph; 2],
     sender: ComparedEnd,
     /// Set if both sides accept the rest of the text, not only the sender.
     joint: bool,
+    steps: &'g Steps,
+}
+
+/// Returns a text from the sender that shows the finding, along one of the ways to it.
+pub(super) fn witness(
+    graphs: [&Graph; 2],
+    sender: ComparedEnd,
+    roots: &[Root],
+    ways: &WireWays,
+    finding: &SchemaDifference,
+) -> Option<Witness> {
+    let steps = Steps::new(MAX_STEPS);
+    let forge = Forge {
+        graphs,
+        sender,
+        joint: true,
+        steps: &steps,
+    };
+    forge.witness(roots, ways, finding)
 }
 
 /// Returns whether the sender admits a value and the receiver is known to refuse it.
@@ -62,16 +82,11 @@ pub(super) fn tells(
 }
 
 impl<'g> Forge<'g> {
-    pub(crate) fn new(graphs: [&'g Graph; 2], sender: ComparedEnd) -> Self {
-        Self {
-            graphs,
-            sender,
-            joint: true,
-        }
+    fn of(self, graph: &'g Graph) -> Sampler<'g> {
+        Sampler::new(graph, self.steps)
     }
 
-    /// Returns a text from the sender that shows the finding, along one of the ways to it.
-    pub(crate) fn witness(
+    fn witness(
         &self,
         roots: &[Root],
         ways: &WireWays,
@@ -124,13 +139,18 @@ impl<'g> Forge<'g> {
                 | ChangeKind::UnionMemberRemoved,
                 _,
             ) => match node {
-                Some(node) => varied(graph, node).into_iter().map(Put::Value).collect(),
+                Some(node) => self
+                    .of(graph)
+                    .varied(node)
+                    .into_iter()
+                    .map(Put::Value)
+                    .collect(),
                 None => {
                     let mut puts = left_out();
                     if let (DifferenceDetail::Unnamed(GraphRest::Each(each)), Some(named)) =
                         (&finding.detail, other_node)
                     {
-                        let mut entries = varied(graph, *each);
+                        let mut entries = self.of(graph).varied(*each);
                         entries.retain(|value| refused(other, named, value));
                         puts.extend(entries.into_iter().map(Put::Value));
                     }
@@ -140,7 +160,7 @@ impl<'g> Forge<'g> {
             (ChangeKind::OpennessChanged, _) => {
                 let object = node.and_then(|node| graph.node(node).shape.object());
                 let strangers = match object {
-                    Some((_, GraphRest::Each(each))) => varied(graph, each),
+                    Some((_, GraphRest::Each(each))) => self.of(graph).varied(each),
                     _ => anything(),
                 };
                 strangers.into_iter().map(Put::Stranger).collect()
@@ -157,7 +177,7 @@ impl<'g> Forge<'g> {
             (_, DifferenceDetail::Limit(name, ..)) if is_hint(name) => Vec::new(),
             _ => {
                 // Items of a list that may hold anything have no node of their own.
-                let mut values = node.map_or_else(anything, |node| varied(graph, node));
+                let mut values = node.map_or_else(anything, |node| self.of(graph).varied(node));
                 if let (Some(node), Some(other_node)) = (node, other_node) {
                     let (own, theirs) = (graph.node(node), other.node(other_node));
                     let limits = own.limits.iter().chain(&theirs.limits);
@@ -166,8 +186,8 @@ impl<'g> Forge<'g> {
                     let limited = !own.limits.is_empty() || !theirs.limits.is_empty();
                     let mentioned = Mentioned::of(&[(graph, own), (other, theirs)]);
                     if limited || own.untyped || theirs.untyped {
-                        values.extend(variations(graph, own, &mentioned, 0));
-                        values.extend(samples(other, other_node));
+                        values.extend(self.of(graph).variations(own, &mentioned, 0));
+                        values.extend(self.of(other).samples(other_node));
                     }
                 }
                 values.retain(|value| {
@@ -184,6 +204,7 @@ impl<'g> Forge<'g> {
         if depth > MAX_DEPTH {
             return None;
         }
+        self.steps.take(1)?;
         let [old_graph, new_graph] = self.graphs;
         let both = |value: &Value| valid(old_graph, old, value) && valid(new_graph, new, value);
         let objects = [old_graph.node(old), new_graph.node(new)].map(|node| node.shape.object());
@@ -202,8 +223,8 @@ impl<'g> Forge<'g> {
                 return Some(value);
             }
         }
-        let mut candidates = samples(old_graph, old);
-        candidates.extend(samples(new_graph, new));
+        let mut candidates = self.of(old_graph).samples(old);
+        candidates.extend(self.of(new_graph).samples(new));
         let first = candidates.first().cloned();
         candidates.into_iter().find(both).or(first)
     }
@@ -212,8 +233,8 @@ impl<'g> Forge<'g> {
         let [old, new] = self.graphs;
         match nodes {
             [Some(old), Some(new)] => self.common([old, new], depth),
-            [Some(id), None] => minimal(old, id),
-            [None, Some(id)] => minimal(new, id),
+            [Some(id), None] => self.of(old).minimal(id),
+            [None, Some(id)] => self.of(new).minimal(id),
             [None, None] => Some(json!("x")),
         }
     }
@@ -238,7 +259,7 @@ impl<'g> Forge<'g> {
         put: impl FnOnce(&mut Map<String, Value>),
     ) -> Option<Value> {
         let mut base = match self.sender.at(nodes).filter(|_| !self.joint) {
-            Some(own) => minimal(self.sender.at(self.graphs), own),
+            Some(own) => self.of(self.sender.at(self.graphs)).minimal(own),
             None => self.either(nodes, depth),
         }?;
         put(base.as_object_mut()?);

@@ -310,6 +310,7 @@ impl<'s> DraftBuilder<'s> {
             },
             [] | [JsonType::Object] => match &node.additional {
                 Additional::Any => Ok(Ty::JsonObject),
+                Additional::Schema(value) if value.is_any() => Ok(Ty::JsonObject),
                 Additional::Schema(value) => {
                     Ok(Ty::Map(Box::new(self.ty(value, &format!("{place}{{}}")))))
                 }

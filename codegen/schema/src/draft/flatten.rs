@@ -69,8 +69,10 @@ impl Join<'_> {
         depth: usize,
     ) -> Result<SchemaNode, Unsupported> {
         let constraints = join_limits(&left.constraints, &right.constraints);
+        let deprecated = left.deprecated || right.deprecated;
         let limited = |node: SchemaNode| SchemaNode {
             constraints,
+            deprecated,
             ..node
         };
         if left.is_any() {
@@ -81,7 +83,7 @@ impl Join<'_> {
             return Ok(limited(left));
         }
         if same_facts(&left, &right) {
-            return Ok(left);
+            return Ok(limited(left));
         }
         if left.is_object() && right.is_object() {
             return self.join_objects(left, limited(right), depth);
@@ -96,7 +98,6 @@ impl Join<'_> {
         if let Some(types) = join_scalars(&left, &right) {
             return Ok(SchemaNode {
                 types,
-                deprecated: left.deprecated || right.deprecated,
                 ..limited(left)
             });
         }
@@ -114,10 +115,7 @@ impl Join<'_> {
         other: &SchemaNode,
         depth: usize,
     ) -> Result<bool, Unsupported> {
-        let mut any = self.joined(any, depth + 1)?;
-        if matches!(&any.additional, Additional::Schema(of) if of.is_any()) {
-            any.additional = Additional::Any;
-        }
+        let any = self.joined(any, depth + 1)?;
         let anything = SchemaNode {
             types: vec![JsonType::Object],
             pointer: any.pointer.clone(),
@@ -135,7 +133,7 @@ impl Join<'_> {
         Ok(!whole.any_of.is_empty())
     }
 
-    /// Two objects, of which the second has the limits of both.
+    /// Two objects, of which the second has the limits of both, and is deprecated if one of them is.
     fn join_objects(
         &mut self,
         left: SchemaNode,
@@ -144,7 +142,9 @@ impl Join<'_> {
     ) -> Result<SchemaNode, Unsupported> {
         let mut properties: SortedMap<String, SchemaNode> = left.properties;
         for (name, theirs) in right.properties {
-            let merged = match properties.remove(&name) {
+            let ours = properties.remove(&name);
+            let deprecated = theirs.deprecated || ours.as_ref().is_some_and(|ours| ours.deprecated);
+            let merged = match ours {
                 // The same twice is left as it is: a reference stays one.
                 Some(ours) if same_facts(&ours, &theirs) => ours,
                 Some(ours) if self.admits(&ours, &theirs, depth)? => theirs,
@@ -155,7 +155,14 @@ impl Join<'_> {
                 }
                 None => theirs,
             };
-            properties.insert(name, merged);
+            let deprecated = deprecated || merged.deprecated;
+            properties.insert(
+                name,
+                SchemaNode {
+                    deprecated,
+                    ..merged
+                },
+            );
         }
         let additional = match (left.additional, right.additional) {
             (Additional::Any, other) | (other, Additional::Any) => other,
@@ -176,7 +183,7 @@ impl Join<'_> {
             required: left.required.into_iter().chain(right.required).collect(),
             additional,
             constraints: right.constraints,
-            deprecated: left.deprecated || right.deprecated,
+            deprecated: right.deprecated,
             pointer: left.pointer,
             ..SchemaNode::default()
         })

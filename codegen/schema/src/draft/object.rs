@@ -74,6 +74,8 @@ impl DraftBuilder<'_> {
         }
         let rest = match &node.additional {
             Additional::Any => Rest::Open,
+            // The limits of members without a name are the comparison's.
+            Additional::Schema(value) if value.is_any() => Rest::Open,
             Additional::Forbidden => Rest::Closed,
             Additional::Schema(value) => Rest::Typed(self.ty(value, &format!("{place}{{}}"))),
         };

@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 
 use super::open::{errata_file, erratum, since};
 use crate::decision::{Decision, QuestionKind, Scope, Settle};
-use crate::model::{MethodKind, TypeDef};
+use crate::model::TypeDef;
 use crate::pointer::escaped;
 use crate::schema::Schema;
 use crate::spec::extensions::{FACTS, FOLDER, stated_kind};
-use crate::spec::roles::ROLES;
+use crate::spec::roles::{ROLES, likely_kind};
 
 /// Returns what is listed among messages and is none: it can be no method. One erratum takes all of them from the list.
 pub(super) fn no_messages(
@@ -70,18 +70,14 @@ pub(super) fn unlisted(
 ) -> Vec<Decision> {
     let roles: Vec<&str> = ROLES.iter().map(|role| role.union).collect();
     // A notification is proposed for the first side that sends any, all else among its requests.
-    let union = |def: &TypeDef| {
-        let kind = if name(def).ends_with("Notification") {
-            MethodKind::Notification
-        } else {
-            MethodKind::Request
-        };
+    let union = |(def, method): &(&TypeDef, String)| {
+        let kind = likely_kind(method, name(def));
         let role = ROLES.iter().find(|role| role.kind == kind);
         role.map_or("", |role| role.union)
     };
     let settle = |union_of: &str| {
         let stands = listed(schema, union_of);
-        let of_it = strays.iter().filter(|(def, _)| union(def) == union_of);
+        let of_it = strays.iter().filter(|stray| union(stray) == union_of);
         let all: Vec<&str> = (stands.iter().copied())
             .chain(of_it.map(|(def, _)| name(def)))
             .collect();
@@ -94,17 +90,18 @@ pub(super) fn unlisted(
         let replace = format!("replace-json = '''{replace}'''");
         erratum(scope, &at, expect.as_deref(), &replace)
     };
-    let decision = |(def, method): &(&TypeDef, String)| {
+    let decision = |stray: &(&TypeDef, String)| {
+        let (def, method) = stray;
         let (open, settle) = match scope {
-            Scope::Extension { name, .. } => (
+            Scope::Extension { name: folder, .. } => (
                 format!(
-                    "expected client or server as `sender` of `{method}`, found no row with one"
+                    "expected client, server or a word of [roles] as `sender` of `{method}`, found no row with one"
                 ),
                 Settle::of(
-                    format!("{FOLDER}/{name}/{FACTS}"),
+                    format!("{FOLDER}/{folder}/{FACTS}"),
                     format!(
                         "[[method]]\nname = {method:?}\nsender = \"\"\n{}{}",
-                        kind(method, &def.name),
+                        kind(method, name(def)),
                         since(scope)
                     ),
                 ),
@@ -114,7 +111,7 @@ pub(super) fn unlisted(
                     "expected one of {} to list the message, found none that lists `{method}`: nothing says who sends it",
                     roles.join(", ")
                 ),
-                settle(union(def)),
+                settle(union(stray)),
             ),
         };
         let answer = format!("`{}` is a type, and no method of either side", name(def));

@@ -105,9 +105,7 @@ impl Model {
         ty
     }
 
-    /// Returns the types that a shape holds by value.
-    ///
-    /// Returns the named types held by value. Types of further members lie in a map, and so on the heap.
+    /// Returns the named types that a shape holds by value. Those of further members lie in a map, and so on the heap.
     pub(crate) fn held(&self, shape: &Shape) -> SortedSet<String> {
         let by_value = |ty: &&Ty| Some(self.resolve(ty).by_value()?.clone());
         let held = shape.holds();

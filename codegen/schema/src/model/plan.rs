@@ -77,7 +77,7 @@ impl UnionPlan {
     ///
     /// A question whose answers all lead to one variant is not asked.
     pub(crate) fn renumbered(mut self, owners: &[usize]) -> Self {
-        if let Self::Take(index) = &mut self {
+        if let Self::Take(index) | Self::Element { empty: index, .. } = &mut self {
             *index = owners.get(*index).copied().unwrap_or(*index);
         }
         for plan in self.follow() {

@@ -11,7 +11,7 @@ use super::{change_line, one_line};
 use crate::diff::{ChangeLevel, Diff, DiffRow};
 use crate::words::counted;
 
-/// Maximum number of annotations of a severity in a workflow, without the one that counts the others.
+/// Maximum number of annotations of a severity that GitHub shows of a step, without the one that counts the others.
 const MAX_SHOWN: usize = 9;
 
 /// Renders the annotations of a diff, the summary first; with a gate, only those that fail it.
@@ -20,15 +20,18 @@ pub fn render(diff: &Diff, gate: Option<ChangeLevel>) -> String {
     let title = format!("{} -> {}", diff.old, diff.new);
     let title = one_line(&title);
     let head = headline(diff, &diff.summary());
-    let mut text = command("notice", None, &title, &one_line(&head));
+    let mut shown = Annotations::default();
+    shown.add("notice", None, &title, &one_line(&head));
     for what in &diff.uncompared {
         let message = format!("not compared: {}", one_line(what));
-        text.push_str(&command("error", None, &title, &message));
+        shown.add("error", None, &title, &message);
+    }
+    for note in &diff.notes {
+        shown.add("notice", None, &title, &one_line(note));
     }
     let asked = |row: &&DiffRow| gate.is_none_or(|gate| row.level >= gate);
     let mut rows: Vec<&DiffRow> = diff.rows.iter().filter(asked).collect();
     rows.sort_by_key(|row| Reverse(row.level));
-    let mut shown: SortedMap<&str, usize> = SortedMap::new();
     for row in rows {
         let severity = match row.level {
             _ if gate.is_some() => "error",
@@ -36,25 +39,44 @@ pub fn render(diff: &Diff, gate: Option<ChangeLevel>) -> String {
             ChangeLevel::Risky => "warning",
             ChangeLevel::Compatible | ChangeLevel::Representation => "notice",
         };
-        let count = shown.entry(severity).or_default();
-        *count += 1;
-        if *count > MAX_SHOWN {
-            continue;
-        }
         let title = format!("{} {}", row.level, row.kind);
-        let place = diff.location(row);
-        text.push_str(&command(severity, place, &title, &message(row)));
+        shown.add(severity, diff.location(row), &title, &message(row));
     }
-    for (severity, count) in shown {
-        if let Some(more) = count.checked_sub(MAX_SHOWN).filter(|more| *more > 0) {
-            let message = format!("{more} more: the log of `--format text --verbose` has all");
-            text.push_str(&command(severity, None, &title, &message));
+    shown.finish(&title)
+}
+
+/// Workflow commands, no more of a severity than GitHub shows.
+#[derive(Default)]
+struct Annotations {
+    text: String,
+    counts: SortedMap<&'static str, usize>,
+}
+
+impl Annotations {
+    fn add(
+        &mut self,
+        severity: &'static str,
+        place: Option<(&str, usize)>,
+        title: &str,
+        message: &str,
+    ) {
+        let count = self.counts.entry(severity).or_default();
+        *count += 1;
+        if *count <= MAX_SHOWN {
+            (self.text).push_str(&command(severity, place, title, message));
         }
     }
-    for note in &diff.notes {
-        text.push_str(&command("notice", None, &title, &one_line(note)));
+
+    /// Returns all of them, with the number of those that are left out.
+    fn finish(mut self, title: &str) -> String {
+        for (severity, count) in self.counts {
+            if let Some(more) = count.checked_sub(MAX_SHOWN).filter(|more| *more > 0) {
+                let message = format!("{more} more: the log of `--format text --verbose` has all");
+                (self.text).push_str(&command(severity, None, title, &message));
+            }
+        }
+        self.text
     }
-    text
 }
 
 fn message(row: &DiffRow) -> String {

@@ -22,7 +22,7 @@ pub fn render(diff: &Diff) -> String {
     let Diff { old, new, raw, .. } = diff;
     let summary = diff.summary();
     let raw = if *raw { ", schemas as published" } else { "" };
-    let (old, new) = (one_line(old), one_line(new));
+    let (old, new) = (escaped(old), escaped(new));
     let mut text = format!("## MCP {old} → {new}{raw}\n\n");
     for what in &diff.uncompared {
         let _ = writeln!(text, "> **Not compared:** {}\n", escaped(what));
@@ -37,16 +37,19 @@ pub fn render(diff: &Diff) -> String {
             ignored => format!(" beside {} that are ignored", counted(ignored, "change")),
         };
         let _ = writeln!(text, "No change{hidden}{known}.");
-        return text;
+    } else {
+        for mut line in brief(diff) {
+            for item in &mut line.items {
+                (item.before, item.after) = (escaped(&item.before), escaped(&item.after));
+            }
+            let _ = writeln!(text, "- **{}:** {}", line.head, line.words(code));
+        }
+        text.push_str("\n| level | changes |\n|---|---|\n");
+        for count in &summary.levels {
+            let _ = writeln!(text, "| {} | {} |", count.id, count.rows);
+        }
+        let _ = writeln!(text, "\n{}.", conclusion(&summary));
     }
-    for line in brief(diff) {
-        let _ = writeln!(text, "- **{}:** {}", line.head, line.words(code));
-    }
-    text.push_str("\n| level | changes |\n|---|---|\n");
-    for count in &summary.levels {
-        let _ = writeln!(text, "| {} | {} |", count.id, count.rows);
-    }
-    let _ = writeln!(text, "\n{}.", conclusion(&summary));
     if diff.hidden > 0 {
         let _ = writeln!(text, "{} further changes were not asked for.", diff.hidden);
     }
@@ -67,7 +70,7 @@ pub fn render(diff: &Diff) -> String {
             (Vec::new(), breaking.into_iter().chain(others).collect())
         };
         if !open.is_empty() {
-            let _ = writeln!(text, "\n### {title}\n");
+            let _ = writeln!(text, "\n### {}\n", escaped(&title));
         }
         for change in open {
             entry(&mut text, diff, change);
@@ -80,6 +83,7 @@ pub fn render(diff: &Diff) -> String {
                 (false, _) if of_others == 0 => format!("{of_breaking} breaking"),
                 (false, _) => format!("{of_breaking} breaking, {of_others} that reject nothing"),
             };
+            let title = in_html(&title);
             let _ = writeln!(text, "\n<details><summary>{title}: {counts}</summary>\n");
             for change in folded {
                 entry(&mut text, diff, change);
@@ -103,7 +107,7 @@ pub fn render(diff: &Diff) -> String {
         text.push_str("\n</details>\n");
     }
     for note in &diff.notes {
-        let _ = writeln!(text, "\n> {}", one_line(note));
+        let _ = writeln!(text, "\n> {}", escaped(note));
     }
     text
 }
@@ -198,6 +202,11 @@ fn escaped(text: &str) -> String {
         plain.push(letter);
     }
     plain
+}
+
+/// Words within HTML, where Markdown escapes nothing.
+fn in_html(text: &str) -> String {
+    one_line(text).replace('&', "&amp;").replace('<', "&lt;")
 }
 
 fn short(text: &str) -> String {

@@ -235,10 +235,8 @@ impl TextReport {
 
     /// Words in several lines: a head stands before the first, and a margin before the others.
     fn hanging(&mut self, head: &str, margin: usize, words: &str) {
-        for (number, part) in wrapped(&one_line(words), self.beside(HEAD))
-            .iter()
-            .enumerate()
-        {
+        let parts = wrapped(&one_line(words), self.beside(margin));
+        for (number, part) in parts.iter().enumerate() {
             match number {
                 0 => self.line(&format!("{head}{part}")),
                 _ => self.line(&format!("{:margin$}{part}", "")),

@@ -183,24 +183,29 @@ impl<'r> HeldRules<'r> {
 
     /// Returns the place of a member among those that a constructor takes; `decides` says that it takes others, too.
     pub(crate) fn rank(&self, wire: &str, decides: bool) -> usize {
-        let constructors = &self.shared.constructors;
-        let order = &constructors.rules.order;
-        let Some((rank, name)) =
-            (order.iter().enumerate()).find(|(_, name)| name.get_ref() == wire)
-        else {
-            return order.len();
-        };
-        if decides {
-            constructors.mark(name);
+        let mut before = 0;
+        for Rules { constructors, .. } in self.layers() {
+            let order = &constructors.rules.order;
+            let mut ranked = order.iter().enumerate();
+            if let Some((rank, name)) = ranked.find(|(_, name)| name.get_ref() == wire) {
+                if decides {
+                    constructors.mark(name);
+                }
+                return before + rank;
+            }
+            before += order.len();
         }
-        rank
+        before
     }
 
     /// Returns the word for a text that stands beside another one.
     pub(crate) fn word(&self, wire: &str) -> Option<&'r str> {
-        let constructors = &self.shared.constructors;
-        let word = constructors.rules.word.get(wire)?;
-        Some(constructors.mark(word).as_str())
+        self.layers().find_map(|rules| {
+            let Rules { constructors, .. } = rules;
+
+            let word = constructors.rules.word.get(wire)?;
+            Some(constructors.mark(word).as_str())
+        })
     }
 
     /// Returns what a member that must be there starts from, where a rule has a value that fits.

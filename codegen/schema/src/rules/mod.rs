@@ -20,9 +20,10 @@ use crate::decision::Scope;
 use crate::model::Model;
 use crate::naming::{OTHER, is_identifier, pascal_case};
 use crate::schema::JsonType;
-use crate::spec::extensions::FOLDER;
+use crate::spec::extensions::{FACTS, FOLDER};
 use crate::spec::range::Order;
 use crate::spec::rules::{RuleFile, RuleTexts};
+use crate::spec::{DOCS, ERRATA};
 use constructors::Constructors;
 pub use constructors::InitialValue;
 pub(crate) use held::HeldRules;
@@ -43,6 +44,17 @@ pub struct Rules {
     /// The rules of extensions, by name.
     extensions: SortedMap<String, Rules>,
 }
+
+/// The files that the folder of an extension may have, beside those of conversions.
+const OF_EXTENSIONS: &[&str] = &[
+    FACTS,
+    ERRATA,
+    DOCS,
+    "names.toml",
+    "shapes.toml",
+    "unions.toml",
+    constructors::FILE,
+];
 
 /// A row that may hold for a range of revisions.
 trait Ranged {
@@ -217,11 +229,21 @@ impl Rules {
     pub fn read(texts: &RuleTexts) -> Result<Self, Error> {
         let mut rules = Self::below(texts, "")?;
         let folder = format!("{FOLDER}/");
-        for (path, _) in texts.iter() {
+        for (path, file) in texts.iter() {
             let own = path
                 .strip_prefix(&folder)
                 .and_then(|rest| rest.split_once('/'));
-            if let Some((name, _)) = own.filter(|(name, _)| !rules.extensions.contains_key(*name)) {
+            let Some((name, own)) = own else { continue };
+            if !OF_EXTENSIONS.contains(&own) && !own.contains("..") {
+                let problem = "the folder of an extension has no such file";
+                let help = format!(
+                    "known: {}, and the rules of conversions; what all schemas share stands in {}/{own}",
+                    OF_EXTENSIONS.join(", "),
+                    texts.root
+                );
+                return Err(Error::file(file.path.as_str(), problem, "", help));
+            }
+            if !rules.extensions.contains_key(name) {
                 let of_extension = Self::below(texts, &format!("{folder}{name}/"))?;
                 rules.extensions.insert(name.to_owned(), of_extension);
             }

@@ -11,7 +11,7 @@ use crate::Error;
 /// The expectation for a keyword that is none of these.
 pub(crate) const KNOWN: &str = "a keyword that the generator understands";
 
-/// Keywords that say what a value looks like in a way that no [`Node`] has a member for.
+/// Keywords that say what a value looks like in a way that no [`SchemaNode`] has a member for.
 const MISFITS: &[&str] = &["$dynamicRef", "$recursiveRef"];
 
 impl Schema {
@@ -52,7 +52,7 @@ impl Schema {
     }
 }
 
-/// Reads a schema that stands within a keyword whose value a [`Node`] keeps as it is; `root` is the whole file.
+/// Reads a schema that stands within a keyword whose value a [`SchemaNode`] keeps as it is; `root` is the whole file.
 pub(crate) fn subschema(
     root: &Value,
     file: &str,
@@ -222,7 +222,10 @@ impl SchemaParser<'_> {
         Ok(match value {
             Value::Bool(false) => Additional::Forbidden,
             value => match self.node(value, at)? {
-                node if node.is_any() => Additional::Any,
+                // Any JSON within limits is not any JSON.
+                node if node.is_any() && node.constraints.is_empty() && node.unsaid.is_empty() => {
+                    Additional::Any
+                }
                 node => Additional::Schema(Box::new(node)),
             },
         })

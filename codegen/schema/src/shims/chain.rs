@@ -6,6 +6,7 @@
 //! An extension and the core that had its feature are a pair of their own.
 
 use crate::sorted::{SortedMap, SortedSet};
+use std::cell::OnceCell;
 
 use super::changes::ProseChanges;
 use super::{PROVEN, PairPlan, RevisionPair, cover};
@@ -25,7 +26,7 @@ pub fn cover_all(spec: &Spec, sources: &SideSources<'_>, diffs: &mut [Diff]) {
     };
     let chain = models.shim_pairs();
     let of_extensions = models.extension_pairs();
-    let mut planned: SortedMap<&RevisionPair, Option<PlannedPair>> = SortedMap::new();
+    let mut planned: SortedMap<&RevisionPair, Option<PlannedPair<'_>>> = SortedMap::new();
     for diff in diffs.iter_mut().filter(|diff| !diff.raw) {
         let ends = [&diff.old, &diff.new];
         let is_between = |pair: &&RevisionPair| {
@@ -52,7 +53,7 @@ pub fn cover_all(spec: &Spec, sources: &SideSources<'_>, diffs: &mut [Diff]) {
             let told = crossed.iter().flat_map(|pair| prose(&models.changes, pair));
             diff.prose.extend(told);
         }
-        let crossed: Option<Vec<&PlannedPair>> = (crossed.iter())
+        let crossed: Option<Vec<&PlannedPair<'_>>> = (crossed.iter())
             .map(|pair| planned.get(pair)?.as_ref())
             .collect();
         match crossed.as_deref() {
@@ -102,35 +103,45 @@ fn place(spec: &Spec, pairs: &[RevisionPair], label: &str) -> Option<[usize; 2]>
 }
 
 /// A pair of adjacent revisions: its plan, and the rules that its rows meet, place by place.
-struct PlannedPair {
-    name: String,
+struct PlannedPair<'s> {
+    pair: &'s RevisionPair,
     plan: PairPlan,
-    rules: SortedMap<WirePlace, SortedSet<String>>,
+    sources: &'s SideSources<'s>,
+    /// Filled in where rows of another pair look for the places.
+    rules: OnceCell<PlaceRules>,
 }
 
-impl PlannedPair {
+type PlaceRules = SortedMap<WirePlace, SortedSet<String>>;
+
+impl<'s> PlannedPair<'s> {
     fn of(
         spec: &Spec,
-        sources: &SideSources<'_>,
+        sources: &'s SideSources<'s>,
         models: &Models<'_>,
-        pair: &RevisionPair,
+        pair: &'s RevisionPair,
     ) -> Option<Self> {
         let file = spec.rules.get(&pair.file());
-        let plan = models.plan_pair(pair, file).ok()?;
-        let diff = diff::between(sources, &pair.old, &pair.new, false).ok()?;
-        let ignored = diff.ignored.iter().map(|ignored| &ignored.row);
-        let mut rules: SortedMap<WirePlace, SortedSet<String>> = SortedMap::new();
-        for row in diff.rows.iter().chain(ignored) {
-            let met = cover(row, &plan);
-            for path in &row.paths {
-                let at_place = rules.entry(path.place()).or_default();
-                at_place.extend(met.iter().cloned());
-            }
-        }
         Some(Self {
-            name: pair.to_string(),
-            plan,
-            rules,
+            pair,
+            plan: models.plan_pair(pair, file).ok()?,
+            sources,
+            rules: OnceCell::new(),
+        })
+    }
+
+    /// Returns the rules that the rows of the pair meet, by their places.
+    fn by_place(&self) -> &PlaceRules {
+        self.rules.get_or_init(|| {
+            let diff = diff::between(self.sources, &self.pair.old, &self.pair.new, false);
+            let mut rules = PlaceRules::new();
+            for row in diff.map(|diff| diff.rows).unwrap_or_default() {
+                let met = cover(&row, &self.plan);
+                for path in &row.paths {
+                    let at_place = rules.entry(path.place()).or_default();
+                    at_place.extend(met.iter().cloned());
+                }
+            }
+            rules
         })
     }
 
@@ -141,15 +152,15 @@ impl PlannedPair {
 
     fn met(&self, rules: SortedSet<String>) -> Option<MetRule> {
         (!rules.is_empty()).then(|| MetRule {
-            step: self.name.clone(),
+            step: self.pair.to_string(),
             rules: rules.into_iter().collect(),
         })
     }
 
     /// Returns the rules of the places that touch one of these.
     fn touching(&self, places: &[WirePlace], touches: Touches) -> SortedSet<String> {
-        let touching =
-            (self.rules.iter()).filter(|(at, _)| places.iter().any(|place| touches(at, place)));
+        let touching = (self.by_place().iter())
+            .filter(|(at, _)| places.iter().any(|place| touches(at, place)));
         touching.flat_map(|(_, rules)| rules.clone()).collect()
     }
 }
@@ -158,7 +169,7 @@ impl PlannedPair {
 type Touches = fn(&WirePlace, &WirePlace) -> bool;
 
 /// Returns the rules of each step for a row between two revisions that are not adjacent.
-fn met(row: &DiffRow, planned: &[&PlannedPair]) -> Vec<MetRule> {
+fn met(row: &DiffRow, planned: &[&PlannedPair<'_>]) -> Vec<MetRule> {
     let places: Vec<WirePlace> = row.paths.iter().map(WirePath::place).collect();
     if places.is_empty() {
         // Names of definitions are no value that anything could happen to.
@@ -182,11 +193,11 @@ fn met(row: &DiffRow, planned: &[&PlannedPair]) -> Vec<MetRule> {
 }
 
 /// Returns the rules for a row of a candidate: what the step over it does where the candidate changes something.
-fn met_on_the_way(row: &DiffRow, planned: &[&PlannedPair]) -> Vec<MetRule> {
+fn met_on_the_way(row: &DiffRow, planned: &[&PlannedPair<'_>]) -> Vec<MetRule> {
     let met = met(row, planned);
     if !met.is_empty() {
         return met;
     }
-    let alone = |pair: &&PlannedPair| pair.met(SortedSet::from_iter([UNNEGOTIATED.to_owned()]));
+    let alone = |pair: &&PlannedPair<'_>| pair.met(SortedSet::from_iter([UNNEGOTIATED.to_owned()]));
     planned.last().and_then(alone).into_iter().collect()
 }

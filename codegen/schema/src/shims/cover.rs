@@ -6,6 +6,7 @@
 use crate::sorted::{SortedMap, SortedSet};
 
 use super::effect::target;
+use super::open::UNDECIDED;
 use super::pair::{MethodSender, StepDirection};
 use super::plan::{Conversion, ConversionBody, ObjectPlan, PairEnd, PairPlan, Transfer};
 use super::rules::ErrorRule;
@@ -96,9 +97,12 @@ fn end(plan: &PairPlan, path: &WirePath, of_values: bool) -> Option<SortedSet<St
         ExchangePart::Result => &method.result,
         _ => &method.params,
     };
-    // Params that one revision has and the other leaves out are an empty object there.
     let Some(transfers) = transfers else {
-        return Some(one(PROVEN));
+        // Params that one revision has and the other leaves out are an empty object there. A part that cannot be
+        // converted is an open question of the plan.
+        let place = format!("{} {}", method.name, path.part);
+        let is_open = plan.open.iter().any(|decision| decision.place == place);
+        return Some(one(if is_open { UNDECIDED } else { PROVEN }));
     };
     let mut found = SortedSet::new();
     let mut reached = false;

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use super::OneOrMany;
 use super::pair::StepDirection;
 use super::plan::{ConversionBody, HookCall, PairEnd, PairPlan, Transfer};
-use crate::diff::{ExchangePart, PathSegment as DiffLocation, Trail, WirePath};
+use crate::diff::{ExchangePart, PathSegment, Trail, WirePath};
 
 /// Returns the wire paths of each rule, by its id, each part of a method once and the shortest way there.
 ///
@@ -102,7 +102,7 @@ fn walk(
         let mut met = |rule: &str, trail: &Trail| found.add(rule, shown(trail.clone()));
         let ConversionBody::Object(plan) = &one.body else {
             for (variant, rule) in one.body.rules() {
-                let choice = variant.map(|variant| to(&trail, DiffLocation::choice(variant)));
+                let choice = variant.map(|variant| to(&trail, PathSegment::choice(variant)));
                 met(rule, choice.as_ref().unwrap_or(&trail));
             }
             let transfers = one.body.transfers().into_iter();
@@ -113,28 +113,28 @@ fn walk(
             met(rule, &trail);
         }
         for member in plan.members() {
-            let trail = to(&trail, DiffLocation::Member(member.wire.to_owned()));
+            let trail = to(&trail, PathSegment::Member(member.wire.to_owned()));
             member.rules.into_iter().for_each(|rule| met(rule, &trail));
             ahead.extend(member.transfer.and_then(|transfer| next(transfer, trail)));
         }
         let rest = plan.rest.transfer.as_deref();
-        ahead.extend(rest.and_then(|transfer| next(transfer, to(&trail, DiffLocation::Each))));
+        ahead.extend(rest.and_then(|transfer| next(transfer, to(&trail, PathSegment::Each))));
     }
 }
 
 /// Returns the conversion that a transfer ends in, at the values that it converts one by one.
 fn next(transfer: &Transfer, trail: Trail) -> Option<((PairEnd, PairEnd), Trail)> {
     match transfer {
-        Transfer::List(inner) => next(inner, to(&trail, DiffLocation::Item)),
-        Transfer::Map(inner) => next(inner, to(&trail, DiffLocation::Each)),
+        Transfer::List(inner) => next(inner, to(&trail, PathSegment::Item)),
+        Transfer::Map(inner) => next(inner, to(&trail, PathSegment::Each)),
         Transfer::Nullable(inner) | Transfer::OrNull(inner) => next(inner, trail),
         Transfer::Call { from, to } => Some(((from.clone(), to.clone()), trail)),
         Transfer::Move | Transfer::Widen => None,
     }
 }
 
-fn to(trail: &Trail, place: DiffLocation) -> Trail {
+fn to(trail: &Trail, segment: PathSegment) -> Trail {
     let mut longer = trail.clone();
-    longer.push(&place);
+    longer.push(&segment);
     longer
 }

@@ -247,9 +247,7 @@ fn differing<'f>(one: &'f SpecFiles, other: &'f SpecFiles) -> Vec<&'f String> {
 }
 
 /// Collects every `.toml` of the directory, its direct subdirectories and the folders of extensions and their states, and
-/// their `schema.json`.
-///
-/// Collects the files of a directory. Hidden files are left out.
+/// their `schema.json`. Hidden files are left out.
 fn collect(dir: &Path, below: &str, files: &mut SpecFiles) -> Result<(), Error> {
     let folder = dir.join(below);
     let unreadable = |cause| Error::io("read", &folder, cause);

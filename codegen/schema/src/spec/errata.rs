@@ -299,11 +299,7 @@ fn failure(
     status: RevisionStage,
     problem: String,
 ) -> SpecDiagnostic {
-    let folder = match status {
-        RevisionStage::Released => id,
-        _ => "draft",
-    };
-    let source = erratum.source.replace("{revision}", folder);
+    let source = status.placed(&erratum.source, id);
     let cure = match ends_before(&erratum.revisions, id) {
         Some(until) => format!("end the erratum with {until}"),
         None => "take the erratum out".to_owned(),

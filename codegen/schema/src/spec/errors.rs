@@ -60,6 +60,10 @@ macro_rules! rows {
                 &self.revisions
             }
 
+            fn page(&mut self) -> &mut String {
+                &mut self.page
+            }
+
             fn said(&self) -> RowFacts<'_> {
                 let $row = self;
                 let mut texts: Vec<&str> = vec![&self.meaning, &self.page];
@@ -258,15 +262,23 @@ impl ErrorRules {
         Ok((rules, passed))
     }
 
-    /// Returns what holds for one revision.
+    /// Returns what holds for one revision, with the pages of that.
     #[must_use]
-    pub fn of(&self, revision: &str) -> Self {
-        let mut of = self.clone();
-        of.errors.retain(|row| row.holds(revision));
-        of.ranges.retain(|row| row.holds(revision));
-        of.headers.retain(|row| row.holds(revision));
-        of.rules.retain(|row| row.holds(revision));
-        of
+    pub fn of(&self, revision: &Revision) -> Self {
+        fn held<T: CheckedRow + Clone>(rows: &[T], of: &Revision) -> Vec<T> {
+            let mut held: Vec<T> = (rows.iter().filter(|row| row.holds(&of.id)).cloned()).collect();
+            for row in &mut held {
+                let page = row.page();
+                *page = of.status.placed(page, &of.id);
+            }
+            held
+        }
+        Self {
+            errors: held(&self.errors, revision),
+            ranges: held(&self.ranges, revision),
+            headers: held(&self.headers, revision),
+            rules: held(&self.rules, revision),
+        }
     }
 }
 

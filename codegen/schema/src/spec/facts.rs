@@ -180,10 +180,11 @@ impl RangedRow {
 
     /// Returns what becomes of it if it does not hold for a revision: it ends before that, or begins after it.
     ///
-    /// Nothing, where it holds before the revision and in a release after it.
+    /// Nothing, where it holds before the revision and in a release after it, or only by a release that the revision still is.
     pub(super) fn without(&self, order: &Order, id: &str) -> Option<FactChange> {
-        let (_, to) = order.span(&self.since, self.until.as_deref()).ok()?;
-        let next = order.at(id)? + 1;
+        let (from, to) = order.span(&self.since, self.until.as_deref()).ok()?;
+        let at = order.at(id).filter(|at| (from..=to).contains(at))?;
+        let next = at + 1;
         if self.since == id {
             let next = order.id(next).filter(|_| next <= to);
             return Some(next.map_or(FactChange::Goes, |next| FactChange::Begins(next.to_owned())));

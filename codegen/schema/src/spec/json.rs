@@ -108,7 +108,7 @@ impl<'de> Visitor<'de> for Strict {
     }
 }
 
-/// Returns the text of a value for a message: compact, keys in their order, cut at about 200 bytes.
+/// Returns the text of a value for a message: compact, keys in their order, cut after 200 characters.
 pub(crate) fn shown(value: &Value) -> String {
     cut(&value.to_string(), 200)
 }

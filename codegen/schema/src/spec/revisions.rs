@@ -33,6 +33,18 @@ pub enum RevisionStage {
     Draft,
 }
 
+impl RevisionStage {
+    /// Returns a path in the specification's repository, with the folder of a revision of this stage for `{revision}`: what
+    /// is not released stands in `draft`.
+    pub(crate) fn placed(self, path: &str, id: &str) -> String {
+        let folder = match self {
+            Self::Released => id,
+            Self::Candidate | Self::Draft => "draft",
+        };
+        path.replace("{revision}", folder)
+    }
+}
+
 mcp_wire::strings! {
     Lifecycle {
         Handshake "handshake";
@@ -172,51 +184,106 @@ fn faults(row: &RevisionRow, before: &[RevisionRow]) -> Vec<(usize, String, &'st
     faults
 }
 
-/// The form of a revision's id.
-pub(crate) const ID_HELP: &str = "letters, digits, `.`, `_` and `-`, beginning with a letter or digit and ending with one, without `..`; not a keyword of Rust, nor a name that a folder of spec/, a crate or a feature of this workspace has";
+/// Writes the form of a name, and what follows from where it is used.
+macro_rules! form {
+    ($more:literal) => {
+        concat!(
+            "letters, digits, `.`, `_` and `-`, beginning with a letter or digit and ending with one, without `..`; not a keyword of Rust",
+            $more
+        )
+    };
+}
 
-/// Names that something else has: folders of spec/, crates `mcp-NAME`, features of the facade, words of cargo.
+/// The form of the name of an extension, and of the id of its state.
+pub(crate) const NAME_HELP: &str = form!("");
+
+/// The form of a revision's id.
+pub(crate) const ID_HELP: &str =
+    form!(", nor a name that a folder of spec/, a crate or a feature of this workspace has");
+
+/// Names that something else has: folders of spec/, crates `mcp-NAME`, features, modules beside those of the revisions, words
+/// of cargo.
 const RESERVED: &[&str] = &[
+    "auth",
+    "backplane",
     "bridge",
+    "candidates",
     "client",
+    "client-auth",
+    "client-http",
+    "client-stdio",
+    "client-tls",
     "codegen",
     "convert",
     "core",
     "default",
+    "errors",
+    "events",
+    "extensions",
     "full",
+    "fuzz",
+    "headers",
     "hooks",
-    "server-http",
+    "latest",
+    "layer",
+    "methods",
+    "metrics",
+    "peers",
     "protocol",
+    "redis",
+    "redis-tls",
     "registry",
     "rev",
+    "revision",
     "revisions",
     "router",
+    "sansio",
+    "sansio-client",
+    "sansio-server",
     "schema",
     "schemars",
     "server",
-    "service",
-    "shims",
+    "server-http",
     "server-stdio",
+    "service",
+    "shared",
+    "shims",
+    "skills",
+    "spoken",
+    "stated",
+    "tables",
     "target",
     "test",
+    "test-programs",
     "tests",
-    "client-tls",
     "tracing",
     "transport",
+    "versioned",
     "wire",
 ];
 
+/// The beginnings of names of other crates: those of extensions, and `mcp-revisions-NAME`.
+const RESERVED_PREFIXES: &[&str] = &["ext-", "revisions-"];
+
 /// Checks a revision id: it is a directory of spec/, part of a crate name, a module and a feature.
 pub(crate) fn is_id(id: &str) -> bool {
+    let name = module(id).to_lowercase().replace('_', "-");
+    let is_taken = RESERVED_PREFIXES
+        .iter()
+        .any(|prefix| name.starts_with(prefix));
+    is_name(id) && !is_taken && !RESERVED.contains(&name.as_str())
+}
+
+/// Checks the name of an extension, or of a state: it is a directory of spec/, and part of the names of a crate, a module and a
+/// feature.
+pub(crate) fn is_name(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
     let ends = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric());
-    let module = module(id);
-    id.bytes().all(plain)
-        && ends(id.bytes().next())
-        && ends(id.bytes().next_back())
-        && !id.contains("..")
-        && !RESERVED.contains(&module.to_lowercase().replace('_', "-").as_str())
-        && is_identifier(&module)
+    name.bytes().all(plain)
+        && ends(name.bytes().next())
+        && ends(name.bytes().next_back())
+        && !name.contains("..")
+        && is_identifier(&module(name))
 }
 
 fn is_lower_hex(byte: u8) -> bool {

@@ -52,6 +52,17 @@ pub fn kind_of(method: &str) -> MethodKind {
     }
 }
 
+/// Returns the kind of a message that no union lists, by any segment of its method or by the name of its definition.
+pub(crate) fn likely_kind(method: &str, definition: &str) -> MethodKind {
+    let is_notification = method.split('/').any(|segment| segment == "notifications")
+        || definition.ends_with("Notification");
+    if is_notification {
+        Notification
+    } else {
+        Request
+    }
+}
+
 /// Returns the stem that a request shares with its result and response: `CallTool` of `CallToolRequest`.
 #[must_use]
 pub fn stem(request: &str) -> &str {
@@ -104,7 +115,7 @@ pub(crate) fn messages(schema: &Value) -> impl Iterator<Item = (&str, &str)> {
 
 /// Returns the definition of the request of a method.
 pub(crate) fn request<'r>(revision: &'r Revision, method: &str) -> Option<&'r str> {
-    let is_request = !method.starts_with("notifications/");
+    let is_request = kind_of(method) == Request;
     let messages = messages(&revision.schema).filter(|(of, _)| is_request && *of == method);
     messages.last().map(|(_, name)| name)
 }

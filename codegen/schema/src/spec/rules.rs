@@ -101,7 +101,7 @@ pub(super) fn not_toml(file: &str, line: usize, message: &str) -> Error {
 /// as the root.
 #[derive(Clone, Debug, Default)]
 pub struct RuleTexts {
-    pub(super) root: String,
+    pub(crate) root: String,
     /// The revisions that ranges are of.
     pub(crate) order: Order,
     /// The states of each extension that ranges in its folder are of.

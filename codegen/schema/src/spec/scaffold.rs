@@ -76,6 +76,7 @@ impl SpecDirectory {
         if let (true, Scope::Pair(pair)) = (text.is_empty(), &decision.scope) {
             *text = format!("# Decisions between {} and {}.\n", pair.old, pair.new);
         }
+        close_last_line(text);
         let open = decision.open.replace(char::is_control, " ");
         let why = format!("# To decide: {open}.\n");
         // A line belongs into its table, which stands there once.
@@ -85,7 +86,9 @@ impl SpecDirectory {
             Some((at + header.len() + 1, line))
         });
         match place {
-            Some((_, line)) if text.contains(line) => return false,
+            Some((at, line)) if has_lines(text.get(at..).unwrap_or_default(), line) => {
+                return false;
+            }
             Some((at, line)) => text.insert_str(at, &format!("{why}{line}\n")),
             None => *text = sheet::with_block(text, text.len(), &format!("{why}{trimmed}\n")),
         }
@@ -104,6 +107,7 @@ impl SpecDirectory {
         if (entries.iter()).any(|entry| entry.table == table && entry.name == key) {
             return Ok(false);
         }
+        close_last_line(text);
         let line = format!("{} = \"\"\n", sheet::key(key));
         let names: Vec<String> = table.iter().map(|name| sheet::key(name)).collect();
         let block = format!("[{}]\n{line}", names.join("."));
@@ -116,6 +120,19 @@ impl SpecDirectory {
         }
         Ok(true)
     }
+}
+
+/// Ends the last line, so that another one can stand below it.
+fn close_last_line(text: &mut String) {
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+}
+
+/// Returns whether lines stand in the table at the beginning of a text.
+fn has_lines(text: &str, lines: &str) -> bool {
+    let table = text.split("\n[").next().unwrap_or_default();
+    format!("\n{table}\n").contains(&format!("\n{lines}\n"))
 }
 
 /// Returns whether its stub is a row, which can stand at the end of a file; a line goes into its table.

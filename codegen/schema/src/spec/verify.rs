@@ -10,9 +10,10 @@ use super::facts::Fact;
 use super::import::UpstreamFile;
 use super::revisions::{RevisionRow, RevisionStage};
 use super::rules::RuleFile;
-use super::{Revision, SpecDirectory, canonical, errors, methods, schema_name};
+use super::{Extension, Revision, SpecDirectory, canonical, errors, methods, schema_name};
 use crate::Error;
 use crate::files::diff;
+use crate::sorted::SortedSet;
 
 /// Maximum number of differing lines in a failure.
 const SHOWN_LINES: usize = 10;
@@ -32,8 +33,8 @@ pub struct Verified {
     pub moved_on: Vec<String>,
 }
 
-/// Checks each revision: its schema is in canonical form, its errata apply, no directory is unlisted, and the shared
-/// rules match what they speak of.
+/// Checks each revision and each state of an extension: its schema is in canonical form, its errata apply, no directory is
+/// unlisted, and the shared rules match what they speak of.
 /// With `upstream` (a directory of `<id>/schema.json`) also: digest and canonical form are those of the upstream file,
 /// unless a draft has changed there since it was imported.
 ///
@@ -65,14 +66,16 @@ pub fn verify(dir: &Path, upstream: Option<&Path>) -> Result<Verified, Error> {
             }
         }
     }
-    failures.extend(unlisted(&directory, &rows));
+    let spec = directory.spec();
+    let states = spec.as_ref().ok().map(|spec| spec.extensions.as_slice());
+    failures.extend(unlisted(&directory, &rows, states));
     let mut extensions = Vec::new();
-    match directory.spec() {
+    match spec {
         Ok(spec) => {
             for of in &spec.extensions {
                 errata += of.errata.len();
-                let import = format!("--extension {}", of.name);
-                let name = format!("{FOLDER}/{}/schema.json", of.name);
+                let import = format!("--extension {}@{}", of.folder, of.state);
+                let name = of.schema_file();
                 failures.extend(in_canonical_form(&directory, &name, &of.raw, &import));
                 extensions.push(of.name.clone());
             }
@@ -193,15 +196,28 @@ fn as_upstream(
     Some(failures)
 }
 
-fn unlisted(directory: &SpecDirectory, rows: &[RevisionRow]) -> Vec<Error> {
-    let schemas = (directory.files.keys()).filter_map(|name| name.strip_suffix("/schema.json"));
-    let extension = |id: &&str| id.starts_with(&format!("{}/", FOLDER));
+/// Returns the errors of schemas that no list has; `states` are those of the extensions, `None` where they cannot be read.
+fn unlisted(
+    directory: &SpecDirectory,
+    rows: &[RevisionRow],
+    states: Option<&[Extension]>,
+) -> Vec<Error> {
+    let of_states = states.iter().flat_map(|all| all.iter());
+    let listed: SortedSet<String> = (rows.iter().map(|row| schema_name(row.id())))
+        .chain(of_states.map(Extension::schema_file))
+        .collect();
+    let folder = format!("{FOLDER}/");
+    let schemas = directory.files.keys();
     schemas
-        .filter(|id| rows.iter().all(|row| row.id() != *id) && !extension(id))
-        .map(|id| {
-            let problem = "a schema of a revision that revisions.toml does not list";
+        .filter(|name| name.ends_with("/schema.json") && !listed.contains(*name))
+        .filter_map(|name| {
+            let problem = match (name.starts_with(&folder), states) {
+                (false, _) => "a schema of a revision that revisions.toml does not list",
+                (true, Some(_)) => "a schema of a state that no extension.toml lists",
+                (true, None) => return None,
+            };
             let help = "import it, or delete the directory";
-            Error::file(directory.path(&schema_name(id)), problem, "", help)
+            Some(Error::file(directory.path(name), problem, "", help))
         })
         .collect()
 }

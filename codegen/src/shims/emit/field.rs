@@ -67,8 +67,7 @@ impl Emitter {
             ValueSource::Fill(missing) => {
                 let fill = fill(missing);
                 let value = if missing.action.stops() {
-                    // One that was carried here is what is missing.
-
+                    // A member that was carried here has the value that is missing.
                     quote!(match cx.carried(#wire, &mut extra) { Some(value) => value, None => #fill })
                 } else {
                     quote!({ cx.foreign(#wire, &mut extra); #fill })

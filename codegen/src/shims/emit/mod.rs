@@ -69,13 +69,12 @@ pub fn crate_files(plans: &[PairPlan], facts: &scaffold::ShimFacts) -> Result<Cr
             let text = format::rust(body, &path)?;
             add(path, text);
         }
-        for (path, body) in [
-            (format!("src/{module}/rules.rs"), scaffold::rules(plan)),
-            (format!("src/{module}/mod.rs"), scaffold::pair(plan)),
-        ] {
-            let text = format::rust(body, &path)?;
-            add(path, text);
-        }
+        let path = format!("src/{module}/rules.rs");
+        let text = format::rust(scaffold::rules(plan), &path)?;
+        add(path, text);
+        let path = format!("src/{module}/mod.rs");
+        let text = scaffold::pair(plan, &path)?;
+        add(path, text);
     }
     files.extend(scaffold::files(plans, facts)?);
     Ok(files)

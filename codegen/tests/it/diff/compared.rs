@@ -32,6 +32,9 @@ fn a_result_that_is_gone_is_a_row_and_a_gap() {
         gap.contains("the result of `completion/complete`") && gap.contains("new.json"),
         "{gap}"
     );
+    // The rows of `spec/` are not about a file.
+    let cure = "(expected `CompleteResult`, or `CompleteResultResponse` with it)";
+    assert!(gap.ends_with(cure), "{gap}");
     assert_eq!(diff_of(&old, &old).uncompared, Vec::<String>::new());
 }
 
@@ -111,6 +114,21 @@ fn a_method_that_no_union_lists_is_told_as_a_gap() {
         gap.contains("`echo/say`") && gap.contains("`EchoRequest`"),
         "{gap}"
     );
+}
+
+#[test]
+fn a_second_definition_of_a_method_is_told_as_a_gap() {
+    let diff = after("request EchoRequest tools/call\nput ClientRequest/anyOf/- \"@EchoRequest\"");
+    assert_eq!(diff.rows, []);
+    let [gap] = diff.uncompared.as_slice() else {
+        panic!("{:?}", diff.uncompared)
+    };
+    assert!(
+        gap.contains("`tools/call` by `EchoRequest`") && gap.contains("by `CallToolRequest`"),
+        "{gap}"
+    );
+    let twice = "put ClientRequest/anyOf/- \"@CallToolRequest\"";
+    assert_eq!(after(twice).uncompared, [] as [String; 0]);
 }
 
 #[test]
@@ -269,6 +287,22 @@ fn a_member_that_may_have_another_name_is_said_to() {
     for name in ["priority", "priorityMs"] {
         let member = format!("\"perhaps_renamed\": \"{name}\"");
         assert!(json.contains(&member), "{name}");
+    }
+    // A path spells other names between quotes.
+    for name in ["x.priority", "pépriority"] {
+        let steps = format!(
+            "take Annotations/properties/priority\nput Annotations/properties/{name} {{\"type\": \"number\", \"minimum\": 0, \"maximum\": 1}}"
+        );
+        for diff in [after(&steps), {
+            let new = schema("2026-07-28");
+            diff_of(&changed(&new, &steps), &new)
+        }] {
+            let lines: Vec<String> = diff.rows.iter().map(change_line).collect();
+            let told = lines
+                .iter()
+                .filter(|line| line.contains("; perhaps renamed"));
+            assert_eq!(told.count(), 2, "{lines:?}");
+        }
     }
     // Another type, or a name that has nothing in common, is another member.
     for other in [

@@ -5,7 +5,9 @@ use std::fs;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use mcp_revisions_schema::diff::{ChangeKind, ChangeLevel, Diff, RowFilter, between, history};
+use mcp_revisions_schema::diff::{
+    ChangeKind, ChangeLevel, Diff, Prose, RowFilter, between, history,
+};
 use mcp_revisions_schema::render::brief::brief;
 use mcp_revisions_schema::render::text::TextOptions;
 use mcp_revisions_schema::render::themes::themes;
@@ -134,6 +136,53 @@ fn an_annotation_stays_on_its_line() {
         breaking - 9
     );
     assert!(github::render(&diff, None).contains(&more), "{more}");
+}
+
+/// GitHub shows ten annotations of a severity and drops the others without a word.
+#[test]
+fn no_severity_has_more_annotations_than_are_shown() {
+    let mut diff = diff("2025-11-25", "2026-07-28");
+    diff.notes = (0..20).map(|at| format!("note {at}")).collect();
+    diff.uncompared = vec!["a part".to_owned()];
+    for gate in [None, Some(ChangeLevel::Representation)] {
+        let text = github::render(&diff, gate);
+        for severity in ["error", "warning", "notice"] {
+            let start = format!("::{severity} ");
+            let count = text.lines().filter(|line| line.starts_with(&start)).count();
+            assert!(count <= 10, "{count} of {severity}");
+        }
+        assert!(text.contains("not compared: a part"), "{text}");
+    }
+}
+
+#[test]
+fn a_changelog_without_a_change_has_the_notes() {
+    let mut diff = of_twins();
+    diff.notes.push("a reference leads nowhere".to_owned());
+    let text = markdown::render(&diff);
+    assert!(text.contains("No change.\n"), "{text}");
+    assert!(text.ends_with("\n> a reference leads nowhere\n"), "{text}");
+}
+
+#[test]
+fn hanging_words_keep_to_the_width() {
+    let mut diff = of_twins();
+    let words = "words ".repeat(80);
+    diff.notes.push(words.clone());
+    diff.prose.push(Prose {
+        step: String::new(),
+        id: "id".to_owned(),
+        binds: None,
+        over: None,
+        says: words,
+        page: "page".to_owned(),
+    });
+    let text = text::render(&diff, TextOptions::default());
+    let filled = text.lines().filter(|line| line.ends_with("words words"));
+    let mut widths: Vec<usize> = filled.map(|line| line.chars().count()).collect();
+    widths.dedup();
+    // Beside the id of a change, and beside `note: `.
+    assert_eq!(widths[..2], [116, 119], "{text}");
 }
 
 #[test]
@@ -285,6 +334,43 @@ fn a_name_with_a_line_break_stays_in_its_line() {
             // The lines of one annotation are its own.
             assert!(!broken.contains("one%0A"), "{broken}");
         }
+    }
+}
+
+/// The changelog is the summary of a job: what a schema says is no markup of it.
+#[test]
+fn a_name_with_markup_is_no_markup() {
+    let old = schema("2026-07-28");
+    let name = "</summary></details>*x*/say";
+    let mut new = changed(
+        &old,
+        "request EchoRequest echo/say\nput ClientRequest/anyOf/- \"@EchoRequest\"\nput EchoResult {\"type\": \"object\"}",
+    );
+    new["$defs"]["EchoRequest"]["properties"]["method"]["const"] = name.into();
+    let more = changed(
+        &new,
+        "put EchoResult/properties {\"more\": {\"type\": \"string\"}}",
+    );
+    for (old, new) in [(&old, &new), (&new, &old), (&new, &more)] {
+        let mut diff = diff_of(old, new);
+        assert_eq!(diff.rows.len(), 1, "{:?}", diff.rows);
+        diff.notes.push(format!("a note on {name}"));
+        let text = markdown::render(&diff);
+        // Code is shown as it is, and what is escaped is no markup.
+        let words: String = text.split('`').step_by(2).collect();
+        let words = words.replace("\\<", "").replace("\\*", "");
+        let is_own =
+            |line: &&str| line.contains("</summary>") && !line.starts_with("<details><summary>");
+        let strange: Vec<&str> = words.lines().filter(is_own).collect();
+        assert_eq!(strange, [] as [&str; 0], "{text}");
+        assert!(
+            !words.contains("*x*") && !words.contains("<summary><"),
+            "{text}"
+        );
+        assert_eq!(
+            words.matches("<details>").count(),
+            words.matches("\n</details>").count()
+        );
     }
 }
 

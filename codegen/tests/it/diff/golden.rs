@@ -81,7 +81,7 @@ fn the_summary_tells_duties_as_duties_and_nothing_as_gone_that_stays() {
     assert_eq!(version["Clients must send"], "headers MCP-Protocol-Version");
     let enums = told(&diff("2025-06-18", "2025-11-25"));
     assert!(!enums.contains_key("Removed"), "{enums:?}");
-    assert!(enums["Changed"].starts_with("id may be left out in every error;"));
+    assert!(enums["Changed"].starts_with("headers Origin; id may be left out in every error;"));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Input that is no schema, or one that was made to hurt: a clear error or an answer, never a panic.
 
 use mcp_revisions_schema::Error;
-use mcp_revisions_schema::diff::{ChangeLevel, compare};
+use mcp_revisions_schema::diff::{ChangeLevel, compare, pattern_texts};
 use serde_json::{Value, json};
 
 use super::{opened, schema, side, sources};
@@ -154,12 +154,142 @@ fn wire_paths_without_number_are_cut_and_said_to_be() {
     let diff = compare(&open(&doubling("string")), &open(&doubling("integer")));
     assert!(!diff.rows.is_empty());
     assert!(
-        diff.notes
+        diff.uncompared
             .iter()
-            .any(|note| note.contains("more wire paths")),
+            .any(|told| told.contains("more wire paths")),
         "{:?}",
-        diff.notes
+        diff.uncompared
     );
+}
+
+/// Definitions in a row, each of them in the one before it: `of` makes one around the next.
+fn row_of(count: usize, last: Value, of: impl Fn(Value) -> Value) -> Value {
+    with_definitions((0..=count).map(|index| {
+        let definition = if index == count {
+            last.clone()
+        } else {
+            of(json!({"$ref": format!("#/$defs/D{}", index + 1)}))
+        };
+        (format!("D{index}"), definition)
+    }))
+}
+
+#[test]
+fn wire_paths_of_any_length_are_cut_and_said_to_be() {
+    let all = |more: &[&str]| {
+        row_of(4_000, json!({"type": "string"}), |next| {
+            let mut members = json!({"next": next});
+            for name in more {
+                members[*name] = json!({"type": "string"});
+            }
+            json!({"type": "object", "properties": members})
+        })
+    };
+    let diff = compare(&open(&all(&[])), &open(&all(&["more"])));
+    let paths = diff.rows.iter().flat_map(|row| &row.paths);
+    let length: usize = paths.map(|path| path.path().matches('.').count()).sum();
+    assert!(length > 500_000 && length <= 1_000_000, "{length}");
+    let is_said = |note: &String| note.contains("more wire paths");
+    assert!(diff.uncompared.iter().any(is_said), "{:?}", diff.uncompared);
+}
+
+#[test]
+fn the_paths_of_many_changes_of_one_object_are_cut_together() {
+    let wide = |more: usize| {
+        let members = (0..more).map(|at| (format!("m{at}"), json!({"type": "string"})));
+        let members: serde_json::Map<String, Value> = members.collect();
+        let last = json!({"type": "object", "properties": members});
+        row_of(
+            12,
+            last,
+            |next| json!({"type": "object", "properties": {"left": next, "right": next}}),
+        )
+    };
+    let diff = compare(&open(&wide(1)), &open(&wide(101)));
+    let paths: usize = diff.rows.iter().map(|row| row.paths.len()).sum();
+    assert!(diff.rows.len() == 100 && paths < 60_000, "{paths}");
+}
+
+#[test]
+fn a_list_of_itself_without_a_name_is_shown() {
+    let with = |list: Value| {
+        with_definitions([
+            (
+                "D0".to_owned(),
+                json!({"type": "object", "properties": list}),
+            ),
+            (
+                "A".to_owned(),
+                json!({"type": "array", "items": {"$ref": "#/$defs/A", "deprecated": true}}),
+            ),
+        ])
+    };
+    let new = with(json!({"list": {"$ref": "#/$defs/A"}}));
+    let diff = compare(&open(&with(json!({}))), &open(&new));
+    let view = diff.rows[0].after.as_ref().unwrap();
+    assert_eq!(view.text, "A");
+    assert!(view.outline.ends_with("[]"), "{}", view.outline);
+}
+
+#[test]
+fn a_shape_of_many_of_itself_is_shown_in_part() {
+    let with = |more: Value| {
+        let again = json!({"$ref": "#/$defs/Wide", "deprecated": true});
+        let members = (0..100).map(|at| (format!("m{at}"), again.clone()));
+        let members: serde_json::Map<String, Value> = members.collect();
+        let lists =
+            json!([{"type": "array", "items": {"$ref": "#/$defs/Lists", "deprecated": true}}]);
+        with_definitions([
+            (
+                "D0".to_owned(),
+                json!({"type": "object", "properties": more}),
+            ),
+            (
+                "Wide".to_owned(),
+                json!({"type": "object", "properties": members}),
+            ),
+            (
+                "Lists".to_owned(),
+                json!({"anyOf": [lists[0], {"type": "array", "items": lists[0]}]}),
+            ),
+        ])
+    };
+    let new = with(json!({"wide": {"$ref": "#/$defs/Wide"}, "lists": {"$ref": "#/$defs/Lists"}}));
+    let diff = compare(&open(&with(json!({}))), &open(&new));
+    assert_eq!(diff.rows.len(), 2, "{:?}", diff.rows);
+    for row in &diff.rows {
+        let outline = &row.after.as_ref().unwrap().outline;
+        assert!(
+            outline.contains('…') && outline.len() < 100_000,
+            "{}",
+            outline.len()
+        );
+    }
+}
+
+#[test]
+fn a_pattern_that_repeats_nothing_ends() {
+    for pattern in ["((a?){1000000000}){1000000000}", "(a{0}){4000000000}"] {
+        assert!(pattern_texts(pattern).len() <= 1, "{pattern}");
+    }
+    assert_eq!(pattern_texts("^(ab?){2}$")[0], "aa");
+}
+
+#[test]
+fn a_value_that_is_too_large_to_be_made_is_not_tried() {
+    let branches = |next: Value| json!({"type": "object", "required": ["a", "b", "c"], "properties": {"a": next, "b": next, "c": next}});
+    let lists = |next: Value| json!({"type": "array", "minItems": 60, "items": next});
+    let all: [&dyn Fn(Value) -> Value; 2] = [&branches, &lists];
+    for of in all {
+        let row = |last: &str| open(&row_of(20, json!({"type": last}), of));
+        let diff = compare(&row("string"), &row("integer"));
+        assert_eq!(diff.rows.len(), 1);
+        assert_eq!(diff.rows[0].level, ChangeLevel::Risky);
+    }
+    // What is small is made.
+    let row = |last: &str| open(&row_of(3, json!({"type": last}), branches));
+    let diff = compare(&row("string"), &row("integer"));
+    assert_eq!(diff.rows[0].level, ChangeLevel::Breaking);
 }
 
 #[test]

@@ -88,6 +88,23 @@ fn stubs_fail_until_they_are_written() {
     keeps_every_line(&directory, &before);
 }
 
+#[test]
+fn a_stub_of_a_doc_line_stands_below_a_last_line_without_its_break() {
+    let (directory, open) = opened();
+    let mut files = directory.files().clone();
+    let requests = ["ClientRequest", "PaintRequest", "PraiseRequest"];
+    let others = requests.map(|name| format!("[{name}]\ndoc = \"A request.\"\n"));
+    let docs = format!(
+        "[everywhere.members]\nmethod = \"The method.\"\n_meta = \"Metadata.\"\n{}[Wall]\ndoc = \"A wall.\"",
+        others.concat()
+    );
+    files.insert("docs.toml".to_owned(), docs);
+    let mut directory = SpecDirectory::from_files(files);
+    directory.scaffold(&open).unwrap();
+    let docs = text_of(&directory, "docs.toml");
+    says(docs, "doc = \"A wall.\"\n[Wall.members]\ncolour = \"\"\n");
+}
+
 /// A row that makes a type opaque leaves no doc line to be written about it.
 #[test]
 fn doc_lines_are_asked_for_as_the_proposed_rows_leave_the_types() {

@@ -36,7 +36,7 @@ pub(crate) static LAST_MODIFIED: Rule = Rule::new(
 /// `meta-on-types`
 pub(crate) static META_ON_TYPES: Rule = Rule::new(
     "meta-on-types",
-    "objects of 2025-03-26 are open, and `_meta` belongs to whoever owns its keys",
+    "objects of 2025-03-26 are open, and the owner of a key of `_meta` defines its value",
 );
 
 /// `output-schema`
@@ -100,7 +100,7 @@ pub(crate) static TEMPLATE_TITLE: Rule = Rule::new(
 /// `title`
 pub(crate) static TITLE: Rule = Rule::new(
         "title",
-        "2025-03-26 shows the name. On the way up a title is a title, whoever sends it: it is shown, and decides nothing",
+        "2025-03-26 shows the name. On the way up a title stays a title, whichever side sends it: it is shown, and decides nothing",
     )
     .losing(LossKind::Cosmetic);
 

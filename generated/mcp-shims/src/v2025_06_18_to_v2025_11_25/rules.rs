@@ -140,7 +140,7 @@ pub(crate) static SAMPLING_JOIN: Rule = Rule::new(
 /// `sampling-meta`
 pub(crate) static SAMPLING_META: Rule = Rule::new(
     "sampling-meta",
-    "objects of 2025-06-18 are open, and `_meta` belongs to whoever owns its keys",
+    "objects of 2025-06-18 are open, and the owner of a key of `_meta` defines its value",
 );
 
 /// `sampling-mixture`
@@ -241,7 +241,7 @@ pub(crate) static TOOL_EXECUTION: Rule = Rule::new(
 /// `url-elicitation-required`
 pub(crate) static URL_ELICITATION_REQUIRED: Rule = Rule::new(
     "url-elicitation-required",
-    "a client of 2025-06-18 cannot be sent to a URL, and the code says nothing to it; message and data still name the URLs. It stays an error on tools/call, too: as a result it would tell the model to go where only a person may. A server of 2025-06-18 means by the code whatever it likes, and must not send anybody to a URL by it",
+    "a client of 2025-06-18 cannot be sent to a URL, and the code says nothing to it; message and data still name the URLs. It stays an error on tools/call, too: as a result it would send the model where only a person may go. The code has no meaning in 2025-06-18, so a server of that revision must send no person to a URL by it",
 );
 
 /// All of them.

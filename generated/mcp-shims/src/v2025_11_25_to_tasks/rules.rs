@@ -106,7 +106,7 @@ pub(crate) static SAMPLING_REJECTED_ELSEWHERE: Rule = Rule::new(
 /// `server-info`
 pub(crate) static SERVER_INFO: Rule = Rule::new(
         "server-info",
-        "a client of 2025-11-25 was told when the session began",
+        "a client of 2025-11-25 got it when the session began",
     )
     .losing(LossKind::Cosmetic);
 

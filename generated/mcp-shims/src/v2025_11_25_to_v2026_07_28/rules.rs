@@ -111,7 +111,7 @@ pub(crate) static INPUT_RESPONSES: Rule = Rule::new(
 /// `listen`
 pub(crate) static LISTEN: Rule = Rule::new(
     "listen",
-    "the older revision subscribes resource by resource, and is told of lists unasked",
+    "the older revision subscribes resource by resource, and a server notifies of changed lists without a request",
 );
 
 /// `listen-acknowledged`
@@ -135,13 +135,13 @@ pub(crate) static LOG_LEVEL_REQUEST: Rule = Rule::new(
 /// `missing-client-capability`
 pub(crate) static MISSING_CLIENT_CAPABILITY: Rule = Rule::new(
     "missing-client-capability",
-    "an older peer is told that its request cannot be carried out as it stands",
+    "the error says to an older peer that its request cannot be carried out as it stands",
 );
 
 /// `not-found-elsewhere`
 pub(crate) static NOT_FOUND_ELSEWHERE: Rule = Rule::new(
     "not-found-elsewhere",
-    "the newer revision gives the code up for every method; on one that reads no resource nobody can say what it meant",
+    "the newer revision gives the code up for every method; on one that reads no resource its meaning is unknown",
 );
 
 /// `output-schema-root`
@@ -155,13 +155,13 @@ pub(crate) static OUTPUT_SCHEMA_ROOT: Rule = Rule::new(
 /// `ping`
 pub(crate) static PING: Rule = Rule::new(
     "ping",
-    "the newer revision has no ping; whoever keeps the session answers it",
+    "the newer revision has no ping; the end that keeps the session answers it",
 );
 
 /// `protocol-version`
 pub(crate) static PROTOCOL_VERSION: Rule = Rule::new(
         "protocol-version",
-        "the claim says of which revision the request is: of this one, once it was converted. To a server of both eras a claim in a request of the handshake makes it one of the newer revision, so it never travels",
+        "the claim says of which revision the request is: of this one, once it was converted. To a server of both lifecycles a claim in a request of the handshake makes it one of the newer revision, so it never travels",
     )
     .losing(LossKind::Cosmetic);
 
@@ -205,7 +205,7 @@ pub(crate) static RESOURCE_NOT_FOUND_AS_BEFORE: Rule = Rule::new(
 /// `result-type`
 pub(crate) static RESULT_TYPE: Rule = Rule::new(
     "result-type",
-    "an older server's result is complete, whatever stands in a member of that name; an older client knows no other. Where a question may come instead of a result, `input-required` has it",
+    "an older server's result is complete, also with another value in a member of that name; an older client knows no other. Where a question may come instead of a result, `input-required` has it",
 );
 
 /// `roots-capability`
@@ -239,7 +239,7 @@ pub(crate) static SERVER_CANCELS: Rule = Rule::new(
 /// `server-info`
 pub(crate) static SERVER_INFO: Rule = Rule::new(
         "server-info",
-        "an older client was told when the session began",
+        "an older client got it when the session began",
     )
     .losing(LossKind::Cosmetic);
 
@@ -339,13 +339,13 @@ pub(crate) static TTL: Rule = Rule::new(
 /// `unasked-changes`
 pub(crate) static UNASKED_CHANGES: Rule = Rule::new(
     "unasked-changes",
-    "the newer revision is told of changes on a stream that it opened, and each notification says which: only who keeps the streams knows",
+    "a client of the newer revision gets notifications of changes on a stream that it opened, and each says which stream: only the end that keeps the streams knows it",
 );
 
 /// `unasked-logs`
 pub(crate) static UNASKED_LOGS: Rule = Rule::new(
     "unasked-logs",
-    "the newer revision is told of logs for requests that asked for them, on their own streams; an older server tells them to whoever set a level",
+    "a client of the newer revision gets logs of the requests that set a level, on their own streams; an older server sends them to each client that set a level",
 );
 
 /// `unsupported-protocol-version`

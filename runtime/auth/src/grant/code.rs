@@ -27,8 +27,9 @@ impl IssuerSignIn {
             .unwrap_or_default();
         let redirect = self.desk.listen(known).await?;
         let client = self.client(kept, Some(&redirect)).await?;
-        kept.registration = Some(client.clone());
+        // The tokens of before belong to the client of before, until there are new ones.
         kept.pending = Some(PendingSignIn {
+            registration: client.clone(),
             state: self.state.clone(),
             verifier: self.verifier.clone(),
             issuer,
@@ -51,12 +52,13 @@ impl IssuerSignIn {
         match answer {
             Ok(mut tokens) => {
                 tokens.requested.clone_from(&self.scope);
+                kept.registration = Some(client);
                 Ok(tokens)
             }
             Err((code, denied)) => {
                 kept.pending = None;
                 if code == "invalid_client" {
-                    kept.registration = None;
+                    kept.forget(&client);
                 }
                 self.desk.keep(kept).await;
                 Err(denied)

@@ -30,8 +30,11 @@ impl IssuerSignIn {
             ));
         };
         let client = self.client(kept, None).await?;
-        kept.registration = Some(client.clone());
-        self.desk.keep(kept).await;
+        if kept.tokens.is_none() {
+            // Tokens of before belong to the client of before, until there are new ones.
+            kept.registration = Some(client.clone());
+            self.desk.keep(kept).await;
+        }
         let parameters = self.with_common(kept, Parameters::new());
         let borrowed: Vec<(&str, &str)> = parameters
             .iter()
@@ -42,7 +45,7 @@ impl IssuerSignIn {
         if response.status != 200 {
             let (code, description) = oauth_error(&response);
             if code == "invalid_client" {
-                kept.registration = None;
+                kept.forget(&client);
                 self.desk.keep(kept).await;
             }
             return Err(AuthError::Denied {
@@ -78,9 +81,18 @@ impl IssuerSignIn {
         while self.desk.now() < end {
             interval = interval.clamp(1, LONGEST_INTERVAL);
             self.desk.wait(page.clone(), interval).await?;
-            match self.request(&client, &parameters).await? {
+            let response = match self.request(&client, &parameters).await {
+                // RFC 8628, section 3.5: what passes by itself is waited for, at a slower pace.
+                Err(AuthError::Unreached { .. }) => {
+                    interval += INTERVAL;
+                    continue;
+                }
+                response => response?,
+            };
+            match response {
                 Ok(mut tokens) => {
                     tokens.requested.clone_from(&self.scope);
+                    kept.registration = Some(client);
                     return Ok(tokens);
                 }
                 Err((code, denied)) => match code.as_str() {

@@ -51,15 +51,20 @@ pub(crate) async fn run(
     let before = requested.as_deref().map(scopes_of).unwrap_or_default();
     if steps_up {
         let scopes = wanted.clone().unwrap_or_default();
-        if scopes.iter().all(|scope| before.contains(scope)) {
+        let mut all = scopes.iter().chain(&settings.scopes);
+        if all.all(|scope| before.contains(scope)) {
             let scope = harmless(&scopes.join(" "));
-            return Err(AuthError::Scope { scope });
+            return Err(match scopes.as_slice() {
+                [] => AuthError::UnnamedScope,
+                _ => AuthError::Scope { scope },
+            });
         }
     }
     let version = refused.protocol_version.as_deref();
     let registered = kept.registration.as_ref().map(|it| it.issuer.clone());
     let found = discover(&desk, &settings, challenge, version, registered.as_deref()).await?;
-    let is_same = fit(&mut kept, &settings, &found, is_revocation);
+    let abandoned = kept.pending.take().map(|it| it.registration);
+    let is_same = fit(&mut kept, &settings, &found);
     if is_check {
         check_pkce(&settings, &found)?;
         return Ok(kept);
@@ -76,7 +81,8 @@ pub(crate) async fn run(
         scope: scope(
             &settings,
             &found,
-            wanted,
+            // What a person names stands in place of what the server wants, but where a token lacks that.
+            wanted.filter(|_| steps_up || settings.scopes.is_empty()),
             if is_same { before } else { Vec::new() },
         ),
         desk,
@@ -110,6 +116,10 @@ pub(crate) async fn run(
             "the token cannot be refreshed".to_owned(),
         ));
     }
+    if let Some(client) = abandoned.filter(|it| it.is_dynamic) {
+        // The authorization server may not know the client of a sign-in that never came back any more.
+        kept.forget(&client);
+    }
     let tokens = sign_in.obtain_tokens(&mut kept).await?;
     kept.tokens = Some(tokens);
     kept.pending = None;
@@ -117,22 +127,12 @@ pub(crate) async fn run(
 }
 
 /// Fits what is kept to the authorization server that was found; returns whether that is the one of before.
-fn fit(
-    kept: &mut StoredSignIn,
-    settings: &Settings,
-    found: &Discovered,
-    is_revocation: bool,
-) -> bool {
+fn fit(kept: &mut StoredSignIn, settings: &Settings, found: &Discovered) -> bool {
     let issuer = found.server.issuer.clone();
     let is_same = is_same_issuer(&kept.issuer, &issuer);
     if !is_same {
         // Tokens of another authorization server are never sent to this one, nor kept as if they were of it.
         (kept.tokens, kept.dpop_key) = (None, None);
-    }
-    let is_unfinished = kept.pending.take().is_some() && !is_revocation;
-    if is_unfinished && kept.registration.as_ref().is_some_and(|it| it.is_dynamic) {
-        // A sign-in that never came back: the authorization server may not know the client any more.
-        kept.registration = None;
     }
     kept.server.clone_from(&settings.server);
     kept.issuer = issuer;
@@ -161,8 +161,8 @@ fn scopes_of(text: &str) -> Vec<String> {
     all.take(200).map(str::to_owned).collect()
 }
 
-/// Returns the scopes to request: those of the settings, else of the challenge, else all that the resource lists; and those
-/// that were requested before.
+/// Returns the scopes to request: those that were requested before, those of the settings, and those that the server wants,
+/// else all that the resource lists if these are none.
 fn scope(
     settings: &Settings,
     found: &Discovered,

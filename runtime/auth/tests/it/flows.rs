@@ -249,6 +249,64 @@ fn a_step_up_requests_the_union_of_scopes_and_ends_when_there_is_nothing_to_add(
     let done = world.run(Settings::new(MCP), Some(kept), refused(403, same));
     assert!(done.requests.is_empty());
     assert!(done.outcome.unwrap_err().contains("requested already"));
+    // A server that does not say what it wants: a person has to.
+    let unnamed = "Bearer error=\"insufficient_scope\"";
+    let kept = world.sign_in("Bearer scope=\"a b\"").outcome.unwrap();
+    let mut settings = Settings::new(MCP);
+    let done = world.run(settings.clone(), Some(kept.clone()), refused(403, unnamed));
+    let told = done.outcome.unwrap_err();
+    assert!(
+        told.contains("names no scope") && told.contains("--scope"),
+        "{told}"
+    );
+    settings.scopes = vec!["c".to_owned()];
+    let done = world.run(settings, Some(kept), refused(403, unnamed));
+    assert!(done.page.unwrap().contains("scope=a+b+c"));
+}
+
+#[test]
+fn scopes_of_the_settings_stand_in_place_of_those_that_the_server_wants_but_for_a_step_up() {
+    let mut settings = Settings::new(MCP);
+    settings.scopes = vec!["read".to_owned()];
+    let done = World::latest().run(settings.clone(), None, unauthorized("Bearer scope=\"bad\""));
+    let page = done.page.unwrap();
+    assert!(
+        page.contains("scope=read") && !page.contains("bad"),
+        "{page}"
+    );
+    let kept = done.outcome.ok();
+    let more = "Bearer error=\"insufficient_scope\", scope=\"write\"";
+    let done = World::latest().run(settings, kept, refused(403, more));
+    assert!(done.page.unwrap().contains("scope=read+write"));
+}
+
+#[test]
+fn a_sign_in_that_a_person_abandons_costs_the_tokens_of_before_nothing() {
+    let world = World::latest();
+    let kept = world.sign_in("Bearer scope=\"a\"").outcome.unwrap();
+    let register = format!("{ISSUER}/register");
+    let mut abandoned = world.clone().with(&register, 201, r#"{"client_id":"c2"}"#);
+    abandoned.returned = "error=access_denied&state={state}".to_owned();
+    let more = "Bearer error=\"insufficient_scope\", scope=\"b\"";
+    let done = abandoned.run(Settings::new(MCP), Some(kept), refused(403, more));
+    assert!(done.outcome.is_err());
+    let kept = StoredSignIn::from_json(&done.stored.unwrap().to_json()).unwrap();
+    assert_eq!(kept.pending.as_ref().unwrap().registration.client_id, "c2");
+    let done = world.run(Settings::new(MCP), Some(kept.clone()), Cause::Expiring);
+    assert_eq!(done.requests, [RESOURCE, SERVER, TOKEN]);
+    assert!(
+        done.bodies[2].contains("client_id=c1"),
+        "{}",
+        done.bodies[2]
+    );
+    assert!(done.outcome.unwrap().pending.is_none());
+    // Its client may be forgotten by the authorization server: a sign-in does not use it again.
+    let done = world.run(Settings::new(MCP), Some(kept), refused(403, more));
+    assert!(
+        done.requests.contains(&REGISTER.to_owned()),
+        "{:?}",
+        done.requests
+    );
 }
 
 #[test]
@@ -335,6 +393,12 @@ fn a_person_without_a_browser_here_signs_in_by_a_code_at_the_pace_of_the_server(
         done.outcome.unwrap().tokens.unwrap().access.expose(),
         "t0ken"
     );
+    // A server that is away for a moment while the person signs in.
+    let token = format!("{ISSUER}/token");
+    let away = device_world(4).with(&format!("{token} 1"), 503, "");
+    let done = away.run(by_device(), None, unauthorized("Bearer"));
+    assert!(done.outcome.is_ok(), "{:?}", done.outcome);
+    assert_eq!(done.waits, [page(7), page(12), page(17), page(17)]);
     // A person that does nothing, and one that declines.
     let done = device_world(100).run(by_device(), None, unauthorized("Bearer"));
     assert!(done.waits.len() < 9, "{:?}", done.waits);

@@ -38,6 +38,8 @@ struct Done {
     page: Option<String>,
     /// The pages of device codes and the seconds of the waits.
     waits: Vec<(String, String, u64)>,
+    /// What was kept last before the end.
+    stored: Option<StoredSignIn>,
     outcome: Result<StoredSignIn, String>,
 }
 
@@ -84,6 +86,7 @@ impl World {
             bodies: Vec::new(),
             page: None,
             waits: Vec::new(),
+            stored: None,
             outcome: Err(String::new()),
         };
         let mut now = self.now;
@@ -106,7 +109,10 @@ impl World {
                     });
                 }
                 FlowStep::Listen(_) => flow.listening("http://127.0.0.1:50000/callback"),
-                FlowStep::Keep(_) => flow.kept(),
+                FlowStep::Keep(kept) => {
+                    done.stored = Some(*kept);
+                    flow.kept();
+                }
                 FlowStep::Wait(page, seconds) => {
                     done.waits.push((page.url, page.code, seconds));
                     now += seconds;

@@ -1,12 +1,9 @@
 //! The entries of lists as clients see them: names with their prefix, URIs of their own.
 
-use std::sync::Arc;
-
 use mcp_revisions::methods;
 use mcp_wire::{Json, Map};
-use tracing::warn;
 
-use super::{Gateway, GatewayMember, SHORTENED_NAMES, lock, names};
+use super::{Gateway, GatewayMember, lock, names};
 
 /// Returns the member of a result that is the list.
 pub(super) fn list_of(method: &str) -> &'static str {
@@ -93,16 +90,7 @@ impl Gateway {
         let prefixes: Vec<&str> = members.iter().map(|it| &*it.prefix).collect();
         let outward = names::outward(&prefixes, &member.prefix, name);
         if names::is_shortened(&outward) {
-            let mut shortened = lock(&self.0.shortened);
-            if shortened.len() < SHORTENED_NAMES {
-                let value = (Arc::clone(&member.prefix), name.to_owned());
-                shortened.insert((method, outward.clone()), value);
-            } else {
-                warn!(
-                    outward,
-                    "more long names than are remembered: this one is looked up for each call"
-                );
-            }
+            lock(&self.0.shortened).insert(method, &outward, &member.prefix, name);
         }
         outward
     }

@@ -4,12 +4,13 @@ mod items;
 mod links;
 mod lists;
 mod names;
+mod room;
 mod routes;
 mod serving;
+mod shortened;
 mod streams;
 mod uris;
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -17,26 +18,26 @@ use mcp_revisions::sansio::server::{
     CustomNotification, CustomRequest, IncomingRequest, LogLevel, Notification,
 };
 use mcp_revisions::serve::{Handler, Peer, Session};
-use mcp_revisions::{RevisionSet, errors, methods};
+use mcp_revisions::{RevisionSet, boxed, errors, methods};
 use mcp_revisions_core::{Revision, UnknownFields};
 use mcp_wire::{ErrorObject, Json};
 use tokio::sync::{Semaphore, watch};
 
+use crate::ending::BridgeEnding;
 use crate::losses::{LossReport, Losses};
-use crate::{Bridge, Error, Proxy};
+use crate::{Bridge, Error, Proxy, RateLimit};
+use shortened::ShortenedNames;
 use uris::Uris;
 
 /// Maximum number of lists that come too late for their client and are still awaited.
 const LATE_LISTS: usize = 64;
 
-/// Maximum number of shortened names that are remembered; others are looked up in the list of their server.
-const SHORTENED_NAMES: usize = 10_000;
-
 /// Several servers under one address, as one server; clones are the same gateway.
 ///
 /// A tool or prompt `search` of the server `notes` is `notes_search`. Names have at most 64 bytes: the end of a longer one is
-/// replaced by a digest. URIs stay as they are, unless two servers have the same: that of the second is `notes+URI`. A server
-/// that cannot be used hides no other one: lists go without its part, and name it in `_meta`.
+/// replaced by a digest. URIs stay as they are, unless two servers have the same: the one that names it first keeps it, and that
+/// of the other is `notes+URI`. A server that cannot be used hides no other one: lists go without its part, and name it in
+/// `_meta`.
 ///
 /// ```no_run
 /// use std::time::Duration;
@@ -65,18 +66,18 @@ pub struct GatewayBuilder {
     policy: UnknownFields,
     losses: Losses,
     list_time: Duration,
+    rate_limit: Option<RateLimit>,
+    max_sessions: usize,
+    sessions_per_owner: Option<usize>,
+    ending: BridgeEnding,
 }
-
-/// The server of a name, and the name there.
-type FullName = (Arc<str>, String);
 
 #[derive(Debug)]
 struct SharedGateway {
     settings: GatewayBuilder,
     members: RwLock<Vec<Arc<GatewayMember>>>,
     uris: Uris,
-    /// Shortened names, by method of their list and name.
-    shortened: Mutex<HashMap<(&'static str, String), FullName>>,
+    shortened: Mutex<ShortenedNames>,
     /// Number of changes of the servers.
     changes: watch::Sender<u64>,
     late: Arc<Semaphore>,
@@ -128,6 +129,38 @@ impl GatewayBuilder {
         self
     }
 
+    /// Limits the requests of each client; others get an error with the time to wait. No limit by default.
+    ///
+    /// The limit of a [`Bridge`](Bridge::with_rate_limit) counts what the gateway sends to its server: each page of each list.
+    #[must_use]
+    pub fn with_rate_limit(mut self, limit: RateLimit) -> Self {
+        self.rate_limit = Some(limit);
+        self
+    }
+
+    /// Sets how many sessions over HTTP are open at a time, each of which may have a connection to every server
+    /// [default: 1000].
+    #[must_use]
+    pub fn with_max_sessions(mut self, number: usize) -> Self {
+        self.max_sessions = number.max(1);
+        self
+    }
+
+    /// Sets how many of them one owner may have, which is a principal or an address [default: a tenth of all, at least 10].
+    #[must_use]
+    pub fn with_max_sessions_per_client(mut self, number: usize) -> Self {
+        self.sessions_per_owner = Some(number.max(1));
+        self
+    }
+
+    /// Sets what ends the grace of open calls early, such as a second signal: they get an error at once. It is awaited once the
+    /// gateway is to end.
+    #[must_use]
+    pub fn with_early_end(mut self, early: impl Future<Output = ()> + Send + 'static) -> Self {
+        self.ending = BridgeEnding::early(boxed(early));
+        self
+    }
+
     /// Creates the gateway, without servers.
     #[must_use]
     pub fn build(self) -> Gateway {
@@ -152,6 +185,10 @@ impl Gateway {
             policy: UnknownFields::Drop,
             losses: Losses::default(),
             list_time: Duration::from_secs(20),
+            rate_limit: None,
+            max_sessions: 1_000,
+            sessions_per_owner: None,
+            ending: BridgeEnding::default(),
         }
     }
 
@@ -196,7 +233,7 @@ impl Gateway {
         });
         if let Some(member) = &removed {
             self.0.uris.forget(&member.prefix);
-            lock(&self.0.shortened).retain(|_, (prefix, _)| *prefix != member.prefix);
+            lock(&self.0.shortened).forget(&member.prefix);
         }
         async move {
             if let Some(member) = removed {
@@ -225,7 +262,7 @@ impl Gateway {
         self.0.changes.send_modify(|count| *count += 1);
     }
 
-    /// Returns the servers, in the order of their names in lists.
+    /// Returns the servers in the order in which they were added, which is that of their entries in lists.
     fn members(&self) -> Vec<Arc<GatewayMember>> {
         self.0
             .members
@@ -258,8 +295,19 @@ pub(crate) fn distinct<'o>(
     }
 }
 
-impl Handler for Gateway {
-    async fn call(&self, call: IncomingRequest, peer: Peer) -> Result<Json, ErrorObject> {
+impl Gateway {
+    /// Counts a request of a client.
+    ///
+    /// # Errors
+    /// Returns the error for a client that has sent too many.
+    fn admit(&self, peer: &Peer) -> Result<(), ErrorObject> {
+        match &self.0.settings.rate_limit {
+            Some(limit) => limit.admit(&peer.session().owner()),
+            None => Ok(()),
+        }
+    }
+
+    async fn answer(&self, call: IncomingRequest, peer: Peer) -> Result<Json, ErrorObject> {
         match call.method {
             methods::TOOLS_LIST
             | methods::PROMPTS_LIST
@@ -275,11 +323,25 @@ impl Handler for Gateway {
     }
 
     /// Passes a request on that no revision has, if there is one server only.
-    async fn custom_request(&self, call: CustomRequest, peer: Peer) -> Result<Json, ErrorObject> {
+    async fn answer_custom(&self, call: CustomRequest, peer: Peer) -> Result<Json, ErrorObject> {
         match self.members().as_slice() {
             [only] => only.proxy.custom_request(call, peer).await,
             _ => Err(errors::method_not_found(&call.method, call.peer.lifecycle()).error),
         }
+    }
+}
+
+impl Handler for Gateway {
+    async fn call(&self, call: IncomingRequest, peer: Peer) -> Result<Json, ErrorObject> {
+        self.admit(&peer)?;
+        let answer = self.answer(call, peer);
+        self.0.settings.ending.unless_over(answer).await?
+    }
+
+    async fn custom_request(&self, call: CustomRequest, peer: Peer) -> Result<Json, ErrorObject> {
+        self.admit(&peer)?;
+        let answer = self.answer_custom(call, peer);
+        self.0.settings.ending.unless_over(answer).await?
     }
 
     fn custom_notification(&self, notice: CustomNotification, session: Session) {

@@ -106,9 +106,7 @@ impl Gateway {
                 .and_then(|own| Some((of(own)?, names::rest(own, named)?.to_owned())));
             return found.ok_or_else(|| unknown(list, named, &prefixes));
         }
-        let known = lock(&self.0.shortened)
-            .get(&(list, named.to_owned()))
-            .cloned();
+        let known = lock(&self.0.shortened).get(list, named);
         if let Some((member, name)) = known.and_then(|(own, name)| Some((of(&own)?, name))) {
             return Ok((member, name));
         }

@@ -3,20 +3,21 @@
 use std::time::Duration;
 
 use mcp_revisions::sansio::server::{Profile, Server};
-use mcp_revisions::{Boxed, boxed, http, stdio, until};
+use mcp_revisions::{Boxed, Limits, boxed, http, stdio, until};
 use mcp_revisions_core::Revision;
 use mcp_wire::Json;
 use serde_json::json;
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncWrite, BufReader};
 use tokio::net::TcpListener;
+use tokio::task::JoinSet;
 use tracing::warn;
 
 use super::Gateway;
 use crate::Error;
+use crate::ending::LAST_ANSWERS;
+use crate::greeting::piped;
 use crate::patient::Patient;
-
-/// Time that open calls over stdio have to finish once the gateway is to end.
-const GRACE: Duration = Duration::from_secs(5);
+use crate::settings::share;
 
 impl Gateway {
     /// Makes a tower service, for axum, hyper, or a listener of your own. Connections to the servers end with
@@ -44,6 +45,7 @@ impl Gateway {
         stop: impl Future<Output = ()>,
         grace: Duration,
     ) -> Result<(), Error> {
+        let time = options.lame_duck() + grace;
         let service = self.service(options)?;
         let idle = service.clone();
         let looks = tokio::spawn(async move {
@@ -52,14 +54,21 @@ impl Gateway {
                 idle.end_idle_sessions();
             }
         });
-        http::serve_until(listener, service, stop, grace).await;
+        let mut ending = JoinSet::new();
+        let stop = async {
+            stop.await;
+            let gateway = self.clone();
+            ending.spawn(async move { gateway.0.settings.ending.give_up_after(time).await });
+        };
+        http::serve_until(listener, service, stop, grace + LAST_ANSWERS).await;
+        drop(ending);
         looks.abort();
         self.shutdown().await;
         Ok(())
     }
 
     /// Serves one client over two streams of bytes, such as standard input and output, until it hangs up, or `stop` is ready.
-    /// From then on what is open has 5 seconds to finish.
+    /// From then on what is open has 5 seconds to finish, and gets an error after that.
     ///
     /// # Errors
     /// Returns an error if the gateway cannot be introduced, or if the client's streams fail, as when it reads nothing for 60
@@ -82,20 +91,18 @@ impl Gateway {
     ) -> Boxed<'static, Result<(), Error>> {
         let gateway = self.clone();
         boxed(async move {
-            let served = stdio::serve_on(
-                gateway.server()?,
-                gateway.clone(),
-                input,
-                Patient::new(output),
-            );
-            let mut served = std::pin::pin!(served);
-            let served = tokio::select! {
-                served = &mut served => served.map_err(Error::Client),
-                () = stop => tokio::select! {
-                    served = served => served.map_err(Error::Client),
-                    () = tokio::time::sleep(GRACE) => Ok(()),
-                },
+            let (input, copied) = piped(BufReader::new(input));
+            // The pipe ends here, and what was read is answered.
+            let ended = async {
+                tokio::select! {
+                    () = copied => {}
+                    () = stop => {}
+                }
+                Ok(())
             };
+            let output = Patient::new(output);
+            let served = stdio::serve_on(gateway.server()?, gateway.clone(), input, output);
+            let served = gateway.0.settings.ending.serve_one(served, ended).await;
             gateway.shutdown().await;
             served
         })
@@ -120,8 +127,14 @@ impl Gateway {
             name: settings.info.text().to_owned(),
             why: why.to_string(),
         })?;
+        let limits = Limits {
+            max_sessions: settings.max_sessions,
+            max_sessions_per_owner: share(settings.max_sessions, settings.sessions_per_owner),
+            ..*server.limits()
+        };
         let gateway = self.clone();
         Ok(server
+            .with_limits(limits)
             .serving(settings.client_revisions)
             .with_unknown_fields(settings.policy)
             .with_other_methods()

@@ -1,19 +1,19 @@
 //! Streams of changes: one of a client is one of each server, which is opened again when it ends.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use mcp_revisions::sansio::server::IncomingRequest;
 use mcp_revisions::serve::Peer;
 use mcp_revisions::{errors, methods};
 use mcp_wire::{ErrorObject, Json, Map};
-use tokio::sync::mpsc;
+use tokio::sync::{oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout_at};
 use tracing::debug;
 
-use super::{Gateway, GatewayMember};
+use super::{Gateway, GatewayMember, lock};
 use crate::link::Rewrite;
 
 /// Time that the acknowledgement of a stream waits for those of the servers.
@@ -38,16 +38,6 @@ const LISTS: [(&str, &str); 3] = [
         methods::NOTIFICATIONS_RESOURCES_LIST_CHANGED,
     ),
 ];
-
-/// The progress of a server's stream.
-enum StreamProgress {
-    /// It is open, for these resources as the client names them.
-    Opened(Vec<String>),
-    /// The server has no such stream, or cannot be used now.
-    Failed,
-    /// It is open again: what happened meanwhile was not reported.
-    Reopened(Vec<String>),
-}
 
 /// The changes that a client subscribes to.
 struct StreamFilter {
@@ -74,9 +64,10 @@ impl StreamFilter {
     }
 
     /// Returns the filter as params, for these resources.
-    fn params(&self, uris: &[String]) -> Json {
+    fn params<'u>(&self, uris: impl IntoIterator<Item = &'u String>) -> Json {
         let lists = self.lists.iter().map(|(word, _)| (*word, Json::of(&true)));
-        let uris = (!uris.is_empty()).then(|| ("resourceSubscriptions", Json::of(uris)));
+        let wanted: Vec<&String> = uris.into_iter().collect();
+        let uris = (!wanted.is_empty()).then(|| ("resourceSubscriptions", Json::of(&wanted)));
         let filter = Json::of(&lists.chain(uris).collect::<Map<Json>>());
         Json::of(&Map::from_iter([("notifications", filter)]))
     }
@@ -91,42 +82,37 @@ impl Gateway {
     ) -> Result<Json, ErrorObject> {
         let filter = Arc::new(StreamFilter::read(&call.params)?);
         let mut changes = self.0.changes.subscribe();
-        let (progress, mut received) = mpsc::channel(16);
+        let missed = Arc::new(watch::Sender::new(BTreeSet::new()));
+        let mut misses = missed.subscribe();
         let (mut streams, mut opened) = (JoinSet::new(), Vec::<Arc<GatewayMember>>::new());
         let mut open = |streams: &mut JoinSet<()>| {
             let members = self.members();
             opened.retain(|one| members.iter().any(|member| Arc::ptr_eq(one, member)));
-            let mut begun = 0;
+            let mut begun = Vec::new();
             for member in members {
                 if opened.iter().any(|one| Arc::ptr_eq(one, &member)) {
                     continue;
                 }
                 opened.push(Arc::clone(&member));
+                let (first, acknowledgement) = oneshot::channel();
                 let stream = GatewayStream {
                     gateway: self.clone(),
                     member,
                     filter: Arc::clone(&filter),
-                    progress: progress.clone(),
+                    first: Arc::new(Mutex::new(Some(first))),
+                    missed: Arc::clone(&missed),
                 };
                 streams.spawn(stream.run(call.clone(), peer.clone()));
-                begun += 1;
+                begun.push(acknowledgement);
             }
             begun
         };
-        let mut awaited = open(&mut streams);
-        let (until, mut agreed) = (Instant::now() + TAKES_UP, Vec::new());
-        while awaited > 0 {
-            match timeout_at(until, received.recv()).await {
-                Ok(Some(StreamProgress::Opened(uris) | StreamProgress::Reopened(uris))) => {
-                    agreed.extend(uris)
-                }
-                Ok(Some(StreamProgress::Failed)) => {}
-                Ok(None) | Err(_) => break,
+        let (until, mut agreed) = (Instant::now() + TAKES_UP, BTreeSet::new());
+        for acknowledgement in open(&mut streams) {
+            if let Ok(Ok(uris)) = timeout_at(until, acknowledgement).await {
+                agreed.extend(uris);
             }
-            awaited -= 1;
         }
-        agreed.sort_unstable();
-        agreed.dedup();
         let acknowledged = methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED;
         let _ = peer
             .notify(acknowledged, Some(&filter.params(&agreed)))
@@ -137,14 +123,18 @@ impl Gateway {
                     if changed.is_err() {
                         break;
                     }
-                    open(&mut streams);
-                    tell(&peer, &filter, &[]).await;
+                    // What a new server acknowledges is among what was missed.
+                    drop(open(&mut streams));
+                    tell(&peer, &filter, &BTreeSet::new()).await;
                 }
-                progress = received.recv() => match progress {
-                    Some(StreamProgress::Opened(uris) | StreamProgress::Reopened(uris)) => tell(&peer, &filter, &uris).await,
-                    Some(StreamProgress::Failed) => {}
-                    None => break,
-                },
+                _ = misses.changed() => {
+                    let mut uris = BTreeSet::new();
+                    missed.send_if_modified(|missed| {
+                        uris = std::mem::take(missed);
+                        false
+                    });
+                    tell(&peer, &filter, &uris).await;
+                }
                 Some(_) = streams.join_next() => {}
             }
         }
@@ -153,7 +143,7 @@ impl Gateway {
 }
 
 /// Tells a client that all it listens to may have changed, and these resources.
-async fn tell(peer: &Peer, filter: &StreamFilter, uris: &[String]) {
+async fn tell(peer: &Peer, filter: &StreamFilter, uris: &BTreeSet<String>) {
     for (_, method) in &filter.lists {
         let _ = peer.notify(method, None).await;
     }
@@ -170,39 +160,34 @@ struct GatewayStream {
     gateway: Gateway,
     member: Arc<GatewayMember>,
     filter: Arc<StreamFilter>,
-    progress: mpsc::Sender<StreamProgress>,
+    /// The first acknowledgement: the resources that the server agrees to, as the client names them. It is dropped if the server
+    /// has no such stream, or cannot be used now.
+    first: Arc<Mutex<Option<oneshot::Sender<BTreeSet<String>>>>>,
+    /// The resources whose changes may not have been reported, because their stream was open too late, or again.
+    missed: Arc<watch::Sender<BTreeSet<String>>>,
 }
 
 impl GatewayStream {
     /// Keeps the stream open until the server refuses it, or is removed.
     async fn run(self, call: IncomingRequest, peer: Peer) {
         let mut pause = FIRST_PAUSE;
-        let mut is_first = true;
         loop {
-            let (began, is_open) = (
-                Instant::now(),
-                Arc::<std::sync::atomic::AtomicBool>::default(),
-            );
+            let began = Instant::now();
             let asked = self.asked();
-            let own: Vec<String> = asked.keys().cloned().collect();
-            let params = self.filter.params(&own);
+            let params = self.filter.params(asked.keys());
             let mut members = call.params.read::<Map<Json>>().unwrap_or_default();
             members.extend(params.get("notifications").map(|it| ("notifications", it)));
             let call = IncomingRequest {
                 params: Json::of(&members),
                 ..call.clone()
             };
-            let rewrite = self.rewrite(asked, is_first, Arc::clone(&is_open));
+            let rewrite = self.rewrite(asked);
             let ended = self
                 .member
                 .proxy
                 .call_as_part(call, peer.clone(), Some(rewrite))
                 .await;
-            let was_open = is_open.load(std::sync::atomic::Ordering::Acquire);
-            if is_first && !was_open {
-                let _ = self.progress.send(StreamProgress::Failed).await;
-            }
-            is_first = false;
+            drop(lock(&self.first).take());
             if !self
                 .gateway
                 .members()
@@ -234,42 +219,35 @@ impl GatewayStream {
         let prefixes: Vec<Arc<str>> = members.iter().map(|it| Arc::clone(&it.prefix)).collect();
         let mut asked = BTreeMap::new();
         for uri in &self.filter.uris {
-            let servers = self.gateway.0.uris.servers(&prefixes, uri).into_iter();
-            let own = servers.filter(|(prefix, _)| *prefix == self.member.prefix);
-            asked.extend(own.map(|(_, own)| (own.to_owned(), uri.clone())));
+            let own = (self.gateway.0.uris).inward(&self.member.prefix, &prefixes, uri);
+            asked.extend(own.map(|own| (own.to_owned(), uri.clone())));
         }
         asked
     }
 
     /// Returns what notifications of the stream become: its acknowledgement is part of that of the gateway.
-    fn rewrite(
-        &self,
-        asked: BTreeMap<String, String>,
-        is_first: bool,
-        is_open: Arc<std::sync::atomic::AtomicBool>,
-    ) -> Rewrite {
-        let (gateway, member, progress) = (
-            self.gateway.clone(),
-            Arc::clone(&self.member),
-            self.progress.clone(),
-        );
+    fn rewrite(&self, asked: BTreeMap<String, String>) -> Rewrite {
+        let (gateway, member) = (self.gateway.clone(), Arc::clone(&self.member));
+        let (first, missed) = (Arc::clone(&self.first), Arc::clone(&self.missed));
         Rewrite::new(move |method, params: Json| match method {
             methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED => {
                 let agreed = params.get("notifications");
                 let agreed =
                     agreed.and_then(|it| it.read_member::<Vec<String>>("resourceSubscriptions"));
-                let named = agreed
+                let named: BTreeSet<String> = agreed
                     .unwrap_or_default()
                     .into_iter()
                     .filter_map(|own| asked.get(&own).cloned())
                     .collect();
-                is_open.store(true, std::sync::atomic::Ordering::Release);
-                // One that finds no room is one of many: the client is told of changes already.
-                let _ = progress.try_send(if is_first {
-                    StreamProgress::Opened(named)
-                } else {
-                    StreamProgress::Reopened(named)
-                });
+                let first = lock(&first).take();
+                // The gateway has not waited for it, or it is open again: what happened meanwhile was not reported.
+                let late = match first {
+                    Some(first) => first.send(named).err(),
+                    None => Some(named),
+                };
+                if let Some(named) = late {
+                    missed.send_modify(|missed| missed.extend(named));
+                }
                 None
             }
             methods::NOTIFICATIONS_RESOURCES_UPDATED => {

@@ -6,10 +6,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tracing::warn;
-
-/// Most bytes of URIs that are remembered; others are looked for at each server.
-const ROOM: usize = 4 << 20;
+use super::room::EntryRoom;
 
 /// The character between the prefix of a server and a URI.
 const JOINT: char = '+';
@@ -21,26 +18,26 @@ pub(super) struct Uris(Mutex<NamedUri>);
 #[derive(Debug, Default)]
 struct NamedUri {
     owners: HashMap<String, Arc<str>>,
-    /// The fixed beginnings of URI templates.
-    beginnings: Vec<(String, Arc<str>)>,
-    bytes: usize,
-    is_full: bool,
+    /// The servers of each fixed beginning of URI templates.
+    beginnings: HashMap<String, Vec<Arc<str>>>,
+    room: EntryRoom,
 }
 
 impl NamedUri {
     /// Returns whether there is room for one more text.
     fn takes(&mut self, text: &str) -> bool {
-        let bytes = self.bytes + text.len() + 64;
-        if bytes > ROOM {
-            if !std::mem::replace(&mut self.is_full, true) {
-                warn!(
-                    "the servers name more resources than are remembered: the others are looked for at each server"
-                );
-            }
-            return false;
+        self.room.takes(text.len(), "resources")
+    }
+
+    /// Returns the server that a URI is of, as clients name it, with the URI as the server has it; `None` if it is not certain.
+    fn certain<'u>(&self, all: &[Arc<str>], uri: &'u str) -> Option<(Arc<str>, &'u str)> {
+        if let Some(owner) = self.owners.get(uri).filter(|owner| all.contains(owner)) {
+            return Some((Arc::clone(owner), uri));
         }
-        self.bytes = bytes;
-        true
+        all.iter().find_map(|own| {
+            let rest = uri.strip_prefix(&**own)?.strip_prefix(JOINT)?;
+            Some((Arc::clone(own), rest))
+        })
     }
 }
 
@@ -64,12 +61,24 @@ impl Uris {
     pub(super) fn template(&self, own: &Arc<str>, template: &str) {
         let beginning = template.split('{').next().unwrap_or_default();
         let mut named = self.named();
-        let is_known =
-            (named.beginnings.iter()).any(|(known, owner)| known == beginning && owner == own);
+        let owners = named.beginnings.get(beginning);
+        let is_known = owners.is_some_and(|owners| owners.contains(own));
         if !is_known && named.takes(beginning) {
-            named
-                .beginnings
-                .push((beginning.to_owned(), Arc::clone(own)));
+            let owners = named.beginnings.entry(beginning.to_owned());
+            owners.or_default().push(Arc::clone(own));
+        }
+    }
+
+    /// Returns a URI, as clients name it, as this server has it; `None` if it is certain that another one of all has it.
+    pub(super) fn inward<'u>(
+        &self,
+        own: &Arc<str>,
+        all: &[Arc<str>],
+        uri: &'u str,
+    ) -> Option<&'u str> {
+        match self.named().certain(all, uri) {
+            Some((owner, uri)) => (owner == *own).then_some(uri),
+            None => Some(uri),
         }
     }
 
@@ -77,43 +86,40 @@ impl Uris {
     /// else all, the more likely ones first.
     pub(super) fn servers<'u>(&self, all: &[Arc<str>], uri: &'u str) -> Vec<(Arc<str>, &'u str)> {
         let named = self.named();
-        if let Some(owner) = named.owners.get(uri).filter(|owner| all.contains(owner)) {
-            return vec![(Arc::clone(owner), uri)];
+        if let Some(certain) = named.certain(all, uri) {
+            return vec![certain];
         }
-        let explicit = all.iter().find_map(|own| {
-            let rest = uri.strip_prefix(&**own)?.strip_prefix(JOINT)?;
-            Some((Arc::clone(own), rest))
-        });
-        if let Some(explicit) = explicit {
-            return vec![explicit];
+        // The longest beginning of each server that fits.
+        let mut longest = HashMap::<&Arc<str>, usize>::new();
+        let beginnings = named.beginnings.iter();
+        for (beginning, owners) in beginnings.filter(|(it, _)| uri.starts_with(it.as_str())) {
+            for own in owners {
+                let length = longest.entry(own).or_default();
+                *length = (*length).max(beginning.len());
+            }
         }
-        let likely = |own: &Arc<str>| {
-            let of = named.beginnings.iter().filter(|(_, owner)| owner == own);
-            let fit = of.filter(|(beginning, _)| uri.starts_with(beginning.as_str()));
-            fit.map(|(beginning, _)| beginning.len() + 1)
-                .max()
-                .unwrap_or_default()
-        };
-        let mut servers: Vec<_> = all.iter().map(|own| (likely(own), own)).collect();
-        servers.sort_by_key(|(likely, _)| std::cmp::Reverse(*likely));
+        let mut servers: Vec<_> = all.iter().map(|own| (Arc::clone(own), uri)).collect();
+        servers.sort_by_key(|(own, _)| std::cmp::Reverse(longest.get(own).copied()));
         servers
-            .into_iter()
-            .map(|(_, own)| (Arc::clone(own), uri))
-            .collect()
     }
 
     /// Forgets the resources of a server that is gone.
     pub(super) fn forget(&self, own: &Arc<str>) {
         let mut named = self.named();
-        named.owners.retain(|_, owner| owner != own);
-        named.beginnings.retain(|(_, owner)| owner != own);
-        let bytes = named
-            .owners
-            .keys()
-            .chain(named.beginnings.iter().map(|(text, _)| text))
-            .map(|text| text.len() + 64)
-            .sum();
-        (named.bytes, named.is_full) = (bytes, false);
+        let NamedUri {
+            owners,
+            beginnings,
+            room,
+        } = &mut *named;
+        owners.retain(|_, owner| owner != own);
+        beginnings.retain(|_, owners| {
+            owners.retain(|owner| owner != own);
+            !owners.is_empty()
+        });
+        let lengths = (beginnings.iter())
+            .flat_map(|(text, owners)| owners.iter().map(|_| text.len()))
+            .chain(owners.keys().map(String::len));
+        room.recount(lengths);
     }
 
     fn named(&self) -> MutexGuard<'_, NamedUri> {
@@ -148,7 +154,13 @@ mod tests {
             found,
             [(Arc::clone(&two), "notes://7"), (one.clone(), "notes://7")]
         );
+        assert_eq!(uris.inward(&one, &all, "notes://7"), Some("notes://7"));
+        assert_eq!(uris.inward(&two, &all, "two+file:///x"), Some("file:///x"));
+        assert_eq!(uris.inward(&one, &all, "two+file:///x"), None);
         uris.forget(&one);
         assert_eq!(uris.outward(&two, "file:///x"), "file:///x");
+        uris.forget(&two);
+        let found = uris.servers(&all, "notes://7");
+        assert_eq!(found, [(one, "notes://7"), (two, "notes://7")]);
     }
 }

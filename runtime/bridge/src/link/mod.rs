@@ -154,8 +154,8 @@ impl ServerLink {
                         Answer::Failed(Failure::Transport(why)) => {
                             warn!(method, "no answer of the server arrived: {why}");
                         }
-                        Answer::Failed(Failure::SignIn(needed)) => {
-                            warn!(method, "{} wants a sign-in", needed.resource);
+                        Answer::Failed(Failure::SignIn(_)) => {
+                            warn!(method, "{} wants a sign-in", self.settings.server_name());
                         }
                         _ => {}
                     }

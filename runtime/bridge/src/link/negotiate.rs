@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mcp_revisions::RevisionSet;
 use mcp_revisions::client_transport::{Handle, Incoming, NotConnected, drive};
-use mcp_revisions::sansio::client::{Client, Failure, NeededSignIn, Options, ServerFacts};
+use mcp_revisions::sansio::client::{Client, Failure, Options, ServerFacts};
 use mcp_revisions::sansio::server::Caller;
 use mcp_wire::{EXCERPT, peek, printable};
 use serde_json::Value;
@@ -50,18 +50,13 @@ pub(super) async fn connect(
         Ok(facts) => Ok((handle, facts)),
         Err(unconnected) => {
             let _ = handle.close().await;
-            let why = cause(&unconnected);
-            let name = settings.upstream.name();
             let failure = unconnected.failure.as_deref();
             Err(match failure.and_then(sign_in::needed) {
                 Some(needed) => Error::SignIn {
-                    name: name.to_owned(),
-                    needed: Box::new(NeededSignIn {
-                        why,
-                        ..needed.clone()
-                    }),
+                    name: settings.server_name().to_owned(),
+                    needed: Box::new(needed),
                 },
-                None => settings.unusable(&why),
+                None => settings.unusable(&cause(&unconnected)),
             })
         }
     }
@@ -73,7 +68,7 @@ fn cause(unconnected: &NotConnected) -> String {
     let incoming = last.as_ref();
     match failure.as_deref() {
         // The mistake in its answer says more than the answer.
-        Some(Failure::InvalidResult(_) | Failure::SignIn(_)) => why.clone(),
+        Some(Failure::InvalidResult(_)) => why.clone(),
         Some(_) => incoming.and_then(seen).unwrap_or_else(|| why.clone()),
         None => match incoming {
             Some(Incoming::Message { text, .. }) => {

@@ -24,7 +24,7 @@ const HELD: usize = 1_000;
 /// The calls and questions that wait until it is clear which belong together.
 #[derive(Default)]
 pub(super) struct QuestionTurns {
-    /// Set for each kind of call, by [`Asked::kind`], that was answered after the server had asked in it.
+    /// Set for each kind of call, by [`BridgedRequest::kind`], that was answered after the server had asked in it.
     asks: HashMap<String, bool>,
     /// Calls that have not begun, and how long each waits at most.
     held: VecDeque<(HeldRequest<BridgedRequest>, Duration)>,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use mcp_bridge::{Bridge, Upstream};
+use mcp_bridge::{Bridge, Gateway, Upstream};
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::sansio::server::{IncomingRequest, Profile, Server};
 use mcp_revisions::serve::Peer;
@@ -67,4 +67,29 @@ async fn clients_share_lists_as_their_server_or_the_configuration_says() {
     let hour = Duration::from_secs(3_600);
     let shared = lists(Revision::V2025_06_18, |bridge| bridge.with_list_ttl(hour));
     assert_eq!(shared.await, 1);
+}
+
+#[tokio::test]
+async fn clients_of_a_gateway_share_lists_of_an_older_server_as_the_configuration_says() {
+    let hour = Duration::from_secs(3_600);
+    for (ttl, expected) in [(None, 4), (Some(hour), 1)] {
+        let (upstream, listed) = counted(Revision::V2025_06_18);
+        let bridge = Bridge::new(upstream);
+        let bridge = match ttl {
+            Some(ttl) => bridge.with_list_ttl(ttl),
+            None => bridge,
+        };
+        let gateway = Gateway::builder().build();
+        gateway.insert("one", bridge).unwrap();
+        let service = gateway.service(http::Options::new()).unwrap();
+        for revision in [Revision::V2025_11_25, Revision::LATEST] {
+            for _ in 0..2 {
+                let client = client(revision).http(Http::in_process(service.clone()));
+                assert_eq!(names(&client).await, ["one_greet"], "{revision}");
+                client.close().await.unwrap();
+            }
+        }
+        gateway.shutdown().await;
+        assert_eq!(listed.load(Ordering::Relaxed), expected);
+    }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use mcp_bridge::{Bridge, Gateway, Upstream};
+use mcp_bridge::{Bridge, Gateway, RateLimit, Upstream};
 use mcp_revisions::mcp_wire::service::Caller as _;
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
 use mcp_revisions::sansio::server::{IncomingRequest, Profile, Server};
@@ -14,6 +14,7 @@ use mcp_revisions::service::client::Http;
 use mcp_revisions::{Revision, RevisionSet, errors, http, stdio};
 use serde_json::{Value, json};
 
+use super::outside::Raw;
 use super::{client, in_process, names, server, streams, text};
 
 /// Handlers of 2025-11-25 with everything that lists have, in two pages, and a resource that changes when a tool is called.
@@ -489,4 +490,135 @@ async fn clients_share_a_list_that_its_server_lets_them_share_until_it_changes()
         assert_eq!(asked.load(Ordering::SeqCst), expected, "{scope}");
         service.shutdown().await;
     }
+}
+
+#[tokio::test]
+async fn a_gateway_counts_a_request_of_a_client_once_however_many_servers_it_has() {
+    let limit = RateLimit::per_minute(2);
+    let gateway = Gateway::builder().with_rate_limit(limit).build();
+    for name in ["one", "two", "three"] {
+        let bridge = Bridge::new(in_process(Revision::LATEST));
+        gateway.insert(name, bridge).unwrap();
+    }
+    let client = connected(&gateway, Revision::LATEST);
+    for _ in 0..2 {
+        assert_eq!(names(&client).await.len(), 3);
+    }
+    let refused = client.request("tools/list", None).await.unwrap_err();
+    assert!(refused.to_string().contains("at most 2 in a minute"));
+    client.close().await.unwrap();
+    gateway.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_gateway_has_no_more_sessions_than_it_may() {
+    let gateway = Gateway::builder().with_max_sessions(1).build();
+    let bridge = Bridge::new(streams(Revision::V2025_06_18));
+    gateway.insert("one", bridge).unwrap();
+    let service = gateway.service(http::Options::new()).unwrap();
+    let connect = || {
+        let http = Http::in_process(service.clone()).with_max_attempts(1);
+        client(Revision::V2025_11_25).http(http)
+    };
+    let first = connect();
+    assert_eq!(names(&first).await, ["one_greet"]);
+    let refused = connect().request("tools/list", None).await.unwrap_err();
+    let refused = refused.to_string();
+    assert!(refused.contains("1 sessions are open"), "{refused}");
+    first.close().await.unwrap();
+    assert_eq!(names(&connect()).await, ["one_greet"]);
+    gateway.shutdown().await;
+}
+
+/// A server that acknowledges a stream of changes once `run` is ready, and then ends the stream if that is false.
+fn listened<F>(run: impl Fn() -> F + Clone + Send + Sync + 'static) -> Upstream
+where
+    F: Future<Output = bool> + Send,
+{
+    let info = Json::from(json!({ "name": "listened", "version": "1" }));
+    let capabilities = json!({ "resources": { "subscribe": true } });
+    let profile = Profile::new(&info, &Json::from(capabilities));
+    let server = Server::new(Revision::LATEST, profile).unwrap();
+    let server = server.serving(RevisionSet::none().with(Revision::LATEST));
+    let answer = move |call: IncomingRequest, peer: Peer| {
+        let run = run.clone();
+        async move {
+            let stays = run().await;
+            let filter = call.params.get("notifications").unwrap();
+            let agreed = Json::from(json!({ "notifications": filter }));
+            let acknowledged = "notifications/subscriptions/acknowledged";
+            let _ = peer.notify(acknowledged, Some(&agreed)).await;
+            if stays {
+                std::future::pending::<()>().await;
+            }
+            Ok(Json::from(json!({ "resultType": "complete" })))
+        }
+    };
+    Upstream::service(http::Service::new(server, answer))
+}
+
+/// Checks that the acknowledgement of a stream names the resources of all servers, if its client listens to one of each.
+async fn acknowledges_all(servers: impl IntoIterator<Item = (String, Upstream)>) {
+    let gateway = Gateway::builder().build();
+    let mut uris = Vec::new();
+    for (name, upstream) in servers {
+        gateway.insert(&name, Bridge::new(upstream)).unwrap();
+        uris.push(format!("{name}+own:///x"));
+    }
+    let mut raw = Raw::served_by(|input, output| async move {
+        let served = gateway.serve_stdio(input, output, std::future::pending());
+        served.await
+    });
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": Revision::LATEST.protocol_version(),
+        "io.modelcontextprotocol/clientInfo": { "name": "c", "version": "1" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let params = json!({ "notifications": { "resourceSubscriptions": uris }, "_meta": meta });
+    let listen =
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": params });
+    raw.says(listen).await;
+    let heard = raw.hears().await;
+    assert_eq!(heard["method"], "notifications/subscriptions/acknowledged");
+    let agreed = &heard["params"]["notifications"]["resourceSubscriptions"];
+    let agreed = agreed.as_array().unwrap_or_else(|| panic!("{heard}"));
+    let agreed = agreed.iter().map(|uri| uri.as_str().unwrap().to_owned());
+    let mut agreed: Vec<String> = agreed.collect();
+    agreed.sort_unstable();
+    uris.sort_unstable();
+    assert_eq!(agreed, uris);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_of_changes_has_the_resources_of_all_servers_that_open_theirs_at_once() {
+    const SERVERS: usize = 40;
+    let together = Arc::new(tokio::sync::Barrier::new(SERVERS));
+    let servers = (0..SERVERS).map(|number| {
+        let together = Arc::clone(&together);
+        let run = move || {
+            let together = Arc::clone(&together);
+            async move {
+                together.wait().await;
+                true
+            }
+        };
+        (format!("s{number}"), listened(run))
+    });
+    acknowledges_all(servers).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_is_opened_again_is_not_taken_for_that_of_a_slower_server() {
+    let opened = Arc::new(tokio::sync::watch::Sender::new(0));
+    let count = Arc::clone(&opened);
+    let ends = move || {
+        count.send_modify(|opened| *opened += 1);
+        std::future::ready(*count.borrow() > 1)
+    };
+    let slow = move || {
+        let mut opened = opened.subscribe();
+        async move { opened.wait_for(|opened| *opened > 1).await.is_ok() }
+    };
+    let servers = [("ends", listened(ends)), ("slow", listened(slow))];
+    acknowledges_all(servers.map(|(name, it)| (name.to_owned(), it))).await;
 }

@@ -9,6 +9,7 @@
 mod apps;
 mod breaks;
 mod cache;
+mod ends;
 mod gateway;
 mod layers;
 mod mistakes;

@@ -285,13 +285,24 @@ pub(crate) struct Raw {
 
 impl Raw {
     pub(crate) fn of(bridge: Bridge) -> Self {
+        Self::served_by(|input, output| bridge.serve_stdio(input, output, std::future::pending()))
+    }
+
+    pub(crate) fn served_by<F>(serve: impl FnOnce(DuplexStream, DuplexStream) -> F) -> Self
+    where
+        F: Future<Output = Result<(), Error>> + Send + 'static,
+    {
         let (input, output) = (tokio::io::duplex(1 << 16), tokio::io::duplex(1 << 16));
-        let served = tokio::spawn(bridge.serve_stdio(input.0, output.0, std::future::pending()));
         Self {
+            served: tokio::spawn(serve(input.0, output.0)),
             input: input.1,
             output: BufReader::new(output.1).lines(),
-            served,
         }
+    }
+
+    /// Ends what it writes; it still reads.
+    pub(crate) async fn hangs_up(&mut self) {
+        self.input.shutdown().await.unwrap();
     }
 
     pub(crate) async fn says(&mut self, line: impl std::fmt::Display) {
@@ -322,7 +333,7 @@ pub(crate) fn initialize(version: &str, capabilities: &Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params })
 }
 
-fn calls(id: i64, tool: &str) -> Value {
+pub(crate) fn calls(id: i64, tool: &str) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": tool } })
 }
 

@@ -1,18 +1,23 @@
 //! The first messages with a server: which revision is spoken with it, and what clients are told of it.
 
+use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use mcp_bridge::{Bridge, Error, Upstream};
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::mcp_wire::service::Caller as _;
 use mcp_revisions::sansio::server::{Profile, Server};
+use mcp_revisions::service::Client;
 use mcp_revisions::service::client::Http;
-use mcp_revisions::{Lifecycle, Revision, RevisionSet, http};
+use mcp_revisions::{Lifecycle, Revision, RevisionSet, args, http, stdio};
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::outside::{Raw, initialize, opens, result, scripted, within};
-use crate::{client, greets, names, text};
+use crate::{client, greets, in_process, names, server, text};
 
 /// What a server of the per-request lifecycle answers, which says this of itself.
 fn per_request(message: &Value, discovered: &Value) -> Vec<Value> {
@@ -262,4 +267,203 @@ async fn a_server_that_dies_before_it_said_anything_is_told_to_its_client() {
         raw.served.await.unwrap(),
         Err(Error::Upstream { .. })
     ));
+}
+
+/// A name that is longer than is kept is refused without a server.
+#[tokio::test]
+async fn a_client_that_says_much_of_itself_starts_no_server() {
+    let starts = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&starts);
+    let upstream = scripted(|message| Some(opens(message, Revision::V2025_11_25)));
+    let upstream = upstream.with_tap(move || {
+        count.fetch_add(1, Ordering::SeqCst);
+        Ok(|_, _: &str| ())
+    });
+    let info = json!({ "name": "x".repeat(100 << 10), "version": "1" });
+    let mut opening = initialize("2025-11-25", &json!({}));
+    opening["params"]["clientInfo"] = info.clone();
+    let claim = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": info,
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let listing =
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": { "_meta": claim } });
+    for (first, method) in [(opening, "initialize"), (listing, "tools/list")] {
+        let mut raw = Raw::of(Bridge::new(upstream.clone()));
+        raw.says(&first).await;
+        let over_streams = raw.hears().await;
+        let service = Bridge::new(upstream.clone()).into_service();
+        let mut request = post(&first);
+        let headers = request.headers_mut();
+        if method != "initialize" {
+            headers.insert("mcp-protocol-version", "2026-07-28".parse().unwrap());
+            headers.insert("mcp-method", method.parse().unwrap());
+        }
+        let answer = within(tower_service::Service::call(&mut service.clone(), request)).await;
+        let body = http_body_util::BodyExt::collect(answer.unwrap().into_body()).await;
+        let listening: Value = serde_json::from_slice(&body.unwrap().to_bytes()).unwrap();
+        for answer in [over_streams, listening] {
+            let why = answer["error"]["message"].as_str().unwrap_or_default();
+            assert!(
+                why.contains("at most 65536 are taken"),
+                "{method}: {answer}"
+            );
+        }
+        service.shutdown().await;
+    }
+    assert_eq!(starts.load(Ordering::SeqCst), 0);
+}
+
+/// A body that never comes.
+struct SilentBody;
+
+impl http_body::Body for SilentBody {
+    type Data = bytes::Bytes;
+    type Error = std::convert::Infallible;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<http_body::Frame<bytes::Bytes>, Self::Error>>> {
+        Poll::Pending
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn messages_of_one_address_that_never_come_hold_up_no_client_of_another() {
+    let service = Bridge::new(in_process(Revision::V2025_11_25)).into_service();
+    let at = |address: [u8; 4]| http::PeerAddress(address.into());
+    let mut silent = tokio::task::JoinSet::new();
+    for _ in 0..40 {
+        let mut request = post(&Value::Null).map(|_| SilentBody);
+        request.extensions_mut().insert(at([192, 0, 2, 1]));
+        let mut service = service.clone();
+        silent.spawn(async move { tower_service::Service::call(&mut service, request).await });
+    }
+    tokio::task::yield_now().await;
+    let mut opening = post(&initialize("2025-11-25", &json!({})));
+    opening.extensions_mut().insert(at([192, 0, 2, 2]));
+    let answer = within(tower_service::Service::call(&mut service.clone(), opening)).await;
+    assert_eq!(answer.unwrap().status(), 200);
+    drop(silent);
+    service.shutdown().await;
+}
+
+/// The one that comes first only opens a session, and its server waits for it.
+#[tokio::test]
+async fn the_server_of_a_session_is_sent_the_name_of_its_client_and_of_no_other() {
+    for (is_renamed, expected) in [(false, vec!["myhost", "other"]), (true, vec!["ours"])] {
+        let sent = Arc::new(Mutex::new(Vec::new()));
+        let heard = Arc::clone(&sent);
+        let upstream = in_process(Revision::V2025_11_25).with_tap(move || {
+            let heard = Arc::clone(&heard);
+            Ok(move |_, text: &str| {
+                let message: Value = text.parse().unwrap();
+                if let Some(name) = message["params"]["clientInfo"]["name"].as_str() {
+                    heard.lock().unwrap().push(name.to_owned());
+                }
+            })
+        });
+        let mut bridge = Bridge::new(upstream);
+        if is_renamed {
+            bridge = bridge.with_client_info(Json::from(json!({ "name": "ours", "version": "1" })));
+        }
+        let service = bridge.into_service();
+        let opening = post(&initialize("2025-11-25", &json!({})));
+        let opened = within(tower_service::Service::call(&mut service.clone(), opening)).await;
+        assert_eq!(opened.unwrap().status(), 200);
+        let info = mcp_revisions::latest::Implementation::new("other", args::Version("1"));
+        let other = Client::builder(&info)
+            .with_revisions(RevisionSet::none().with(Revision::V2025_11_25))
+            .http(Http::in_process(service.clone()));
+        assert_eq!(names(&other).await, ["greet"]);
+        assert_eq!(*sent.lock().unwrap(), expected);
+        service.shutdown().await;
+    }
+}
+
+/// Both wait for one server: the second tries again where the first has failed, and the next client finds what it has started.
+#[tokio::test]
+async fn a_server_that_starts_at_the_second_attempt_is_that_of_the_next_client_too() {
+    let starts = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&starts);
+    let upstream = Upstream::streams("second", move || {
+        let is_first = count.fetch_add(1, Ordering::SeqCst) == 0;
+        async move {
+            if is_first {
+                // Until the other client waits, too.
+                for _ in 0..1_000 {
+                    tokio::task::yield_now().await;
+                }
+                return Err(std::io::Error::other("not yet"));
+            }
+            let (ours, theirs) = (tokio::io::duplex(1 << 16), tokio::io::duplex(1 << 16));
+            let server = server(Revision::V2025_06_18);
+            tokio::spawn(stdio::serve_on(server, greets, ours.0, theirs.0));
+            Ok((theirs.1, ours.1))
+        }
+    });
+    let proxy = Bridge::new(upstream).into_proxy(Revision::V2025_11_25);
+    let options = http::Options::new().without_param_check();
+    let service = http::Service::with_options(server(Revision::LATEST), proxy, options);
+    let client = client(Revision::LATEST).http(Http::in_process(service));
+    let list = || client.request("tools/list", None);
+    let (one, other) = within(async { tokio::join!(list(), list()) }).await;
+    assert!(one.is_err() && other.is_ok(), "{one:?} {other:?}");
+    assert_eq!(names(&client).await, ["greet"]);
+    assert_eq!(starts.load(Ordering::SeqCst), 2);
+}
+
+#[test]
+fn proxies_and_gateways_are_made_outside_of_a_runtime() {
+    let bridge = || Bridge::new(Upstream::command("no-such-program", ["x"]));
+    drop(bridge().into_proxy(Revision::LATEST));
+    mcp_bridge::Gateway::builder()
+        .build()
+        .insert("one", bridge())
+        .unwrap();
+}
+
+/// Neither that of a URL nor that of a command.
+#[tokio::test]
+async fn a_secret_of_the_way_to_a_server_is_told_to_no_client() {
+    let listener = http::bind(("127.0.0.1", 0)).await.unwrap();
+    let guarded = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        loop {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let refusal =
+                b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+            let _ = stream.read(&mut [0; 4096]).await;
+            let _ = stream.write_all(refusal).await;
+        }
+    });
+    let url = |address: &str| {
+        let url = format!("http://me:s3cret@{address}/mcp?key=s3cret");
+        Upstream::url(Http::new(&url).unwrap().with_max_attempts(1))
+    };
+    let guarded = guarded.to_string();
+    for (upstream, name) in [
+        (url(&guarded), format!("http://{guarded}/mcp")),
+        (url("127.0.0.1:1"), "http://127.0.0.1:1/mcp".to_owned()),
+        (
+            Upstream::command("no-such-program", ["--token", "s3cret"]),
+            "no-such-program".to_owned(),
+        ),
+    ] {
+        for answer in opened(|| Bridge::new(upstream.clone()), "2025-11-25").await {
+            let answer = answer["error"].to_string();
+            assert!(
+                answer.contains(&format!("the server {name} cannot be used")),
+                "{answer}"
+            );
+            assert!(!answer.contains("s3cret"), "{answer}");
+        }
+        let named = || Bridge::new(upstream.clone()).with_name("git");
+        for answer in opened(named, "2025-11-25").await {
+            let why = answer["error"]["message"].as_str().unwrap_or_default();
+            assert!(why.starts_with("the server git cannot be used"), "{answer}");
+        }
+    }
 }

@@ -28,7 +28,7 @@ pub(crate) struct GuardArguments {
     guard_client_id: Option<String>,
     /// Environment variable with the secret of that client
     #[arg(long, value_name = "VARIABLE", requires = "guard")]
-    guard_client_secret_env: Option<String>,
+    pub(super) guard_client_secret_env: Option<String>,
     /// Require this scope of each token; repeatable [default: none]
     #[arg(long, value_name = "SCOPE", requires = "guard")]
     guard_scope: Vec<String>,

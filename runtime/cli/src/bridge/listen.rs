@@ -77,8 +77,10 @@ pub(super) fn options(
         warn!("only requests to localhost are served: name the host of others by --allow-host");
     }
     let lame_duck = Duration::from_secs(arguments.lame_duck.unwrap_or(0) as u64);
+    let idle = Duration::from_secs(arguments.idle_timeout.unwrap_or(1_800) as u64);
     let options = http::Options::new()
         .with_lame_duck(lame_duck)
+        .with_idle_timeout(idle)
         .with_health(HEALTH)
         .with_readiness(READINESS)
         .with_path(path)

@@ -52,7 +52,7 @@ impl Failed {
         }
     }
 
-    /// Makes the error of a bridge that has no place to listen at, or cannot write a file.
+    /// Makes the error of a bridge that has no place to listen at, or cannot read or write a file.
     fn place(error: impl Into<anyhow::Error>) -> Self {
         Self {
             code: OUTPUT_FAILED,
@@ -168,7 +168,8 @@ fn set_up(
             bridge.with_tool_filter(move |tool, _| rules.admit(&format!("{prefix}_{tool}")))
         }
     };
-    let bridge = match &files.rate_limit {
+    // A gateway counts the requests of its clients itself: of those to its servers it sends more.
+    let bridge = match files.rate_limit.as_ref().filter(|_| !arguments.combine) {
         Some(limit) => bridge.with_rate_limit(limit.clone()),
         None => bridge,
     };
@@ -217,28 +218,39 @@ fn set_up(
     bridge
 }
 
-/// Sets up the process of a server.
-fn child(
+/// Returns what sets up the process of a server.
+fn process(
     command: &[String],
     env: &BTreeMap<String, String>,
     folder: Option<&str>,
-    format: log::LogFormat,
-) -> Child {
-    let (program, arguments) = command.split_first().unzip();
-    let mut command = Command::new(program.map_or("", String::as_str));
-    command.args(arguments.unwrap_or_default());
-    // It may hold the password of the store.
-    command.env_remove(BACKPLANE);
-    command.envs(env);
-    if let Some(folder) = folder {
-        command.current_dir(folder);
+    arguments: &Arguments,
+) -> impl Fn() -> Child + use<> {
+    let (program, words) = match command.split_first() {
+        Some((program, words)) => (program.clone(), words.to_vec()),
+        None => Default::default(),
+    };
+    let (env, folder) = (env.clone(), folder.map(str::to_owned));
+    let secret = arguments.guard.guard_client_secret_env.clone();
+    let format = arguments.log_format;
+    move || {
+        let mut command = Command::new(&program);
+        command.args(&words);
+        // Both may hold a secret of the bridge: the password of the store, and that of the client that introspects tokens.
+        for variable in [Some(BACKPLANE), secret.as_deref()].into_iter().flatten() {
+            command.env_remove(variable);
+        }
+        command.envs(&env);
+        if let Some(folder) = &folder {
+            command.current_dir(folder);
+        }
+        let child = Child::new(command);
+        if format == log::LogFormat::Json {
+            return child.on_error_line(|line| info!(line, "standard error of a server"));
+        }
+        // A server that waits for the reader of standard error would keep its client waiting; and its last lines tell the client
+        // why it has ended.
+        child.on_error_line(stderr::tell_of_server)
     }
-    if format == log::LogFormat::Json {
-        return Child::new(command).on_error_line(|line| info!(line, "standard error of a server"));
-    }
-    // A server that waits for the reader of standard error would keep its client waiting; and its last lines tell the client
-    // why it has ended.
-    Child::new(command).on_error_line(stderr::tell_of_server)
 }
 
 /// Returns the transport to a URL, which is sent these headers.
@@ -264,11 +276,9 @@ fn upstream(arguments: &Arguments, files: &BridgeFiles) -> Result<Upstream, Fail
                 http
             })
         }
-        (None, Some(_)) => {
-            let (command, format) = (arguments.command.clone(), arguments.log_format);
-            Upstream::child(&command.join(" "), move || {
-                child(&command, &BTreeMap::new(), None, format)
-            })
+        (None, Some((program, _))) => {
+            let start = process(&arguments.command, &BTreeMap::new(), None, arguments);
+            Upstream::child(program, start)
         }
         (None, None) => {
             let error = anyhow::anyhow!("name a server: a URL, or a command after `--`");
@@ -284,18 +294,18 @@ fn defined(
     arguments: &Arguments,
     files: &BridgeFiles,
 ) -> Result<Upstream, Failed> {
-    let format = arguments.log_format;
-    let upstream = match definition.server.clone() {
+    let upstream = match &definition.server {
         ServerDefinition::Url { url, headers } => {
-            Upstream::url(at_url(&url, headers.iter(), arguments)?)
+            Upstream::url(at_url(url, headers.iter(), arguments)?)
         }
         ServerDefinition::Process {
             command,
             env,
             folder,
-        } => Upstream::child(&definition.name, move || {
-            child(&command, &env, folder.as_deref(), format)
-        }),
+        } => {
+            let start = process(command, env, folder.as_deref(), arguments);
+            Upstream::child(&definition.name, start)
+        }
     };
     Ok(recorded(upstream, files))
 }

@@ -107,35 +107,30 @@ pub(super) async fn bridged(
     arguments: &Arguments,
     files: &BridgeFiles,
 ) -> Result<(), Failed> {
-    let options = match &arguments.listen {
-        Listen::Stdio => http::Options::new(),
-        Listen::Http(address, path) => {
-            listen::options(*address, path, arguments).map_err(Failed::place)?
-        }
+    let load = |served| {
+        let mut several = Several {
+            file,
+            arguments,
+            files,
+            served,
+            definitions: Vec::new(),
+        };
+        several.load().map(|()| several).map_err(Failed::place)
     };
+    let Listen::Http(address, path) = &arguments.listen else {
+        let gateway = gateway(arguments, files);
+        load(ServedAddress::Together(gateway.clone()))?;
+        let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
+        let served = gateway.serve_stdio(input, output, listen::signalled_to_end());
+        return served.await.map_err(Failed::server);
+    };
+    let options = listen::options(*address, path, arguments).map_err(Failed::place)?;
     let served = if arguments.combine {
         ServedAddress::Together(gateway(arguments, files))
     } else {
         ServedAddress::Apart(ServerDirectory::new(options.clone()))
     };
-    let mut several = Several {
-        file,
-        arguments,
-        files,
-        served: served.clone(),
-        definitions: Vec::new(),
-    };
-    several.load().map_err(Failed::server)?;
-    let Listen::Http(address, path) = &arguments.listen else {
-        let ServedAddress::Together(gateway) = served else {
-            return Err(Failed::server(anyhow::anyhow!(
-                "--config over stdio needs --combine"
-            )));
-        };
-        let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
-        let served = gateway.serve_stdio(input, output, listen::signalled_to_end());
-        return served.await.map_err(Failed::server);
-    };
+    let mut several = load(served.clone())?;
     let listener = http::bind(*address).await.map_err(Failed::place)?;
     let mut stop = Box::pin(listen::terminated_to_end());
     tokio::select! {
@@ -183,5 +178,19 @@ fn gateway(arguments: &Arguments, files: &BridgeFiles) -> Gateway {
     if let Some(seconds) = arguments.list_timeout {
         gateway = gateway.with_list_time(Duration::from_secs(seconds as u64));
     }
+    if let Some(limit) = &files.rate_limit {
+        gateway = gateway.with_rate_limit(limit.clone());
+    }
+    if let Some(number) = arguments.max_servers {
+        gateway = gateway.with_max_sessions(number);
+    }
+    if let Some(number) = arguments.max_servers_per_client {
+        gateway = gateway.with_max_sessions_per_client(number);
+    }
+    // A second signal; SIGHUP is another request where the file is read again.
+    gateway = match arguments.listen {
+        Listen::Stdio => gateway.with_early_end(listen::signalled()),
+        Listen::Http(..) => gateway.with_early_end(listen::terminated()),
+    };
     gateway.build()
 }

@@ -13,6 +13,9 @@ use crate::transcript::talk::Talk;
 /// As many bytes go by until what is known of them is forgotten: ids and names can be as long as messages.
 const REMEMBERED: usize = 16 << 20;
 
+/// Number of bytes that a line or a finding counts for, beside its texts.
+const EACH: usize = 256;
+
 /// The findings and the state of the traffic so far.
 pub(super) struct Watch {
     talk: Talk,
@@ -37,10 +40,11 @@ impl Watch {
     /// Returns what to show of a line: the message, with the time that an answer took, and what is wrong with it.
     pub(super) fn sees(&mut self, direction: Direction, at: u64, text: &str) -> String {
         self.line += 1;
-        self.bytes += text.len();
+        let bytes = text.len() + EACH;
+        self.bytes += bytes;
         if self.bytes > REMEMBERED {
             self.talk.forget(self.since);
-            (self.bytes, self.since) = (text.len(), self.line);
+            (self.bytes, self.since) = (bytes, self.line);
         }
         let mut shown = String::new();
         let messages = read_messages(text).ok();
@@ -60,6 +64,7 @@ impl Watch {
             let told = format!("! {fault} ({}):{place} {}", finding.about, finding.told);
             let told = printable(&told);
             let _ = writeln!(shown, "{}", self.paint.with(Colour::Red, &told));
+            self.bytes += finding.pointer.len() + finding.told.len() + EACH;
         }
         shown
     }
@@ -98,7 +103,7 @@ impl Watch {
 
 #[cfg(test)]
 mod tests {
-    use super::{REMEMBERED, Watch};
+    use super::{EACH, REMEMBERED, Watch};
     use mcp_wire::Direction::{ClientToServer, ServerToClient};
 
     /// The ids alone are several times what is remembered, and a request from before all of it still has its answer.
@@ -117,5 +122,16 @@ mod tests {
         assert!(kept < 2 * REMEMBERED, "{kept}");
         let shown = watch.sees(ServerToClient, 7, &answer("first"));
         assert!(shown.contains("ping: ok  7 ms"), "{shown}");
+    }
+
+    /// The findings about such lines are many times as long as the lines.
+    #[test]
+    fn short_lines_that_are_no_messages_are_not_kept_for_ever() {
+        let mut watch = Watch::new();
+        for _ in 0..2 * REMEMBERED / EACH {
+            watch.sees(ServerToClient, 0, "x");
+            let kept = watch.talk.findings.len();
+            assert!(kept <= REMEMBERED / EACH, "{kept}");
+        }
     }
 }

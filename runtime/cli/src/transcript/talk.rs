@@ -46,6 +46,8 @@ pub(crate) struct Talk {
     pub(crate) unknown: BTreeMap<(Direction, String), usize>,
     /// The revisions that messages were read as.
     pub(crate) spoken: BTreeSet<Revision>,
+    /// Set once the findings have a message whose revision is not known: one is enough.
+    lacks_revision: bool,
 }
 
 fn member(object: Option<&Json>, name: &str) -> Option<Json> {
@@ -58,7 +60,7 @@ fn text_of(json: Option<Json>) -> Option<String> {
 }
 
 impl Talk {
-    /// Returns a message went by: what it was read as, for those who want to look on.
+    /// Reads a line that went by, and returns its messages, each as a message of the revision that it was read as.
     pub(crate) fn hears(
         &mut self,
         line: usize,
@@ -229,12 +231,7 @@ impl Talk {
         let Some(named) = named else {
             if self.settled.is_none() {
                 let told = "unknown protocol version: no answered `initialize` before it, and no version in `_meta`";
-                // One that is told once is told enough.
-                if !self
-                    .findings
-                    .iter()
-                    .any(|finding| finding.fault == FindingKind::NoRevision)
-                {
+                if !std::mem::replace(&mut self.lacks_revision, true) {
                     self.findings
                         .add(line, FindingKind::NoRevision, place, method, told);
                 }
@@ -383,6 +380,7 @@ impl Talk {
     pub(crate) fn forget(&mut self, before: usize) {
         self.requests.forget(before);
         self.findings = TranscriptFindings::default();
+        self.lacks_revision = false;
         self.notifications.clear();
         self.unknown.clear();
     }

@@ -207,6 +207,10 @@ fn an_option_of_the_bridge_that_could_not_work_is_refused_with_the_cure() {
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(3), "{said}");
     assert_eq!(said.matches("Connection refused").count(), 1, "{said}");
+    let output = run(&["bridge", "--combine", "--config", "/no/such/file.json"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("cannot read /no/such/file.json"), "{said}");
     let pages = run(&["man", "--output", "/no/such/folder"]);
     assert_eq!(pages.status.code(), Some(3), "{pages:?}");
 }

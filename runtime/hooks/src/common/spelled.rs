@@ -9,18 +9,22 @@ use serde_json::{Map, Value};
 const MARK: char = '\0';
 
 /// Returns the value of a text; `None` if a name stands in an object twice, since its meaning would be ambiguous.
-pub(crate) fn value(json: &Json) -> Option<Value> {
+///
+/// Drops the text once its parts are read: else a schema that is nested deep would be there once per level.
+pub(crate) fn value(json: Json) -> Option<Value> {
     Some(match json.kind() {
         Kind::Object => {
             let members: Extra = json.read().ok()?;
+            drop(json);
             let members = members
-                .iter()
-                .map(|(name, it)| Some((name.to_owned(), value(it)?)));
+                .into_iter()
+                .map(|(name, it)| Some((name, value(it)?)));
             Value::Object(members.collect::<Option<Map<String, Value>>>()?)
         }
         Kind::Array => {
             let items: Vec<Json> = json.read().ok()?;
-            Value::Array(items.iter().map(value).collect::<Option<_>>()?)
+            drop(json);
+            Value::Array(items.into_iter().map(value).collect::<Option<_>>()?)
         }
         Kind::Integer | Kind::Number => Value::String(format!("{MARK}{}", json.text())),
         _ => match json.as_str() {

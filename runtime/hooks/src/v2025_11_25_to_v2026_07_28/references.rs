@@ -49,23 +49,29 @@ fn is_one_of(dialect: Option<&Value>, names: &[&str]) -> bool {
     names.iter().any(|name| stated.contains(name))
 }
 
-/// Returns the schema with its references to places in itself pointing there.
+/// Returns the schema with its references to places in itself pointing there; `None` if it has too many places.
 ///
 /// One with an `$id` of its own stays as it is, wherever it stands: its references are relative to that.
-pub(super) fn moved(mut schema: Value, to: &SchemaText) -> Value {
+pub(super) fn moved(mut schema: Value, to: &SchemaText) -> Option<Value> {
     if has_own_base(&schema, to.id) {
-        return schema;
+        return Some(schema);
     }
-    for place in places(&schema, to.id) {
+    for place in places(&schema, to.id)? {
         if let Some(Value::Object(members)) = schema.pointer_mut(&place) {
             redirect(members, &to.place);
         }
     }
-    schema
+    Some(schema)
 }
 
+/// The most bytes of the places of one schema: each repeats the names around it, so that they can be far longer than the schema.
+const MOST_BYTES: usize = 16 << 20;
+
 /// Returns the places of all schemas in a schema that share its base: those that keywords hold, and those that are referred to.
-fn places(schema: &Value, id: &str) -> HashSet<String> {
+///
+/// `None` if they are longer than [`MOST_BYTES`].
+fn places(schema: &Value, id: &str) -> Option<HashSet<String>> {
+    let mut bytes = 0;
     let mut places = HashSet::new();
     let mut ahead = vec![String::new()];
     while let Some(place) = ahead.pop() {
@@ -78,13 +84,19 @@ fn places(schema: &Value, id: &str) -> HashSet<String> {
         let Value::Object(members) = found else {
             continue;
         };
-        ahead.extend(below(members).map(|step| format!("{place}{step}")));
-        for keyword in REFERENCES {
-            let target = members.get(keyword).and_then(Value::as_str);
-            ahead.extend(target.and_then(pointer));
+        let targets = REFERENCES
+            .iter()
+            .filter_map(|keyword| members.get(*keyword)?.as_str());
+        let inner = below(members).map(|step| format!("{place}{step}"));
+        for next in inner.chain(targets.filter_map(pointer)) {
+            bytes += next.len();
+            if bytes > MOST_BYTES {
+                return None;
+            }
+            ahead.push(next);
         }
     }
-    places
+    Some(places)
 }
 
 /// Keywords whose value is a reference.

@@ -130,14 +130,14 @@ pub fn wrap_output_schema(tool: &mut new::Tool, cx: &mut Ruled<'_>) {
     if takes == Takes::Objects {
         return;
     }
-    let Some(inner) = spelled::value(schema.as_json()) else {
-        // A schema in which a name stands twice cannot be rewritten.
+    let inner = spelled::value(schema.as_json().clone());
+    let Some(whole) = inner.and_then(|inner| takes.wrap(inner)) else {
+        // A schema in which a name stands twice cannot be rewritten, nor one with too many places.
         cx.lose("/outputSchema", schema.clone());
         tool.output_schema = None;
         return;
     };
-    let wrapped =
-        spelled::json(&takes.wrap(inner)).and_then(|json| JsonObject::try_from(json).ok());
+    let wrapped = spelled::json(&whole).and_then(|json| JsonObject::try_from(json).ok());
     let Some(wrapped) = wrapped else {
         return;
     };
@@ -195,8 +195,8 @@ fn takes(schema: &JsonObject) -> Takes {
 }
 
 impl Takes {
-    /// Returns the schema of what values of a schema have become.
-    fn wrap(self, mut inner: Value) -> Value {
+    /// Returns the schema of what values of a schema have become; `None` if it cannot be moved.
+    fn wrap(self, mut inner: Value) -> Option<Value> {
         let dialect = inner
             .as_object_mut()
             .and_then(|schema| schema.remove("$schema"));
@@ -205,7 +205,7 @@ impl Takes {
             Self::Objects => inner,
             Self::Others => json!({
                 "type": "object",
-                "properties": { RESULT: moved(inner, &to("#/properties/result")) },
+                "properties": { RESULT: moved(inner, &to("#/properties/result"))? },
                 "required": [RESULT],
             }),
             // An object is still there as it was, anything else as `result`.
@@ -222,13 +222,13 @@ impl Takes {
                             "additionalProperties": false,
                         },
                     ],
-                    definitions: { "value": moved(inner, &to(&place)) },
+                    definitions: { "value": moved(inner, &to(&place))? },
                 })
             }
         };
         if let (Some(dialect), Some(whole)) = (dialect, whole.as_object_mut()) {
             whole.insert("$schema".to_owned(), dialect);
         }
-        whole
+        Some(whole)
     }
 }

@@ -197,7 +197,9 @@ impl Connection<Client> {
             }
             (RequestPurpose::Listen, result) => self.listened(id, result.err(), now),
             (RequestPurpose::LogLevel, result) => self.end_level_wait(result.err()),
-            (RequestPurpose::Restore(uri), result) => self.restored(uri, result.err(), revision),
+            (RequestPurpose::Subscription(subscription), result) => {
+                self.end_subscription(subscription, result.err(), revision);
+            }
             (RequestPurpose::Probe | RequestPurpose::Adapter, _) => {}
         }
     }

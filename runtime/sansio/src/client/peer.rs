@@ -143,18 +143,10 @@ impl Connection<Client> {
         let (id, method) = match self.state.calls.remove(&call) {
             Some(Called::Request { id, method }) => (id, method),
             Some(Called::Question { round, key }) => {
-                return SendOutcome::of(if self.answer_question(round, key, answer, now) {
-                    Fate::Adapted
-                } else {
-                    Fate::Unknown
-                });
+                return SendOutcome::of(self.answer_question(round, key, answer, now));
             }
             Some(Called::TaskQuestion { task, key, method }) => {
-                return SendOutcome::of(if self.answer_task(task, (key, method), answer) {
-                    Fate::Adapted
-                } else {
-                    Fate::Unknown
-                });
+                return SendOutcome::of(self.answer_task(task, (key, method), answer));
             }
             Some(Called::Other { id }) => {
                 self.post_answer(&id, answer, self.spoken());
@@ -162,9 +154,8 @@ impl Connection<Client> {
             }
             None => return SendOutcome::of(Fate::Unknown),
         };
-        let Some(revision) = self.state.stage.revision() else {
-            return SendOutcome::of(Fate::Unknown);
-        };
+        // The server may have asked before the handshake is over.
+        let revision = self.spoken();
         let translator = &self.role.translator;
         let mut said = SendOutcome::of(Fate::Sent);
         let answer = match answer {

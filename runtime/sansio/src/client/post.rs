@@ -230,10 +230,14 @@ impl Connection<Client> {
             },
             RequestPurpose::Adapter => {}
             RequestPurpose::LogLevel => self.end_level_wait(None),
-            RequestPurpose::Restore(uri) => self.restored(uri, None, revision),
+            RequestPurpose::Subscription(subscription) => {
+                self.end_subscription(subscription, None, revision);
+            }
             RequestPurpose::Listen => self.listened(id, None, now),
             RequestPurpose::Relist => self.tell_refused(),
-            RequestPurpose::Task { token, .. } => self.not_looked_at_task(token, failure, now),
+            RequestPurpose::Task { token, look } => {
+                self.not_looked_at_task(token, look, failure, now);
+            }
             RequestPurpose::Application(request) => {
                 self.tell_answer(*request, Answer::Failed(failure.clone()));
             }

@@ -80,12 +80,12 @@ pub(crate) enum RequestPurpose {
     Probe,
     Initialize,
     LogLevel,
-    /// A request whose answer is not waited for: a subscription of an adapter, or a first message after the revision is known.
+    /// A request whose answer is not waited for: the end of a task, or a first message after the revision is known.
     Adapter,
     /// The request by which an adapter listens.
     Listen,
-    /// A subscription to this resource, of a session that took the place of a lost one.
-    Restore(String),
+    /// A subscription of an adapter to a resource, or the end of one.
+    Subscription(ResourceSubscription),
     /// A list of tools, for calls that were refused.
     Relist,
     /// A look at the task of a call.
@@ -104,12 +104,22 @@ impl RequestPurpose {
             Self::Initialize => methods::INITIALIZE,
             Self::LogLevel => methods::LOGGING_SET_LEVEL,
             Self::Listen => methods::SUBSCRIPTIONS_LISTEN,
-            Self::Restore(_) => methods::RESOURCES_SUBSCRIBE,
+            Self::Subscription(subscription) => subscription.method,
             Self::Relist => methods::TOOLS_LIST,
             Self::Adapter | Self::Task { .. } => "",
             Self::Application(request) => &request.ask.method,
         }
     }
+}
+
+/// A request of an adapter about a resource.
+#[derive(Debug, Clone)]
+pub(crate) struct ResourceSubscription {
+    /// `resources/subscribe` or `resources/unsubscribe`.
+    pub(crate) method: &'static str,
+    pub(crate) uri: String,
+    /// Set in a session that took the place of a lost one: changes may have been missed.
+    pub(crate) is_restored: bool,
 }
 
 /// The stage of a call of the application as a task.
@@ -125,12 +135,14 @@ pub(crate) enum TaskStage {
 }
 
 /// The kind of a request about a task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) enum Look {
     /// Its status.
     Status,
     /// Its result, in [`Form::Core`](crate::tasks::Form::Core).
     Result,
+    /// The answer to the question of this key, in the server's words.
+    Update { key: String, answer: Json },
 }
 
 /// The members that a retry of a multi round-trip adds, in the server's revision.

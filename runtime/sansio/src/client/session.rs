@@ -14,7 +14,7 @@ use super::Client;
 use super::requests::RequestPurpose;
 use crate::json::object;
 use crate::negotiate::client::stage::NegotiationStage;
-use crate::subscriptions::{Backoff, Filter, about};
+use crate::subscriptions::{Backoff, Filter};
 use crate::translate::no_params;
 use crate::{Connection, Event, Ignored, LogLevel, Notification, OutgoingRequest, Reopened};
 use mcp_revisions_core::methods;
@@ -206,22 +206,11 @@ impl Connection<Client> {
             return;
         }
         for uri in self.subscribed_uris() {
-            let (method, params) = (methods::RESOURCES_SUBSCRIBE, about(Some(&uri)));
-            self.post_request(method, params, revision, RequestPurpose::Restore(uri));
+            self.post_subscription(methods::RESOURCES_SUBSCRIBE, uri, true, revision);
         }
         let declares = |path: &[&str]| self.state.changes.declares(path);
         let lists = Filter::of_session(true, &BTreeSet::new(), declares);
         self.tell_missed(&lists, revision);
-    }
-
-    /// Takes the answer to a subscription of a session that was restored: what it reports may have changed meanwhile.
-    pub(crate) fn restored(&mut self, uri: String, error: Option<ErrorObject>, revision: Revision) {
-        if let Some(error) = error {
-            self.state.session.uris.remove(&uri);
-            self.ignore(Ignored::Refused(methods::RESOURCES_SUBSCRIBE, error));
-        }
-        let one = Filter::of_session(false, &BTreeSet::from([uri]), |_| false);
-        self.tell_missed(&one, revision);
     }
 
     /// Tells the application that all of this may have changed.

@@ -10,9 +10,12 @@ use crate::client::Client;
 use crate::client::peer::named;
 use crate::client::requests::{Called, Resumed, Waiting};
 use crate::json::declares;
+use crate::limits::deadline;
 use crate::numbered::Numbered;
 use crate::translate::TextDirection;
-use crate::{Answer, Connection, Failure, InputRequired, OutgoingRequest, Question, Retry, Token};
+use crate::{
+    Answer, Connection, Failure, Fate, InputRequired, OutgoingRequest, Question, Retry, Token,
+};
 use mcp_revisions_core::methods;
 
 /// Calls whose server waits for answers of the application.
@@ -26,7 +29,8 @@ pub(crate) struct Rounds {
 struct ClientRound {
     request: Waiting,
     retry: Retry,
-    answers: Vec<(String, Json)>,
+    /// The answers by key, in the server's words.
+    answers: Map<Json>,
     missing: usize,
     until: Duration,
 }
@@ -160,10 +164,7 @@ impl Connection<Client> {
             let Some((_, method)) = methods.iter().find(|(asked, _)| *asked == key) else {
                 continue;
             };
-            let translator = &self.role.translator;
-            let carried =
-                translator.result_told(TextDirection::Out, method, &answer, revision, None);
-            if let Ok((answer, _)) = carried {
+            if let Ok(answer) = self.answer_in(revision, method, &answer) {
                 responses.insert(key, answer);
             }
         }
@@ -173,6 +174,21 @@ impl Connection<Client> {
             revision,
         };
         (ask, resumed)
+    }
+
+    /// Returns an answer of the application to a question of this method, in the words of the server; else why it has none.
+    pub(crate) fn answer_in(
+        &self,
+        revision: Revision,
+        method: &str,
+        answer: &Json,
+    ) -> Result<Json, ErrorObject> {
+        let translator = &self.role.translator;
+        let carried = translator.result_told(TextDirection::Out, method, answer, revision, None);
+        let invalid = ErrorObject::INTERNAL_ERROR;
+        carried
+            .map(|(answer, _)| answer)
+            .map_err(|stopped| stopped.into_error(invalid))
     }
 
     /// The server asks: the application is asked for it.
@@ -193,7 +209,7 @@ impl Connection<Client> {
             let failure = Failure::InvalidResult(why);
             return self.tell_answer(request, Answer::Failed(failure));
         }
-        let until = now + limits.client_response_timeout;
+        let until = deadline(now, limits.client_response_timeout);
         let peer = retry.revision;
         let named = |it: &Question| {
             named(&it.method).map_err(|it| it.into_error(ErrorObject::METHOD_NOT_FOUND))
@@ -213,11 +229,10 @@ impl Connection<Client> {
             let called = Called::Question { round, key };
             self.ask_in_course(request.token, called, method, params, losses, peer);
         }
-        let answers = Vec::new();
         let one = ClientRound {
             request,
             retry,
-            answers,
+            answers: Map::new(),
             missing,
             until,
         };
@@ -225,29 +240,35 @@ impl Connection<Client> {
         self.go_on(round, now);
     }
 
-    /// Takes the application's answer to one question. Returns false if no request waits for it.
+    /// Takes the application's answer to one question.
     pub(crate) fn answer_question(
         &mut self,
         round: u64,
         key: String,
         answer: Result<Json, ErrorObject>,
         now: Duration,
-    ) -> bool {
-        let Some(open) = self.state.rounds.open.get_mut(&round) else {
-            return false;
+    ) -> Fate {
+        let Some(open) = self.state.rounds.open.get(&round) else {
+            return Fate::Unknown;
         };
-        if open.answers.iter().any(|(answered, _)| *answered == key) {
-            return false;
+        if open.answers.contains_key(&key) {
+            return Fate::Unknown;
         }
-        // If the user does not visit a page, the application gets the error of the server.
-        let answer = match &open.retry.error {
-            Some(error) => answer.ok().filter(super::accepts).ok_or((**error).clone()),
-            None => answer,
+        let mut asked = open.retry.methods.iter();
+        let answer = match (&open.retry.error, asked.find(|(asked, _)| *asked == key)) {
+            // If the user does not visit a page, the application gets the error of the server.
+            (Some(error), _) => answer.ok().filter(super::accepts).ok_or((**error).clone()),
+            (None, Some((_, method))) => {
+                answer.and_then(|answer| self.answer_in(open.retry.revision, method, &answer))
+            }
+            (None, None) => return Fate::Unknown,
         };
         match answer {
             Ok(answer) => {
-                open.answers.push((key, answer));
-                open.missing = open.missing.saturating_sub(1);
+                if let Some(open) = self.state.rounds.open.get_mut(&round) {
+                    open.answers.insert(key, answer);
+                    open.missing = open.missing.saturating_sub(1);
+                }
                 self.go_on(round, now);
             }
             // In this lifecycle no answer to a question is an error: the call ends with it.
@@ -258,7 +279,7 @@ impl Connection<Client> {
                 }
             }
         }
-        true
+        Fate::Adapted
     }
 
     /// Sends the request again, if all is answered.
@@ -281,7 +302,11 @@ impl Connection<Client> {
         else {
             return;
         };
-        let (_, resumed) = self.resumed(retry, answers);
+        let resumed = Resumed {
+            responses: (!retry.methods.is_empty()).then(|| Json::of(&answers)),
+            state: retry.state,
+            revision: retry.revision,
+        };
         self.send_later(Waiting {
             retry: Some(resumed),
             sent: 0,

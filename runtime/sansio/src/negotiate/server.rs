@@ -25,9 +25,8 @@ impl Connection<Server> {
             Ok(introduced) => introduced,
             Err(refusal) => return MessageReply::refused(Some(id), &refusal),
         };
-        let (bytes, limit) = (caller.bytes(), self.role.limits.max_client_info_bytes);
-        if bytes > limit {
-            return MessageReply::refused(Some(id), &errors::introduction_too_large(bytes, limit));
+        if let Err(refusal) = self.role.check_introduction(&caller) {
+            return MessageReply::refused(Some(id), &refusal);
         }
         let Some(result) = self.role.introductions.initialize_result(revision) else {
             return MessageReply::refused(
@@ -47,6 +46,18 @@ impl Connection<Server> {
 }
 
 impl Server {
+    /// Checks that a client says no more of itself than is kept.
+    ///
+    /// # Errors
+    /// Returns the refusal of its request if it does.
+    pub(crate) fn check_introduction(&self, caller: &Caller) -> Result<(), Box<Refusal>> {
+        let (bytes, limit) = (caller.bytes(), self.limits.max_client_info_bytes);
+        if bytes > limit {
+            return Err(errors::introduction_too_large(bytes, limit));
+        }
+        Ok(())
+    }
+
     fn opened(&self, revision: Revision, caller: Caller) -> Opened {
         let mut opened = Opened {
             revision,

@@ -12,7 +12,7 @@
 //! | per-request | handshake | `subscriptions::listen`: subscriptions and the list changes that the client expects unasked become one `subscriptions/listen` of the handlers |
 //! | handshake | per-request | `subscriptions::listen::streams`: `subscriptions/listen` becomes `resources/subscribe` of the handlers, and notifications for the session go to the streams that want them |
 //!
-//! Tasks outlive their connection, and are no adapter of it: `protocol::tasks` says what they are to a connection, and
+//! Tasks outlive their connection, and are no adapter of it: `tasks::server` says what they are to a connection, and
 //! the transport runs them.
 
 use std::sync::Arc;
@@ -35,15 +35,15 @@ impl Connection<Server> {
     /// Returns when [`wake`](Self::wake) has something to do.
     #[must_use]
     pub fn wake_at(&self) -> Option<Duration> {
-        let rounds = self.state.rounds.values().map(|round| round.until);
+        let asked = self.state.asked.values().map(|asked| asked.until);
         let suspended = self.state.suspended.values().map(|call| call.until);
         let listening = (self.state.listening.iter()).filter_map(|it| it.deadline());
-        rounds.chain(suspended).chain(listening).min()
+        asked.chain(suspended).chain(listening).min()
     }
 
     /// Sets the time, and ends what has waited too long.
     pub fn wake(&mut self, now: Duration) {
-        self.late_rounds(now);
+        self.late_asked(now);
         self.late_suspended(now);
         self.wake_listening(now);
     }
@@ -220,7 +220,7 @@ impl Connection<Server> {
             None => params,
         };
         let token = self.state.new_token();
-        self.state.own.insert(token, ());
+        self.state.own.insert(token, None);
         let call =
             IncomingRequest::without_message(token, method, params, peer, Arc::clone(caller));
         self.tell(Event::Request(call));

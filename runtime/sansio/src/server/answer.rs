@@ -37,8 +37,11 @@ impl Connection<Server> {
         result: Result<Json, ErrorObject>,
         now: Duration,
     ) -> SendOutcome {
-        if self.state.own.remove(&token).is_some() {
-            self.own_ended(token, result.as_ref(), now);
+        if let Some(subscription) = self.state.own.remove(&token) {
+            match subscription {
+                Some(it) => self.end_subscription_call(*it, result.as_ref()),
+                None => self.own_ended(token, result.as_ref(), now),
+            }
             return SendOutcome::of(Fate::Adapted);
         }
         if let Some(pending) = self
@@ -158,7 +161,8 @@ impl Connection<Server> {
             let _ = self.give_up(token, None, now);
         }
         self.state.listening = None;
-        for (token, ()) in std::mem::take(&mut self.state.own).into_entries() {
+        self.state.running.clear();
+        for (token, _) in std::mem::take(&mut self.state.own).into_entries() {
             let reason = None;
             self.tell(Event::Cancelled(Cancelled { token, reason }));
         }
@@ -180,7 +184,7 @@ impl Connection<Server> {
                 let error = errors::internal("the revision of the client has no such answer").error;
                 (Err(error), Vec::new(), Fate::Dropped(rule))
             }
-            // Handled by the caller.
+            // No adapter takes it.
             Err(Stopped::RequiresState(needs)) => {
                 let needs = NeedsAdapter::new(&needs, method, peer);
                 (

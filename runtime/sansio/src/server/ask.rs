@@ -14,6 +14,7 @@ use super::requests::{AskedBy, ServerRequest};
 use crate::errors;
 use crate::events::cancelled;
 use crate::input_required::server::allowed;
+use crate::limits::deadline;
 use crate::translate::{TextDirection, no_params};
 use crate::{Caller, Connection, Fate, OutgoingRequest, SendOutcome, Token};
 use mcp_revisions_core::is_handshake;
@@ -56,7 +57,7 @@ impl Connection<Server> {
         let peer = about.and_then(|token| Some(self.state.get(token)?.peer));
         let peer = peer.or(self.session_revision());
         if self.role.passes_as_is(method, peer) {
-            return self.ask_other(key, about, method, params);
+            return self.ask_other(key, about, (method, params), now);
         }
         let row = |kind| find_method(self.role.app(), method, Direction::ServerToClient, kind);
         let Some(row) = row(MethodKind::Request).or_else(|| row(MethodKind::Input)) else {
@@ -101,7 +102,7 @@ impl Connection<Server> {
         match carried {
             Ok((text, losses)) => {
                 let by = AskedBy::Application(key);
-                match self.send_request(by, call, row.name, Some(&text)) {
+                match self.send_request(by, call, (row.name, Some(&text)), now) {
                     Ok(()) => SendOutcome {
                         fate: Fate::Sent,
                         losses,
@@ -123,8 +124,8 @@ impl Connection<Server> {
         &mut self,
         key: Token,
         about: Option<Token>,
-        method: &str,
-        params: Option<&Json>,
+        (method, params): (&str, Option<&Json>),
+        now: Duration,
     ) -> SendOutcome {
         let about_peer = match about.map(|token| self.state.get(token)) {
             Some(None) => return refused(over()),
@@ -136,7 +137,7 @@ impl Connection<Server> {
         if lifecycle == Lifecycle::PerRequest {
             return refused(errors::method_not_found(method, lifecycle).error);
         }
-        match self.send_request(AskedBy::Application(key), about, method, params) {
+        match self.send_request(AskedBy::Application(key), about, (method, params), now) {
             Ok(()) => SendOutcome::of(Fate::Sent),
             Err(error) => refused(error),
         }
@@ -150,8 +151,8 @@ impl Connection<Server> {
         &mut self,
         by: AskedBy,
         about: Option<Token>,
-        method: &str,
-        params: Option<&Json>,
+        (method, params): (&str, Option<&Json>),
+        now: Duration,
     ) -> Result<(), ErrorObject> {
         let most = self.role.limits.max_pending_requests;
         let pending = about.and_then(|token| self.state.get(token));
@@ -168,6 +169,7 @@ impl Connection<Server> {
             by,
             peer,
             exchange,
+            until: deadline(now, self.role.limits.client_response_timeout),
         };
         self.state.asked.insert(id, asked);
         let method = self.role.translator.peer_name(method, peer);
@@ -185,16 +187,29 @@ impl Connection<Server> {
         self.forget_question(ask);
     }
 
-    /// Takes back a request of the server, and tells the peer.
-    pub(crate) fn unask(&mut self, id: i64, reason: Option<&str>) {
-        let Some(asked) = self.state.asked.remove(&id) else {
-            return;
-        };
+    /// Ends the requests that the client has not answered in time, with what waits for them.
+    pub(crate) fn late_asked(&mut self, now: Duration) {
+        let late = |(id, asked): (&i64, &ServerRequest)| (asked.until <= now).then_some(*id);
+        let late: Vec<i64> = self.state.asked.iter().filter_map(late).collect();
+        for id in late {
+            let error = errors::internal("the client did not answer in time").error;
+            match self.unask(id, None) {
+                Some(AskedBy::Application(ask)) => self.deliver_to_application(ask, Err(error)),
+                Some(AskedBy::Result { call, .. }) => self.fail_round(call, error),
+                None => {}
+            }
+        }
+    }
+
+    /// Takes back a request of the server, and tells the peer. Returns its origin.
+    pub(crate) fn unask(&mut self, id: i64, reason: Option<&str>) -> Option<AskedBy> {
+        let asked = self.state.asked.remove(&id)?;
         self.state.withdrawn.insert(id);
         let why = reason.unwrap_or("the answer is not waited for any more");
         let params = cancelled(&RequestId::from(id), Some(why));
         let method = (self.role.translator).peer_name(methods::NOTIFICATIONS_CANCELLED, asked.peer);
         let body = write::notification(method, Some(params.text()));
         self.send(Outgoing::on_its_way(asked.exchange, body));
+        Some(asked.by)
     }
 }

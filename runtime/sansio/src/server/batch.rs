@@ -82,8 +82,9 @@ impl Connection<Server> {
             self.role.limits.max_message_bytes,
         );
         let unlooked = Unlooked::new(why, text.as_bytes(), limit);
-        self.unanswered(unlooked.instead);
-        if unlooked.is_answer {
+        let is_answer = unlooked.is_answer;
+        self.take_unlooked(unlooked);
+        if is_answer {
             MessageReply::Empty(400)
         } else {
             MessageReply::Text(refused, 200)

@@ -147,7 +147,8 @@ impl Connection<Server> {
 
 impl Caller {
     /// Returns the bytes of what the client has said of itself.
-    pub(crate) fn bytes(&self) -> usize {
+    #[must_use]
+    pub fn bytes(&self) -> usize {
         let said = [&self.info, &self.capabilities];
         said.into_iter()
             .flatten()

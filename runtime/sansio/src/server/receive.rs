@@ -128,11 +128,7 @@ impl Connection<Server> {
             Ok(seen) => seen,
             Err(unlooked) => {
                 let refused = self.role.refuse_unlooked(&unlooked);
-                if unlooked.is_answer && unlooked.instead.is_none() {
-                    // It is not answered: nothing else says that it was left out.
-                    self.tell(Event::Ignored(unlooked.why));
-                }
-                self.unanswered(unlooked.instead);
+                self.take_unlooked(unlooked);
                 return single(exchange, refused);
             }
         };

@@ -54,6 +54,9 @@ impl Connection<Server> {
         }
         let session = self.state.session.as_deref().filter(|_| is_handshake(peer));
         let mut pending = pending_of(incoming, id, wanted, peer, session);
+        if let Err(refusal) = self.role.check_introduction(&pending.caller) {
+            return MessageReply::refused(Some(&pending.id), &refusal);
+        }
         match self.task_wanted(message, wanted.name(), peer, &pending.caller) {
             Ok(task) => pending.task = task,
             Err(refusal) => return MessageReply::refused(Some(&pending.id), &refusal),
@@ -65,8 +68,7 @@ impl Connection<Server> {
         let asks_back = self.asks_back(wanted, peer);
         let issued = match self.handed_back(incoming, wanted) {
             Some(Err(broken)) => {
-                let refusal = errors::invalid_params(&broken.to_string());
-                return MessageReply::refused(Some(&pending.id), &refusal);
+                return MessageReply::refused(Some(&pending.id), &broken.refusal());
             }
             Some(Ok(issued)) => Some(issued),
             None => None,
@@ -81,10 +83,7 @@ impl Connection<Server> {
         let spent = issued.map(|issued| self.role.seal.spend(issued, now, time));
         let issued = match spent.transpose() {
             Ok(issued) => issued,
-            Err(broken) => {
-                let refusal = errors::invalid_params(&broken.to_string());
-                return MessageReply::refused(Some(&pending.id), &refusal);
-            }
+            Err(broken) => return MessageReply::refused(Some(&pending.id), &broken.refusal()),
         };
         let is_retry = issued.is_some();
         if is_retry || (asks_back && !self.role.is_per_request) {

@@ -1,6 +1,7 @@
 //! Requests of a server's peer and of the server, until they are answered, and the session that they belong to.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use mcp_revisions_core::Revision;
 use mcp_wire::{ErrorObject, Json, RequestId};
@@ -73,6 +74,8 @@ pub(crate) struct ServerRequest {
     pub(crate) peer: Revision,
     /// The text whose response it went out in.
     pub(crate) exchange: Option<Exchange>,
+    /// Until when its answer is waited for.
+    pub(crate) until: Duration,
 }
 
 /// The origin of a request of the server.

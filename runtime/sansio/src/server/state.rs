@@ -1,6 +1,7 @@
 //! The state of a server's end of a conversation: its session, the requests that wait in both directions,
 //! open batches, and what adapters keep.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use mcp_revisions_core::Loss;
@@ -13,7 +14,7 @@ use crate::input_required::server::suspend::Suspended;
 use crate::numbered::Numbered;
 use crate::sorted::Sorted;
 use crate::subscriptions::listen::Listening;
-use crate::subscriptions::listen::streams::SubscriptionStream;
+use crate::subscriptions::listen::streams::{ResourceSubscription, SubscriptionStream};
 use crate::translate::no_params;
 use crate::withdrawn::Withdrawn;
 use crate::{Exchange, IncomingRequest, Token};
@@ -43,8 +44,10 @@ pub struct ServerState {
     pub(crate) listening: Option<Box<Listening>>,
     /// Streams with notifications of changes, where the handlers report them to a session.
     pub(crate) streams: Numbered<Token, SubscriptionStream>,
-    /// Calls of the application that adapters make on behalf of no request.
-    pub(crate) own: Numbered<Token, ()>,
+    /// Calls of the application that adapters make on behalf of no request, and the subscription that such a call changes.
+    pub(crate) own: Numbered<Token, Option<Box<ResourceSubscription>>>,
+    /// Resources whose subscription such a call changes.
+    pub(crate) running: BTreeSet<String>,
     /// Tasks that end with the session, each with a clone while it is at work.
     pub(crate) in_use: Arc<()>,
     pub(super) pending_bytes: usize,

@@ -6,11 +6,13 @@ use mcp_revisions_core::Revision;
 use mcp_wire::{Direction, ErrorObject, Json, MethodKind, RequestId};
 
 use super::Server;
+use super::incoming::Unlooked;
 use super::reply::MessageReply;
 use super::requests::{AskedBy, ServerRequest};
 use crate::ask::{outcome, own_id, read_error, spelled_id};
 use crate::errors;
 use crate::lost::Stopped;
+use crate::quote::shown;
 use crate::translate::{TextDirection, no_params};
 use crate::{
     Answered, Connection, CustomNotification, Event, Ignored, MendedMessage, Notification,
@@ -79,12 +81,26 @@ impl Connection<Server> {
     }
 
     fn cancelled(&mut self, message: &Peeked<'_>, now: Duration) -> MessageReply {
-        let id = message.param("requestId").map(|id| id.read::<RequestId>());
-        let Some(token) = id.and_then(|id| self.state.token_of(&id.ok()?)) else {
-            // It may have crossed the answer on its way.
-            let method = methods::NOTIFICATIONS_CANCELLED.to_owned();
-            return self.put_aside(Ignored::Late(method), 202);
+        let method = methods::NOTIFICATIONS_CANCELLED;
+        let id = message.param("requestId");
+        let Some(id) = id.and_then(|id| id.read::<RequestId>().ok()) else {
+            let why = "at /params/requestId: expected the id of a request, a string or an integer";
+            return self.put_aside(Ignored::Invalid(method.to_owned(), why.to_owned()), 202);
         };
+        let meant = match self.state.token_of(&id) {
+            Some(token) => Some((token, None)),
+            None => other_spelling(&id)
+                .and_then(|other| Some((self.state.token_of(&other)?, Some(other)))),
+        };
+        let Some((token, other)) = meant else {
+            // It may have crossed the answer on its way.
+            return self.put_aside(Ignored::Late(method.to_owned()), 202);
+        };
+        if let Some(other) = other {
+            let (expected, found) = (shown(&other), shown(&id));
+            let why = format!("at /params/requestId: expected {expected}, found {found}");
+            self.tell(Event::Mended(MendedMessage::new(method, why)));
+        }
         let reason = message.param("reason").and_then(|it| it.read().ok());
         let _ = self.give_up(token, reason, now);
         MessageReply::Empty(202)
@@ -122,14 +138,22 @@ impl Connection<Server> {
         MessageReply::Empty(202)
     }
 
-    /// A request of the server whose answer is no message: it ends with an error that says why.
-    pub(crate) fn unanswered(&mut self, instead: Option<(i64, String)>) {
-        let Some((number, why)) = instead else { return };
-        let Some(asked) = self.state.asked.remove(&number) else {
-            return;
-        };
-        let id = RequestId::from(number);
-        self.answered(asked, Some(&id), Err(not_valid(&why)));
+    /// Takes a text that is no message: a request of the server that it was to answer ends with an error that says why.
+    pub(crate) fn take_unlooked(&mut self, unlooked: Unlooked) {
+        let Unlooked {
+            why,
+            instead,
+            is_answer,
+        } = unlooked;
+        let ended = instead.and_then(|(id, why)| Some((self.state.asked.remove(&id)?, id, why)));
+        match ended {
+            Some((asked, id, why)) => {
+                self.answered(asked, Some(&RequestId::from(id)), Err(not_valid(&why)));
+            }
+            // It is not answered: nothing else says that it was left out.
+            None if is_answer => self.tell(Event::Ignored(why)),
+            None => {}
+        }
     }
 
     fn answered(
@@ -168,6 +192,14 @@ impl Connection<Server> {
             answer: answer.into(),
             losses,
         }));
+    }
+}
+
+/// Returns an id that is a number as the string of it, and the string of a number as the number.
+fn other_spelling(id: &RequestId) -> Option<RequestId> {
+    match id {
+        RequestId::Integer(number) => Some(RequestId::String(number.to_string())),
+        RequestId::String(_) => own_id(id).map(RequestId::from),
     }
 }
 

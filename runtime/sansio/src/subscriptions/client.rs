@@ -12,12 +12,12 @@ use mcp_wire::{ErrorObject, Json};
 
 use super::{Backoff, Filter, TAKES_UP, about, covers, declined, is_refusal, unacknowledged};
 use crate::client::Client;
-use crate::client::requests::{RequestPurpose, Waiting};
+use crate::client::requests::{RequestPurpose, ResourceSubscription, Waiting};
 use crate::client::session::TimeLimit;
 use crate::json::declares;
 use crate::numbered::Numbered;
 use crate::translate::no_params;
-use crate::{Answer, Connection, Event, LogLevel, Notification, Reopened, Token};
+use crate::{Answer, Connection, Event, Ignored, LogLevel, Notification, Reopened, Token};
 use mcp_revisions_core::methods;
 
 /// The changes for which the application wants notifications.
@@ -25,10 +25,16 @@ use mcp_revisions_core::methods;
 pub(crate) struct ChangeStreams {
     /// Of a per-request application: its streams.
     streams: Numbered<Token, ListenStream>,
+    /// Resources about which a request of an adapter is on its way: one at a time, so that none overtakes another.
+    running: BTreeSet<String>,
     /// Of an older application: the request that carries them, once it is sent.
     listening: Option<i64>,
-    /// Subscriptions that are answered when the server has taken up the request.
-    subscribing: Vec<Waiting>,
+    /// Set if the server has acknowledged that request: from then on no change is missed.
+    is_acknowledged: bool,
+    /// The request before: it goes on until the server has acknowledged the new one.
+    before: Option<i64>,
+    /// Subscriptions that are answered when the server has taken up the request, with their resources.
+    subscribing: Vec<(Waiting, String)>,
     /// The time that they wait.
     waiting: TimeLimit,
     /// When to listen again after the server has ended the request.
@@ -66,12 +72,16 @@ impl ChangeStreams {
 
     /// Everything that waits, as the server is left.
     pub(crate) fn drain(&mut self) -> impl Iterator<Item = Waiting> + use<> {
-        self.listening = None;
+        (self.listening, self.before) = (None, None);
+        self.is_acknowledged = false;
         self.again = None;
         self.waiting = TimeLimit::None;
+        self.running.clear();
         let streams = std::mem::take(&mut self.streams).into_values();
-        let waiting = std::mem::take(&mut self.subscribing);
-        streams.map(|stream| stream.request).chain(waiting)
+        let waiting = std::mem::take(&mut self.subscribing).into_iter();
+        streams
+            .map(|stream| stream.request)
+            .chain(waiting.map(|(request, _)| request))
     }
 }
 
@@ -121,7 +131,7 @@ impl Connection<Client> {
         let params = request.ask.params.clone().unwrap_or_else(no_params);
         let limits = &self.role.options.limits;
         let declares = |path: &[&str]| self.state.changes.declares(path);
-        let filter = match Filter::read(&params, declares, limits.max_subscriptions) {
+        let filter = match Filter::read(&params, declares, limits) {
             Ok(_) if self.state.changes.streams.len() >= limits.max_change_streams => Err(
                 crate::errors::too_many_subscriptions(limits.max_change_streams),
             ),
@@ -146,7 +156,7 @@ impl Connection<Client> {
             .cloned()
             .collect();
         for uri in new {
-            self.post_subscription(methods::RESOURCES_SUBSCRIBE, &uri, revision);
+            self.change_subscription(methods::RESOURCES_SUBSCRIBE, uri, revision);
         }
         let stream = ListenStream { request, filter };
         self.state.changes.streams.insert(token, stream);
@@ -160,26 +170,92 @@ impl Connection<Client> {
             .any(|stream| stream.filter.names(uri))
     }
 
-    fn post_subscription(&mut self, method: &str, uri: &str, revision: Revision) {
-        self.post_request(method, about(Some(uri)), revision, RequestPurpose::Adapter);
+    /// Sends what the streams want of a resource, unless a request about it is on its way, whose end says what follows.
+    fn change_subscription(&mut self, method: &'static str, uri: String, revision: Revision) {
+        if !self.state.changes.running.contains(&uri) {
+            self.post_subscription(method, uri, false, revision);
+        }
+    }
+
+    /// Sends a subscription to a resource, or the end of one.
+    pub(crate) fn post_subscription(
+        &mut self,
+        method: &'static str,
+        uri: String,
+        is_restored: bool,
+        revision: Revision,
+    ) {
+        self.state.changes.running.insert(uri.clone());
+        let params = about(Some(&uri));
+        let subscription = ResourceSubscription {
+            method,
+            uri,
+            is_restored,
+        };
+        let purpose = RequestPurpose::Subscription(subscription);
+        self.post_request(method, params, revision, purpose);
+    }
+
+    /// Takes the end of a request about a resource: the next one follows if the streams want something else by now. Nothing
+    /// listens to a resource whose subscription the server refused.
+    pub(crate) fn end_subscription(
+        &mut self,
+        subscription: ResourceSubscription,
+        error: Option<ErrorObject>,
+        revision: Revision,
+    ) {
+        let ResourceSubscription {
+            method,
+            uri,
+            is_restored,
+        } = subscription;
+        self.state.changes.running.remove(&uri);
+        if is_restored {
+            let one = Filter::of_session(false, &BTreeSet::from([uri.clone()]), |_| false);
+            self.tell_missed(&one, revision);
+        }
+        let (is_refused, subscribes) = (error.is_some(), method == methods::RESOURCES_SUBSCRIBE);
+        if let Some(error) = error {
+            self.ignore(Ignored::Refused(method, error));
+        }
+        if is_refused && subscribes {
+            self.state.session.uris.remove(&uri);
+            for stream in self.state.changes.streams.values_mut() {
+                stream.filter.remove(&uri);
+            }
+        }
+        // An older application ends its subscriptions itself, and those of a session that is lost are over.
+        let is_over = self.role.app().lifecycle() == Lifecycle::Handshake
+            || self.state.stage.revision() != Some(revision);
+        if is_over || (is_refused && subscribes) || self.is_subscribed(&uri) == subscribes {
+            return;
+        }
+        let next = if subscribes {
+            methods::RESOURCES_UNSUBSCRIBE
+        } else {
+            methods::RESOURCES_SUBSCRIBE
+        };
+        self.post_subscription(next, uri, false, revision);
     }
 
     /// Gives up a stream, or a subscription that waits; its request comes back.
     pub(crate) fn close_stream(&mut self, token: Token) -> Option<Waiting> {
-        if let Some(index) = self
-            .state
-            .changes
-            .subscribing
-            .iter()
-            .position(|it| it.token == token)
-        {
-            return Some(self.state.changes.subscribing.remove(index));
+        let subscribing = &mut self.state.changes.subscribing;
+        let mut waiting = subscribing.iter();
+        if let Some(index) = waiting.position(|(request, _)| request.token == token) {
+            let (request, uri) = subscribing.remove(index);
+            // The server has not decided on it, and a later one is to wait for that.
+            if !subscribing.iter().any(|(_, other)| *other == uri) {
+                self.state.session.uris.remove(&uri);
+            }
+            return Some(request);
         }
         let stream = self.state.changes.streams.remove(&token)?;
         if let Some(revision) = self.state.stage.revision() {
             for uri in stream.filter.uris() {
                 if !self.is_subscribed(uri) {
-                    self.post_subscription(methods::RESOURCES_UNSUBSCRIBE, uri, revision);
+                    let method = methods::RESOURCES_UNSUBSCRIBE;
+                    self.change_subscription(method, uri.clone(), revision);
                 }
             }
         }
@@ -208,11 +284,17 @@ impl Connection<Client> {
                 ))
             }
             Some(uri) => {
-                let is_new = self.state.session.uris.insert(uri);
-                if is_new || self.state.changes.listening.is_none() {
-                    self.state.changes.subscribing.push(request);
-                    self.state.changes.waiting = TimeLimit::Begins;
-                    return self.listen();
+                let changes = &mut self.state.changes;
+                let is_new = self.state.session.uris.insert(uri.clone());
+                let listens = !is_new && changes.listening.is_some();
+                let mut undecided = changes.subscribing.iter();
+                if !listens || undecided.any(|(_, other)| *other == uri) {
+                    changes.subscribing.push((request, uri));
+                    changes.waiting = TimeLimit::Begins;
+                    if !listens {
+                        self.listen();
+                    }
+                    return;
                 }
                 Answer::Result(no_params())
             }
@@ -231,14 +313,27 @@ impl Connection<Client> {
             return;
         }
         let filter = self.session_filter();
-        let before = self.state.changes.listening.take();
-        if !filter.is_empty() {
+        let changes = &mut self.state.changes;
+        let mut over = changes.listening.take();
+        if std::mem::take(&mut changes.is_acknowledged) {
+            changes.before = over.take();
+        }
+        if filter.is_empty() {
+            self.end_before();
+        } else {
             let (method, purpose) = (methods::SUBSCRIPTIONS_LISTEN, RequestPurpose::Listen);
             let params = self.stamped(Some(filter.params()), revision, None);
             let id = self.post_request(method, params, revision, purpose);
             self.state.changes.listening = Some(id);
         }
-        if let Some(id) = before {
+        if let Some(id) = over {
+            self.withdraw(id, None);
+        }
+    }
+
+    /// Withdraws the request before, which is not needed any more.
+    fn end_before(&mut self) {
+        if let Some(id) = self.state.changes.before.take() {
             self.withdraw(id, None);
         }
     }
@@ -275,7 +370,10 @@ impl Connection<Client> {
         {
             return false;
         }
-        self.state.changes.was_acknowledged = true;
+        let changes = &mut self.state.changes;
+        (changes.is_acknowledged, changes.was_acknowledged) = (true, true);
+        // Nothing is missed without the old one from now on.
+        self.end_before();
         self.answer_subscriptions(|uri| {
             if covers(params, uri) {
                 Ok(())
@@ -293,8 +391,7 @@ impl Connection<Client> {
     /// Answers the subscriptions that have waited, each by its resource; one that is refused is none.
     fn answer_subscriptions(&mut self, answer: impl Fn(&str) -> Result<(), ErrorObject>) {
         self.state.changes.waiting = TimeLimit::None;
-        for request in std::mem::take(&mut self.state.changes.subscribing) {
-            let uri = uri_of(request.ask.params.as_ref()).unwrap_or_default();
+        for (request, uri) in std::mem::take(&mut self.state.changes.subscribing) {
             let answer = answer(&uri);
             if answer.is_err() {
                 self.state.session.uris.remove(&uri);
@@ -306,15 +403,20 @@ impl Connection<Client> {
     /// Takes the end of the request that the adapter listens by.
     pub(crate) fn listened(&mut self, id: i64, error: Option<ErrorObject>, now: Duration) {
         let changes = &mut self.state.changes;
+        if changes.before.take_if(|before| *before == id).is_some() {
+            changes.has_missed = true;
+        }
         if changes.listening != Some(id) {
             return;
         }
-        changes.listening = None;
-        let waits = !changes.subscribing.is_empty();
+        // The request before goes on, with all but the subscriptions that are refused here.
+        changes.listening = changes.before.take();
+        changes.is_acknowledged = changes.listening.is_some();
+        let (goes_on, waits) = (changes.is_acknowledged, !changes.subscribing.is_empty());
         let is_refused = !changes.was_acknowledged && error.as_ref().is_some_and(is_refusal);
         let reason = error.unwrap_or_else(unacknowledged);
         self.answer_subscriptions(|_| Err(reason.clone()));
-        if is_refused && !waits {
+        if goes_on || (is_refused && !waits) {
             return;
         }
         let changes = &mut self.state.changes;

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use mcp_wire::{ErrorObject, Json, Kind};
 
+use crate::Limits;
 use crate::errors::{self, Refusal};
 use crate::json::object;
 use mcp_revisions_core::methods;
@@ -111,13 +112,16 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Reads what is wanted from the params of `subscriptions/listen`, without what the server does not declare;
-    /// `most` is how many resources may be among it.
+    /// Reads what is wanted from the params of `subscriptions/listen`, without what the server does not declare.
+    ///
+    /// # Errors
+    /// Params that are not valid, and more or longer URIs than the limits allow.
     pub fn read(
         params: &Json,
         declares: impl Fn(&[&str]) -> bool,
-        most: usize,
+        limits: &Limits,
     ) -> Result<Self, Box<Refusal>> {
+        let (most, longest) = (limits.max_subscriptions, limits.max_identifier_bytes);
         let filter = params
             .get("notifications")
             .filter(|it| it.kind() == Kind::Object);
@@ -128,16 +132,25 @@ impl Filter {
             .into_iter()
             .filter(|(word, capability, _)| wants(word) && declares(&[capability, "listChanged"]));
         let uris = (filter.get("resourceSubscriptions")).filter(|it| !it.is_null());
-        let uris = match uris.map(|uris| uris.read::<Vec<String>>()) {
-            Some(Ok(uris)) if uris.len() > most => {
-                return Err(errors::too_many_subscriptions(most));
-            }
-            Some(Ok(uris)) if declares(&["resources", "subscribe"]) => uris.into_iter().collect(),
-            Some(Ok(_)) | None => BTreeSet::new(),
-            Some(Err(_)) => {
-                return Err(errors::invalid_params("`resourceSubscriptions` holds URIs"));
-            }
+        let invalid = |_| errors::invalid_params("`resourceSubscriptions` holds URIs");
+        let uris: Vec<String> = match uris {
+            Some(uris) => uris.read().map_err(invalid)?,
+            None => Vec::new(),
         };
+        let mut uris = BTreeSet::from_iter(uris);
+        if uris.len() > most {
+            return Err(errors::too_many_subscriptions(most));
+        }
+        if let Some(long) = uris.iter().find(|uri| uri.len() > longest) {
+            let bytes = long.len();
+            let why = format!(
+                "`resourceSubscriptions` holds a URI of {bytes} bytes; at most {longest} are taken"
+            );
+            return Err(errors::invalid_params(&why));
+        }
+        if !declares(&["resources", "subscribe"]) {
+            uris.clear();
+        }
         Ok(Self {
             lists: lists.map(|(word, _, method)| (word, method)).collect(),
             uris,
@@ -176,6 +189,11 @@ impl Filter {
     /// Returns the resources.
     pub(crate) fn uris(&self) -> impl Iterator<Item = &String> {
         self.uris.iter()
+    }
+
+    /// Takes a resource out.
+    pub(crate) fn remove(&mut self, uri: &str) {
+        self.uris.remove(uri);
     }
 
     /// Returns whether this resource is asked for by this very name.

@@ -3,7 +3,7 @@
 
 mod options;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use mcp_revisions_core::Revision;
@@ -23,7 +23,7 @@ use crate::json::{declares, object, with_members};
 use crate::numbered::Numbered;
 use crate::translate::no_params;
 use crate::{
-    Answer, Connection, Event, Failure, InputRequired, Profile, Question, Retry, TaskState, Token,
+    Answer, Connection, Event, Failure, Fate, InputRequired, Profile, Question, TaskState, Token,
 };
 use mcp_revisions_core::headers::TASK_ID;
 use mcp_revisions_core::methods;
@@ -32,7 +32,7 @@ use mcp_revisions_core::methods;
 const INTERVAL: Duration = Duration::from_secs(1);
 /// Within which an interval of a server is taken.
 const INTERVALS: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(60));
-/// Maximum number of looks in a row without an answer.
+/// Maximum number of looks in a row without an answer, and of updates.
 const MOST_UNANSWERED: u32 = 5;
 /// Of how many tools it is remembered that they take a task, and how long their names may be.
 const TAKERS: (usize, usize) = (1_000, 256);
@@ -57,8 +57,11 @@ struct Poll {
     /// When it is looked at next; `None` while an answer of the server is on its way.
     at: Option<Duration>,
     unanswered: u32,
-    /// The keys of the questions that the application was asked.
-    asked: BTreeSet<String>,
+    /// The keys of the questions that the application was asked, with answers whose update got lost: each is sent again if
+    /// the server still asks.
+    asked: BTreeMap<String, Option<Json>>,
+    /// Number of updates in a row that got lost.
+    lost_updates: u32,
 }
 
 impl Polls {
@@ -185,7 +188,8 @@ impl Connection<Client> {
             interval,
             at: Some(now + interval),
             unanswered: 0,
-            asked: BTreeSet::new(),
+            asked: BTreeMap::new(),
+            lost_updates: 0,
         };
         let token = poll.request.token;
         self.state.polls.open.insert(token, poll);
@@ -273,6 +277,15 @@ impl Connection<Client> {
         let (form, revision) = (poll.form, poll.revision);
         let state = match (look, answer) {
             (Look::Status, Ok(state)) => state,
+            (Look::Update { .. }, Ok(_)) => {
+                poll.lost_updates = 0;
+                return;
+            }
+            // The server does not take the answer: the task would wait for it for ever.
+            (Look::Update { .. }, Err(error)) => {
+                self.post_of_task(token, methods::TASKS_CANCEL, None, &[]);
+                return self.end_with(token, Err(error), now);
+            }
             (Look::Result, answer) => return self.end_with(token, answer, now),
             (Look::Status, Err(error)) => return self.end_with(token, Err(error), now),
         };
@@ -333,14 +346,29 @@ impl Connection<Client> {
         !told.is_empty()
     }
 
-    /// A look at a task has no answer: the next one may have.
-    pub(crate) fn not_looked_at_task(&mut self, token: Token, failure: &Failure, now: Duration) {
+    /// A look at a task has no answer: the next one may have. An update that got lost is sent again.
+    pub(crate) fn not_looked_at_task(
+        &mut self,
+        token: Token,
+        look: Look,
+        failure: &Failure,
+        now: Duration,
+    ) {
         let Some(poll) = self.state.polls.open.get_mut(&token) else {
             return;
         };
-        poll.unanswered += 1;
-        if poll.unanswered < MOST_UNANSWERED {
-            poll.at = Some(now + poll.interval);
+        let unanswered = match look {
+            Look::Update { key, answer } => {
+                poll.asked.insert(key, Some(answer));
+                &mut poll.lost_updates
+            }
+            Look::Status | Look::Result => {
+                poll.at = Some(now + poll.interval);
+                &mut poll.unanswered
+            }
+        };
+        *unanswered += 1;
+        if *unanswered < MOST_UNANSWERED {
             return;
         }
         if let Some(request) = self.end_task(token) {
@@ -369,14 +397,17 @@ impl Connection<Client> {
             let Some(poll) = self.state.polls.open.get_mut(&token) else {
                 return;
             };
-            if poll.asked.contains(&key) {
+            if let Some(lost) = poll.asked.get_mut(&key) {
+                if let Some(answer) = lost.take() {
+                    self.update_task(token, key, answer);
+                }
                 continue;
             }
             // Keys are never used twice, so that a server cannot have an endless number of them kept.
             if poll.asked.len() >= most {
                 return self.end_invalid(token, "too many questions of one task");
             }
-            poll.asked.insert(key.clone());
+            poll.asked.insert(key.clone(), None);
             let named = named(&method);
             let (method, params) = match (named, params) {
                 (Ok(method), Ok(params)) => (method, params),
@@ -397,33 +428,30 @@ impl Connection<Client> {
         }
     }
 
-    /// Returns the application's answer to a question of a task; false if nothing waits for it.
+    /// Takes the application's answer to a question of a task.
     pub(crate) fn answer_task(
         &mut self,
         token: Token,
         (key, method): (String, &'static str),
         answer: Result<Json, ErrorObject>,
-    ) -> bool {
+    ) -> Fate {
         let Some(poll) = self.state.polls.open.get(&token) else {
-            return false;
+            return Fate::Unknown;
         };
-        let asked = Retry {
-            ask: poll.request.ask.clone(),
-            state: None,
-            methods: vec![(key.clone(), method.to_owned())],
-            revision: poll.revision,
-            error: None,
-        };
-        match answer {
-            Ok(answer) => {
-                let (_, resumed) = self.resumed(asked, [(key, answer)]);
-                let members = [("inputResponses", resumed.responses)];
-                self.post_of_task(token, TASKS_UPDATE, None, &members);
-            }
+        match answer.and_then(|answer| self.answer_in(poll.revision, method, &answer)) {
+            Ok(answer) => self.update_task(token, key, answer),
             // An update has no errors: the task is given up.
             Err(error) => self.give_up_task(token, Answer::Error(error)),
         }
-        true
+        Fate::Adapted
+    }
+
+    /// Sends the server the answer to a question of a task, in its words.
+    fn update_task(&mut self, token: Token, key: String, answer: Json) {
+        let responses = object([(key.as_str(), answer.clone())]);
+        let members = [("inputResponses", Some(responses))];
+        let look = Look::Update { key, answer };
+        self.post_of_task(token, TASKS_UPDATE, Some(look), &members);
     }
 
     /// The task of a call has ended with this.

@@ -8,7 +8,7 @@ use mcp_wire::{ErrorObject, Json};
 use crate::client::Client;
 use crate::client::requests::{Look, Waiting};
 use crate::client::stamp::Claim;
-use crate::{Answer, Connection, Failure, Token};
+use crate::{Answer, Connection, Failure, Fate, Token};
 
 /// The calls whose server has answered with a task: none.
 #[derive(Debug, Default)]
@@ -101,17 +101,23 @@ impl Connection<Client> {
     }
 
     /// Takes no failure of a request about a task.
-    pub(crate) fn not_looked_at_task(&mut self, _token: Token, _failure: &Failure, _now: Duration) {
+    pub(crate) fn not_looked_at_task(
+        &mut self,
+        _token: Token,
+        _look: Look,
+        _failure: &Failure,
+        _now: Duration,
+    ) {
     }
 
-    /// Returns false: no task waits for an answer.
+    /// Returns that no task waits for an answer.
     pub(crate) fn answer_task(
         &mut self,
         _token: Token,
         _question: (String, &'static str),
         _answer: Result<Json, ErrorObject>,
-    ) -> bool {
-        false
+    ) -> Fate {
+        Fate::Unknown
     }
 
     /// Gives up no task.

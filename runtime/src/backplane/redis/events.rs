@@ -9,7 +9,7 @@ use redis::Pipeline;
 use tokio::sync::mpsc;
 
 use super::{PATIENCE, SharedRedis};
-use crate::backplane::{EventId, KeptEvent};
+use crate::backplane::KeptEvent;
 use crate::serve::{Budget, Permit};
 use crate::transport::panics::lock;
 use mcp_revisions_sansio::server::Owner;
@@ -72,7 +72,7 @@ impl SharedRedis {
     /// Keeps an event, if its session, its owner and all of them have room for it.
     pub(super) fn append(&self, session: &str, owner: &Owner, event: KeptEvent) {
         let size = event.text.len() + EVENT_BYTES;
-        // An event that is not kept leaves a gap, which the reader notices.
+        // An event that is not kept leaves a gap, or a stream that nothing ends: who resumes it notices.
         let Some(most) = self.admit(session, owner, size) else {
             return;
         };
@@ -110,7 +110,7 @@ impl SharedRedis {
             for append in batch.drain(..) {
                 self.add(&mut writes, append);
             }
-            // An event that is not written leaves a gap, which the reader notices.
+            // What is not written is missing as what is not kept.
             let mut connection = self.connection.clone();
             let _ = tokio::time::timeout(PATIENCE, writes.exec_async(&mut connection)).await;
         }
@@ -169,28 +169,6 @@ impl SharedRedis {
     }
 }
 
-/// Returns the events of a stream behind one, in order, or `None` if some are missing between them.
-pub(super) fn without_gaps(
-    behind: EventId,
-    events: impl Iterator<Item = KeptEvent>,
-) -> Option<Vec<KeptEvent>> {
-    let is_behind =
-        |event: &KeptEvent| event.id.stream == behind.stream && event.id.place > behind.place;
-    let mut later: Vec<_> = events.filter(is_behind).collect();
-    later.sort_by_key(|event| event.id.place);
-    let mut place = behind.place;
-    for event in &later {
-        let next = event.id.place;
-        // A replica that takes a session over counts from where no place is taken.
-        let begins = next >> 32 > place >> 32 && next & 0xffff_ffff == 1;
-        if next != EventId::WILL && Some(next) != place.checked_add(1) && !begins {
-            return None;
-        }
-        place = next;
-    }
-    Some(later)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -205,38 +183,5 @@ mod tests {
         assert_eq!([0, 1, 4, 8, 64].map(megabytes), [64, 64, 64, 32, 4]);
         // A share holds the events of one session.
         assert!(replica_bytes(100_000) / 4 >= SESSION_BYTES);
-    }
-
-    #[test]
-    fn a_gap_among_events_is_noticed_and_where_another_replica_goes_on_is_none() {
-        let event = |place| KeptEvent {
-            id: EventId { stream: 1, place },
-            text: String::new(),
-            last: false,
-        };
-        let read = |behind: u64, places: &[u64]| {
-            let behind = EventId {
-                stream: 1,
-                place: behind,
-            };
-            let events = without_gaps(behind, places.iter().copied().map(event));
-            events.map(|events| {
-                events
-                    .iter()
-                    .map(|event| event.id.place)
-                    .collect::<Vec<_>>()
-            })
-        };
-        assert_eq!(read(1, &[1, 3, 2]), Some(vec![2, 3]));
-        assert_eq!(read(1, &[3]), None);
-        assert_eq!(read(0, &[2, 3]), None);
-        let taken_over = (1 << 32) + 1;
-        assert_eq!(
-            read(2, &[3, taken_over, taken_over + 1]),
-            Some(vec![3, taken_over, taken_over + 1])
-        );
-        assert_eq!(read(2, &[taken_over + 1]), None);
-        let will = EventId::WILL;
-        assert_eq!(read(1, &[will]), Some(vec![will]));
     }
 }

@@ -112,6 +112,8 @@ impl SharedRedis {
 
     /// Keeps saying that this process is there, and finds out whether the server is there.
     pub(super) async fn live(self: Arc<Self>) {
+        // A connection that ends says at once that the server is away; the log and the counters hear of it by the look after.
+        let mut is_told_there = true;
         loop {
             tokio::time::sleep(BEAT).await;
             let beat = match tokio::time::timeout(PATIENCE, self.beat()).await {
@@ -123,7 +125,8 @@ impl SharedRedis {
                 why.clone_into(&mut lock(&self.inbox.why));
             }
             let was_there = (self.inbox.is_available).swap(beat.is_ok(), Ordering::AcqRel);
-            if was_there != beat.is_ok() {
+            if is_told_there != beat.is_ok() {
+                is_told_there = beat.is_ok();
                 observe::backplane(beat.is_ok(), beat.as_ref().err().map_or("", String::as_str));
             }
             let Ok(beat) = beat else { continue };

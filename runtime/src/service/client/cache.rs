@@ -66,6 +66,8 @@ struct CachedResult {
     result: Json,
     until: Instant,
     is_public: bool,
+    /// Set if the time is that of the server: users get the rest of it in the result.
+    says_time: bool,
 }
 
 /// The results of a server that are kept.
@@ -113,6 +115,9 @@ impl Cache {
             return Err(state.changes);
         };
         if now < kept.until {
+            if !kept.says_time {
+                return Ok(kept.result.clone());
+            }
             let rest = kept.until.duration_since(now).as_millis();
             return Ok(with_ttl(
                 &kept.result,
@@ -134,30 +139,37 @@ impl Cache {
             return;
         };
         let ttl = Duration::from_millis(ttl.min(LONGEST.as_millis() as f64) as u64);
-        self.store(key, result, (ttl, is_public), changes);
+        let kept = CachedResult {
+            result: result.clone(),
+            until: Instant::now() + ttl,
+            is_public,
+            says_time: true,
+        };
+        self.store(key, kept, changes);
     }
 
-    /// Keeps the result of a list that says nothing of it, for all users and for so long, at most 24 hours, if nothing has
-    /// changed since the request was sent.
+    /// Keeps the result of a list of a server whose revision says no time, for all users and for so long, at most 24 hours, if
+    /// nothing has changed since the request was sent. A time in it, which a conversion has added, stays.
     pub fn keep_list(&self, key: CacheKey, result: &Json, ttl: Duration, changes: u64) {
-        if key.method != methods::RESOURCES_READ && result.get("ttlMs").is_none() {
-            self.store(key, result, (ttl.min(LONGEST), true), changes);
+        if key.method == methods::RESOURCES_READ {
+            return;
         }
+        let kept = CachedResult {
+            result: result.clone(),
+            until: Instant::now() + ttl.min(LONGEST),
+            is_public: true,
+            says_time: false,
+        };
+        self.store(key, kept, changes);
     }
 
-    fn store(
-        &self,
-        key: CacheKey,
-        result: &Json,
-        (ttl, is_public): (Duration, bool),
-        changes: u64,
-    ) {
+    fn store(&self, key: CacheKey, kept: CachedResult, changes: u64) {
         let mut state = self.state();
         if state.changes != changes {
             return;
         }
         state.remove(&key);
-        let (now, bytes) = (Instant::now(), size(&key, result));
+        let (now, bytes) = (Instant::now(), size(&key, &kept.result));
         if state.bytes + bytes > self.room {
             let over: Vec<CacheKey> = (state.kept.iter())
                 .filter(|(_, kept)| kept.until <= now)
@@ -167,14 +179,7 @@ impl Cache {
         }
         if state.bytes + bytes <= self.room {
             state.bytes += bytes;
-            state.kept.insert(
-                key,
-                CachedResult {
-                    result: result.clone(),
-                    until: now + ttl,
-                    is_public,
-                },
-            );
+            state.kept.insert(key, kept);
         }
     }
 
@@ -239,14 +244,11 @@ fn size(key: &CacheKey, result: &Json) -> usize {
     result.text().len() + params + 128
 }
 
-/// Returns a result that may be kept for so many milliseconds; one of a revision that says no time is unchanged.
+/// Returns a result that may be kept for so many milliseconds.
 fn with_ttl(result: &Json, ttl: i64) -> Json {
     let Ok(mut members) = result.read::<Map<Json>>() else {
         return result.clone();
     };
-    if members.get("ttlMs").is_none() {
-        return result.clone();
-    }
     members.insert("ttlMs", Json::of(&ttl));
     Json::of(&members)
 }
@@ -315,16 +317,22 @@ mod tests {
         let cache = Cache::new(1 << 20);
         let list = key(methods::TOOLS_LIST, json!({}));
         let read = key(methods::RESOURCES_READ, json!({ "uri": "a:b" }));
-        let page = Json::from(json!({ "tools": [] }));
-        let changes = cache.get(&list, CacheUsers::Several).unwrap_err();
-        for key in [&list, &read] {
-            cache.keep_list(key.clone(), &page, Duration::from_secs(5), changes);
+        // The second page is as a conversion to a revision with times has it.
+        for page in [
+            json!({ "tools": [] }),
+            json!({ "tools": [], "ttlMs": 0, "cacheScope": "private" }),
+        ] {
+            let page = Json::from(page);
+            let changes = cache.get(&list, CacheUsers::Several).unwrap_err();
+            for key in [&list, &read] {
+                cache.keep_list(key.clone(), &page, Duration::from_secs(5), changes);
+            }
+            tokio::time::advance(Duration::from_millis(4_999)).await;
+            assert_eq!(cache.get(&list, CacheUsers::Several), Ok(page));
+            assert!(cache.get(&read, CacheUsers::Several).is_err());
+            tokio::time::advance(Duration::from_millis(1)).await;
+            assert!(cache.get(&list, CacheUsers::Several).is_err());
         }
-        tokio::time::advance(Duration::from_millis(4_999)).await;
-        assert_eq!(cache.get(&list, CacheUsers::Several), Ok(page));
-        assert!(cache.get(&read, CacheUsers::Several).is_err());
-        tokio::time::advance(Duration::from_millis(1)).await;
-        assert!(cache.get(&list, CacheUsers::Several).is_err());
     }
 
     #[tokio::test(start_paused = true)]

@@ -19,6 +19,7 @@ use crate::service::params::params_meant;
 use crate::transport::client::{
     Application, Driver, Handle, OpenCall, Transport, WeakHandle, drive,
 };
+use crate::transport::observe;
 use crate::transport::queue::{QueueReceiver, QueueSender, Queued, queue};
 use crate::transport::spawn::{Boxed, boxed, spawn};
 use mcp_revisions_sansio::client::{
@@ -214,7 +215,8 @@ where
                 }
             }
             Event::CustomNotification(notice) => {
-                self.noted.try_push(Noted::Custom(notice));
+                let method = notice.method.clone();
+                self.queue(&method, Noted::Custom(notice));
             }
             _ => {}
         }
@@ -237,13 +239,23 @@ impl<App: Spoken, H> TypedApplication<App, H> {
             if is_about(*token) && wants(open) {
                 is_wanted = true;
                 let is_told = driver.tell(*token, notice.method, notice.params.clone());
-                if let Some(missed) = open.call.changes.as_ref().filter(|_| !is_told) {
-                    missed.store(true, Ordering::Release);
+                match &open.call.changes {
+                    _ if is_told => {}
+                    // Its listener gets each change that its filter names instead.
+                    Some(missed) => missed.store(true, Ordering::Release),
+                    None => observe::notification_dropped(notice.method),
                 }
             }
         }
         if !is_wanted {
-            self.noted.try_push(Noted::Known(notice));
+            self.queue(notice.method, Noted::Known(notice));
+        }
+    }
+
+    /// Queues a notification for the handlers; reports one for which there is no room.
+    fn queue(&self, method: &str, notice: Noted) {
+        if !self.noted.try_push(notice) {
+            observe::notification_dropped(method);
         }
     }
 }

@@ -152,18 +152,15 @@ impl Client {
     /// # Errors
     /// Returns an error if the server cannot be reached, refuses, or does not acknowledge within 10 seconds after its start.
     pub async fn listen(&self, filter: mcp::SubscriptionFilter) -> Result<ChangeStream, Error> {
-        let mut subscription = Subscription {
+        let subscription = Subscription {
             client: self.clone(),
             filter,
             missed: Arc::new(AtomicBool::new(false)),
         };
-        let (replies, early) = subscription.open().await?;
         let (sender, changes) = queue(ROOM);
+        let replies = subscription.open(&sender).await?;
         let error = Arc::new(OnceLock::new());
         let ended = Arc::clone(&error);
-        for change in early {
-            sender.push(change);
-        }
         spawn(async move {
             let gone = sender.clone();
             tokio::select! {
@@ -179,18 +176,17 @@ impl Client {
 struct Subscription {
     client: Client,
     filter: mcp::SubscriptionFilter,
-    /// Set if a notification was dropped, since the replies were not read in time.
+    /// Set if a change may have been missed: the replies were not read in time, the changes were not, or the stream broke.
     missed: Arc<AtomicBool>,
 }
 
 impl Subscription {
     /// Opens the stream, and waits until the server has acknowledged it; changes may come before.
-    async fn open(&mut self) -> Result<(Replies<Wants>, Vec<Change>), Error> {
+    async fn open(&self, sender: &QueueSender<Change>) -> Result<Replies<Wants>, Error> {
         let params = mcp::SubscriptionsListenRequestParams::new(self.filter.clone());
         let ask = OutgoingRequest::new(methods::SUBSCRIPTIONS_LISTEN, Some(Json::of(&params)));
         let wants = Wants::of_listener(Arc::clone(&self.missed));
         let mut replies = self.client.handle.ask(ask, wants).await;
-        let mut early = Vec::new();
         let acknowledged = async {
             loop {
                 match replies.next().await {
@@ -200,9 +196,7 @@ impl Subscription {
                         return Ok(());
                     }
                     Some(RequestReply::Notification(method, params)) => {
-                        let admitted = self.client.how.admit(&method, params).await;
-                        let Some(params) = admitted else { continue };
-                        early.extend(Change::read(&method, &params));
+                        self.hand_on(&method, params, sender).await;
                     }
                     Some(RequestReply::Task(_)) => {}
                     reply => return Err(refused(reply)),
@@ -216,26 +210,21 @@ impl Subscription {
             tokio::time::sleep(TAKES_UP).await;
         };
         tokio::select! {
-            acknowledged = acknowledged => acknowledged.map(|()| (replies, early)),
+            acknowledged = acknowledged => acknowledged.map(|()| replies),
             () = is_late => Err(Error::Timeout(TAKES_UP)),
         }
     }
 
     /// Hands changes on, and opens the stream again when it ends; returns why it cannot be.
-    async fn run(mut self, mut replies: Replies<Wants>, sender: QueueSender<Change>) -> Error {
+    async fn run(self, mut replies: Replies<Wants>, sender: QueueSender<Change>) -> Error {
         loop {
             loop {
+                if self.missed.swap(false, Ordering::AcqRel) {
+                    self.tell_all(&sender).await;
+                }
                 match replies.next().await {
                     Some(RequestReply::Notification(method, params)) => {
-                        let admitted = self.client.how.admit(&method, params).await;
-                        let Some(params) = admitted else { continue };
-                        if self.missed.swap(false, Ordering::AcqRel) {
-                            self.tell_all(&sender).await;
-                        } else if let Some(change) = Change::read(&method, &params)
-                            && !sender.try_push(change)
-                        {
-                            self.tell_all(&sender).await;
-                        }
+                        self.hand_on(&method, params, &sender).await;
                     }
                     Some(RequestReply::Task(_)) => {}
                     None => return closed(),
@@ -249,8 +238,8 @@ impl Subscription {
                     () = self.client.handle.ended() => return closed(),
                 }
                 pause = (pause * 2).min(LONGEST_PAUSE);
-                match self.open().await {
-                    Ok((again, _)) => {
+                match self.open(&sender).await {
+                    Ok(again) => {
                         replies = again;
                         break;
                     }
@@ -258,7 +247,19 @@ impl Subscription {
                     Err(_) => {}
                 }
             }
-            self.tell_all(&sender).await;
+            self.missed.store(true, Ordering::Release);
+        }
+    }
+
+    /// Hands on the change that a notification tells of, if the layers forward it.
+    async fn hand_on(&self, method: &str, params: Json, sender: &QueueSender<Change>) {
+        let Some(params) = self.client.how.admit(method, params).await else {
+            return;
+        };
+        if let Some(change) = Change::read(method, &params)
+            && !sender.try_push(change)
+        {
+            self.missed.store(true, Ordering::Release);
         }
     }
 

@@ -110,9 +110,9 @@ impl Changes {
         let capabilities = Json::of(capabilities);
         let declares =
             |path: &[&str]| mcp_revisions_sansio::transport::declares(&capabilities, path);
-        // A client that is gone listens to nothing.
-        let most = cx.session().limits().map_or(0, |it| it.max_subscriptions);
-        let wanted = Filter::read(&Json::of(params), declares, most).map_err(|it| it.error)?;
+        // A client that is gone has no limits, and the acknowledgement fails.
+        let limits = cx.session().limits().unwrap_or_default();
+        let wanted = Filter::read(&Json::of(params), declares, &limits).map_err(|it| it.error)?;
         cx.notification(
             methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED,
             Some(wanted.params()),
@@ -194,6 +194,11 @@ impl Receiver for OtherReplicas {
         let (method, uri) = (None, None);
         let _ = self.sender.send(ChangeNotice { method, uri });
     }
+
+    // What is sent to all needs no key of the backplane: where only keys are lost, no change is.
+    fn missed(&self) {}
+
+    fn emptied(&self) {}
 }
 
 impl std::fmt::Debug for OtherReplicas {

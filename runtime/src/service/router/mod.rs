@@ -238,8 +238,9 @@ impl Router {
                 }
                 None => self.templates.variables(of).contains(&argument.as_str()),
             };
+            let is_known = prompt.is_some() || self.templates.has(of);
             let of = shortened(of);
-            if prompt.is_none() && !self.templates.has(&of) {
+            if !is_known {
                 problems.push(format!(
                     "a completion of `{of}`, which is neither a prompt nor a resource template: add that as well"
                 ));

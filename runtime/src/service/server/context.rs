@@ -1,11 +1,12 @@
 //! The context of a call for its handler: the client, and notifications and requests during the call.
 
+use std::borrow::Cow;
 use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock};
 
-use mcp_revisions_core::{Lifecycle, Revision, Spoken};
+use mcp_revisions_core::{Lifecycle, Revision, Spoken, find_method};
 use mcp_wire::service::{Caller, Context};
-use mcp_wire::{Decode, Encode, Json, Number, Writer};
+use mcp_wire::{Decode, Direction, Encode, Json, MethodKind, Number, Writer};
 
 use super::stateless::Answers;
 use super::states::States;
@@ -31,6 +32,8 @@ pub struct RequestContext<App> {
 struct CallFacts {
     /// The client that waits for the answer; `None` for a notification.
     peer: Option<Peer>,
+    /// The method of the call; empty for a notification.
+    method: Cow<'static, str>,
     session: Session,
     revision: Revision,
     client: Option<Arc<Who>>,
@@ -75,10 +78,14 @@ impl<App> RequestContext<App> {
         }
     }
 
-    pub(in crate::service) fn call<Method>(call: IncomingRequest<Method>, peer: Peer) -> Self {
+    pub(in crate::service) fn call<Method>(call: IncomingRequest<Method>, peer: Peer) -> Self
+    where
+        Method: Into<Cow<'static, str>>,
+    {
         let facts = CallFacts {
             session: peer.session(),
             peer: Some(peer),
+            method: call.method.into(),
             revision: call.peer,
             client: Some(call.caller),
             log_level: call.log_level,
@@ -98,6 +105,7 @@ impl<App> RequestContext<App> {
     pub(in crate::service) fn notice(params: Json, revision: Revision, session: Session) -> Self {
         let facts = CallFacts {
             peer: None,
+            method: Cow::default(),
             session,
             revision,
             client: None,
@@ -114,6 +122,7 @@ impl<App> RequestContext<App> {
         let facts = &self.facts;
         let facts = CallFacts {
             peer: facts.peer.clone(),
+            method: facts.method.clone(),
             session: facts.session.clone(),
             client: facts.client.clone(),
             progress_token: facts.progress_token.clone(),
@@ -246,8 +255,8 @@ impl<App> RequestContext<App> {
     /// ```
     ///
     /// A request without an answer fails with [`Error::InputRequired`]. The call ends with the question, and not with what the
-    /// handler returns after it, so `?` works in a handler of any error type. In an application of a handshake revision, requests are
-    /// sent as usual.
+    /// handler returns after it, so `?` works in a handler of any error type. In an application of a handshake revision, and in
+    /// calls of methods that have no result with a question, such as those of `custom_method`, requests are sent as usual.
     ///
     /// Earlier answers come back signed for this tool, these arguments and this principal, and expire after
     /// [`Limits::client_response_timeout`](crate::Limits::client_response_timeout). Nothing is remembered of them here: until then a client can send the
@@ -259,10 +268,10 @@ impl<App> RequestContext<App> {
     where
         App: Spoken,
     {
-        let has_results = App::REVISION.lifecycle() == Lifecycle::PerRequest;
-        let starts_over = has_results && self.facts.peer.is_some();
+        let (sender, kind) = (Direction::ClientToServer, MethodKind::Request);
+        let row = find_method(App::REVISION, &self.facts.method, sender, kind);
         Self {
-            starts_over,
+            starts_over: row.is_some_and(|row| row.input_required),
             ..self
         }
     }

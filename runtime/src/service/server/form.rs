@@ -110,18 +110,20 @@ fn scalar(member: Value) -> Option<Value> {
         }
         return Some(only);
     }
-    // Choices with a line each are constants with a title each.
+    // Choices with a line each are constants with a title each; those without a line are in one case together.
     if let Some(Value::Array(cases)) = member.remove("oneOf") {
         let mut choices = Vec::new();
-        for case in cases {
-            let value = case.get("const")?.as_str()?.to_owned();
-            let title = case
-                .get("title")
-                .or_else(|| case.get("description"))
-                .and_then(Value::as_str)
-                .unwrap_or(&value)
-                .to_owned();
-            choices.push(serde_json::json!({"const": value, "title": title}));
+        for case in &cases {
+            let title = case.get("title").or_else(|| case.get("description"));
+            let (values, title) = match case.get("const") {
+                Some(value) => (std::slice::from_ref(value), title),
+                None => (case.get("enum")?.as_array()?.as_slice(), None),
+            };
+            for value in values {
+                let choice = value.as_str()?;
+                let shown = title.and_then(Value::as_str).unwrap_or(choice);
+                choices.push(serde_json::json!({"const": choice, "title": shown}));
+            }
         }
         member.insert("type".to_owned(), "string".into());
         member.insert("oneOf".to_owned(), choices.into());

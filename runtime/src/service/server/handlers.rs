@@ -9,13 +9,12 @@ use mcp_wire::{Direction, ErrorObject, Json};
 
 use super::{RequestContext, trace};
 use crate::Limits;
-use crate::serve::{Budget, Handler, Peer, Permit, Session, Share};
+use crate::serve::{Budget, Handler, Peer, Permit, Session};
 use crate::service::Error;
 use crate::service::custom::Custom;
 use crate::service::params::params_meant;
 use crate::transport::observe;
 use crate::transport::spawn::{Boxed, boxed, spawn};
-use mcp_revisions_sansio::server;
 use mcp_revisions_sansio::server::{
     CustomNotification, CustomRequest, Ignored, IncomingRequest, Notification,
 };
@@ -71,7 +70,7 @@ where
 pub(super) struct TypedHandlers<App> {
     handlers: Arc<dyn AnyHandlers<RequestContext<App>>>,
     /// For the notifications that they are at; those of a faster sender are dropped.
-    pub(super) room: Share,
+    pub(super) room: Arc<Budget>,
     pub(super) custom: Custom<RequestContext<App>>,
 }
 
@@ -81,10 +80,10 @@ const CLIENT: Direction = Direction::ClientToServer;
 /// Number of bytes of a notification besides its params.
 const EACH: usize = 1 << 10;
 
-/// Room for the notifications that handlers are at, as for the requests of a peer ([`Limits::max_pending_bytes`]).
-pub(super) fn room(limits: &Limits) -> Share {
-    let bytes = limits.max_pending_bytes;
-    Budget::new(bytes, bytes).of(server::Owner::Unknown)
+/// Returns the room for the notifications that handlers are at, as much as for the requests of a peer
+/// ([`Limits::max_pending_bytes`]); an owner that is known may take a quarter.
+pub(super) fn room(limits: &Limits) -> Arc<Budget> {
+    Budget::new(limits.max_pending_bytes, 0)
 }
 
 impl<App> TypedHandlers<App> {
@@ -103,9 +102,9 @@ impl<App> TypedHandlers<App> {
     }
 
     /// Takes room for a notification, until what this returns is dropped; `None` if there is none, which is reported.
-    fn room_for(&self, method: &str, params: &Json) -> Option<Permit> {
+    fn room_for(&self, method: &str, params: &Json, session: &Session) -> Option<Permit> {
         let bytes = params.text().len().saturating_add(EACH);
-        let room = self.room.take(bytes).ok();
+        let room = self.room.of(session.owner()).take(bytes).ok();
         if room.is_none() {
             observe::notification_dropped(method);
         }
@@ -148,7 +147,7 @@ impl<App: Spoken> Handler for TypedHandlers<App> {
     }
 
     fn notice(&self, notice: Notification, session: Session) {
-        let Some(room) = self.room_for(notice.method, &notice.params) else {
+        let Some(room) = self.room_for(notice.method, &notice.params, &session) else {
             return;
         };
         let handlers = Arc::clone(&self.handlers);
@@ -172,10 +171,18 @@ impl<App: Spoken> Handler for TypedHandlers<App> {
 
     async fn custom_request(&self, call: CustomRequest, peer: Peer) -> Result<Json, ErrorObject> {
         let (method, revision, params) = (call.method.clone(), call.peer, call.params.clone());
-        match (self.custom).request(&method, params, RequestContext::call(call, peer)) {
-            Some(answer) => (answer.await).map_err(|error| error.into_object(revision)),
-            None => Err(crate::errors::method_not_found(&method, revision.lifecycle()).error),
+        let span = trace::span(&call, &peer);
+        let answer = async {
+            match (self.custom).request(&method, params, RequestContext::call(call, peer)) {
+                Some(answer) => (answer.await).map_err(|error| error.into_object(revision)),
+                None => Err(crate::errors::method_not_found(&method, revision.lifecycle()).error),
+            }
+        };
+        let answer = trace::within(&span, answer).await;
+        if let Err(error) = &answer {
+            trace::record_error(&span, error);
         }
+        answer
     }
 
     fn custom_notification(&self, notice: CustomNotification, session: Session) {
@@ -185,7 +192,7 @@ impl<App: Spoken> Handler for TypedHandlers<App> {
             peer,
             ..
         } = notice;
-        let Some(room) = self.room_for(&method, &params) else {
+        let Some(room) = self.room_for(&method, &params, &session) else {
             return;
         };
         let cx = RequestContext::notice(params.clone(), peer, session);

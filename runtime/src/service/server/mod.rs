@@ -217,7 +217,7 @@ struct HttpFacts {
 
 impl<App: Spoken> McpServer<App> {
     /// Sets a hook that is called for each message that lost something on its way to or from a client, and for each that
-    /// was refused or dropped.
+    /// was refused or dropped. The connection may be locked meanwhile: the hook must not send its client anything.
     ///
     /// ```
     /// # use mcp_revisions::Latest;
@@ -234,7 +234,7 @@ impl<App: Spoken> McpServer<App> {
     /// ```
     #[must_use]
     pub fn on_loss(mut self, hook: impl Fn(&Lost<'_>) + Send + Sync + 'static) -> Self {
-        self.server = self.server.on_loss(guarded(hook));
+        self.server = self.server.on_loss(trace::quiet(guarded(hook)));
         self
     }
 

@@ -2,7 +2,8 @@
 //!
 //! Each call is handled in a span; [`ToClient`] is a layer that sends the events in it, and in the spans below it, as
 //! `notifications/message`. What the client did not ask for is not sent, and what a slow reader leaves no room for is
-//! left out.
+//! left out. Events of an [`on_loss`](super::McpServer::on_loss) hook are not sent, nor those of [layers](crate::layer) which
+//! such a message passes: they would make further messages of themselves.
 //!
 //! A span `call` has the fields of OpenTelemetry for MCP: `otel.name`, `otel.kind`, `mcp.method.name`, `mcp.protocol.version` of
 //! the client, `jsonrpc.request.id`, `gen_ai.tool.name` or `gen_ai.prompt.name`, `error.type`, and over HTTP `mcp.session.id`,
@@ -17,7 +18,7 @@
 //! # let _ = subscriber;
 //! ```
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt::Debug;
 use std::sync::OnceLock;
 
@@ -31,7 +32,7 @@ use tracing_subscriber::registry::LookupSpan;
 
 use crate::methods;
 use crate::serve::Peer;
-use mcp_revisions_sansio::server::{IncomingRequest, LogLevel};
+use mcp_revisions_sansio::server::{IncomingRequest, LogLevel, Lost};
 
 /// The target of the spans of calls.
 const TARGET: &str = "mcp_revisions::call";
@@ -39,6 +40,34 @@ const TARGET: &str = "mcp_revisions::call";
 thread_local! {
     /// The peer whose span is being made.
     static OPENING: RefCell<Option<Peer>> = const { RefCell::new(None) };
+    /// Set while a hook runs, which may have the connection of a client locked, and while an event is on its way to one.
+    static IS_QUIET: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The time in which this thread sends no event to a client: until it is dropped.
+struct QuietTime {
+    was_quiet: bool,
+}
+
+impl QuietTime {
+    fn begin() -> Self {
+        let was_quiet = IS_QUIET.replace(true);
+        Self { was_quiet }
+    }
+}
+
+impl Drop for QuietTime {
+    fn drop(&mut self) {
+        IS_QUIET.set(self.was_quiet);
+    }
+}
+
+/// Returns a hook whose events are sent to no client.
+pub(super) fn quiet(hook: impl Fn(&Lost<'_>)) -> impl Fn(&Lost<'_>) {
+    move |lost| {
+        let _quiet = QuietTime::begin();
+        hook(lost);
+    }
 }
 
 /// The trace that a request belongs to, by the names of W3C Trace Context.
@@ -58,7 +87,7 @@ const CONTEXT_BYTES: usize = 8 << 10;
 
 impl TraceContext {
     /// Reads `_meta` of a request, and its HTTP headers where that has none.
-    fn read(call: &IncomingRequest, peer: &Peer) -> Self {
+    fn read<M>(call: &IncomingRequest<M>, peer: &Peer) -> Self {
         let meta = if call.params.text().contains("\"_meta\"") {
             call.params.get("_meta")
         } else {
@@ -118,13 +147,14 @@ pub(super) fn record_error(span: &Span, error: &ErrorObject) {
 }
 
 /// Returns the span of a call.
-pub(super) fn span(call: &IncomingRequest, peer: &Peer) -> Span {
+pub(super) fn span<M: AsRef<str>>(call: &IncomingRequest<M>, peer: &Peer) -> Span {
     OPENING.with_borrow_mut(|opening| *opening = Some(peer.clone()));
+    let called = call.method.as_ref();
     let session = peer
         .header(crate::headers::SESSION_ID)
         .and_then(|id| id.get(..8));
     let named = |method: &str| {
-        if call.method == method {
+        if called == method {
             call.params.read_member::<String>("name")
         } else {
             None
@@ -133,8 +163,8 @@ pub(super) fn span(call: &IncomingRequest, peer: &Peer) -> Span {
     let (tool, prompt) = (named(methods::TOOLS_CALL), named(methods::PROMPTS_GET));
     let target = tool.as_deref().or(prompt.as_deref());
     let name = match target {
-        Some(target) => format!("{} {target}", call.method),
-        None => call.method.to_owned(),
+        Some(target) => format!("{called} {target}"),
+        None => called.to_owned(),
     };
     let id = call.id.as_ref().map(|id| Json::of(id).into_text());
     let span = tracing::error_span!(
@@ -142,7 +172,7 @@ pub(super) fn span(call: &IncomingRequest, peer: &Peer) -> Span {
         "call",
         "otel.name" = name,
         "otel.kind" = "server",
-        "mcp.method.name" = call.method,
+        "mcp.method.name" = called,
         "mcp.protocol.version" = call.peer.protocol_version(),
         "mcp.session.id" = session,
         "jsonrpc.request.id" = id,
@@ -165,21 +195,34 @@ pub(super) fn span(call: &IncomingRequest, peer: &Peer) -> Span {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ToClient;
 
+/// The receiver of the events in a span; `None` for a span that was made in a [`QuietTime`].
+#[derive(Clone)]
+struct EventReceiver(Option<Peer>);
+
 impl<S: Subscriber + for<'s> LookupSpan<'s>> Layer<S> for ToClient {
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
-        if attributes.metadata().target() != TARGET {
-            return;
-        }
-        let peer = OPENING.with_borrow_mut(Option::take);
-        if let (Some(peer), Some(span)) = (peer, context.span(id)) {
-            span.extensions_mut().insert(peer);
+        let peer = match attributes.metadata().target() {
+            TARGET => OPENING.with_borrow_mut(Option::take),
+            _ => None,
+        };
+        if (peer.is_some() || IS_QUIET.get())
+            && let Some(span) = context.span(id)
+        {
+            span.extensions_mut().replace(EventReceiver(peer));
         }
     }
 
     fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
+        if IS_QUIET.get() {
+            return;
+        }
         let spans = context.event_scope(event).into_iter().flatten();
-        let mut peers = spans.filter_map(|span| span.extensions().get::<Peer>().cloned());
-        let Some(peer) = peers.next() else { return };
+        let mut receivers =
+            spans.filter_map(|span| span.extensions().get::<EventReceiver>().cloned());
+        let Some(EventReceiver(Some(peer))) = receivers.next() else {
+            return;
+        };
+        let _quiet = QuietTime::begin();
         let mut said = TraceFields::default();
         event.record(&mut said);
         let metadata = event.metadata();

@@ -1,6 +1,6 @@
 //! The stand-in for the spans of calls, without feature `tracing`.
 
-use mcp_revisions_sansio::server::IncomingRequest;
+use mcp_revisions_sansio::server::{IncomingRequest, Lost};
 use mcp_wire::ErrorObject;
 
 use crate::serve::Peer;
@@ -8,8 +8,13 @@ use crate::serve::Peer;
 /// The span of a call: none.
 pub(super) struct NoSpan {}
 
+/// Returns the hook as it is.
+pub(super) fn quiet(hook: impl Fn(&Lost<'_>)) -> impl Fn(&Lost<'_>) {
+    hook
+}
+
 /// Returns no span.
-pub(super) fn span(_: &IncomingRequest, _: &Peer) -> NoSpan {
+pub(super) fn span<M>(_: &IncomingRequest<M>, _: &Peer) -> NoSpan {
     NoSpan {}
 }
 

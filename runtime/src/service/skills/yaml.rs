@@ -9,6 +9,8 @@ use serde_json::{Map, Number, Value};
 const DEPTH: usize = 32;
 /// Maximum number of values, those that aliases repeat included.
 const VALUES: usize = 4 << 10;
+/// Maximum number of bytes of texts and keys, those that aliases repeat included.
+const TEXT_BYTES: usize = 256 << 10;
 /// The handle of the tags that YAML itself defines.
 const CORE: &str = "tag:yaml.org,2002:";
 
@@ -26,7 +28,54 @@ struct YamlDocument {
     root: Option<Value>,
     /// The values that aliases repeat, by the number of their anchor.
     anchors: HashMap<usize, Value>,
+    size: YamlSize,
+}
+
+/// The size of a value or of a document, with all that is in it.
+#[derive(Clone, Copy, Default)]
+struct YamlSize {
     values: usize,
+    /// Number of bytes of texts and keys.
+    bytes: usize,
+}
+
+impl YamlSize {
+    /// Returns the size of a value.
+    fn of(value: &Value) -> Self {
+        let mut size = Self::default();
+        let mut open = vec![value];
+        while let Some(value) = open.pop() {
+            size.values += 1;
+            match value {
+                Value::String(text) => size.bytes += text.len(),
+                Value::Array(values) => open.extend(values),
+                Value::Object(fields) => {
+                    size.bytes += fields.keys().map(String::len).sum::<usize>();
+                    open.extend(fields.values());
+                }
+                _ => {}
+            }
+        }
+        size
+    }
+
+    /// Adds so many values and bytes.
+    ///
+    /// # Errors
+    /// Returns the limit that is passed.
+    fn grow(&mut self, more: Self) -> Result<(), String> {
+        self.values += more.values;
+        self.bytes += more.bytes;
+        if self.values > VALUES {
+            return Err(format!("it has more than {VALUES} values"));
+        }
+        if self.bytes > TEXT_BYTES {
+            return Err(format!(
+                "its texts have more than {TEXT_BYTES} bytes, those that aliases repeat included"
+            ));
+        }
+        Ok(())
+    }
 }
 
 /// Reads a text that is one document.
@@ -62,10 +111,13 @@ impl YamlDocument {
                     if fields.contains_key(&name) {
                         return Err(format!("`{name}` stands there twice"));
                     }
+                    let bytes = name.len();
+                    self.size.grow(YamlSize { values: 0, bytes })?;
                     *key = Some(name);
                     return Ok(());
                 }
                 let value = scalar(&text, style, tag.as_deref())?;
+                self.size.grow(YamlSize::of(&value))?;
                 self.place(value, anchor)
             }
             Event::SequenceStart(anchor, tag) => {
@@ -85,11 +137,12 @@ impl YamlDocument {
                 None => Ok(()),
             },
             Event::Alias(anchor) => {
-                let Some(value) = self.anchors.get(&anchor).cloned() else {
+                let Some(value) = self.anchors.get(&anchor) else {
                     return Err("an alias of a value that is not there yet".to_owned());
                 };
-                self.values += number_of_values(&value);
-                self.place(value, 0)
+                self.size.grow(YamlSize::of(value))?;
+                let repeated = value.clone();
+                self.place(repeated, 0)
             }
             Event::Nothing
             | Event::StreamStart
@@ -115,17 +168,17 @@ impl YamlDocument {
             return Err(format!("it is more than {DEPTH} levels deep"));
         }
         self.open.push((container, anchor));
-        Ok(())
+        self.size.grow(YamlSize {
+            values: 1,
+            bytes: 0,
+        })
     }
 
     /// Puts a value where it stands.
     fn place(&mut self, value: Value, anchor: usize) -> Result<(), String> {
-        self.values += 1;
-        if self.values > VALUES {
-            return Err(format!("it has more than {VALUES} values"));
-        }
         // The parser numbers anchors from 1; a value without one has 0.
         if anchor != 0 {
+            self.size.grow(YamlSize::of(&value))?;
             self.anchors.insert(anchor, value.clone());
         }
         match self.open.last_mut() {
@@ -137,14 +190,6 @@ impl YamlDocument {
             },
         }
         Ok(())
-    }
-}
-
-fn number_of_values(value: &Value) -> usize {
-    match value {
-        Value::Array(values) => values.iter().map(number_of_values).sum::<usize>() + 1,
-        Value::Object(fields) => fields.values().map(number_of_values).sum::<usize>() + 1,
-        _ => 1,
     }
 }
 
@@ -258,6 +303,13 @@ mod tests {
             read(&text).unwrap_err().contains("more than 4096 values"),
             "{text}"
         );
+        let text = format!(
+            "a: &a {}\nb: [{}]\n",
+            "x".repeat(8 << 10),
+            "*a, ".repeat(40)
+        );
+        let error = read(&text).unwrap_err();
+        assert!(error.contains("more than 262144 bytes"), "{error}");
         let deep = format!("a: {}{}", "[".repeat(200), "]".repeat(200));
         assert!(
             read(&deep)

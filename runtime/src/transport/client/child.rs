@@ -247,19 +247,14 @@ impl ServerProcess {
         })
     }
 
-    /// Starts it again; the old process is killed if it has not ended.
-    pub(super) fn restart(&mut self) -> bool {
+    /// Starts it again, if that is wanted, and returns whether it was; the old process is killed if it has not ended.
+    pub(super) fn restart(&mut self) -> io::Result<bool> {
         if self.child.restart == Restart::Never {
-            return false;
+            return Ok(false);
         }
-        match self.child.spawn(self.limit) {
-            Ok((group, lines)) => {
-                // The old process is killed with its handle.
-                (self.group, self.lines) = (group, lines);
-                true
-            }
-            Err(_) => false,
-        }
+        // The old process is killed with its handle.
+        (self.group, self.lines) = self.child.spawn(self.limit)?;
+        Ok(true)
     }
 
     /// Returns whether a process that has worked is started again.
@@ -320,7 +315,7 @@ impl RunningTransport for ServerProcess {
         boxed(self.lines.room())
     }
 
-    fn restart(&mut self) -> bool {
+    fn restart(&mut self) -> io::Result<bool> {
         self.restart()
     }
 

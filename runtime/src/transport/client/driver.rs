@@ -13,7 +13,7 @@ use super::handle::{Handle, HandleCommand, HeldRequest, NotConnected, RequestRep
 use super::{Incoming, Transport};
 use crate::transport::panics::caught;
 use crate::transport::queue::{QueueReceiver, QueueSender, queue};
-use crate::transport::spawn::spawn;
+use crate::transport::spawn::{later, spawn};
 use mcp_revisions_sansio::client::{
     Answered, Client, Connection, Event, Failure, Ignored, Output, RequestRefusal, ServerFacts, To,
     Token,
@@ -338,11 +338,9 @@ impl<C: Send + 'static> Driver<C> {
                     // A server's alone.
                     Output::Empty(..) => {}
                     Output::Restart => {
-                        self.is_over = !self.transport.restart();
+                        self.is_over = !self.restart();
                         if self.is_over {
                             self.connection.closed_for(&self.end(), self.now())
-                        } else {
-                            self.exit = None
                         }
                     }
                     Output::Event(event) => self.event(app, event),
@@ -354,13 +352,28 @@ impl<C: Send + 'static> Driver<C> {
         }
     }
 
+    /// Starts the process of the server again, if it has one, and that is wanted. Returns whether it runs.
+    fn restart(&mut self) -> bool {
+        match self.transport.restart() {
+            Ok(false) => false,
+            Ok(true) => {
+                self.exit = None;
+                true
+            }
+            // This says more than how the process before has ended.
+            Err(why) => {
+                self.exit = Some(format!(", and does not start again: {why}"));
+                false
+            }
+        }
+    }
+
     /// Starts a server again that has ended by itself, if that is wanted. Returns whether it runs.
     fn start_again(&mut self) -> bool {
-        if !self.transport.outlives_its_end() || !self.transport.restart() {
+        if !self.transport.outlives_its_end() || !self.restart() {
             return false;
         }
         self.is_over = false;
-        self.exit = None;
         self.ended.send_replace(false);
         self.connection.server_restarted();
         true
@@ -582,7 +595,7 @@ async fn over<T>(work: Option<impl Future<Output = T>>) {
 
 async fn sleep_until(at: Option<Duration>, start: Instant) {
     match at {
-        Some(at) => tokio::time::sleep_until((start + at).into()).await,
+        Some(at) => tokio::time::sleep_until(later(start.into(), at)).await,
         None => std::future::pending().await,
     }
 }

@@ -54,9 +54,10 @@ trait RunningTransport: Send {
     /// Ends an exchange: nothing more is wanted in answer to it. A line has no response of its own.
     fn close(&mut self, _: Exchange) {}
 
-    /// Starts the server again, if it can be; what was not heard of the old one is gone.
-    fn restart(&mut self) -> bool {
-        false
+    /// Starts the server again, if that is possible and wanted, and returns whether it was; what was not heard of the old one is
+    /// gone.
+    fn restart(&mut self) -> std::io::Result<bool> {
+        Ok(false)
     }
 
     /// Returns whether a server that has worked and ended is started again for the next message.
@@ -124,7 +125,7 @@ impl Transport {
         self.running.close(exchange);
     }
 
-    pub(crate) fn restart(&mut self) -> bool {
+    pub(crate) fn restart(&mut self) -> std::io::Result<bool> {
         self.running.restart()
     }
 

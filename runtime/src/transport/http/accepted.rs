@@ -23,6 +23,10 @@ use super::{Options, PeerAddress, PeerConnection};
 use crate::transport::BoxError;
 use crate::{headers, methods};
 
+/// Number of bytes of a head that is read, be it in pieces. One that is not complete by then gets status 431: a suspended
+/// request keeps its head.
+const HEAD_BYTES: usize = 64 << 10;
+
 /// A connection that a listener has accepted.
 pub(super) struct AcceptedConnection {
     pub(super) stream: Arc<TcpStream>,
@@ -66,7 +70,8 @@ impl AcceptedConnection {
         let mut builder = http1::Builder::new();
         builder
             .timer(TokioTimer::new())
-            .header_read_timeout(options.head_time);
+            .header_read_timeout(options.head_time)
+            .max_buf_size(HEAD_BYTES);
         // Requests say over which connection they come, which is open as long as this is kept, and from which address.
         let (service, open) = (TowerToHyperService::new(service), Arc::default());
         let (requests, of_calls) = (at_work.clone(), Arc::clone(&place));

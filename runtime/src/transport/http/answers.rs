@@ -23,7 +23,7 @@ const UNBUFFERED: HeaderName = HeaderName::from_static("x-accel-buffering");
 const READABLE: &str = "Mcp-Session-Id, WWW-Authenticate";
 
 /// The response to a request; or a step on the way to it, unless a response is given in its place.
-pub(super) type ResponseCount<T = Response<Body>> = Result<T, Box<Response<Body>>>;
+pub(super) type HttpResult<T = Response<Body>> = Result<T, Box<Response<Body>>>;
 
 /// Returns a status that says it all.
 pub(super) fn status(status: StatusCode) -> Response<Body> {

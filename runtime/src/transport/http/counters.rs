@@ -49,13 +49,13 @@ impl Counters {
 }
 
 /// Handlers whose calls are counted, and what messages lose on the way to them and back.
-pub(super) struct CountedRequest {
+pub(super) struct CountingHandler {
     handler: Arc<dyn AnyHandler>,
     pub(super) requests: Mutex<BTreeMap<Revision, u64>>,
     pub(super) losses: Mutex<BTreeMap<&'static str, u64>>,
 }
 
-impl CountedRequest {
+impl CountingHandler {
     pub(super) fn new(handler: Arc<dyn AnyHandler>) -> Arc<Self> {
         Arc::new(Self {
             handler,
@@ -79,7 +79,7 @@ impl CountedRequest {
     }
 }
 
-impl AnyHandler for CountedRequest {
+impl AnyHandler for CountingHandler {
     fn call(self: Arc<Self>, request: Event, peer: Peer) -> HandlerFuture {
         let is_own = peer.extension::<OwnList>().is_some();
         if let Event::Request(IncomingRequest { peer, .. })

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use http::request::Parts;
 use http::{HeaderValue, StatusCode};
 
-use super::answers::{ResponseCount, events, refusal, refused, status};
+use super::answers::{HttpResult, events, refusal, refused, status};
 use super::body::{Events, HangUp};
 use super::inner::{ServiceShared, owner};
 use super::service::accepts_events;
@@ -33,7 +33,7 @@ impl ServiceShared {
     }
 
     /// Opens a session, and its stream.
-    pub(super) async fn open_only_stream(self: &Arc<Self>, head: &Parts) -> ResponseCount {
+    pub(super) async fn open_only_stream(self: &Arc<Self>, head: &Parts) -> HttpResult {
         accepts_events(&head.headers)?;
         self.takes_calls()?;
         let who = owner(head);
@@ -78,7 +78,7 @@ impl ServiceShared {
         &self,
         head: &Parts,
         who: &Owner,
-    ) -> ResponseCount<Arc<ServerDriver>> {
+    ) -> HttpResult<Arc<ServerDriver>> {
         let driver = self.session(&head.headers, who).ok();
         let gone = "no such session: open one by GET";
         driver
@@ -93,7 +93,7 @@ impl ServiceShared {
         texts: &Outbox,
         (told, looked): (&Headers<'_>, Looked<'_>),
         facts: ExchangeFacts,
-    ) -> ResponseCount {
+    ) -> HttpResult {
         // A client that does not read the answers is not asked more questions.
         let turn = tokio::time::timeout(self.options.write_time, texts.turn()).await;
         let _turn = turn

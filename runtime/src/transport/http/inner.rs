@@ -7,8 +7,8 @@ use http::request::Parts;
 use http::{HeaderMap, StatusCode};
 use mcp_wire::{RawId, peek};
 
-use super::answers::{ResponseCount, refusal, refused};
-use super::counters::{CountedRequest, Counters};
+use super::answers::{HttpResult, refusal, refused};
+use super::counters::{Counters, CountingHandler};
 use super::replica::exchange::Replica;
 use super::stage::{Stage, Stages};
 use super::tools::CallerTools;
@@ -38,7 +38,7 @@ pub(super) struct ServiceShared {
     pub(super) unread: Arc<Budget>,
     pub(super) tools: CallerTools,
     pub(super) handler: Arc<dyn AnyHandler>,
-    counted: Arc<CountedRequest>,
+    counted: Arc<CountingHandler>,
     sessions: Mutex<Sessions<Arc<ServerDriver>>>,
     by_ticket: Arc<ByTicket>,
     /// Those in which clients of the per-request lifecycle listen.
@@ -72,7 +72,7 @@ impl ServiceShared {
             let message = of_replica.limits().max_message_bytes;
             let suspended = message.saturating_add(SUSPENDED_BYTES);
             let counted =
-                CountedRequest::new(observe::metrics::server::observed(Arc::new(handler), "tcp"));
+                CountingHandler::new(observe::metrics::server::observed(Arc::new(handler), "tcp"));
             let losses = Arc::clone(&counted);
             let (server, start) =
                 started(of_replica.with_loss_counter(move |lost| losses.lost(lost)));
@@ -88,7 +88,7 @@ impl ServiceShared {
                 sessions: Mutex::new(Sessions::new(server.limits())),
                 by_ticket: Arc::new(ByTicket::new(replicas.clone())),
                 handler: with_tasks(
-                    Arc::<CountedRequest>::clone(&counted),
+                    Arc::<CountingHandler>::clone(&counted),
                     &server,
                     Some(replicas),
                 ),
@@ -178,7 +178,8 @@ impl ServiceShared {
         self.replica.lost(&errors::server_ended(), |_| true);
         let is_shared = self.replica.backplane.is_shared();
         let ended = errors::server_ended().error;
-        for driver in lock(&self.sessions).end_all() {
+        let drivers = lock(&self.sessions).end_all();
+        for driver in drivers {
             match driver.record() {
                 Some(record) if is_shared && record.can_move => driver.leave(&ended),
                 _ => {
@@ -285,7 +286,7 @@ impl ServiceShared {
         self: &Arc<Self>,
         driver: &Arc<ServerDriver>,
         message: Option<&[u8]>,
-    ) -> ResponseCount<Arc<str>> {
+    ) -> HttpResult<Arc<str>> {
         let opening = message.and_then(|message| peek(message).ok());
         let request = (opening.as_ref()).and_then(|opening| opening.id.and_then(RawId::to_id));
         let full = |full: Box<Refusal>| refusal(request.as_ref(), &full);
@@ -325,7 +326,7 @@ impl ServiceShared {
             .with_owner(driver.owner());
         let may_go = |driver: &Arc<ServerDriver>| driver.is_idle();
         let opened = (lock(&self.sessions)).open(new, self.start.elapsed(), SPARED, may_go);
-        let gone = opened.map_err(|full| errors::too_many_sessions(full.limit))?;
+        let gone = opened.map_err(|full| full.refusal)?;
         for gone in gone.iter().filter(|gone| !Arc::ptr_eq(gone, driver)) {
             gone.close();
         }
@@ -345,7 +346,7 @@ impl ServiceShared {
         &self,
         headers: &HeaderMap,
         who: &Owner,
-    ) -> ResponseCount<Arc<ServerDriver>> {
+    ) -> HttpResult<Arc<ServerDriver>> {
         let id = text(headers, headers::SESSION_ID).ok_or_else(|| {
             let why = "Mcp-Session-Id is missing: open a session with `initialize`";
             refused(StatusCode::BAD_REQUEST, why)
@@ -374,7 +375,8 @@ impl ServiceShared {
 }
 
 /// Returns whose session a request opens: whom a layer names comes before where it came from.
-pub(super) fn owner(parts: &Parts) -> Owner {
+#[must_use]
+pub fn owner(parts: &Parts) -> Owner {
     if let Some(Principal(name)) = parts.extensions.get() {
         return Owner::Principal(name.as_str().into());
     }

@@ -1,17 +1,21 @@
 //! Bodies of requests, read within what one message, one client and all clients together may take up.
 
 use bytes::{Buf, Bytes};
+use http::HeaderMap;
 use http_body::Body as _;
 use http_body_util::BodyExt;
 use http_body_util::combinators::UnsyncBoxBody;
 
-use crate::serve::{Full, Permit, Share};
+use crate::serve::{Full, Permit, SUSPENDED_BYTES, Share};
 
 /// Number of bytes beyond the received ones that there is room for at first.
 const FIRST: usize = 16 << 10;
 
 /// Bytes are counted in these: a body that comes byte by byte is not counted byte by byte.
 const UNIT: usize = 1 << 10;
+
+/// Number of bytes of a head that are not counted.
+const USUAL_HEAD: usize = SUSPENDED_BYTES;
 
 /// Why a body was not read.
 pub(super) enum UnreadBody {
@@ -35,14 +39,18 @@ where
         .boxed_unsync()
 }
 
-/// Reads a body of at most so many bytes, and reserves them in the share of the sender.
+/// Reads a body of at most so many bytes, and reserves them in the share of the sender, with those of a head that is longer
+/// than usual.
 pub(super) async fn read(
+    headers: &HeaderMap,
     mut body: Received,
     limit: usize,
     share: &Share,
 ) -> Result<(Vec<u8>, Permit), UnreadBody> {
+    let lengths = (headers.iter()).map(|(name, value)| name.as_str().len() + value.len());
+    let head = lengths.sum::<usize>().saturating_sub(USUAL_HEAD);
     let mut bytes = Vec::<u8>::new();
-    let mut permit = share.take(0).map_err(UnreadBody::NoRoom)?;
+    let mut permit = share.take(head).map_err(UnreadBody::NoRoom)?;
     while let Some(frame) = body.frame().await {
         let Ok(frame) = frame else {
             return Err(UnreadBody::BrokenOff);
@@ -59,7 +67,7 @@ pub(super) async fn read(
             let most = bytes.len().max(FIRST);
             bytes.reserve_exact(data.len() + rest.min(most));
         }
-        let taken = bytes.capacity().next_multiple_of(UNIT);
+        let taken = head + bytes.capacity().next_multiple_of(UNIT);
         let more = taken.saturating_sub(permit.amount());
         permit.grow(more).map_err(UnreadBody::NoRoom)?;
         bytes.extend_from_slice(&data);

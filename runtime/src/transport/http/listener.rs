@@ -18,7 +18,7 @@ use super::connections::{ConnectionRoom, Connections};
 use super::{Options, Service};
 use crate::serve::Budget;
 use crate::transport::BoxError;
-use crate::transport::spawn::{Boxed, boxed, until};
+use crate::transport::spawn::{Boxed, boxed, later, until};
 use mcp_revisions_sansio::server::Owner;
 
 /// Binds a listener to an address: `("127.0.0.1", 8080)` is reached from this machine only, `("0.0.0.0", 8080)` from every
@@ -245,7 +245,7 @@ async fn serve_each<S, B>(
             biased;
             () = &mut stop, if working.is_some() => {
                 working = None;
-                over = Instant::now() + grace;
+                over = later(Instant::now(), grace);
                 continue;
             }
             () = tokio::time::sleep_until(over), if working.is_none() => break,

@@ -1,4 +1,4 @@
-//! A server over streamable HTTP: a tower service for axum, hyper and others. Feature `http`.
+//! A server over streamable HTTP: a tower service for axum, hyper and others. Feature `server-http`.
 //!
 //! One path takes every revision. Per-request revisions need no session, and each POST is handled by itself;
 //! handshake revisions get an `Mcp-Session-Id`, a stream for GET, and DELETE.
@@ -64,6 +64,8 @@ pub use crate::transport::client::Introspection;
 pub use body::Body;
 pub use counters::Counters;
 pub use guard::{InvalidResource, ProtectedResource, ResourceGuard, TokenClaims, TokenRefusal};
+#[doc(hidden)]
+pub use inner::owner;
 #[doc(hidden)]
 pub use intake::{Received, received};
 pub use listener::{Drain, bind, serve, serve_layered, serve_service, serve_until};

@@ -303,9 +303,9 @@ impl Options {
         self
     }
 
-    /// Serves this path, such as `/mcp`, and those of [`with_health`](Self::with_health),
-    /// [`with_readiness`](Self::with_readiness) and [`with_http_sse`](Self::with_http_sse); requests for another path get
-    /// status 404. Without it every path is served.
+    /// Serves this path, such as `/mcp`, those of [`with_health`](Self::with_health),
+    /// [`with_readiness`](Self::with_readiness), [`with_metrics`](Self::with_metrics) and
+    /// [`with_http_sse`](Self::with_http_sse), and the metadata of a resource guard; requests for another path get status 404. Without it every path is served.
     #[must_use]
     pub fn with_path(mut self, path: impl Into<String>) -> Self {
         self.path = Some(path.into());
@@ -329,7 +329,7 @@ impl Options {
     /// Does not compare the headers `Mcp-Param-*` of a 2026-07-28 call with its arguments [default: they are compared, as the
     /// specification asks of servers; a call in which they differ gets error -32020].
     ///
-    /// Switches the check of parameter headers off, which tools name by `x-mcp-header`. The tools of a `Router` are known; other handlers,
+    /// Tools name these headers by `x-mcp-header`. The tools of a `Router` are known; other handlers,
     /// and a router with `dynamic_tools`, are sent a `tools/list` of the server's own before the first such call of each
     /// caller, with its headers, all pages, and again after 60 seconds. The call waits for it, for 10 seconds at most.
     /// [`Counters`](super::Counters) leave it out. Switch the check off if that costs too much and no proxy on the way decides by these

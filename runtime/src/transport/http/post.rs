@@ -9,7 +9,7 @@ use mcp_revisions_core::Lifecycle;
 use mcp_wire::envelope::write;
 use mcp_wire::{ErrorObject, MessageKind, Peeked, RawId, RequestId};
 
-use super::answers::{ResponseCount, events, json, refusal, refused, status};
+use super::answers::{HttpResult, events, json, refusal, refused, status};
 use super::body::{Events, HangUp, LastWord};
 use super::inner::ServiceShared;
 use super::{Body, Options, Principal};
@@ -28,7 +28,7 @@ impl ServiceShared {
         who: Owner,
         in_stream: Option<Arc<ServerDriver>>,
         (bytes, permit): (Vec<u8>, Permit),
-    ) -> ResponseCount {
+    ) -> HttpResult {
         let scopes = self.options.add_scopes(&mut head);
         let parts = Arc::new(head);
         let pairs = (parts.headers.iter())
@@ -113,7 +113,7 @@ impl ServiceShared {
         told: &Headers<'_>,
         looked: &Looked<'_>,
         (who, bytes): (&Owner, &[u8]),
-    ) -> ResponseCount<Arc<ServerDriver>> {
+    ) -> HttpResult<Arc<ServerDriver>> {
         let message = looked.message();
         let has_session = parts.headers.contains_key(headers::SESSION_ID);
         let needs_session = |negotiation: Negotiation| negotiation.needs_session(has_session);

@@ -12,7 +12,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use mcp_revisions_core::Lifecycle;
 
-use super::answers::{ResponseCount, allowed, events, exposed, plain, refusal, refused, status};
+use super::answers::{HttpResult, allowed, events, exposed, plain, refusal, refused, status};
 use super::body::Events;
 use super::counters::Counters;
 use super::inner::{ServiceShared, owner};
@@ -20,7 +20,7 @@ use super::intake::{self, Received, UnreadBody, received};
 use super::listener::Drain;
 use super::stage::Stage;
 use super::{Body, Options, text};
-use crate::backplane::Unavailable;
+use crate::backplane::{EventId, Unavailable};
 use crate::errors::Refusal;
 use crate::headers;
 use crate::serve::{Handler, Outbox, Permit, ServerDriver, outbox};
@@ -235,7 +235,7 @@ impl ServiceShared {
         answered.unwrap_or_else(|response| *response)
     }
 
-    async fn message(self: &Arc<Self>, mut head: Parts, body: Received) -> ResponseCount {
+    async fn message(self: &Arc<Self>, mut head: Parts, body: Received) -> HttpResult {
         if !is_json(&head.headers) {
             let why = "a message comes as application/json";
             return Err(refused(StatusCode::UNSUPPORTED_MEDIA_TYPE, why).into());
@@ -259,7 +259,7 @@ impl ServiceShared {
             let why = "the answer comes as application/json or text/event-stream: accept both";
             return Err(refused(StatusCode::NOT_ACCEPTABLE, why).into());
         }
-        let (bytes, permit) = self.body(body, &who).await?;
+        let (bytes, permit) = self.body(&head.headers, body, &who).await?;
         let mut in_stream = None;
         if names_session {
             if self.session_with_stream(&head, &who).is_err() {
@@ -273,7 +273,7 @@ impl ServiceShared {
     }
 
     /// Refuses calls once the service is closing.
-    pub(super) fn takes_calls(&self) -> ResponseCount<()> {
+    pub(super) fn takes_calls(&self) -> HttpResult<()> {
         if self.is_closing() {
             let why = "the server is shutting down";
             Err(refused(StatusCode::SERVICE_UNAVAILABLE, why).into())
@@ -283,7 +283,7 @@ impl ServiceShared {
     }
 
     /// Refuses a message that is too long, as far as its head says, before anything of it is read.
-    fn fits(&self, headers: &HeaderMap) -> ResponseCount<()> {
+    fn fits(&self, headers: &HeaderMap) -> HttpResult<()> {
         let limit = self.server.limits().max_message_bytes;
         let length = text(headers, CONTENT_LENGTH.as_str()).and_then(|it| it.trim().parse().ok());
         match length.filter(|length| *length > limit) {
@@ -296,7 +296,7 @@ impl ServiceShared {
     }
 
     /// Refuses requests of a session without an open call once the service is closing: another replica can serve them.
-    pub(super) fn takes_requests_of(&self, driver: &ServerDriver) -> ResponseCount<()> {
+    pub(super) fn takes_requests_of(&self, driver: &ServerDriver) -> HttpResult<()> {
         if self.is_closing() && !driver.is_at_work() {
             self.takes_calls()
         } else {
@@ -305,10 +305,15 @@ impl ServiceShared {
     }
 
     /// Reads the body of a request, within the share of its sender.
-    async fn body(&self, body: Received, who: &Owner) -> ResponseCount<(Vec<u8>, Permit)> {
+    async fn body(
+        &self,
+        headers: &HeaderMap,
+        body: Received,
+        who: &Owner,
+    ) -> HttpResult<(Vec<u8>, Permit)> {
         let limit = self.server.limits().max_message_bytes;
         let share = self.requests.of(who.clone());
-        let read = intake::read(body, limit, &share);
+        let read = intake::read(headers, body, limit, &share);
         let refused = match tokio::time::timeout(self.options.body_time, read).await {
             Ok(Ok(read)) => return Ok(read),
             Ok(Err(UnreadBody::TooLarge)) => {
@@ -357,7 +362,7 @@ impl ServiceShared {
     }
 
     /// GET opens the stream of a session, DELETE ends the session.
-    async fn session_operation(self: &Arc<Self>, head: &Parts) -> ResponseCount {
+    async fn session_operation(self: &Arc<Self>, head: &Parts) -> HttpResult {
         let (headers, who) = (&head.headers, owner(head));
         let session = text(headers, headers::SESSION_ID).unwrap_or_default();
         // A stream of another replica would have no end of its own here.
@@ -379,8 +384,9 @@ impl ServiceShared {
         let ends = match text(headers, headers::LAST_EVENT_ID) {
             Some(behind) => {
                 let resumed = self.resume(session, &driver, behind, texts).await?;
+                // Not 404, by which the session would be over.
                 let why = "what followed this event is not kept here: make the request again";
-                resumed.ok_or_else(|| refused(StatusCode::NOT_FOUND, why))?
+                resumed.ok_or_else(|| refused(StatusCode::BAD_REQUEST, why))?
             }
             None => {
                 let why = "this session has its stream already";
@@ -407,7 +413,8 @@ const READ_AGAIN: Duration = Duration::from_millis(10);
 
 impl ServiceShared {
     /// Sends what followed an event on its stream there. Says whether that ends with its exchange, rather than with the
-    /// session; `None` if it is not kept.
+    /// session; `None` if it is not kept. The stream of the session goes on in any case, and its client hears that everything
+    /// it listens to may have changed.
     async fn resume(
         &self,
         session: &str,
@@ -415,24 +422,27 @@ impl ServiceShared {
         behind: &str,
         mut texts: Outbox,
     ) -> Result<Option<bool>, Unavailable> {
-        let Some(behind) = behind.parse().ok().filter(|_| driver.resumes()) else {
+        let Ok(behind) = behind.parse::<EventId>() else {
             return Ok(None);
         };
-        for read in 0..READS {
+        let reads = if driver.resumes() { READS } else { 0 };
+        for read in 0..reads {
             // The last events are on their way to the store.
             if read > 0 {
                 tokio::time::sleep(READ_AGAIN * read).await;
             }
             let events = self.replica.backplane.after(session, behind).await?;
-            let Some(events) = events else {
-                return Ok(None);
-            };
+            let Some(events) = events else { break };
             match driver.resume(behind, events, texts) {
                 Ok(ends) => return Ok(Some(ends)),
                 Err(outbox) => texts = outbox,
             }
         }
-        Ok(None)
+        if behind.stream != 0 {
+            return Ok(None);
+        }
+        driver.continue_at_large(texts);
+        Ok(Some(false))
     }
 }
 
@@ -480,7 +490,7 @@ fn accepts_answers(headers: &HeaderMap) -> bool {
 }
 
 /// Refuses a request for a stream that does not accept one.
-pub(super) fn accepts_events(headers: &HeaderMap) -> ResponseCount<()> {
+pub(super) fn accepts_events(headers: &HeaderMap) -> HttpResult<()> {
     if accepts(headers, "text", "event-stream") {
         Ok(())
     } else {

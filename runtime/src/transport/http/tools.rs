@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use http::HeaderValue;
 use http::header::AUTHORIZATION;
 use http::request::Parts;
 use tokio::time::Instant;
@@ -33,14 +32,16 @@ pub(super) struct CallerTools(Mutex<HashMap<Identity, Known>>);
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Identity {
     principal: Option<Principal>,
-    authorization: Option<HeaderValue>,
+    /// The digest of its `Authorization`: the value itself would keep the whole head of the request.
+    authorization: Option<[u8; 32]>,
 }
 
 impl Identity {
     pub(super) fn of(parts: &Parts) -> Self {
+        let authorization = parts.headers.get(AUTHORIZATION);
         Self {
             principal: parts.extensions.get().cloned(),
-            authorization: parts.headers.get(AUTHORIZATION).cloned(),
+            authorization: authorization.map(|value| hmac_sha256::Hash::hash(value.as_bytes())),
         }
     }
 }

@@ -28,10 +28,30 @@ pub(super) fn notification_dropped(method: &str) {
     }
 }
 
+/// Reports a message to a client that is dropped as a refused request is reported.
+pub(super) fn message_dropped(method: &str) {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    if let Some(count) = reported(&COUNT) {
+        let method = shortened(method);
+        tracing::warn!(
+            method,
+            count,
+            "a message to a client was dropped: too many wait until it reads"
+        );
+    }
+}
+
 /// Counts one more, and returns the count if it is reported.
 fn reported(count: &AtomicU64) -> Option<u64> {
     let count = count.fetch_add(1, Ordering::Relaxed) + 1;
     (count <= EACH || count.is_power_of_two()).then_some(count)
+}
+
+pub(super) fn session_stream_given_up(why: &str) {
+    tracing::warn!(
+        why,
+        "the stream of a session ended, and is not opened again: changes of the server are not heard any more"
+    );
 }
 
 pub(super) fn session_taken_over(session: &str) {

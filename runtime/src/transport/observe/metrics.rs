@@ -115,6 +115,10 @@ pub(super) fn refused(status: u16) {
     counter!("mcp_revisions_refusals_total", "status" => status.to_string()).increment(1);
 }
 
+pub(super) fn message_dropped(receiver: &'static str) {
+    counter!("mcp_revisions_dropped_messages_total", "receiver" => receiver).increment(1);
+}
+
 pub(super) fn session_taken_over() {
     counter!("mcp_revisions_takeovers_total").increment(1);
 }

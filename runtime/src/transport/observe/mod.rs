@@ -18,7 +18,19 @@ pub(crate) fn refused(status: u16, why: &str) {
 
 /// Reports that a notification was dropped, because too many wait for layers and handlers.
 pub(crate) fn notification_dropped(method: &str) {
+    metrics::message_dropped("handler");
     events::notification_dropped(method);
+}
+
+/// Reports that a message to a client was dropped, because too many wait until it reads.
+pub(crate) fn message_dropped(method: &str) {
+    metrics::message_dropped("client");
+    events::message_dropped(method);
+}
+
+/// Reports that a client listens no longer to a session of its server, and why.
+pub(crate) fn session_stream_given_up(why: &str) {
+    events::session_stream_given_up(why);
 }
 
 /// Reports that a session goes on here whose replica is gone.

@@ -2,8 +2,12 @@
 
 pub(super) fn refused(_: u16, _: &str) {}
 
+pub(super) fn session_stream_given_up(_: &str) {}
+
 pub(super) fn session_taken_over(_: &str) {}
 
 pub(super) fn backplane(_: bool, _: &str) {}
 
 pub(super) fn notification_dropped(_: &str) {}
+
+pub(super) fn message_dropped(_: &str) {}

@@ -19,6 +19,8 @@ impl ClientOperation {
 
 pub(super) fn refused(_: u16) {}
 
+pub(super) fn message_dropped(_: &str) {}
+
 pub(super) fn session_taken_over() {}
 
 pub(super) fn backplane(_: bool) {}

@@ -167,7 +167,7 @@ pub(crate) struct Reservation {
     place: Mutex<Option<Permit>>,
 }
 
-/// Number of bytes of a suspended request beside its own: its task, its connection, and its headers.
+/// Number of bytes of a suspended request beside its own: its task, its connection, and headers of the usual length.
 pub(crate) const SUSPENDED_BYTES: usize = 4 << 10;
 
 impl Reservation {

@@ -17,6 +17,28 @@ pub struct EventId {
 impl EventId {
     /// The place of the event that ends a stream whose replica is gone before its last message.
     pub const WILL: u64 = u64::MAX;
+
+    /// Returns the events that follow this one on its stream, in order, or `None` if some are missing between them.
+    pub(crate) fn without_gaps(
+        self,
+        events: impl Iterator<Item = KeptEvent>,
+    ) -> Option<Vec<KeptEvent>> {
+        let is_behind =
+            |event: &KeptEvent| event.id.stream == self.stream && event.id.place > self.place;
+        let mut later: Vec<_> = events.filter(is_behind).collect();
+        later.sort_by_key(|event| event.id.place);
+        let mut place = self.place;
+        for event in &later {
+            let next = event.id.place;
+            // A replica that takes a session over counts from where no place is taken.
+            let begins = next >> 32 > place >> 32 && next & 0xffff_ffff == 1;
+            if next != Self::WILL && Some(next) != place.checked_add(1) && !begins {
+                return None;
+            }
+            place = next;
+        }
+        Some(later)
+    }
 }
 
 impl fmt::Display for EventId {
@@ -76,5 +98,38 @@ mod tests {
         ] {
             assert_eq!(wrong.parse::<EventId>(), Err(NoEventId), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_gap_among_events_is_noticed_and_where_another_replica_goes_on_is_none() {
+        let event = |place| KeptEvent {
+            id: EventId { stream: 1, place },
+            text: String::new(),
+            last: false,
+        };
+        let read = |behind: u64, places: &[u64]| {
+            let behind = EventId {
+                stream: 1,
+                place: behind,
+            };
+            let events = behind.without_gaps(places.iter().copied().map(event));
+            events.map(|events| {
+                events
+                    .iter()
+                    .map(|event| event.id.place)
+                    .collect::<Vec<_>>()
+            })
+        };
+        assert_eq!(read(1, &[1, 3, 2]), Some(vec![2, 3]));
+        assert_eq!(read(1, &[3]), None);
+        assert_eq!(read(0, &[2, 3]), None);
+        let taken_over = (1 << 32) + 1;
+        assert_eq!(
+            read(2, &[3, taken_over, taken_over + 1]),
+            Some(vec![3, taken_over, taken_over + 1])
+        );
+        assert_eq!(read(2, &[taken_over + 1]), None);
+        let will = EventId::WILL;
+        assert_eq!(read(1, &[will]), Some(vec![will]));
     }
 }

@@ -208,9 +208,8 @@ pub struct Session {
 }
 
 impl Peer {
-    /// Sends a notification about the call, such as its progress; over HTTP the answer then becomes a stream.
-    ///
-    /// Sends a notification. One that the peer did not ask for, or does not have, is not sent; the fate says so.
+    /// Sends a notification about the call, such as its progress; over HTTP the answer then becomes a stream. One that the
+    /// peer did not ask for, or does not have, is not sent; the fate says so.
     pub async fn notify(&self, method: &str, params: Option<&Json>) -> Fate {
         self.notified(method, params).await
     }

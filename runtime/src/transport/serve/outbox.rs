@@ -97,12 +97,15 @@ impl Outbox {
         self.texts.has_room()
     }
 
-    /// Puts a text in, whether there is room or not; without a reader it is dropped. It is not put in if its
-    /// reader has left too much unread.
-    pub(crate) fn push(&self, mut item: OutboxItem) -> Result<(), Full> {
+    /// Puts a text in, whether there is room or not; without a reader it is dropped. Gives it back if its reader has left too
+    /// much unread.
+    pub(crate) fn push(&self, mut item: OutboxItem) -> Result<(), OutboxItem> {
         // The room that it took up while it was set aside is given back first.
         item.unread = None;
-        item.unread = self.admit(&item.text)?;
+        match self.admit(&item.text) {
+            Ok(unread) => item.unread = unread,
+            Err(_) => return Err(item),
+        }
         self.texts.push(QueueItem::Item(item));
         Ok(())
     }

@@ -25,7 +25,7 @@ use super::{AnyHandler, HandlerFuture, Peer, Replicas, Session, is_unguessable};
 use crate::errors::{self, Refusal};
 use crate::methods;
 use crate::transport::panics::{caught, lock};
-use crate::transport::spawn::{Boxed, boxed, spawn, spawn_if_possible};
+use crate::transport::spawn::{Boxed, boxed, later, spawn, spawn_if_possible};
 use mcp_revisions_sansio::server::{Owner, Server};
 use mcp_revisions_sansio::tasks::server::{
     MemoryTasks, StartingTask, Task, TaskCount, TaskOptions, TaskStore, TaskStoreError, millis,
@@ -210,6 +210,23 @@ async fn finished(peer: &Peer, result: Result<Json, ErrorObject>) -> Result<Json
     result
 }
 
+/// A task whose call is not answered with it yet: it is removed if that call ends before.
+struct UnstartedTask {
+    tasks: Arc<Tasks>,
+    id: Option<String>,
+}
+
+impl Drop for UnstartedTask {
+    fn drop(&mut self) {
+        let Some(id) = self.id.take() else { return };
+        lock(&self.tasks.running).remove(&id);
+        let tasks = Arc::clone(&self.tasks);
+        spawn_if_possible(async move {
+            let _ = tasks.store.remove(&id).await;
+        });
+    }
+}
+
 impl Tasks {
     /// Makes a task of a call and answers the call with it; `None` if its client takes none, or a client that asked for
     /// none finds no room for one: then the client waits.
@@ -251,6 +268,10 @@ impl Tasks {
             result: None,
             error: None,
         };
+        let mut unstarted = UnstartedTask {
+            tasks: Arc::clone(self),
+            id: Some(id.clone()),
+        };
         match self.store.insert(task.clone()).await {
             Ok(()) => {}
             // Its client asked for no task.
@@ -274,14 +295,12 @@ impl Tasks {
         spawn(watched(
             Arc::downgrade(self),
             id.clone(),
-            Instant::now() + ttl,
+            later(Instant::now(), ttl),
         ));
         let created = Server::task_created(&task, wanted.form);
-        let Some(work) = peer.driver.begin_task(peer.token, created).await else {
-            lock(&self.running).remove(&id);
-            let _ = self.store.remove(&id).await;
-            return Err(gone());
-        };
+        let begun = peer.driver.begin_task(peer.token, created).await;
+        let work = begun.ok_or_else(gone)?;
+        unstarted.id = None;
         *lock(&running.work) = work;
         Ok(Some(running))
     }

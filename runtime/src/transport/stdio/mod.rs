@@ -106,7 +106,10 @@ async fn serve_lines(
     let mut bytes = Vec::new();
     loop {
         let read = tokio::select! {
-            read = read_line(&mut input, &mut bytes, limit) => read?,
+            read = read_line(&mut input, &mut bytes, limit) => {
+                // Handlers wait for no answer of a client that cannot be read.
+                read.inspect_err(|_| driver.close())?
+            }
             // Nobody reads what this says: there is no one to serve.
             written = &mut writer => {
                 driver.close();

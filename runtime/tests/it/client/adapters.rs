@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use mcp_revisions::sansio::client::{
-    Answer, Channel, Event, Failure, Fate, Notification, Options, OutgoingRequest, Profile, Token,
+    Answer, Channel, Event, Failure, Fate, Ignored, Notification, Options, OutgoingRequest,
+    Profile, Reopened, Token,
 };
 use mcp_revisions::{Revision, latest};
 use mcp_wire::{ErrorObject, Json};
@@ -170,6 +171,25 @@ fn a_round_ends_with_a_refusal_a_cancellation_or_its_time_and_always_with_one_an
 }
 
 #[test]
+fn an_answer_that_is_not_valid_ends_the_call_with_the_reason() {
+    let mut client = client(Revision::V2025_11_25, "2026-07-28");
+    hear(&mut client);
+    client.ask(call("greet"), NOW).unwrap();
+    let (_, sent) = hear(&mut client).only();
+    say(&mut client, &input(&sent["id"], &["one"]));
+    let mut events = hear(&mut client).events;
+    let Some(Event::Request(question)) = events.pop() else {
+        panic!("{events:?}")
+    };
+    let shrug = Json::from(json!({"action": "shrug"}));
+    let _ = client.answer(question.token, Ok(shrug), NOW);
+    let heard = hear(&mut client);
+    assert!(heard.sent.is_empty());
+    let why = heard.answer().unwrap_err();
+    assert!(why.contains("/action"), "{why}");
+}
+
+#[test]
 fn a_server_that_asks_for_ever_is_not_answered_for_ever() {
     let mut client = client(Revision::V2025_11_25, "2026-07-28");
     hear(&mut client);
@@ -196,6 +216,81 @@ fn a_server_that_asks_for_ever_is_not_answered_for_ever() {
     panic!("a hundred rounds");
 }
 
+fn subscribe(uri: &str) -> OutgoingRequest {
+    let params = Json::from(json!({"uri": uri}));
+    OutgoingRequest::new("resources/subscribe", Some(params))
+}
+
+/// The acknowledgement of all that a request listens to.
+fn acknowledged(listens: &Value) -> Value {
+    let meta = json!({"io.modelcontextprotocol/subscriptionId": listens["id"]});
+    let params = json!({"notifications": listens["params"]["notifications"], "_meta": meta});
+    let method = "notifications/subscriptions/acknowledged";
+    json!({"jsonrpc": "2.0", "method": method, "params": params})
+}
+
+#[test]
+fn a_subscription_leaves_no_gap_between_two_requests_that_listen() {
+    let mut client = client(Revision::V2025_11_25, "2026-07-28");
+    let (_, first) = hear(&mut client).only();
+    say(&mut client, &acknowledged(&first));
+    // A request that the server refuses leaves the one before.
+    client.ask(subscribe("file:///a"), NOW).unwrap();
+    let (_, second) = hear(&mut client).only();
+    say(&mut client, &error(&second["id"], -32602, Value::Null));
+    let heard = hear(&mut client);
+    assert!(heard.sent.is_empty());
+    assert!(matches!(heard.answers()[0].1, Answer::Error(_)));
+    assert_eq!(client.wake_at(), None);
+    // One that it acknowledges takes its place.
+    client.ask(subscribe("file:///a"), NOW).unwrap();
+    let (_, third) = hear(&mut client).only();
+    say(&mut client, &acknowledged(&third));
+    let heard = hear(&mut client);
+    let (_, cancelled) = heard.only();
+    assert_eq!(
+        (&cancelled["method"], &cancelled["params"]["requestId"]),
+        (&json!("notifications/cancelled"), &first["id"])
+    );
+    assert!(matches!(heard.answers()[0].1, Answer::Result(_)));
+    // One that the server itself takes down before that may have missed something.
+    client.ask(subscribe("file:///b"), NOW).unwrap();
+    let (_, fourth) = hear(&mut client).only();
+    let complete = json!({"resultType": "complete"});
+    say(&mut client, &result(&third["id"], complete));
+    say(&mut client, &acknowledged(&fourth));
+    let heard = hear(&mut client);
+    assert!(heard.sent.is_empty());
+    let is_told = |event: &Event| matches!(event, Event::Reopened(Reopened::Changes));
+    assert!(heard.events.iter().any(is_told), "{:?}", heard.events);
+}
+
+#[test]
+fn a_subscription_is_confirmed_only_once_the_server_has_decided() {
+    for is_cancelled in [false, true] {
+        let mut client = client(Revision::V2025_11_25, "2026-07-28");
+        hear(&mut client);
+        let token = client.ask(subscribe("file:///a"), NOW).unwrap();
+        if is_cancelled {
+            client.cancel(token, None, NOW);
+        }
+        let mut listens = hear(&mut client).messages().remove(0);
+        client.ask(subscribe("file:///a"), NOW).unwrap();
+        let heard = hear(&mut client);
+        if let Some(again) = heard.messages().into_iter().next() {
+            listens = again;
+        }
+        assert!(heard.answers().is_empty());
+        listens["params"]["notifications"] = json!({"toolsListChanged": true});
+        say(&mut client, &acknowledged(&listens));
+        let answers = hear(&mut client).answers();
+        assert_eq!(answers.len(), if is_cancelled { 1 } else { 2 });
+        for (_, answer) in answers {
+            assert!(matches!(answer, Answer::Error(_)), "{answer:?}");
+        }
+    }
+}
+
 #[test]
 fn an_older_application_subscribes_by_one_request_that_listens() {
     let mut client = client(Revision::V2025_11_25, "2026-07-28");
@@ -208,12 +303,9 @@ fn an_older_application_subscribes_by_one_request_that_listens() {
             &json!({"toolsListChanged": true})
         )
     );
-    let subscribe = OutgoingRequest::new(
-        "resources/subscribe",
-        Some(Json::from(json!({"uri": "file:///a"}))),
-    );
-    client.ask(subscribe, NOW).unwrap();
+    client.ask(subscribe("file:///a"), NOW).unwrap();
     let heard = hear(&mut client);
+    // The first one is not acknowledged.
     let [second, cancelled] = heard.messages().try_into().unwrap();
     assert_eq!(
         second["params"]["notifications"],
@@ -225,11 +317,7 @@ fn an_older_application_subscribes_by_one_request_that_listens() {
     );
     assert!(heard.answers().is_empty());
     let of = |id: &Value| json!({"io.modelcontextprotocol/subscriptionId": id});
-    say(
-        &mut client,
-        &json!({"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged",
-        "params": {"notifications": second["params"]["notifications"], "_meta": of(&second["id"])}}),
-    );
+    say(&mut client, &acknowledged(&second));
     let answers = hear(&mut client).answers();
     assert!(
         matches!(answers.as_slice(), [(_, Answer::Result(_))]),
@@ -259,11 +347,7 @@ fn an_older_application_subscribes_by_one_request_that_listens() {
         second["params"]["notifications"]
     );
     // What it has missed is not told again: all may have changed.
-    say(
-        &mut client,
-        &json!({"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged",
-        "params": {"notifications": third["params"]["notifications"], "_meta": of(&third["id"])}}),
-    );
+    say(&mut client, &acknowledged(&third));
     let heard = hear(&mut client).events;
     let told = heard.iter().filter_map(|event| match event {
         Event::Notification(notice) => Some((notice.method, notice.params.to_string())),
@@ -287,18 +371,11 @@ fn a_subscription_that_a_server_declines_or_does_not_acknowledge_is_refused() {
     for is_declined in [true, false] {
         let mut client = client(Revision::V2025_11_25, "2026-07-28");
         hear(&mut client);
-        let params = Json::from(json!({"uri": "file:///a"}));
-        let subscribe = OutgoingRequest::new("resources/subscribe", Some(params));
-        client.ask(subscribe, NOW).unwrap();
-        let listens = hear(&mut client).messages().remove(0);
+        client.ask(subscribe("file:///a"), NOW).unwrap();
+        let mut listens = hear(&mut client).messages().remove(0);
         if is_declined {
-            let meta = json!({"io.modelcontextprotocol/subscriptionId": listens["id"]});
-            let params = json!({"notifications": {"toolsListChanged": true}, "_meta": meta});
-            let method = "notifications/subscriptions/acknowledged";
-            say(
-                &mut client,
-                &json!({"jsonrpc": "2.0", "method": method, "params": params}),
-            );
+            listens["params"]["notifications"] = json!({"toolsListChanged": true});
+            say(&mut client, &acknowledged(&listens));
         } else {
             client.wake(client.wake_at().unwrap());
             client.wake(client.wake_at().unwrap());
@@ -368,6 +445,53 @@ fn a_per_request_application_listens_to_an_older_server() {
         1,
         "the server has not answered `resources/unsubscribe`"
     );
+}
+
+fn listen(uri: &str) -> OutgoingRequest {
+    let params = json!({"notifications": {"resourceSubscriptions": [uri]}});
+    OutgoingRequest::new("subscriptions/listen", Some(Json::from(params)))
+}
+
+#[test]
+fn streams_that_come_and_go_send_one_request_about_a_resource_at_a_time() {
+    let mut client = client(Revision::V2026_07_28, "2025-06-18");
+    hear(&mut client);
+    let mut stream = client.ask(listen("file:///a"), NOW).unwrap();
+    let mut heard = hear(&mut client);
+    for (stays_open, next) in [
+        (false, Some("resources/unsubscribe")),
+        (true, Some("resources/subscribe")),
+        (true, None),
+    ] {
+        let (_, sent) = heard.only();
+        client.cancel(stream, None, NOW);
+        stream = client.ask(listen("file:///a"), NOW).unwrap();
+        if !stays_open {
+            client.cancel(stream, None, NOW);
+        }
+        assert!(hear(&mut client).sent.is_empty(), "{sent} has no answer");
+        say(&mut client, &result(&sent["id"], json!({})));
+        heard = hear(&mut client);
+        assert_eq!(heard.methods(), Vec::from_iter(next));
+    }
+}
+
+#[test]
+fn a_subscription_of_a_stream_that_the_server_refuses_is_told_and_made_again_by_the_next_stream() {
+    let mut client = client(Revision::V2026_07_28, "2025-06-18");
+    hear(&mut client);
+    for _ in 0..2 {
+        client.ask(listen("file:///a"), NOW).unwrap();
+        let (_, sent) = hear(&mut client).only();
+        assert_eq!(sent["method"], "resources/subscribe");
+        say(&mut client, &error(&sent["id"], -32602, Value::Null));
+        let heard = hear(&mut client);
+        assert!(heard.sent.is_empty());
+        let [Event::Ignored(Ignored::Refused(method, _))] = heard.events.as_slice() else {
+            panic!("{:?}", heard.events)
+        };
+        assert_eq!(*method, "resources/subscribe");
+    }
 }
 
 #[test]

@@ -648,3 +648,16 @@ fn extensions_that_nobody_here_knows_are_declared_to_servers_of_every_revision_a
         }
     }
 }
+
+#[test]
+fn a_server_may_start_for_as_long_as_a_clock_can_say() {
+    for channel in [Channel::Stdio, Channel::Http] {
+        let options = options(channel)
+            .with_start_timeout(Duration::MAX)
+            .with_probe_timeout(Duration::MAX);
+        let mut client = open(Revision::V2025_11_25, options);
+        client.connect(NOW).unwrap();
+        let wake = client.wake_at().unwrap_or_default();
+        assert!(std::time::Instant::now().checked_add(wake).is_some());
+    }
+}

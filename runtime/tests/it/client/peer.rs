@@ -93,6 +93,26 @@ fn an_answer_that_is_not_valid_is_an_error_to_the_server() {
 }
 
 #[test]
+fn a_request_before_the_handshake_is_over_is_answered() {
+    let app = Revision::V2025_11_25;
+    let options = options(Channel::Stdio).with_own_revision(app);
+    let mut client = open(app, options);
+    client.connect(NOW).unwrap();
+    assert_eq!(hear(&mut client).methods(), ["initialize"]);
+    say(
+        &mut client,
+        &json!({"jsonrpc": "2.0", "id": "r", "method": "roots/list"}),
+    );
+    let (request, method, _) = asked(hear(&mut client));
+    assert_eq!(method, "roots/list");
+    let roots = json!({"roots": [{"uri": "file:///a"}]});
+    let sent = client.answer(request, Ok(Json::from(roots.clone())), NOW);
+    assert_eq!(sent.fate, Fate::Sent);
+    let (_, sent) = hear(&mut client).only();
+    assert_eq!(sent, result(&json!("r"), roots));
+}
+
+#[test]
 fn a_sign_of_life_is_given_without_the_application() {
     let mut client = settled("2025-03-26");
     say(

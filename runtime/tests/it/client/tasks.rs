@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_revisions::sansio::client::{Answer, Channel, Event, Verdict};
+use mcp_revisions::sansio::client::{Answer, Channel, Event, Fate, Verdict};
 use mcp_revisions::{Limits, Revision, RevisionSet};
 use mcp_wire::Json;
 use serde_json::{Value, json};
@@ -116,16 +116,27 @@ fn a_task_that_fails_or_is_cancelled_is_an_error_of_the_call() {
     assert!(hear(&mut client).answer().unwrap_err().contains("-32602"));
 }
 
-#[test]
-fn a_task_that_its_server_does_not_tell_of_any_more_is_given_up_after_some_looks() {
+/// A client over HTTP whose call was answered with a task.
+fn given_over_http() -> End {
     let options = options(Channel::Http).with_tasks();
     let options = options.with_verdict(Verdict(Revision::V2026_07_28));
     let mut client = open(Revision::V2025_11_25, options);
     client.ask(call("build"), NOW).unwrap();
-    let (post, sent) = hear(&mut client).only();
-    let answer = result(&sent["id"], task("working")).to_string();
-    client.answered(post.exchange, 200, None, Some(answer.as_bytes()), NOW);
+    answer_post(&mut client, task("working"));
     hear(&mut client);
+    client
+}
+
+/// Answers the one message that the client posts.
+fn answer_post(client: &mut End, answer: Value) {
+    let (post, sent) = hear(client).only();
+    let answer = result(&sent["id"], answer).to_string();
+    client.answered(post.exchange, 200, None, Some(answer.as_bytes()), NOW);
+}
+
+#[test]
+fn a_task_that_its_server_does_not_tell_of_any_more_is_given_up_after_some_looks() {
+    let mut client = given_over_http();
     for _ in 1..5 {
         client.wake(client.wake_at().expect("a time to look again"));
         let (look, _) = hear(&mut client).only();
@@ -233,8 +244,7 @@ fn a_question_of_a_task_is_asked_once_and_answered_by_an_update() {
         &result(&id, state("input_required", questions)),
     );
     assert!(asked(&mut client).is_empty(), "asked twice");
-    let answer = Json::from(json!({"action": "accept", "content": {"name": "Ada"}}));
-    let _ = client.answer(calls.remove(0).token, Ok(answer), NOW);
+    let _ = client.answer(calls.remove(0).token, Ok(ada()), NOW);
     let (_, update) = hear(&mut client).only();
     assert_eq!(
         (&update["method"], &update["params"]["taskId"]),
@@ -253,6 +263,67 @@ fn a_question_of_a_task_is_asked_once_and_answered_by_an_update() {
     );
     let why = hear(&mut client).answer().unwrap_err();
     assert!(why.contains("too many questions"), "{why}");
+}
+
+fn ada() -> Json {
+    Json::from(json!({"action": "accept", "content": {"name": "Ada"}}))
+}
+
+#[test]
+fn an_update_that_gets_lost_is_sent_again_while_the_server_asks_and_not_for_ever() {
+    let shows_question = |client: &mut End| {
+        client.wake(client.wake_at().expect("a time to look"));
+        let questions = json!({"inputRequests": {"q": question()}});
+        answer_post(client, state("input_required", questions));
+    };
+    let mut client = given_over_http();
+    shows_question(&mut client);
+    let call = asked(&mut client).remove(0);
+    assert_eq!(
+        client.answer(call.token, Ok(ada()), NOW).fate,
+        Fate::Adapted
+    );
+    for lost in 1..=5 {
+        let (update, sent) = hear(&mut client).only();
+        let responses = &sent["params"]["inputResponses"];
+        assert_eq!(responses["q"]["content"]["name"], "Ada", "{sent}");
+        client.failed(update.exchange, "broke off", NOW);
+        if lost < 5 {
+            let heard = hear(&mut client);
+            assert!(heard.sent.is_empty() && heard.events.is_empty());
+            shows_question(&mut client);
+        }
+    }
+    let why = hear(&mut client).answer().unwrap_err();
+    assert!(why.contains("broke off"), "{why}");
+    assert_eq!((client.pending(), client.wake_at()), (0, None));
+}
+
+#[test]
+fn an_answer_that_a_task_cannot_have_ends_its_call_with_the_reason() {
+    for (answer, expected) in [
+        // The server refuses the update.
+        (ada(), "-32602"),
+        (Json::from(json!({"action": "shrug"})), "/action"),
+    ] {
+        let (mut client, _) = given(task("working"));
+        let id = look(&mut client);
+        let questions = json!({"inputRequests": {"q": question()}});
+        let shown = state("input_required", questions);
+        say(&mut client, &result(&id, shown));
+        let call = asked(&mut client).remove(0);
+        let _ = client.answer(call.token, Ok(answer), NOW);
+        let mut heard = hear(&mut client);
+        if heard.methods() == ["tasks/update"] {
+            let (_, update) = heard.only();
+            say(&mut client, &error(&update["id"], -32602, Value::Null));
+            heard = hear(&mut client);
+        }
+        assert_eq!(heard.methods(), ["tasks/cancel"]);
+        let why = heard.answer().unwrap_err();
+        assert!(why.contains(expected), "{why}");
+        assert_eq!(client.wake_at(), None);
+    }
 }
 
 #[test]

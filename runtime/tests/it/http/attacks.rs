@@ -154,6 +154,24 @@ async fn a_client_that_says_much_of_itself_is_refused_and_many_that_say_some_go_
         (&refused["error"]["code"], &refused["id"]),
         (&json!(-32602), &json!(7))
     );
+    // One without a session says it in each request.
+    let claim = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "x".repeat(2_000), "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let listing = Post::of(
+        &json!({"jsonrpc": "2.0", "id": 8, "method": "tools/list", "params": {"_meta": claim}}),
+    );
+    let listing = listing
+        .with("MCP-Protocol-Version", "2026-07-28")
+        .with("Mcp-Method", "tools/list");
+    let refused = message(listing.to(&service).await).await;
+    assert_eq!(
+        (&refused["error"]["code"], &refused["id"]),
+        (&json!(-32602), &json!(8)),
+        "{refused}"
+    );
     let mut ids = Vec::new();
     for _ in 0..6 {
         let opened = says(800).to(&service).await;

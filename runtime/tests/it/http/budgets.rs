@@ -11,11 +11,13 @@ use mcp_revisions::http::{Options, PeerAddress, Principal, Service};
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
 use mcp_revisions::sansio::server::IncomingRequest;
 use mcp_revisions::serve::{Handler, Peer};
+use mcp_revisions::service::{Error, RequestContext};
+use mcp_revisions::{V2025_06_18, v2025_06_18 as mcp};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
 use crate::http::attacks::send_as;
-use crate::http::{Post, events, message, server};
+use crate::http::{Post, events, initialize, message, server};
 
 /// Says something, and answers once it has leave.
 fn waiting(leave: &Arc<Semaphore>) -> impl Handler {
@@ -301,4 +303,84 @@ async fn handlers_list_their_tools_once_for_the_calls_of_a_minute() {
         assert_eq!(call.to(&service).await.status(), StatusCode::OK);
     }
     assert_eq!(lists.load(Ordering::Relaxed), 1);
+}
+
+/// A server that never comes to an end with what it takes note of.
+struct Listening(Arc<AtomicUsize>);
+
+impl mcp::ServerHandlers<RequestContext<V2025_06_18>> for Listening {
+    async fn list_tools(
+        &self,
+        _: mcp::ListToolsRequestParams,
+        _: RequestContext<V2025_06_18>,
+    ) -> Result<mcp::ListToolsResult, Error> {
+        Ok(mcp::ListToolsResult::new(Vec::new()))
+    }
+
+    async fn roots_list_changed(
+        &self,
+        _: mcp::RootsListChangedNotificationParams,
+        _: RequestContext<V2025_06_18>,
+    ) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        std::future::pending().await
+    }
+}
+
+#[tokio::test]
+async fn notifications_of_one_client_leave_room_for_those_of_others() {
+    let noted = Arc::new(AtomicUsize::new(0));
+    let limits = Limits {
+        max_pending_bytes: 16 << 10,
+        ..Limits::default()
+    };
+    let info = mcp::Implementation::new("example", mcp_revisions::args::Version("1"));
+    let handlers = Listening(Arc::clone(&noted));
+    let server = mcp_revisions::service::Server::<V2025_06_18>::new(&info).build(handlers);
+    let service = (server.unwrap().with_limits(limits)).into_http_service(Options::new());
+    let mut counts = Vec::new();
+    for (name, times) in [("greedy", 20), ("modest", 1)] {
+        let who = Principal(name.to_owned());
+        let opened = send_as(&service, &who, initialize("2025-06-18")).await;
+        let session = opened.headers()["mcp-session-id"]
+            .to_str()
+            .unwrap()
+            .to_owned();
+        let send = |message: &Value| {
+            send_as(
+                &service,
+                &who,
+                Post::of(message).with("Mcp-Session-Id", &session),
+            )
+        };
+        let note = |method: &str| json!({"jsonrpc": "2.0", "method": method});
+        send(&note("notifications/initialized")).await;
+        for _ in 0..times {
+            send(&note("notifications/roots/list_changed")).await;
+        }
+        // A call is answered after what came before it was noted.
+        let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
+        message(send(&call).await).await;
+        counts.push(noted.load(Ordering::SeqCst));
+    }
+    // Each takes up a little more than a kibibyte.
+    assert_eq!(counts, [3, 4]);
+}
+
+#[tokio::test]
+async fn long_heads_count_against_the_bytes_of_all() {
+    let leave = Arc::new(Semaphore::new(0));
+    let options = Options::new().with_body_bytes(64 << 10);
+    let service = Service::with_options(server(), waiting(&leave), options);
+    let long = "x".repeat(30_000);
+    let post = || {
+        let params = json!({"name": "t", "_meta": {"progressToken": "p"}});
+        Post::per_request("tools/call", params).with("X-Long", &long)
+    };
+    let mut at_work = Vec::new();
+    for status in [200, 200, 503] {
+        let response = post().to(&service).await;
+        assert_eq!(response.status().as_u16(), status);
+        at_work.push(response);
+    }
 }

@@ -658,3 +658,32 @@ async fn a_call_whose_answer_comes_in_the_stream_of_its_session_finishes_before_
     let ended = tokio::time::timeout(LONG, serving).await;
     ended.expect("it waits for the grace to be over").unwrap();
 }
+
+#[tokio::test]
+async fn a_head_that_is_too_long_is_refused_and_a_long_body_is_read() {
+    let (listener, address) = listening().await;
+    let service = Service::new(server(), handlers::handle);
+    let serving = crate::support::spawn(adapter::serve(listener, service));
+    let header = |bytes: usize| format!("X-Long: {}\r\nHost:", "x".repeat(bytes));
+    let refused = exchange(address, &call(true).replacen("Host:", &header(200_000), 1)).await;
+    assert!(refused.starts_with("HTTP/1.1 431"), "{refused}");
+    let taken = exchange(address, &call(true).replacen("Host:", &header(60_000), 1)).await;
+    assert!(taken.contains("\"text\":\"3\""), "{taken}");
+    let whole = call(true);
+    let (head, body) = whole.split_once("\r\n\r\n").unwrap();
+    let (head, _) = head.rsplit_once(' ').unwrap();
+    let body = format!("{body}{}", " ".repeat(1 << 20));
+    let long = format!("{head} {}\r\n\r\n{body}", body.len());
+    let taken = exchange(address, &long).await;
+    assert!(taken.contains("\"text\":\"3\""), "{taken}");
+    serving.abort();
+}
+
+#[tokio::test]
+async fn a_grace_without_limit_ends_with_the_last_call() {
+    let (listener, _) = listening().await;
+    let service = Service::new(server(), handlers::handle);
+    let stop = std::future::ready(());
+    let served = adapter::serve_until(listener, service, stop, Duration::MAX);
+    tokio::time::timeout(LONG, served).await.unwrap();
+}

@@ -591,6 +591,8 @@ struct Cut {
     receiver: Arc<Mutex<Option<Weak<dyn Receiver>>>>,
     /// The number of messages that another replica has sent, which is not found before its first one.
     joining: Option<Arc<AtomicUsize>>,
+    /// Says that a record was saved, before the replica that saves it hears that.
+    saving: Option<Arc<(Notify, Notify)>>,
 }
 
 impl Cut {
@@ -626,7 +628,16 @@ impl Backplane for Cut {
         of: Option<&str>,
         keep: Duration,
     ) -> Reply<bool> {
-        self.memory.save(id, record, of, keep)
+        let saved = self.memory.save(id, record, of, keep);
+        let Some(saving) = self.saving.clone() else {
+            return saved;
+        };
+        Box::pin(async move {
+            let saved = saved.await;
+            saving.0.notify_one();
+            saving.1.notified().await;
+            saved
+        })
     }
 
     fn find(&self, session: &str) -> Reply<Option<SessionRecord>> {
@@ -694,4 +705,29 @@ async fn a_replica_that_waits_for_no_other_does_not_ask_whether_it_is_there() {
     let sent = cut.sent.load(Ordering::SeqCst);
     tokio::time::sleep(minute).await;
     assert_eq!(cut.sent.load(Ordering::SeqCst), sent);
+}
+
+#[tokio::test]
+async fn a_session_goes_on_where_it_was_taken_over_though_the_client_that_asked_hung_up() {
+    let saving = Arc::new((Notify::new(), Notify::new()));
+    let cut = Cut {
+        saving: Some(Arc::clone(&saving)),
+        ..Cut::default()
+    };
+    let options = Options::new().with_backplane(cut.memory.clone());
+    let home = replica(&Changes::new()).into_http_service(options);
+    let options = Options::new().with_backplane(cut);
+    let other = replica(&Changes::new()).into_http_service(options);
+    let session = open(&home, "2025-11-25").await;
+    home.close();
+    home.leave();
+    drop(home);
+    let add = || in_session(&session, &call("add", json!({}))).to(&other);
+    tokio::select! {
+        _ = add() => panic!("the record is not saved yet"),
+        () = saving.0.notified() => {}
+    }
+    saving.1.notify_one();
+    let answer = message(add().await).await;
+    assert_eq!(answer["result"]["content"][0]["text"], "3", "{answer}");
 }

@@ -5,11 +5,13 @@ use std::time::Duration;
 
 use http::{Method, StatusCode};
 use http_body_util::BodyExt;
+use mcp_revisions::Revision;
 use mcp_revisions::backplane::Memory;
 use mcp_revisions::http::{Options, Service};
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
-use mcp_revisions::sansio::server::IncomingRequest;
-use mcp_revisions::serve::{Handler, Peer};
+use mcp_revisions::sansio::Server;
+use mcp_revisions::sansio::server::{IncomingRequest, Notification, Profile};
+use mcp_revisions::serve::{Handler, Peer, Session};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tower::ServiceExt;
@@ -35,6 +37,10 @@ impl Handler for Halting {
         drop(self.leave.acquire().await.unwrap());
         say(2).await;
         Ok(Json::from_text(r#"{"content":[]}"#).unwrap())
+    }
+
+    fn notice(&self, _: Notification, session: Session) {
+        let _ = session.notify("notifications/tools/list_changed", None);
     }
 }
 
@@ -194,7 +200,7 @@ async fn a_handler_that_closes_its_stream_is_come_again_to() {
 }
 
 #[tokio::test]
-async fn what_is_not_kept_is_not_found() {
+async fn an_event_of_a_call_that_is_not_kept_is_refused_and_its_session_goes_on() {
     let (leave, handler) = halting(false);
     leave.add_permits(10);
     let options = Options::new().with_backplane(Memory::with_event_bytes(0, 0));
@@ -206,20 +212,58 @@ async fn what_is_not_kept_is_not_found() {
         .await;
     let events = parsed(&body(response).await);
     let first = events[0].id.clone().unwrap();
-    let response = again(&service, &session, &first).await;
-    assert_eq!(response.status(), StatusCode::NOT_FOUND);
-    for wrong in ["", "x", "1", "-", "1-2-3"] {
+    // 404 would say that the session is over.
+    for wrong in [&*first, "", "x", "1", "-", "1-2-3", "7-1"] {
         let response = again(&service, &session, wrong).await;
-        assert_eq!(response.status(), StatusCode::NOT_FOUND, "{wrong}");
+        assert_eq!(response.status(), StatusCode::BAD_REQUEST, "{wrong}");
     }
     let (_, handler) = halting(false);
     let none = Service::with_options(server(), handler, Options::new().without_events());
     let unkept = open(&none, "2025-11-25").await;
     let response = again(&none, &unkept, "1-0").await;
-    assert_eq!(response.status(), StatusCode::NOT_FOUND);
+    assert_eq!(response.status(), StatusCode::BAD_REQUEST);
     // Of another session there is nothing, whatever the number.
     let other = open(&service, "2025-11-25").await;
-    let rest = again(&service, &other, &first).await;
-    let rest = tokio::time::timeout(Duration::from_millis(50), body(rest)).await;
-    assert!(rest.is_err() || rest.unwrap().is_empty());
+    let response = again(&service, &other, &first).await;
+    assert_eq!(response.status(), StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test]
+async fn a_stream_of_a_session_whose_events_are_not_kept_goes_on_and_tells_of_all_that_may_have_changed()
+ {
+    let unkept = Options::new().with_backplane(Memory::with_event_bytes(0, 0));
+    for (options, behind) in [(unkept, "0-0"), (Options::new().without_events(), "0-5")] {
+        let info = Json::from(json!({"name": "t", "version": "1"}));
+        let capabilities = Json::from(json!({"tools": {"listChanged": true}}));
+        let profile = Profile::new(&info, &capabilities);
+        let listing = Server::new(Revision::V2025_11_25, profile).unwrap();
+        let (_, handler) = halting(false);
+        let service = Service::with_options(listing, handler, options);
+        let session = open(&service, "2025-11-25").await;
+        let stream = again(&service, &session, "0-0").await;
+        assert_eq!(stream.status(), StatusCode::OK);
+        drop(stream);
+        // What is said now has no reader, and is not kept.
+        let changed = json!({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"});
+        let post = Post::of(&changed).with("Mcp-Session-Id", &session);
+        assert_eq!(post.to(&service).await.status(), StatusCode::ACCEPTED);
+        let stream = again(&service, &session, behind).await;
+        assert_eq!(stream.status(), StatusCode::OK, "{behind}");
+        let mut stream = stream.into_body();
+        let told = tokio::time::timeout(Duration::from_secs(10), async {
+            loop {
+                let frame = stream.frame().await.unwrap().unwrap();
+                let text = frame.into_data().unwrap();
+                let said = parsed(std::str::from_utf8(&text).unwrap());
+                if let Some(message) = said.into_iter().find_map(|event| event.message) {
+                    break message;
+                }
+            }
+        });
+        let told = told.await.unwrap();
+        assert_eq!(
+            told["method"], "notifications/tools/list_changed",
+            "{behind}"
+        );
+    }
 }

@@ -14,8 +14,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, duplex, split};
 use tokio::sync::Notify;
+use tracing_subscriber::layer::SubscriberExt as _;
 
 use crate::service::peer::revisions;
+use crate::service::server::DroppedMethods;
 
 #[derive(Deserialize, schemars::JsonSchema)]
 struct Profile {
@@ -326,6 +328,9 @@ async fn chatters(stream: tokio::io::DuplexStream, messages: i64) {
 
 #[tokio::test]
 async fn what_a_server_says_is_noted_in_order_and_not_without_end() {
+    let dropped = DroppedMethods::default();
+    let subscriber = tracing_subscriber::registry().with(dropped.clone());
+    let _guard = tracing::subscriber::set_default(subscriber);
     let (near, far) = duplex(1 << 16);
     crate::support::spawn(chatters(far, 100));
     let careful = Careful::default();
@@ -350,6 +355,10 @@ async fn what_a_server_says_is_noted_in_order_and_not_without_end() {
         tokio::task::yield_now().await;
     }
     assert_eq!(*careful.heard.lock().unwrap(), [0, 1, 3, 4, 5, 6, 7, 8]);
+    // An operator is told of the others.
+    let dropped = dropped.0.lock().unwrap();
+    let is_told = dropped.iter().any(|it| it == "notifications/message");
+    assert!(is_told, "{dropped:?}");
 }
 
 /// Pings without end, until nobody takes them any more; how many were taken.

@@ -319,3 +319,22 @@ async fn a_layer_that_panics_costs_its_message_only() {
     peer.says("notifications/cancelled").await;
     peer.call("tools/list", json!({})).await.unwrap();
 }
+
+#[tokio::test]
+async fn a_layer_of_a_client_that_panics_before_it_waits_costs_its_message_only() {
+    for revision in revisions() {
+        let (input, output) = split(served(router().build("example", "1").unwrap()));
+        let client = client(revision)
+            .with_capabilities(&Json::from(json!({"roots": {}})))
+            .with_layer(|message| {
+                assert!(message.method() != "roots/list", "it slips");
+                message.forward()
+            })
+            .lines(input, output);
+        let look = client.call_tool(mcp::CallToolRequestParams::new("look"));
+        let looked = tokio::time::timeout(Duration::from_secs(20), look).await;
+        let looked = looked.expect("no answer comes");
+        assert!(looked.is_err() || looked.is_ok_and(|it| it.is_error == Some(true)));
+        client.list_tools(None).await.unwrap();
+    }
+}

@@ -8,7 +8,8 @@ use mcp_revisions::service::client::{Change, ChangeStream};
 use mcp_revisions::service::router::Changes;
 use mcp_revisions::service::{Client, McpServer, Router, Server};
 use mcp_revisions::{Latest, Revision, RevisionSet};
-use tokio::io::{duplex, split};
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, duplex, split};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -197,4 +198,54 @@ async fn a_server_in_axum_that_closes_its_service_stops_though_clients_listen() 
             .unwrap();
         client.close().await.unwrap();
     }
+}
+
+/// Answers `server/discover`, tells of many changes before it acknowledges a subscription, and ends.
+async fn tells_before_it_listens(stream: tokio::io::DuplexStream) {
+    let (input, mut output) = split(stream);
+    let mut lines = BufReader::new(input).lines();
+    while let Some(line) = lines.next_line().await.unwrap() {
+        let message: Value = serde_json::from_str(&line).unwrap();
+        let id = &message["id"];
+        let meta = json!({"io.modelcontextprotocol/subscriptionId": id});
+        let mut texts = Vec::new();
+        if message["method"] == "server/discover" {
+            let result = json!({
+                "resultType": "complete", "capabilities": {"resources": {"subscribe": true}},
+                "supportedVersions": [Revision::LATEST.protocol_version()],
+            });
+            texts.push(json!({"jsonrpc": "2.0", "id": id, "result": result}));
+        } else {
+            let params = json!({"uri": NEWS, "_meta": meta});
+            let method = "notifications/resources/updated";
+            let change = json!({"jsonrpc": "2.0", "method": method, "params": params});
+            texts.resize(1_000, change);
+            let agreed = json!({"notifications": {"resourceSubscriptions": [NEWS]}, "_meta": meta});
+            let method = "notifications/subscriptions/acknowledged";
+            texts.push(json!({"jsonrpc": "2.0", "method": method, "params": agreed}));
+        }
+        for text in &texts {
+            let line = format!("{text}\n");
+            output.write_all(line.as_bytes()).await.unwrap();
+        }
+        if texts.len() > 1 {
+            return;
+        }
+    }
+}
+
+#[tokio::test]
+async fn changes_before_a_server_listens_are_folded_once_too_many_wait() {
+    let (near, far) = duplex(1 << 16);
+    crate::support::spawn(tells_before_it_listens(far));
+    let (input, output) = split(near);
+    let client = Client::builder(&mcp_revisions::program!()).lines(input, output);
+    let mut stream = client.listen(filter()).await.unwrap();
+    let mut heard = Vec::new();
+    while let Some(change) = next(&mut stream).await {
+        heard.push(change);
+    }
+    // 64 KiB, and then each that there may have been.
+    assert!((100..400).contains(&heard.len()), "{}", heard.len());
+    assert!(heard.contains(&Change::Tools));
 }

@@ -16,4 +16,4 @@ mod server;
 mod skills;
 mod stateless;
 mod tasks;
-mod trace;
+pub(crate) mod trace;

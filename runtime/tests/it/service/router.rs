@@ -317,6 +317,49 @@ async fn a_person_is_asked_in_one_line() {
     }
 }
 
+#[derive(Debug, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Size {
+    Small,
+    /// Fits most.
+    Medium,
+    Large,
+}
+
+#[derive(Deserialize, schemars::JsonSchema)]
+struct Order {
+    size: Option<Size>,
+}
+
+#[tokio::test]
+async fn choices_of_which_some_have_a_line_are_all_in_the_form() {
+    let order = |cx: RequestContext<Latest>| async move {
+        let Order { size } = cx.elicit("Which size?").await?;
+        Ok::<_, Error>(format!("{size:?}"))
+    };
+    let mut peer = peer_of(
+        Revision::LATEST,
+        Router::new().tool("order", "Orders.", order),
+    )
+    .await;
+    peer.answers = vec![json!({"action": "accept", "content": {"size": "large"}})];
+    let params = json!({"name": "order"});
+    let result = peer.call("tools/call", params).await.unwrap();
+    assert_eq!(result["content"][0]["text"], "Some(Large)", "{result}");
+    let form = &peer.asked[0]["params"]["requestedSchema"];
+    let mut choices = form["properties"]["size"]["oneOf"]
+        .as_array()
+        .unwrap()
+        .clone();
+    choices.sort_by_key(|choice| choice["const"].to_string());
+    let expected = [
+        json!({"const": "large", "title": "large"}),
+        json!({"const": "medium", "title": "Fits most."}),
+        json!({"const": "small", "title": "small"}),
+    ];
+    assert_eq!(choices, expected, "{form}");
+}
+
 #[tokio::test]
 async fn resources_are_read_at_their_uri_and_by_template() {
     for revision in revisions() {
@@ -478,6 +521,15 @@ fn all_registrations_that_cannot_be_served_are_named_at_once() {
     for (line, expected) in lines.iter().zip(expected) {
         assert!(line.starts_with(expected), "{line}");
     }
+}
+
+#[test]
+fn a_template_of_any_length_has_completions() {
+    let template = format!("users://{}/{{id}}", "x".repeat(200));
+    let router = Router::new()
+        .resource_template(&template, "user", |User { id }| async { id })
+        .completion(&template, "id", |typed: String| async { vec![typed] });
+    router.build("x", "1").unwrap();
 }
 
 #[tokio::test]

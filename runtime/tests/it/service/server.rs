@@ -103,7 +103,7 @@ async fn handlers_of_one_revision_serve_every_peer() {
 
 /// The methods of the notifications that an operator is told were dropped.
 #[derive(Clone, Default)]
-struct DroppedMethods(Arc<Mutex<Vec<String>>>);
+pub(crate) struct DroppedMethods(pub(crate) Arc<Mutex<Vec<String>>>);
 
 impl<S: tracing::Subscriber> Layer<S> for DroppedMethods {
     fn on_event(&self, event: &tracing::Event<'_>, _: Context<'_, S>) {

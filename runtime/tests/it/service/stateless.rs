@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::service::{Error, RequestContext, Router};
 use mcp_revisions::{Latest, Lifecycle, Revision};
 use serde_json::json;
@@ -203,4 +204,34 @@ async fn a_state_that_is_good_for_one_retry_is_refused_the_second_time() {
         4,
         "the handler did not run again"
     );
+}
+
+#[tokio::test]
+async fn a_custom_method_has_no_result_with_a_question_and_asks_by_a_request() {
+    for revision in revisions() {
+        let running = router().0.build("example", "1").unwrap();
+        let running =
+            running.custom_method("acme/greet", |_, cx: RequestContext<Latest>| async move {
+                let Name { name } = cx.stateless().elicit("Who are you?").await?;
+                Ok(Json::from(json!({"name": name})))
+            });
+        let (near, far) = duplex(1 << 16);
+        crate::support::spawn(async move {
+            let (input, output) = tokio::io::split(far);
+            running.lines(input, output).await.unwrap();
+        });
+        let mut peer = Peer::connect(revision, near).await;
+        peer.answers = vec![json!({"action": "accept", "content": {"name": "Ada"}})];
+        let greeted = peer.call("acme/greet", json!({})).await;
+        let mut methods = revision.methods().iter();
+        let can_ask = methods.any(|method| method.name == "elicitation/create");
+        match revision.lifecycle() {
+            Lifecycle::Handshake if can_ask => assert_eq!(greeted.unwrap()["name"], "Ada"),
+            Lifecycle::Handshake => drop(greeted.unwrap_err()),
+            Lifecycle::PerRequest => {
+                let why = greeted.unwrap_err()["message"].to_string();
+                assert!(why.contains("can be asked while it calls a tool"), "{why}");
+            }
+        }
+    }
 }

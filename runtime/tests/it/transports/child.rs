@@ -201,6 +201,20 @@ async fn one_that_floods_standard_error_is_heard_all_the_same() {
     assert!(lines[0] < 10_000 && lines[1] == "end".len(), "{lines:?}");
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn one_that_does_not_start_again_says_why() {
+    let link = std::env::temp_dir().join(format!("mcp-revisions-shell-{}", std::process::id()));
+    std::os::unix::fs::symlink("/bin/sh", &link).unwrap();
+    let mut command = Command::new(&link);
+    command.args(["-c", "read line; exit 4"]);
+    let client = client().child(Child::new(command).with_restart()).unwrap();
+    std::fs::remove_file(&link).unwrap();
+    let died = soon(call(&client, "hello")).await.unwrap_err().to_string();
+    let why = format!("does not start again: cannot start {}", link.display());
+    assert!(died.contains(&why), "{died}");
+}
+
 #[tokio::test]
 async fn one_that_hangs_is_given_up_and_killed() {
     // It hears nothing, not even that its input is closed.

@@ -208,3 +208,17 @@ async fn what_waits_for_a_server_that_reads_nothing_is_refused_after_a_while() {
         .filter(|it| matches!(it, Err(Error::Transport(_))));
     assert!(refused.count() > 0);
 }
+
+#[tokio::test]
+async fn a_start_time_without_limit_is_one() {
+    let (near, far) = duplex(1 << 16);
+    let router = Router::new().tool("plain", "Answers.", || async { "plain" });
+    let running = router.build("plain", "1").unwrap();
+    crate::support::spawn(async move {
+        let (input, output) = split(far);
+        running.lines(input, output).await.unwrap();
+    });
+    let (input, output) = split(near);
+    let client = client().with_start_time(Duration::MAX).lines(input, output);
+    assert_eq!(client.list_tools(None).await.unwrap().tools.len(), 1);
+}

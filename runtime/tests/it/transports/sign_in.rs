@@ -1,11 +1,16 @@
 //! A client signs in to a guarded server, with a browser that follows redirects at once.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use axum::http::{HeaderMap, Method, StatusCode};
 use mcp_revisions::auth::Settings;
 use mcp_revisions::service::Client;
-use mcp_revisions::service::client::{FileStore, Http, OAuth, TokenStore};
+use mcp_revisions::service::client::{
+    AuthProvider as _, AuthRefusal, FileStore, Http, HttpRequest, OAuth, RefusalFate, TokenStore,
+};
+use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
@@ -242,4 +247,53 @@ fn half_a_file_is_named_and_a_save_that_fails_leaves_what_was_stored() {
     store.clear().unwrap();
     assert!(store.load().unwrap().is_none());
     std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[tokio::test]
+async fn no_page_opens_for_a_request_that_no_call_waits_for() {
+    let servers = Servers::start(Quirks {
+        token: json!({"refresh_token": null}),
+        ..Quirks::default()
+    })
+    .await;
+    let oauth = servers.oauth(None, LONG, open());
+    oauth.sign_in(None).await.unwrap();
+    let counts = servers.counts();
+    let (method, url) = (Method::GET, servers.url.parse().unwrap());
+    let refusal = AuthRefusal {
+        request: HttpRequest {
+            method: &method,
+            url: &url,
+        },
+        protocol_version: None,
+        status: StatusCode::UNAUTHORIZED,
+        headers: &HeaderMap::new(),
+        token: None,
+        is_repeated: false,
+        is_unattended: true,
+    };
+    assert_eq!(oauth.refused(refusal).await, RefusalFate::GiveUp(None));
+    assert_eq!(servers.counts(), counts);
+    // A call waits for it, and a person with the call.
+    let is_unattended = false;
+    let attended = AuthRefusal {
+        is_unattended,
+        ..refusal
+    };
+    assert_eq!(oauth.refused(attended).await, RefusalFate::Retry);
+    assert_eq!(servers.counts(), [1, 2, 2, 0]);
+}
+
+#[tokio::test]
+async fn a_hook_that_panics_costs_one_sign_in() {
+    let servers = Servers::start(Quirks::default()).await;
+    let panics = AtomicBool::new(true);
+    let oauth = servers
+        .builder(Settings::new(&servers.url), open())
+        .on_request(move |_, _| assert!(!panics.swap(false, Ordering::SeqCst), "a hook panics"))
+        .build();
+    let client = servers.client(&oauth);
+    let failed = call(&client, "hello").await.unwrap_err().to_string();
+    assert!(failed.contains("the sign-in ended early"), "{failed}");
+    assert_eq!(call(&client, "hello").await, Ok("hello".to_owned()));
 }

@@ -80,7 +80,7 @@ impl<'a> RawId<'a> {
 
 /// What one look at a message says; everything is borrowed from its text.
 ///
-/// Members that are `null` count as absent, but for `result` and the `id` of a request.
+/// Members that are `null` count as absent, but for the `id` of a request, and a `result` without a `method` or an `error`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Peeked<'a> {
     /// The whole text.
@@ -182,10 +182,7 @@ const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 #[inline(always)]
 fn peek_plain(bytes: &[u8]) -> Result<Peeked<'_>, Unreadable> {
-    let text = match str::from_utf8(bytes) {
-        Ok(text) => text,
-        Err(_) => return Err(not_utf8(bytes)),
-    };
+    let text = crate::checked_utf8(bytes).map_err(Unreadable::NotJson)?;
     let mut reader = Reader::new(text);
     match look(text, &mut reader) {
         Ok(seen) => match reader.finish() {
@@ -193,14 +190,6 @@ fn peek_plain(bytes: &[u8]) -> Result<Peeked<'_>, Unreadable> {
             Err(fault) => Err(unreadable(text, &fault)),
         },
         Err(fault) => Err(unreadable(text, &fault)),
-    }
-}
-
-#[cold]
-fn not_utf8(bytes: &[u8]) -> Unreadable {
-    match crate::from_slice::<Json>(bytes) {
-        Err(error) => Unreadable::NotJson(error),
-        Ok(_) => Unreadable::NotJson(Error::new(&Reader::new("").refuse("UTF-8"), "")),
     }
 }
 
@@ -275,6 +264,10 @@ fn look<'a>(text: &'a str, reader: &mut Reader<'a>) -> Result<Peeked<'a>, Fault>
         }
     }
     object.require_seen(0)?;
+    // Some write all members of a response: beside another one `null` is none.
+    if seen.error.is_some() || seen.method.is_some() {
+        seen.result = seen.result.filter(|result| !result.is_null());
+    }
     seen.kind = match (&seen.method, seen.result, seen.error) {
         (Some(_), None, None) => match (seen.id, null_id) {
             (_, Some(offset)) => return Err(reader.refuse_at(offset, "a string or an integer")),

@@ -36,7 +36,7 @@ impl JsonObject {
     ///
     /// Half a surrogate pair in a name shows as U+FFFD.
     pub fn iter(&self) -> Entries<'_> {
-        Entries::of(&self.0)
+        Entries::of(self.text())
     }
 
     /// Returns whether there are no members.
@@ -66,9 +66,9 @@ pub struct Entries<'a> {
 }
 
 impl<'a> Entries<'a> {
-    /// Returns the members of a value, which are empty if it is not an object.
-    pub(super) fn of(json: &'a Json) -> Self {
-        let mut reader = Reader::new(json.text());
+    /// Returns the members of a text that is known to be JSON: those of an object, and no members of another value.
+    pub(crate) fn of(text: &'a str) -> Self {
+        let mut reader = Reader::new(text);
         let is_open = reader.enter_object("").is_ok();
         Self {
             reader,

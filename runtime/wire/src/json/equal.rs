@@ -1,6 +1,7 @@
-//! Equality of JSON texts by value.
+//! Equality of JSON texts by value, and hashes that go with it.
 
 use std::borrow::Cow;
+use std::hash::{Hash, Hasher};
 
 use crate::kind::Kind;
 use crate::number;
@@ -13,6 +14,11 @@ const DEEP: usize = 1000;
 /// Returns whether two texts, both known to be JSON, mean the same value.
 pub(crate) fn equal(a: &str, b: &str) -> bool {
     a == b || Tape::of(a).is_equal(0, &Tape::of(b), 0, 0)
+}
+
+/// Hashes the value that a text, known to be JSON, means.
+pub(crate) fn hash(text: &str, state: &mut dyn Hasher) {
+    Tape::of(text).hash(0, 0, state);
 }
 
 /// The values of a text, keys among them, in the order of the text.
@@ -141,6 +147,34 @@ impl<'a> Tape<'a> {
                 number::equal_texts(a, b)
             }
             _ => a == b,
+        }
+    }
+
+    /// Hashes a value: those that are equal hash alike.
+    fn hash(&self, index: usize, depth: usize, mut state: &mut dyn Hasher) {
+        let text = self.text_of(index);
+        if depth > DEEP {
+            return text.hash(&mut state);
+        }
+        match Kind::of_text(text) {
+            Kind::Object => {
+                let mut members = self.members(index);
+                members.sort_by(|a, b| a.0.cmp(&b.0));
+                for (key, value) in members {
+                    key.hash(&mut state);
+                    self.hash(value, depth + 1, state);
+                }
+                state.write_u8(b'}');
+            }
+            Kind::Array => {
+                for element in self.inside(index) {
+                    self.hash(element, depth + 1, state);
+                }
+                state.write_u8(b']');
+            }
+            Kind::String => string_content(text).hash(&mut state),
+            Kind::Integer | Kind::Number => number::hash_text(text, state),
+            _ => text.hash(&mut state),
         }
     }
 }

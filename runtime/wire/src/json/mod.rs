@@ -5,6 +5,7 @@ mod equal;
 
 use std::borrow::Cow;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::str::FromStr;
 
 use serde::Serialize;
@@ -142,7 +143,7 @@ impl Json {
     }
 
     fn member(&self, name: &str) -> Option<&str> {
-        let members = Entries::of(self).filter(|(key, _)| key == name);
+        let members = Entries::of(&self.0).filter(|(key, _)| key == name);
         members.last().map(|(_, value)| value)
     }
 
@@ -189,6 +190,13 @@ impl PartialEq for Json {
 }
 
 impl Eq for Json {}
+
+/// By value, as it is compared.
+impl Hash for Json {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        equal::hash(&self.0, state);
+    }
+}
 
 /// The text.
 impl fmt::Display for Json {

@@ -21,6 +21,9 @@ pub struct Mend {
     pub part: Option<String>,
 }
 
+/// The most bytes of the pointers of all mends: each repeats the names around its part, so that they can be far longer than the text.
+const MOST_BYTES: usize = 16 << 20;
+
 /// The edits of one text.
 pub(super) struct Edits<'t> {
     source: &'t str,
@@ -121,24 +124,30 @@ impl<'t> Edits<'t> {
     }
 
     /// Returns what was mended, in order.
-    pub(super) fn mends(&self) -> Vec<Mend> {
+    ///
+    /// # Errors
+    /// The fault at which the pointers take more than [`MOST_BYTES`].
+    pub(super) fn mends(&self) -> Result<Vec<Mend>, Fault> {
         let mut all: Vec<&Edit> = self.all.iter().collect();
         all.sort_by_key(|edit| edit.value);
         let mut walk = PointerWalk::new(self.source);
+        let mut room = MOST_BYTES;
         let mend = |edit: &Edit| {
             walk.go(edit.value);
             let mut pointer = walk.pointer();
+            let rest = room.checked_sub(pointer.len());
+            room = rest.ok_or_else(|| edit.fault.moved(edit.value))?;
             if let Some(member) = &edit.added {
                 pointer.push('/');
                 pointer.push_str(&pointer::escaped(member));
             }
             let value = edit.added.is_none().then(|| edit.old(self.source));
-            Mend {
+            Ok(Mend {
                 pointer,
                 kind: edit.kind,
                 value: value.and_then(|text| Json::from_text(text).ok()),
                 part: walk.part(),
-            }
+            })
         };
         all.into_iter().map(mend).collect()
     }

@@ -1,6 +1,6 @@
 //! The notes of a reader that mends: the rows that it goes by, and its edits of the text.
 
-use super::mistakes::Mistakes;
+use super::mistakes::{MistakeRow, Mistakes};
 use crate::fault::Fault;
 use crate::writer::Writer;
 
@@ -26,6 +26,8 @@ pub(super) struct Edit {
     pub(super) kind: MendKind,
     /// Whether it leaves out an entry of a list or a map.
     pub(super) is_entry: bool,
+    /// The type of which that list or map is a member, once its object is read.
+    pub(super) of: Option<&'static str>,
     /// The fault that it mends.
     pub(super) fault: Fault,
 }
@@ -40,6 +42,7 @@ impl Edit {
             added: None,
             kind: MendKind::Replaced,
             is_entry: false,
+            of: None,
             fault,
         }
     }
@@ -63,6 +66,11 @@ impl Edit {
             kind: MendKind::Added,
             ..Self::replacing(object + 1, object + 1, text, fault)
         }
+    }
+
+    /// Returns whether a row is about the list or map, by its name, of which it leaves out an entry.
+    pub(super) fn is_by(&self, row: &MistakeRow, member: &str) -> bool {
+        row.member == member && self.of.is_none_or(|of| row.is_of(of, member))
     }
 
     /// Returns whether another edit is within the range of this one.

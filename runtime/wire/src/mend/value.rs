@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use super::notes::Edit;
 use crate::reader::Reader;
 use crate::text;
 
@@ -69,17 +68,16 @@ pub(super) fn only(list: &str, but: &str, object: &str) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// Returns whether a list has an entry that none of the edits leaves out.
-pub(super) fn has_others(text: &str, list: usize, edits: &mut dyn Iterator<Item = &Edit>) -> bool {
+/// Returns whether a list has an entry that stays: that does not begin at one of the sorted offsets in `removed`.
+pub(super) fn has_others(text: &str, list: usize, removed: &[usize]) -> bool {
     let mut reader = Reader::new(text);
     reader.position = list;
-    let removed: Vec<usize> = edits.map(|edit| edit.value).collect();
     let Ok(mut array) = reader.array() else {
         return false;
     };
     while let Ok(true) = array.next(&mut reader) {
         reader.peek();
-        if !removed.contains(&reader.position) {
+        if removed.binary_search(&reader.position).is_err() {
             return true;
         }
         if reader.skip().is_err() {

@@ -313,6 +313,11 @@ macro_rules! by_spelling {
 by_spelling!(Number);
 by_spelling!(Integer);
 
+/// Hashes the mathematical value of a JSON number, by its text.
+pub(crate) fn hash_text(text: &str, mut state: &mut dyn Hasher) {
+    Spelling::from_text(text).hash(&mut state);
+}
+
 /// Returns whether two JSON numbers, by their texts, have the same mathematical value.
 pub(crate) fn equal_texts(a: &str, b: &str) -> bool {
     a == b || value::NumberValue::of(a) == value::NumberValue::of(b)

@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 #[derive(PartialEq, Eq, Hash)]
 pub(crate) struct NumberValue {
     negative: bool,
-    /// The significant digits, without zeros at either end; `None` for zero.
+    /// The significant digits, without zeros at either end; empty for zero.
     digits: Vec<u8>,
     /// How far the decimal point stands to the right of the first digit's left side.
     point: Point,

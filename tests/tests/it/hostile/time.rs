@@ -1,6 +1,6 @@
 //! Four times the text takes four times the time, not sixteen times.
 
-use mcp_revisions_core::Revision;
+use mcp_revisions_core::{Context, Revision, Subject, UnknownFields};
 use mcp_revisions_core::{v2025_03_26, v2025_11_25, v2026_07_28};
 use std::fs;
 use std::hint::black_box;
@@ -34,11 +34,11 @@ fn spent(start: Instant) -> Duration {
     nanos.map_or_else(|| start.elapsed(), Duration::from_nanos)
 }
 
-fn fastest(row: &TypeInfo, text: &str) -> Duration {
+fn fastest(run: impl Fn(&str), text: &str) -> Duration {
     let start = Instant::now();
     let time = || {
         let before = spent(start);
-        let _ = black_box(row.round_trip(black_box(text)));
+        run(black_box(text));
         spent(start) - before
     };
     (0..3).map(|_| time()).min().unwrap()
@@ -46,6 +46,12 @@ fn fastest(row: &TypeInfo, text: &str) -> Duration {
 
 /// Hands texts of size `n` and `4 n` to a type.
 fn is_linear(what: &str, row: &TypeInfo, n: usize, make: impl Fn(usize) -> String) {
+    let run = |text: &str| drop(black_box(row.round_trip(text)));
+    runs_linear(&format!("{what} to {}", row.rust_name), run, n, make);
+}
+
+/// Hands texts of size `n` and `4 n` to a function.
+fn runs_linear(what: &str, run: impl Fn(&str), n: usize, make: impl Fn(usize) -> String) {
     let (small, large) = (make(n), make(4 * n));
     assert!(
         large.len() >= 3 * small.len() && large.len() <= 5 * small.len(),
@@ -53,13 +59,13 @@ fn is_linear(what: &str, row: &TypeInfo, n: usize, make: impl Fn(usize) -> Strin
     );
     let mut seen = Vec::new();
     for _ in 0..TRIES {
-        let times = (fastest(row, &small), fastest(row, &large));
+        let times = (fastest(&run, &small), fastest(&run, &large));
         if times.1 <= times.0 * MOST {
             return;
         }
         seen.push(times);
     }
-    panic!("{what} to {}: {seen:?}", row.rust_name);
+    panic!("{what}: {seen:?}");
 }
 
 #[test]
@@ -134,6 +140,75 @@ fn big_texts_take_linear_time() {
             format!(r#"{{"enum":[{}],"type":"string"}}"#, list(n, "\"a\""))
         });
     }
+}
+
+#[test]
+fn conversions_take_linear_time() {
+    let convert = |name: &'static str, from: Revision, to: Revision| {
+        move |text: &str| {
+            let cx = Context::new(UnknownFields::Drop);
+            let outcome = mcp_revisions_core::convert(Subject::Type(name), from, to, text, cx);
+            let _ = black_box(outcome).unwrap();
+        }
+    };
+    let all = |n: usize, item: &dyn Fn(usize) -> String| {
+        let items: Vec<String> = (0..n).map(item).collect();
+        items.join(",")
+    };
+    let results = convert(
+        "CallToolResult",
+        Revision::V2025_06_18,
+        Revision::V2025_03_26,
+    );
+    runs_linear("a block per element", results, 100, |n| {
+        let element = |index: usize| format!(r#"{{"index":{index},"name":"n"}}"#);
+        let block = |index: usize| {
+            format!(r#"{{"type":"text","text":"{{\"name\":\"n\",\"index\":{index}}}"}}"#)
+        };
+        format!(
+            r#"{{"content":[{}],"structuredContent":{{"result":[{}]}}}}"#,
+            all(n, &block),
+            all(n, &element)
+        )
+    });
+    runs_linear("an image per element", results, 400, |n| {
+        let element = |index: usize| format!(r#""{index:08}""#);
+        let block =
+            |index: usize| format!(r#"{{"type":"image","data":"{index:08}","mimeType":"a/b"}}"#);
+        format!(
+            r#"{{"content":[{}],"structuredContent":{{"result":[{}]}}}}"#,
+            all(n, &block),
+            all(n, &element)
+        )
+    });
+    let resources = convert(
+        "ReadResourceResult",
+        Revision::V2025_06_18,
+        Revision::V2025_03_26,
+    );
+    runs_linear("entries that are left out", resources, 200, |n| {
+        let entries = all(n, &|_| "0".to_owned());
+        format!(r#"{{"contents":[{entries},{{"uri":"a:b","text":""}}]}}"#)
+    });
+    runs_linear("mistakes in one entry", results, 200, |n| {
+        format!(
+            r#"{{"content":[{{"type":"text","text":"{}","annotations":{{"audience":[{}]}}}}]}}"#,
+            "a".repeat(500 * n),
+            all(n, &|_| "0".to_owned())
+        )
+    });
+    let messages = convert(
+        "CreateMessageRequestParams",
+        Revision::V2025_11_25,
+        Revision::V2025_06_18,
+    );
+    runs_linear("messages of many blocks", messages, 200, |n| {
+        format!(
+            r#"{{"maxTokens":1,"messages":[{{"role":"user","content":[{}],"_meta":{{"a/b":"{}"}}}}]}}"#,
+            all(n, &|_| r#"{"type":"text","text":""}"#.to_owned()),
+            "a".repeat(100 * n)
+        )
+    });
 }
 
 #[test]

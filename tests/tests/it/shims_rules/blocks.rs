@@ -109,8 +109,8 @@ fn one_message_of_several_blocks_becomes_several_messages_in_order() {
         {"role":"assistant","content":{"type":"text","text":"c"}}]}"#;
     let expected = r#"{"maxTokens":1,"messages":[
         {"role":"user","content":{"type":"text","text":"a"},"x":1},
-        {"role":"user","content":{"type":"text","text":"b"},"x":1},
-        {"role":"user","content":{"type":"image","data":"","mimeType":"image/png"},"x":1},
+        {"role":"user","content":{"type":"text","text":"b"}},
+        {"role":"user","content":{"type":"image","data":"","mimeType":"image/png"}},
         {"role":"assistant","content":{"type":"text","text":"c"}}]}"#;
     let down = of_type("CreateMessageRequestParams", V2025_11_25, V2025_06_18, text);
     says(

@@ -109,6 +109,39 @@ fn structured_content_becomes_text_for_those_who_have_none() {
 }
 
 #[test]
+fn a_list_is_said_by_a_block_for_each_of_its_elements_in_order() {
+    let of = |blocks: &[&str], list: &str| {
+        let block = |text: &&str| serde_json::json!({"type": "text", "text": text});
+        let content: Vec<_> = blocks.iter().map(block).collect();
+        let list: serde_json::Value = serde_json::from_str(list).unwrap();
+        let text = serde_json::json!({"content": content, "structuredContent": {"result": list}});
+        let down = of_type(
+            "CallToolResult",
+            V2025_06_18,
+            V2025_03_26,
+            &text.to_string(),
+        );
+        let result: serde_json::Value = serde_json::from_str(&down.value().unwrap()).unwrap();
+        result["content"].as_array().unwrap().len() - blocks.len()
+    };
+    let list = r#"[{"a":1,"b":2},"x",3]"#;
+    for (blocks, added) in [
+        (&["found three", r#"{ "b":2.0, "a":1 }"#, "x", "3"][..], 0),
+        (&[r#"{"a":1,"b":2}"#, r#""x""#, "more", "3"], 0),
+        (&[r#"{"a":1,"b":2}"#, "x"], 1),
+        (&["x", "3", r#"{"a":1,"b":2}"#], 1),
+        (&[r#"{"a":1,"b":3}"#, "x", "3"], 1),
+    ] {
+        assert_eq!(of(blocks, list), added, "{blocks:?}");
+    }
+    assert_eq!(
+        of(&["1"], "[1,1]"),
+        1,
+        "each element has a block of its own"
+    );
+}
+
+#[test]
 fn an_output_schema_of_no_object_is_wrapped_and_comes_back() {
     let schema = r##"{"$schema":"https://json-schema.org/draft/2020-12/schema","anyOf":[{"$ref":"#/$defs/a"},{"const":{"$ref":"#"}}],"$defs":{"a":{"type":"null"}}}"##;
     let newer =
@@ -197,6 +230,23 @@ fn a_schema_that_is_wrapped_still_means_itself_by_its_references() {
         new.contains(r##""$ref":"#/properties/result/$defs/i""##),
         "{new}"
     );
+}
+
+#[test]
+fn an_output_schema_whose_places_are_longer_than_memory_is_lost_and_not_wrapped() {
+    let inner: Vec<String> = (0..20).map(|index| format!(r#""a{index}":{{}}"#)).collect();
+    let name = "n".repeat(1 << 20);
+    let schema = format!(
+        r#"{{"properties":{{"{name}":{{"properties":{{{}}}}}}}}}"#,
+        inner.join(",")
+    );
+    let plain = r#"{"name":"t","inputSchema":{"type":"object"}}"#;
+    let tool = plain.replacen('{', &format!(r#"{{"outputSchema":{schema},"#), 1);
+    let down = of_type("Tool", V2026_07_28, V2025_11_25, &tool);
+    let losses = down.losses().iter();
+    let losses: Vec<_> = losses.map(|loss| (loss.rule(), loss.change)).collect();
+    assert_eq!(losses, [("output-schema-root", Removed)]);
+    assert!(text::same(&down.value().unwrap(), plain));
 }
 
 #[test]

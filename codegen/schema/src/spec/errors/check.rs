@@ -3,6 +3,7 @@
 use crate::sorted::SortedSet;
 use toml::Spanned;
 
+use super::super::methods::messages;
 use super::super::range::Faults;
 use super::super::rules::RuleFile;
 use super::super::{Revision, RevisionStage, Spec};
@@ -15,6 +16,8 @@ pub(super) trait CheckedRow {
     fn range(&mut self) -> (&str, Option<&str>, &mut Vec<String>);
     /// Returns the revisions of its range, once these are known.
     fn revisions(&self) -> &[String];
+    /// Returns the page that states it.
+    fn page(&mut self) -> &mut String;
     /// Returns what every kind of row is checked for.
     fn said(&self) -> RowFacts<'_>;
 
@@ -112,10 +115,8 @@ fn methods(faults: &mut Faults<'_>, rows: &[Spanned<ProtocolRule>]) {
     for row in rows {
         let (offset, row) = (row.span().start, row.get_ref());
         for method in &row.methods {
-            let lacks = |revision: &&Revision| {
-                let mut definitions = revision.definitions();
-                !definitions.any(|(_, it)| it["properties"]["method"]["const"] == **method)
-            };
+            let lacks =
+                |revision: &&Revision| messages(&revision.schema).all(|(name, _)| name != method);
             let mut revisions = (faults.spec.revisions.iter())
                 .filter(|it| it.status != RevisionStage::Draft && row.holds(&it.id));
             if let Some(Revision { id, .. }) = revisions.find(lacks) {

@@ -161,11 +161,11 @@ impl Extension {
         let folder = directory.path(&format!("{FOLDER}/{name}"));
         let facts = directory.file(&format!("{FOLDER}/{name}/{FACTS}"));
         let is_taken = revisions.iter().any(|one| one.id == name);
-        if is_taken || !revisions::is_id(name) {
+        if is_taken || !revisions::is_name(name) {
             let (detail, help) = if is_taken {
                 ("a revision has that id", "call the folder otherwise")
             } else {
-                ("", revisions::ID_HELP)
+                ("", revisions::NAME_HELP)
             };
             let problem = format!("`{name}` cannot name an extension");
             return Err(Error::file(folder, problem, detail, help));

@@ -9,6 +9,7 @@ use mcp_wire::{Direction, MethodKind};
 use super::super::canonical::definition;
 use super::super::methods::messages;
 use super::super::range::Order;
+use super::super::roles::{kind_of, likely_kind};
 use super::super::rules::RuleFile;
 use super::super::{Revision, RevisionStage, revisions};
 use super::statements::StatementRow;
@@ -116,7 +117,7 @@ fn held(order: &Order, since: Option<&str>, until: Option<&str>, id: &str) -> (b
 
 impl ExtensionRows {
     /// Returns the order of the states.
-    pub(super) fn order(&self) -> Order {
+    pub(in crate::spec) fn order(&self) -> Order {
         let draft = |row: &&StateRow| row.status == RevisionStage::Draft;
         let drafts = self.state.iter().filter(draft).count();
         let ids = self.state.iter().map(|row| row.id.get_ref().clone());
@@ -234,11 +235,11 @@ impl ExtensionRows {
         let mut before: Vec<&StateRow> = Vec::new();
         for row in &self.state {
             let id = row.id.get_ref();
-            if !revisions::is_id(id) {
+            if !revisions::is_name(id) {
                 fault(
                     &row.id,
                     format!("`{id}` cannot name a state"),
-                    revisions::ID_HELP,
+                    revisions::NAME_HELP,
                 );
             }
             if before.iter().any(|other| other.id.get_ref() == id) {
@@ -484,14 +485,10 @@ fn kind_of_word(word: &str) -> Option<MethodKind> {
     }
 }
 
-/// Returns the word that a new row says of a message, where its method alone would say another kind: a notification is one
-/// by a segment of its method, or by the name of its definition.
+/// Returns the word that a new row says of a message, where its method alone would say another kind.
 pub(crate) fn stated_kind(method: &str, definition: &str) -> Option<&'static str> {
-    let is_one = method.split('/').any(|segment| segment == "notifications")
-        || definition.ends_with("Notification");
-    let by_method = super::super::roles::kind_of(method) == MethodKind::Notification;
-    match (is_one, by_method) {
-        (true, false) => Some(NOTIFICATION),
+    match (likely_kind(method, definition), kind_of(method)) {
+        (MethodKind::Notification, MethodKind::Request) => Some(NOTIFICATION),
         _ => None,
     }
 }

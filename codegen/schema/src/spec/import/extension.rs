@@ -60,6 +60,8 @@ pub struct ImportedExtension {
     pub drifted: Vec<(String, String)>,
     /// The messages of the state before that it has no more: their rows end there.
     pub ended: Vec<String>,
+    /// The messages that began with a draft and that it has: their rows begin with it.
+    pub begun: Vec<String>,
     /// Facts that do not hold for the schema: the import stands, and they have to be looked at.
     pub stale: Option<Error>,
 }
@@ -79,9 +81,9 @@ impl SpecDirectory {
             None => (options.name.as_str(), None),
         };
         for (id, what) in [(Some(name), "an extension"), (named_state, "a state")] {
-            if let Some(id) = id.filter(|id| !revisions::is_id(id)) {
+            if let Some(id) = id.filter(|id| !revisions::is_name(id)) {
                 let problem = format!("`{id}` cannot name {what}");
-                return Err(Error::usage(problem, revisions::ID_HELP));
+                return Err(Error::usage(problem, revisions::NAME_HELP));
             }
         }
         // The core has to stand without the extension: what is imported may be what mends it.
@@ -152,9 +154,11 @@ impl SpecDirectory {
         let all: SortedSet<&str> = messages(&upstream.canonical)
             .map(|(method, _)| method)
             .collect();
-        let ended = match &before {
-            Some(before) => with_ends(&facts.path, &mut text, before, &all)?,
-            None => Vec::new(),
+        let (begun, ended) = if added {
+            let states = (before.as_deref(), state.as_str());
+            with_ranges(&facts.path, &mut text, states, &all)?
+        } else {
+            (Vec::new(), Vec::new())
         };
         let after: ExtensionRows = RuleFile::new(facts.path, text.as_str()).parse()?;
         let own = after.method.iter().map(|row| row.name.get_ref().as_str());
@@ -203,6 +207,7 @@ impl SpecDirectory {
             state,
             added,
             ended,
+            begun,
             schema_changed,
             sha256: upstream.sha256.clone(),
             revision,
@@ -264,7 +269,7 @@ fn with_settings(text: &str, schema: &Value, base: &Revision) -> String {
     format!("{head}{about}{line}{tail}")
 }
 
-/// Adds the row of a state, after the one before it.
+/// Adds the row of a state, after the one before it, or before the first one.
 fn with_state(
     path: &str,
     text: &str,
@@ -285,38 +290,49 @@ fn with_state(
         sheet::quoted(options.reference.as_deref().unwrap_or(&page)),
     );
     let entries = sheet::entries(path, text)?;
-    let is_before = |entry: &&sheet::SheetEntry| {
-        let id = before.map(|row| row.id.get_ref().as_str());
-        entry.table == ["state"] && id.is_some() && entry.text_of("id") == id
+    let mut states = entries.iter().filter(|entry| entry.table == ["state"]);
+    let place = match before.map(|row| row.id.get_ref().as_str()) {
+        None => states.next().map(|first| first.span.start),
+        id => (states.find(|entry| entry.text_of("id") == id))
+            .map(|before| sheet::line_end(text, before.span.end)),
     };
-    let stands = entries.iter().find(is_before);
-    let at = stands.map_or(text.len(), |entry| sheet::line_end(text, entry.span.end));
-    Ok(sheet::with_block(text, at, &row))
+    Ok(sheet::with_block(text, place.unwrap_or(text.len()), &row))
 }
 
-/// Ends the rows of messages that a new state has no more with the state before it; returns their methods.
-fn with_ends(
+/// Fits the rows of messages to a new state: one that a draft began and that it has begins with it, and one that it has no
+/// more ends with the state before it. Returns the methods of the former, and of the latter.
+fn with_ranges(
     path: &str,
     text: &mut String,
-    before: &str,
+    (before, state): (Option<&str>, &str),
     has: &SortedSet<&str>,
-) -> Result<Vec<String>, Error> {
-    let mut ended = Vec::new();
-    let entries = sheet::entries(path, text)?;
+) -> Result<(Vec<String>, Vec<String>), Error> {
+    let rows: ExtensionRows = RuleFile::new(path, text.as_str()).parse()?;
+    let order = rows.order();
+    let first = order.first().unwrap_or_default();
+    let (mut begun, mut ended) = (Vec::new(), Vec::new());
     let mut edits = Vec::new();
+    let entries = sheet::entries(path, text)?;
     for entry in entries.iter().filter(|entry| entry.table == ["method"]) {
-        let Some(name) = entry.text_of("name").filter(|name| !has.contains(name)) else {
-            continue;
-        };
-        if entry.text_of("until").is_none() {
-            let at = sheet::line_end(text, entry.span.end);
-            let gap = if text[..at].ends_with('\n') { "" } else { "\n" };
-            edits.push((at..at, format!("{gap}until = {}\n", sheet::quoted(before))));
+        let name = entry.text_of("name").unwrap_or_default();
+        let since = entry.text_of("since").unwrap_or(first);
+        let holds = |id: &str| order.holds(since, entry.text_of("until"), id);
+        if has.contains(name) {
+            if order.at(state) < order.at(since) {
+                edits.push((entry, "since", state));
+                begun.push(name.to_owned());
+            }
+        } else if let Some(before) = before.filter(|before| holds(before) && holds(state)) {
+            edits.push((entry, "until", before));
             ended.push(name.to_owned());
         }
     }
-    *text = sheet::edited(text, edits);
-    Ok(ended)
+    // From the end, so that the places before stay true.
+    for (entry, key, id) in edits.into_iter().rev() {
+        let id = sheet::quoted(id);
+        *text = sheet::with_value(text, (key, entry.place_of(key)), entry.span.end, Some(&id));
+    }
+    Ok((begun, ended))
 }
 
 /// Returns the one definition of its own that is called like a capability.

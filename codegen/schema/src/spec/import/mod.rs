@@ -119,13 +119,15 @@ impl SpecDirectory {
             None => added(&list, &rows, options, &upstream.sha256)?,
         };
         directory.files.insert(REVISIONS.to_owned(), new_list);
-        let (order, new_rows) = directory.order()?;
+        let new_rows = revisions::read(&directory.list()?)?;
         let schema = canonical::to_text(&upstream.canonical);
         let name = schema_name(id);
         let schema_changed = directory.files.get(&name) != Some(&schema);
         let from = source(directory, &new_rows, row.is_none(), &schema, options)?;
         directory.files.insert(name, schema);
 
+        // A draft may be an earlier release by this schema, or no more.
+        let (order, _) = directory.order()?;
         let status = revisions::row(&new_rows, id)?.status;
         let mut import = RevisionImport {
             directory,

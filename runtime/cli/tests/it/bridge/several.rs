@@ -4,12 +4,16 @@ use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
+#[cfg(unix)]
+use std::time::Duration;
 
 use mcp_revisions::sansio::client::OutgoingRequest;
 use mcp_revisions_core::Revision;
 use mcp_wire::Json;
 use serde_json::{Value, json};
 
+#[cfg(unix)]
+use super::ends::signalled;
 use super::guarded::{GUARDED, GuardedServer};
 use super::http::{Program, exchange};
 use super::talk::{PATIENCE, Talk, peer, value};
@@ -177,10 +181,18 @@ fn each_server_of_a_hosts_file_has_a_path_and_is_listed() {
 fn one_guard_stands_before_all_servers_of_a_hosts_file_and_before_their_list() {
     let server = GuardedServer::start();
     let introspection = format!("{}/introspect", server.origin);
-    let file = File::new(
-        "guarded",
-        &json!({ "one": definition(Revision::LATEST, Path::new("one")) }),
-    );
+    let mut one = definition(Revision::LATEST, Path::new("one"));
+    let script = r#"env > "$0"; exec "$@""#;
+    let peer = one["command"].take();
+    let mut words = vec![
+        json!("-c"),
+        json!(script),
+        json!("${STARTED_IN}/environment"),
+        peer,
+    ];
+    words.append(one["args"].as_array_mut().unwrap());
+    let one = json!({ "command": "sh", "args": words, "env": { "GUARD_OF_THE_SERVER": "stays" } });
+    let file = File::new("guarded", &json!({ "one": one }));
     let guard = |url: &'static str| {
         let issuer = ["--guard", url, "--guard-issuer", &server.origin];
         let client = [
@@ -227,6 +239,9 @@ fn one_guard_stands_before_all_servers_of_a_hosts_file_and_before_their_list() {
         };
         assert!(call(other).starts_with("HTTP/1.1 401"));
         assert!(call(token).contains("3.5"));
+        let environment = std::fs::read_to_string(file.0.with_file_name("environment")).unwrap();
+        assert!(environment.contains("GUARD_OF_THE_SERVER=stays"));
+        assert!(!environment.contains("s3cret"), "{environment}");
         let list = exchange(port, "GET /", "", "");
         assert!(!list.contains("mcpServers"), "{list}");
         assert!(exchange(port, "GET /healthz", "", "").starts_with("HTTP/1.1 200"));
@@ -314,7 +329,8 @@ fn the_servers_of_a_hosts_file_are_one_server_over_stdio() {
         "stdio",
         &json!({
             "old": definition(Revision::V2025_06_18, Path::new("old")),
-            "broken": { "command": "/nowhere/at/all" },
+            "broken": { "command": "/nowhere/at/all", "args": ["--token", "s3cret"] },
+            "far": { "url": "http://127.0.0.1:1/mcp?key=s3cret" },
             "new": definition(Revision::LATEST, Path::new("new")),
         }),
     );
@@ -324,12 +340,13 @@ fn the_servers_of_a_hosts_file_are_one_server_over_stdio() {
         let answer = talk.answers(&[asked]).remove(&asked).unwrap();
         assert!(format!("{answer:?}").contains("3.5"), "{tool}: {answer:?}");
     }
-    let asked = talk.tool("broken_add");
-    let answer = format!("{:?}", talk.answers(&[asked]).remove(&asked).unwrap());
-    assert!(
-        answer.contains("the server broken cannot be used"),
-        "{answer}"
-    );
+    for name in ["broken", "far"] {
+        let asked = talk.tool(&format!("{name}_add"));
+        let answer = format!("{:?}", talk.answers(&[asked]).remove(&asked).unwrap());
+        let why = format!("the server {name} cannot be used");
+        assert!(answer.contains(&why), "{answer}");
+        assert!(!answer.contains("s3cret"), "{answer}");
+    }
 }
 
 #[test]
@@ -428,5 +445,32 @@ fn readiness_says_that_a_bridge_of_several_servers_is_to_end_while_calls_are_ser
         assert!(std::time::Instant::now() < deadline, "readiness stays");
     }
     assert_eq!(sum(port, "/one/mcp", "add"), "3.5");
+    assert!(program.wait().unwrap().success());
+}
+
+/// The call was sent to its server, and has more time than the test.
+#[cfg(unix)]
+#[test]
+fn a_second_signal_ends_the_time_of_calls_to_servers_that_are_one() {
+    let servers = json!({ "one": definition(Revision::LATEST, Path::new("one")) });
+    let file = File::new("early", &servers);
+    let (mut program, port, lines) = listening(&file, &["--combine"]);
+    let sleep = json!({ "name": "one_sleep", "arguments": {} });
+    let call = std::thread::spawn(move || asked(port, "/mcp", "tools/call", sleep));
+    let deadline = std::time::Instant::now() + PATIENCE;
+    while starts(&file, "one") == 0 {
+        assert!(std::time::Instant::now() < deadline, "never started");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    signalled(&program, "-TERM");
+    told(&lines, "closing");
+    // It says nothing once it waits for another one.
+    while !call.is_finished() {
+        signalled(&program, "-TERM");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let answer = call.join().unwrap().to_string();
+    assert!(answer.contains("has ended before"), "{answer}");
+    told(&lines, "before the time is over");
     assert!(program.wait().unwrap().success());
 }

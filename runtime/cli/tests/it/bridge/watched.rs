@@ -12,7 +12,10 @@ use super::http::exchange;
 fn metrics_say_what_is_called_of_whom_and_the_log_is_json() {
     let file = File::new(
         "watched",
-        &json!({ "old": definition(Revision::V2025_06_18, Path::new("old")) }),
+        &json!({
+            "old": definition(Revision::V2025_06_18, Path::new("old")),
+            "broken": { "command": "/nowhere/at/all" },
+        }),
     );
     let options = ["--metrics", "/metrics", "--log-format", "json"];
     let (_bridge, port, lines) = listening(&file, &options);
@@ -20,6 +23,7 @@ fn metrics_say_what_is_called_of_whom_and_the_log_is_json() {
         let params = json!({ "name": name, "arguments": { "a": 1, "b": 2 } });
         asked(port, "/old/mcp", "tools/call", params);
     }
+    asked(port, "/broken/mcp", "tools/list", json!({}));
     exchange(port, "GET /nowhere", "", "");
     let text = exchange(port, "GET /metrics", "", "");
     assert!(
@@ -32,6 +36,7 @@ fn metrics_say_what_is_called_of_whom_and_the_log_is_json() {
         format!(r#"mcp_server_operation_duration_seconds_count{{mcp_method_name="tools/call",mcp_protocol_version="{version}",network_transport="tcp",error_type="-32602"}} 1"#),
         r#"mcp_client_operation_duration_seconds_count{mcp_method_name="tools/call",server="old",mcp_protocol_version="2025-06-18"} 1"#.to_owned(),
         r#"mcp_bridge_servers{server="old"} 1"#.to_owned(),
+        r#"mcp_bridge_server_failures_total{server="broken"} 1"#.to_owned(),
     ] {
         assert!(text.contains(&line), "{line}\n{text}");
     }
@@ -90,18 +95,25 @@ fn tools_that_are_not_allowed_are_neither_listed_nor_called() {
 fn a_client_that_sends_too_many_requests_hears_when_to_come_back() {
     let file = File::new(
         "rate",
-        &json!({ "one": definition(Revision::LATEST, Path::new("one")) }),
+        &json!({
+            "one": definition(Revision::LATEST, Path::new("one")),
+            "two": definition(Revision::LATEST, Path::new("two")),
+        }),
     );
-    let (_bridge, port, _lines) = listening(&file, &["--rate-limit", "2"]);
-    let listed = || asked(port, "/one/mcp", "resources/list", json!({}));
-    for _ in 0..2 {
-        let listed = listed();
-        assert!(listed["result"].is_object(), "{listed}");
+    for (path, more) in [("/one/mcp", &[][..]), ("/mcp", &["--combine"])] {
+        let limit = &["--rate-limit", "2"];
+        let (_bridge, port, _lines) = listening(&file, &[limit, more].concat());
+        let listed = || asked(port, path, "resources/list", json!({}));
+        for _ in 0..2 {
+            let listed = listed();
+            assert!(listed["result"].is_object(), "{listed}");
+            assert!(listed["result"]["_meta"]["io.github.mcp-revisions/unavailable"].is_null());
+        }
+        let refused = listed();
+        let why = refused["error"]["message"].as_str().unwrap();
+        assert!(
+            why.contains("at most 2 in a minute") && why.contains("try again in"),
+            "{path}: {why}"
+        );
     }
-    let refused = listed();
-    let why = refused["error"]["message"].as_str().unwrap();
-    assert!(
-        why.contains("at most 2 in a minute") && why.contains("try again in"),
-        "{why}"
-    );
 }

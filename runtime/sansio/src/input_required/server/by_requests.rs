@@ -19,7 +19,6 @@ pub(crate) struct ServerRound {
     state: Option<Json>,
     answers: Map<Json>,
     open: usize,
-    pub(crate) until: Duration,
 }
 
 impl Connection<Server> {
@@ -61,13 +60,12 @@ impl Connection<Server> {
             state,
             answers: Map::new(),
             open: asks.len(),
-            until: now + limits.client_response_timeout,
         };
         let call = about.token;
         self.state.rounds.insert(call, round);
         for (name, method, params) in asks {
             let by = AskedBy::Result { call, name };
-            self.send_request(by, Some(call), method, Some(&params))?;
+            self.send_request(by, Some(call), (method, Some(&params)), now)?;
             if let Some(pending) = self.state.get_mut(call) {
                 pending.is_adapted = true;
             }
@@ -119,19 +117,8 @@ impl Connection<Server> {
         self.call_again(call, with_members(&params, &members));
     }
 
-    /// Ends the rounds whose client has not answered in time.
-    pub(crate) fn late_rounds(&mut self, now: Duration) {
-        let late: Vec<Token> = (self.state.rounds.iter())
-            .filter(|(_, round)| round.until <= now)
-            .map(|(call, _)| *call)
-            .collect();
-        for call in late {
-            let error = errors::internal("the client did not answer in time").error;
-            self.fail_round(call, error);
-        }
-    }
-
-    fn fail_round(&mut self, call: Token, error: ErrorObject) {
+    /// Ends a call whose questions cannot be answered.
+    pub(crate) fn fail_round(&mut self, call: Token, error: ErrorObject) {
         self.end_round(call);
         self.answer_as_is(call, Err(error));
     }
@@ -147,7 +134,7 @@ impl Connection<Server> {
             .map(|(id, _)| *id)
             .collect();
         for id in open {
-            self.unask(id, None);
+            let _ = self.unask(id, None);
         }
     }
 }

@@ -1,15 +1,18 @@
 //! Signed `requestState`: what a client carries from one request to the next, and can neither make nor change.
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use hmac_sha256::HMAC;
-use mcp_wire::{Json, JsonObject, Kind, Map};
+use mcp_wire::{Fault, Json, JsonObject, Kind, Members, Reader, UnknownMembers};
 
-use super::spent::SpentStates;
+use super::spent::{SpentStates, TicketUse};
+use crate::errors::{self, Refusal};
+use crate::limits::deadline;
 
 /// Bytes of a signature, and of what stands before the payload: what is signed, and until when it holds.
 const TAG: usize = 32;
@@ -54,6 +57,18 @@ pub(crate) enum Broken {
     Expired,
     /// It was, and is good for one retry, which was made.
     Spent,
+    /// It was, and is good for one retry, which cannot be noted now.
+    Full,
+}
+
+impl Broken {
+    /// Returns the error of a request with such a state.
+    pub(crate) fn refusal(self) -> Box<Refusal> {
+        match self {
+            Self::Full => errors::busy(self.to_string()),
+            _ => errors::invalid_params(&self.to_string()),
+        }
+    }
 }
 
 impl fmt::Display for Broken {
@@ -69,6 +84,10 @@ impl fmt::Display for Broken {
             Self::Spent => {
                 "`requestState` was used, and is good for one retry: make the request again, without `requestState` \
                  and `inputResponses`"
+            }
+            Self::Full => {
+                "`requestState` is good for one retry, and as many retries were made as this server remembers: send the \
+                 request again later"
             }
         })
     }
@@ -204,10 +223,11 @@ impl Seal {
             return Ok(issued);
         };
         let spent = self.spent.as_ref().ok_or(Broken::Spent)?;
-        let is_first = spent.spend(ticket, now, now.saturating_add(time));
-        is_first
-            .then_some(Issued::Own(text, home))
-            .ok_or(Broken::Spent)
+        match spent.spend(ticket, now, deadline(now, time)) {
+            TicketUse::First => Ok(Issued::Own(text, home)),
+            TicketUse::Again => Err(Broken::Spent),
+            TicketUse::NoRoom => Err(Broken::Full),
+        }
     }
 
     /// Returns a ticket that no other connection of this server has, nor a replica that signs by the same key.
@@ -295,7 +315,7 @@ pub(crate) fn subject(params: &Json) -> String {
         for name in ["name", "uri", "arguments"] {
             text.push('/');
             for (_, value) in object.iter().filter(|member| member.0 == name) {
-                canonical(&Json::from_text(value).unwrap_or_default(), &mut text);
+                write_canonical(value, &mut text);
             }
         }
     }
@@ -304,35 +324,90 @@ pub(crate) fn subject(params: &Json) -> String {
 
 /// Writes a value in one way, however its members are ordered and spaced.
 pub fn canonical(json: &Json, text: &mut String) {
-    match json.kind() {
-        Kind::Object => match json.read::<Map<Json>>() {
-            Ok(object) => {
-                let mut members: Vec<(String, Json)> = object.into_iter().collect();
-                members.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
-                text.push('{');
-                for (name, value) in members {
-                    mcp_wire::write_to(name.as_str(), text);
-                    text.push(':');
-                    canonical(&value, text);
-                    text.push(',');
-                }
+    write_canonical(json.text(), text);
+}
+
+fn write_canonical(json: &str, text: &mut String) {
+    let start = text.len();
+    if canonical_value(&mut Reader::new(json), text).is_err() {
+        text.truncate(start);
+        text.push_str(json);
+    }
+}
+
+/// Writes the value that a reader comes to in one way; each byte of it is read once.
+fn canonical_value(reader: &mut Reader<'_>, text: &mut String) -> Result<(), Fault> {
+    static NONE: Members = Members::open("", &[]);
+    match reader.kind()? {
+        Kind::Object => {
+            let (mut again, start) = (reader.clone(), text.len());
+            text.push('{');
+            let mut members = CanonicalMembers {
+                text: &mut *text,
+                spans: Vec::new(),
+            };
+            let mut object = reader.object(&NONE)?;
+            let is_read = object.next_with(reader, &mut members).is_ok();
+            if is_read && members.sort() {
                 text.push('}');
+            } else {
+                // Readers do not agree on what a repeated member means: it is what it is, letter by letter.
+                text.truncate(start);
+                text.push_str(again.text_of_value()?);
+                *reader = again;
             }
-            // Readers do not agree on what a repeated member means: it is what it is, letter by letter.
-            Err(_) => text.push_str(json.text()),
-        },
-        Kind::Array => match json.read::<Vec<Json>>() {
-            Ok(items) => {
-                text.push('[');
-                for item in items {
-                    canonical(&item, text);
-                    text.push(',');
-                }
-                text.push(']');
+        }
+        Kind::Array => {
+            text.push('[');
+            let mut array = reader.array()?;
+            while array.next(reader)? {
+                canonical_value(reader, text)?;
+                text.push(',');
             }
-            Err(_) => text.push_str(json.text()),
-        },
-        _ => text.push_str(json.text()),
+            text.push(']');
+        }
+        _ => text.push_str(reader.text_of_value()?),
+    }
+    Ok(())
+}
+
+/// The members of an object, as they are written.
+struct CanonicalMembers<'t> {
+    text: &'t mut String,
+    /// The names, and where each member stands in the text.
+    spans: Vec<(String, Range<usize>)>,
+}
+
+impl UnknownMembers for CanonicalMembers<'_> {
+    fn read_member(&mut self, name: String, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        let start = self.text.len();
+        mcp_wire::write_to(name.as_str(), self.text);
+        self.text.push(':');
+        canonical_value(reader, self.text)?;
+        self.text.push(',');
+        self.spans.push((name, start..self.text.len()));
+        Ok(())
+    }
+
+    fn repeated_key(&self) -> Option<&str> {
+        None
+    }
+}
+
+impl CanonicalMembers<'_> {
+    /// Sorts the members by name. Returns false if a name repeats.
+    fn sort(mut self) -> bool {
+        if !self.spans.is_sorted_by(|one, other| one.0 <= other.0) {
+            let start = self.spans.first().map_or(0, |(_, span)| span.start);
+            let written = self.text.split_off(start);
+            self.spans
+                .sort_unstable_by(|one, other| one.0.cmp(&other.0));
+            for (_, span) in &self.spans {
+                let member = written.get(span.start - start..span.end - start);
+                self.text.push_str(member.unwrap_or_default());
+            }
+        }
+        self.spans.is_sorted_by(|one, other| one.0 < other.0)
     }
 }
 
@@ -419,6 +494,24 @@ mod tests {
     }
 
     #[test]
+    fn a_state_that_cannot_be_noted_as_used_was_not_used() {
+        let mut seal = seal_of(&[7]);
+        seal.spend_own();
+        let (time, now) = (Duration::from_secs(60), Duration::from_secs(1));
+        let spend = |issued: Issued, now| seal.spend(issued, now, time);
+        let first = seal.own("mine".to_owned());
+        let own = Issued::Own("mine".to_owned(), None);
+        assert_eq!(spend(first.clone(), now), Ok(own.clone()));
+        while spend(seal.own(String::new()), now).is_ok() {}
+        let late = seal.own("mine".to_owned());
+        assert_eq!(spend(late.clone(), now), Err(Broken::Full));
+        assert_eq!(spend(first, now), Err(Broken::Spent));
+        let refusal = Broken::Full.refusal();
+        assert_eq!((refusal.status, refusal.error.code), (503, (-32603).into()));
+        assert_eq!(spend(late, now + time), Ok(own));
+    }
+
+    #[test]
     fn keys_are_exchanged_without_a_state_being_lost() {
         let (until, now) = (Duration::from_secs(60), Duration::from_secs(1));
         let (old, new) = (seal_of(&[1]), seal_of(&[2]));
@@ -450,6 +543,38 @@ mod tests {
         after.set_epoch(Duration::from_secs(1_500));
         let opened = after.open(&text, Duration::from_secs(1), BOUND);
         assert_eq!(opened, Ok(Issued::Again));
+    }
+
+    #[test]
+    fn a_value_is_written_in_one_way_at_every_depth() {
+        let written = |text: &str| {
+            let mut written = String::from("before ");
+            canonical(&Json::from_text(text).unwrap(), &mut written);
+            written
+        };
+        for (text, expected) in [
+            (
+                r#" { "b" : [ 1.0 , {"d":{},"c":"\u0041"} ], "a" : null } "#,
+                r#"{"a":null,"b":[1.0,{"c":"\u0041","d":{},},],}"#,
+            ),
+            (
+                r#"{"b":{"y":1,"x":2},"\u0061":{"x":1, "x":2}}"#,
+                r#"{"a":{"x":1, "x":2},"b":{"x":2,"y":1,},}"#,
+            ),
+            (
+                r#"[{"b":1,"a":2,"b":{"d":3,"c":4}},{"z":1,"\ud800":2},5]"#,
+                r#"[{"b":1,"a":2,"b":{"d":3,"c":4}},{"z":1,"\ud800":2},5,]"#,
+            ),
+        ] {
+            assert_eq!(written(text), format!("before {expected}"));
+        }
+        let nested =
+            |open: &str, close: &str| format!("{}7{}", open.repeat(120), close.repeat(120));
+        let [one, other] = [
+            nested(r#"{"a":1,"b":"#, "}"),
+            nested(r#"{ "b":"#, r#","a":1}"#),
+        ];
+        assert_eq!(written(&one), written(&other));
     }
 
     #[test]

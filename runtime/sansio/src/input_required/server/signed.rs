@@ -10,6 +10,7 @@ use super::seal::{Bound, Broken, Issued, subject};
 use crate::Token;
 use crate::errors;
 use crate::json::with_members;
+use crate::limits::deadline;
 use crate::server::Server;
 use crate::server::state::ServerState;
 use mcp_revisions_core::is_handshake;
@@ -86,7 +87,7 @@ impl Server {
             subject: &asked_for.map(subject).unwrap_or_default(),
             principal: pending.principal.as_deref(),
         };
-        let until = now + self.limits.client_response_timeout;
+        let until = deadline(now, self.limits.client_response_timeout);
         let issued = self.seal.own(own.into_owned());
         let Some(signed) = self.seal.sign(&issued, until, bound) else {
             let why = "the system gave no randomness to sign with";

@@ -11,6 +11,15 @@ const MOST: usize = 100_000;
 #[derive(Debug, Default)]
 pub(super) struct SpentStates(Mutex<Spent>);
 
+/// Whether a ticket is used for the first time.
+#[derive(Debug, PartialEq)]
+pub(super) enum TicketUse {
+    First,
+    Again,
+    /// As many uses are remembered as may be, and this one is not.
+    NoRoom,
+}
+
 #[derive(Debug, Default)]
 struct Spent {
     tickets: HashSet<u64>,
@@ -23,18 +32,22 @@ impl SpentStates {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Uses a ticket, whose state expires before `until`. Returns false if it was used before, or if there is no room.
-    pub(super) fn spend(&self, ticket: u64, now: Duration, until: Duration) -> bool {
+    /// Uses a ticket, whose state expires before `until`.
+    pub(super) fn spend(&self, ticket: u64, now: Duration, until: Duration) -> TicketUse {
         let mut spent = self.lock();
         while let Some((_, over)) = spent.order.front().filter(|(until, _)| *until <= now) {
             let over = *over;
             spent.order.pop_front();
             spent.tickets.remove(&over);
         }
-        if spent.tickets.len() >= MOST || !spent.tickets.insert(ticket) {
-            return false;
+        if spent.tickets.contains(&ticket) {
+            return TicketUse::Again;
         }
+        if spent.tickets.len() >= MOST {
+            return TicketUse::NoRoom;
+        }
+        spent.tickets.insert(ticket);
         spent.order.push_back((until, ticket));
-        true
+        TicketUse::First
     }
 }

@@ -13,6 +13,7 @@ use super::{EmbeddedQuestion, allowed, known, write};
 use crate::errors;
 use crate::input_required::{accepts, pages};
 use crate::json::with_members;
+use crate::limits::deadline;
 use crate::server::Server;
 use crate::server::requests::About;
 use crate::translate::TextDirection;
@@ -100,7 +101,7 @@ impl Connection<Server> {
             asked: vec![open],
             later: Vec::new(),
             rounds: about.rounds,
-            until: now + limits.client_response_timeout,
+            until: deadline(now, limits.client_response_timeout),
         })
     }
 
@@ -149,11 +150,12 @@ impl Connection<Server> {
             }
             // Another application signed it by the same key.
             Ok(Issued::Own(..) | Issued::Once(..)) => {
-                return Err(invalid(&Broken::Forged.to_string()));
+                return Err(Broken::Forged.refusal().error);
             }
-            Err(broken) => return Err(invalid(&broken.to_string())),
+            Err(broken) => return Err(broken.refusal().error),
         };
-        let Some(call) = self.state.suspended.get(&ticket) else {
+        let waits = |call: &&Suspended| self.state.get(call.token).is_some();
+        let Some(call) = self.state.suspended.get(&ticket).filter(waits) else {
             return Err(invalid(
                 "nothing waits for this `requestState` in this server process any more: make the request again",
             ));
@@ -184,7 +186,7 @@ impl Connection<Server> {
             return Ok(());
         }
         call.rounds += 1;
-        call.until = now + self.role.limits.client_response_timeout;
+        call.until = deadline(now, self.role.limits.client_response_timeout);
         let most = self.role.limits.max_input_rounds;
         if call.rounds >= most {
             for open in call.asked {
@@ -257,7 +259,7 @@ impl Server {
             return None;
         }
         about.subject.as_ref()?;
-        let until = now + self.limits.client_response_timeout;
+        let until = deadline(now, self.limits.client_response_timeout);
         let state = (self.seal).sign(&Issued::Again, until, about.bound())?;
         Some(write(&questions, &state, &self.translator, about.peer))
     }

@@ -40,7 +40,7 @@ pub enum ProbeOutcome {
 }
 
 /// The codes that only a server of the per-request lifecycle sends.
-pub const PER_REQUEST_ERRORS: [i64; 3] = [
+const PER_REQUEST_ERRORS: [i64; 3] = [
     HEADER_MISMATCH,
     MISSING_CLIENT_CAPABILITY,
     UNSUPPORTED_PROTOCOL_VERSION,

@@ -14,6 +14,7 @@ use crate::ask::outcome;
 use crate::client::requests::{RequestPurpose, Waiting};
 use crate::client::{Channel, Client};
 use crate::json::object;
+use crate::limits::deadline;
 use crate::quote::quotable;
 use crate::translate::no_params;
 use crate::{Answer, Connection, Event, Failure, Output, ServerFacts};
@@ -70,7 +71,7 @@ impl Connection<Client> {
             tried: RevisionSet::none(),
             refusal: None,
             silent_until: None,
-            until: now.saturating_add(self.role.options.start_timeout),
+            until: deadline(now, self.role.options.start_timeout),
         });
         self.send_first(revision, now);
     }
@@ -95,7 +96,7 @@ impl Connection<Client> {
             Lifecycle::PerRequest => options.probe_timeout,
             Lifecycle::Handshake => options.probe_timeout.saturating_mul(INITIALIZE_WAITS),
         };
-        Some(now.saturating_add(waits))
+        Some(deadline(now, waits))
     }
 
     fn probe(&mut self, claim: Revision, now: Duration) {

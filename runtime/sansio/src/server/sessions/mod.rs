@@ -12,11 +12,12 @@ use std::time::Duration;
 use slab::Slab;
 
 use crate::Limits;
+use crate::errors::{self, Refusal};
 pub use owner::Owner;
 
 /// Sessions by the id that the transport minted; `T` is what the transport keeps of their connections.
 ///
-/// Ids come from outside: this crate has no randomness of its own.
+/// Ids come from outside.
 #[derive(Debug)]
 pub struct Sessions<T> {
     places: HashMap<Arc<str>, usize>,
@@ -91,10 +92,10 @@ impl<T> NewSession<T> {
 
 /// No session more is taken; the one that was to be opened comes back.
 #[derive(Debug, thiserror::Error)]
-#[error("{limit} sessions are open: try again once one has ended")]
+#[error("{}", refusal.error.message)]
 pub struct SessionsFull<T> {
-    /// Maximum number of sessions, of all or of this owner, if they are small.
-    pub limit: usize,
+    /// The error that says which limit is reached: a number, of all sessions or of this owner's, or bytes.
+    pub refusal: Box<Refusal>,
     /// The session that was to be opened.
     pub session: T,
 }
@@ -126,7 +127,7 @@ impl<T> Sessions<T> {
     /// worked on in them.
     ///
     /// # Errors
-    /// As many are in use as are taken; answer with [`errors::too_many_sessions`](crate::errors::too_many_sessions).
+    /// As many are in use as are taken: no session has gone then.
     pub fn open(
         &mut self,
         new: NewSession<T>,
@@ -140,7 +141,8 @@ impl<T> Sessions<T> {
             bytes,
             owner,
         } = new;
-        let mut gone: Vec<T> = self.end(&id).into_iter().collect();
+        let place = self.places.get(&id).copied();
+        let mut gone: Vec<SessionEntry<T>> = Vec::from_iter(place.and_then(|it| self.remove(it)));
         let mut passed = 0;
         loop {
             let owned = self.owners.get(&owner);
@@ -158,12 +160,17 @@ impl<T> Sessions<T> {
                 own.or_else(|| self.next(&self.turns, spared, now))
             };
             let Some((place, next)) = next.filter(|_| passed < PASSED) else {
-                let limit = if has_too_many {
-                    self.limit_owned
+                let refusal = if has_too_many {
+                    errors::too_many_sessions(self.limit_owned)
+                } else if self.len() < self.limit {
+                    errors::too_much_in_sessions(self.limit_bytes)
                 } else {
-                    self.limit
+                    errors::too_many_sessions(self.limit)
                 };
-                return Err(SessionsFull { limit, session });
+                for entry in gone {
+                    self.insert(entry);
+                }
+                return Err(SessionsFull { refusal, session });
             };
             if may_go(&next.session) {
                 gone.extend(self.remove(place));
@@ -173,20 +180,16 @@ impl<T> Sessions<T> {
                 self.touch(place, now);
             }
         }
-        self.bytes += bytes;
         let turn = self.next_turn(false);
-        let place = self.entries.insert(SessionEntry {
-            id: Arc::clone(&id),
+        self.insert(SessionEntry {
+            id,
             session,
             bytes,
-            owner: owner.clone(),
+            owner,
             turn,
             used_at: now,
         });
-        self.places.insert(id, place);
-        self.turns.insert(turn, place);
-        self.owners.entry(owner).or_default().insert(turn, place);
-        Ok(gone)
+        Ok(gone.into_iter().map(|entry| entry.session).collect())
     }
 
     /// Returns the session of an id, and notes its use by `who`; answer `None` with status 404.
@@ -218,7 +221,7 @@ impl<T> Sessions<T> {
     /// Ends a session.
     pub fn end(&mut self, id: &str) -> Option<T> {
         let place = *self.places.get(id)?;
-        self.remove(place)
+        self.remove(place).map(|entry| entry.session)
     }
 
     /// Ends sessions that were not used since then, as far as they may go; the longest unused are looked at first, and
@@ -244,7 +247,7 @@ impl<T> Sessions<T> {
                 && entry.used_at <= since
             {
                 if may_go(&entry.session) {
-                    gone.extend(self.remove(place));
+                    gone.extend(self.remove(place).map(|entry| entry.session));
                 } else {
                     // It is at work: that counts as use.
                     self.touch(place, now);
@@ -302,7 +305,16 @@ impl<T> Sessions<T> {
         }
     }
 
-    fn remove(&mut self, place: usize) -> Option<T> {
+    fn insert(&mut self, entry: SessionEntry<T>) {
+        let (id, owner, turn) = (Arc::clone(&entry.id), entry.owner.clone(), entry.turn);
+        self.bytes += entry.bytes;
+        let place = self.entries.insert(entry);
+        self.places.insert(id, place);
+        self.turns.insert(turn, place);
+        self.owners.entry(owner).or_default().insert(turn, place);
+    }
+
+    fn remove(&mut self, place: usize) -> Option<SessionEntry<T>> {
         let entry = self.entries.try_remove(place)?;
         self.places.remove(&entry.id);
         self.turns.remove(&entry.turn);
@@ -313,7 +325,7 @@ impl<T> Sessions<T> {
                 self.owners.remove(&entry.owner);
             }
         }
-        Some(entry.session)
+        Some(entry)
     }
 
     /// Notes a use: the session goes last.

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use mcp_revisions_core::Revision;
-use mcp_wire::Json;
+use mcp_wire::{ErrorObject, Json};
 
 use super::change;
 use crate::errors;
@@ -12,8 +12,17 @@ use crate::server::Server;
 use crate::server::requests::About;
 use crate::subscriptions::{Filter, about as about_resource};
 use crate::translate::{TextDirection, no_params};
-use crate::{Caller, Connection, Event, Token};
+use crate::{Caller, Connection, Event, Ignored, Token};
 use mcp_revisions_core::methods;
+
+/// A call that subscribes the handlers to a resource, or ends that, for the streams that carry it.
+#[derive(Debug)]
+pub(crate) struct ResourceSubscription {
+    method: &'static str,
+    uri: String,
+    /// The client on whose behalf it is made.
+    caller: Arc<Caller>,
+}
 
 /// A stream, with the changes that it carries.
 #[derive(Debug)]
@@ -34,8 +43,10 @@ impl Connection<Server> {
         let most = limits.max_change_streams;
         let filter = if self.state.streams.len() >= most {
             Err(errors::too_many_subscriptions(most))
+        } else if self.state.own.len() >= limits.max_pending_requests {
+            Err(errors::too_many_pending(limits.max_pending_requests))
         } else {
-            Filter::read(&about.params, declares, limits.max_subscriptions)
+            Filter::read(&about.params, declares, limits)
         };
         let filter = match filter {
             Ok(filter) => filter,
@@ -44,8 +55,8 @@ impl Connection<Server> {
         let method = methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED;
         self.send_notification(Some(token), method, filter.params());
         for uri in filter.uris() {
-            if !self.is_subscribed(uri) {
-                self.call_about(methods::RESOURCES_SUBSCRIBE, uri, &caller);
+            if self.subscriber(uri).is_none() {
+                self.change_subscription(methods::RESOURCES_SUBSCRIBE, uri, &caller);
             }
         }
         self.tell(Event::Listens);
@@ -57,14 +68,58 @@ impl Connection<Server> {
         self.state.streams.insert(token, stream);
     }
 
-    fn is_subscribed(&self, uri: &str) -> bool {
+    /// Returns the client of a stream that carries a resource, if there is one.
+    fn subscriber(&self, uri: &str) -> Option<Arc<Caller>> {
         let mut streams = self.state.streams.values();
-        streams.any(|stream| stream.filter.names(uri))
+        let stream = streams.find(|stream| stream.filter.names(uri))?;
+        Some(Arc::clone(&stream.caller))
     }
 
-    fn call_about(&mut self, method: &'static str, uri: &str, caller: &Arc<Caller>) {
+    /// Calls the handlers about a resource, unless a call about it runs, whose end says what follows.
+    fn change_subscription(&mut self, method: &'static str, uri: &str, caller: &Arc<Caller>) {
+        if !self.state.running.insert(uri.to_owned()) {
+            return;
+        }
+        let subscription = ResourceSubscription {
+            method,
+            uri: uri.to_owned(),
+            caller: Arc::clone(caller),
+        };
         let params = about_resource(Some(uri)).unwrap_or_else(no_params);
-        self.own_call_of(caller, method, params);
+        let token = self.own_call_of(caller, method, params);
+        self.state.own.insert(token, Some(Box::new(subscription)));
+    }
+
+    /// Takes the end of a call about a resource: the next one follows if the streams want something else by now. No stream
+    /// carries a resource whose subscription the handlers refused.
+    pub(crate) fn end_subscription_call(
+        &mut self,
+        subscription: ResourceSubscription,
+        result: Result<&Json, &ErrorObject>,
+    ) {
+        let ResourceSubscription {
+            method,
+            uri,
+            caller,
+        } = subscription;
+        self.state.running.remove(&uri);
+        let subscribes = method == methods::RESOURCES_SUBSCRIBE;
+        if let Err(error) = result {
+            self.tell(Event::Ignored(Ignored::Refused(method, error.clone())));
+            if subscribes {
+                (self.state.streams.values_mut()).for_each(|stream| stream.filter.remove(&uri));
+            }
+        }
+        let is_subscribed = subscribes && result.is_ok();
+        match self.subscriber(&uri) {
+            Some(caller) if !is_subscribed => {
+                self.change_subscription(methods::RESOURCES_SUBSCRIBE, &uri, &caller);
+            }
+            None if is_subscribed => {
+                self.change_subscription(methods::RESOURCES_UNSUBSCRIBE, &uri, &caller);
+            }
+            _ => {}
+        }
     }
 
     /// Sends a notification of the handlers for the session to the streams that subscribe to it. Returns false if streams
@@ -95,8 +150,8 @@ impl Connection<Server> {
             return;
         };
         for uri in filter.uris() {
-            if !self.is_subscribed(uri) {
-                self.call_about(methods::RESOURCES_UNSUBSCRIBE, uri, &caller);
+            if self.subscriber(uri).is_none() {
+                self.change_subscription(methods::RESOURCES_UNSUBSCRIBE, uri, &caller);
             }
         }
     }

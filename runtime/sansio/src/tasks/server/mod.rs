@@ -393,9 +393,9 @@ impl Connection<Server> {
         }
     }
 
-    /// Returns the task that a call may become, if its client takes one.
+    /// Returns the task that a call may become, if its client takes one and does not have to retry first.
     pub fn starting(&self, call: Token) -> Option<StartingTask> {
-        let pending = self.state.get(call)?;
+        let pending = self.state.get(call).filter(|it| !it.is_suspended)?;
         Some(StartingTask {
             wanted: pending.task?,
             peer: pending.peer,
@@ -410,10 +410,12 @@ impl Connection<Server> {
         self.state.get(request)?.principal.clone()
     }
 
-    /// Answers a call with its task, in the words of its client; false if it does not wait any more.
+    /// Answers a call with its task, in the words of its client; false if it does not wait any more, or is suspended.
     pub fn answer_with_task(&mut self, call: Token, task: Json) -> bool {
-        let waits = self.state.get(call).is_some();
-        self.answer_as_is(call, Ok(task));
+        let waits = self.state.get(call).is_some_and(|it| !it.is_suspended);
+        if waits {
+            self.answer_as_is(call, Ok(task));
+        }
         waits
     }
 

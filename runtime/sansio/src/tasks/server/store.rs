@@ -73,11 +73,11 @@ pub trait TaskStore: Send + Sync + 'static {
 pub struct MemoryTasks {
     most: usize,
     most_bytes: usize,
-    kept: Mutex<StoredTask>,
+    kept: Mutex<StoredTasks>,
 }
 
 #[derive(Debug, Default)]
-struct StoredTask {
+struct StoredTasks {
     tasks: HashMap<String, Task>,
     all: StoreUsage,
     shares: HashMap<String, StoreUsage>,
@@ -126,12 +126,12 @@ impl MemoryTasks {
         self.kept().all.bytes
     }
 
-    fn kept(&self) -> MutexGuard<'_, StoredTask> {
+    fn kept(&self) -> MutexGuard<'_, StoredTasks> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Puts a task in its place, if it fits in there beside the others.
-    fn put(&self, kept: &mut StoredTask, task: Task) -> Result<(), TaskStoreError> {
+    fn put(&self, kept: &mut StoredTasks, task: Task) -> Result<(), TaskStoreError> {
         let before = kept.tasks.get(&task.id).map(Task::bytes);
         let bytes = task.bytes();
         let after = |taken: StoreUsage| StoreUsage {
@@ -155,7 +155,7 @@ impl MemoryTasks {
     }
 }
 
-impl StoredTask {
+impl StoredTasks {
     fn remove(&mut self, id: &str) {
         let Some(task) = self.tasks.remove(id) else {
             return;

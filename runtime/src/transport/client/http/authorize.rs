@@ -101,6 +101,8 @@ pub struct AuthRefusal<'a> {
     pub token: Option<TokenId>,
     /// Set if the request was refused before, with other credentials.
     pub is_repeated: bool,
+    /// Set if no call waits for the request: a person who is asked to sign in for it may be away.
+    pub is_unattended: bool,
 }
 
 impl AuthRefusal<'_> {

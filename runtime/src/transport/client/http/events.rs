@@ -237,7 +237,7 @@ impl EventParser {
         }
     }
 
-    /// Returns an event is complete: its message, unless it is there for its id alone.
+    /// Ends an event that is complete. Returns its message, or `None` if it is there for its id only.
     fn dispatch(&mut self) -> Option<Vec<u8>> {
         if let Some(id) = self.id.take() {
             self.last_id = id;

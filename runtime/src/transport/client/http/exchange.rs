@@ -12,7 +12,7 @@ use super::body::{HttpResponseBody, header, is_stream};
 use super::events::EventStream;
 use super::gate::{Gate, GateKey};
 use super::only_stream::OnlyStream;
-use super::request::{HttpRequests, Pace};
+use super::request::{HttpRequests, Pace, RequestFailure, may_pass};
 use crate::headers::{PROTOCOL_VERSION, SESSION_ID};
 use crate::methods::INITIALIZE;
 use crate::transport::client::Incoming;
@@ -184,12 +184,23 @@ async fn stream(
         if events.is_too_long() {
             return;
         }
-        let pause = pace.pause(requests, opened.elapsed(), events.retry());
-        tokio::time::sleep(pause).await;
-        match requests.stream(headers, Some(id)).await {
-            Ok(Some(body)) => events = events.continued(body),
-            _ => return,
-        }
+        let mut lasted = opened.elapsed();
+        let body = loop {
+            let pause = pace.pause(requests, lasted, events.retry());
+            tokio::time::sleep(pause).await;
+            match requests.stream_or_status(headers, Some(id), true).await {
+                Ok(Ok(body)) => break body,
+                Ok(Err(status)) if may_pass(status) => {}
+                Err(RequestFailure::Unreached(_)) => {}
+                _ => return,
+            }
+            resumed += 1;
+            if resumed > RESUMED {
+                return;
+            }
+            lasted = Duration::ZERO;
+        };
+        events = events.continued(body);
     }
 }
 

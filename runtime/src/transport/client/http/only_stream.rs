@@ -12,6 +12,7 @@ use tokio::task::AbortHandle;
 use super::events::EventStream;
 use super::request::{HttpRequests, place};
 use crate::headers::SESSION_ID;
+use crate::methods::NOTIFICATIONS_CANCELLED;
 use crate::transport::client::Incoming;
 use crate::transport::panics::lock;
 use crate::transport::queue::QueueSender;
@@ -122,6 +123,15 @@ impl OnlyStream {
             Ok(message) if message.kind == MessageKind::Request => {
                 message.id.and_then(RawId::to_id).as_ref().and_then(own_id)
             }
+            Ok(message) if message.method.as_deref() == Some(NOTIFICATIONS_CANCELLED) => {
+                let id = message.param("requestId");
+                let cancelled = id.and_then(|id| own_id(&id.read().ok()?));
+                // The server need not answer it.
+                if let Some(exchange) = cancelled.and_then(|id| self.forget(id)) {
+                    tell.send(Incoming::Ended(exchange)).await;
+                }
+                None
+            }
             _ => None,
         };
         let answered = |status: u16, body: Vec<u8>| Incoming::Answered {
@@ -171,7 +181,7 @@ impl OnlyStream {
         }
     }
 
-    /// Returns the answer to a request is not waited for any more: what it was sent in, if it was waited for.
+    /// Waits no longer for the answer to a request. Returns the exchange that it was sent in, if it was waited for.
     fn forget(&self, id: i64) -> Option<Exchange> {
         match &mut lock(&self.0).stage {
             StreamStage::Open(open) => open.waiting.remove(&id),
@@ -241,5 +251,49 @@ fn answers(text: &[u8]) -> Option<i64> {
 async fn ended(waiting: HashMap<i64, Exchange>, tell: &QueueSender<Incoming>) {
     for exchange in waiting.into_values() {
         tell.send(Incoming::Ended(exchange)).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test says what it found and stops")]
+
+    use std::convert::Infallible;
+
+    use ::http::Response;
+    use http_body_util::Full;
+
+    use super::*;
+    use crate::transport::client::http::options::Http;
+    use crate::transport::queue::queue;
+
+    #[tokio::test]
+    async fn a_request_that_is_cancelled_is_waited_for_no_longer() {
+        let accepts = |_| async { Ok::<_, Infallible>(Response::new(Full::new(Bytes::new()))) };
+        let http = Http::in_process(tower::service_fn(accepts));
+        let requests = HttpRequests::new(http, 1 << 10);
+        let open = OpenStream {
+            endpoint: "http://localhost/messages".parse().unwrap(),
+            waiting: HashMap::from([(6, Exchange(1)), (7, Exchange(2))]),
+            reader: spawn(std::future::pending::<()>()).abort_handle(),
+        };
+        let stream = OnlyStream(Mutex::new(StreamState {
+            opened: 1,
+            stage: StreamStage::Open(open),
+        }));
+        let cancelled =
+            r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}"#;
+        let post = Post {
+            exchange: Exchange(3),
+            kind: MessageKind::Notification,
+            headers: Vec::new(),
+            text: cancelled.to_owned(),
+            ends_handshake: false,
+        };
+        let (tell, mut heard) = queue(1 << 10);
+        stream.post(&requests, post, &tell).await;
+        let ended = heard.recv().await;
+        assert!(matches!(ended, Some(Incoming::Ended(Exchange(2)))));
+        assert!(stream.forget(6).is_some() && stream.forget(7).is_none());
     }
 }

@@ -30,7 +30,7 @@ const IDLE_TIME: Duration = Duration::from_secs(30);
 /// Maximum number of connections kept for the next requests.
 const IDLE: usize = 16;
 /// The longest that a server may have a client wait before it tries again.
-const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+pub(super) const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
 /// Why a request has no response.
 #[derive(Debug)]
@@ -79,10 +79,8 @@ impl HttpRequests {
         }
     }
 
-    /// Returns the answer to a request; why there is none, if the server cannot be reached.
-    ///
-    /// Sends a request. One that did not reach the server, or found it without room, is retried; a challenge is reported, once;
-    /// a redirect within the same server is followed.
+    /// Sends a request, and returns its response, or why there is none. A request that did not reach the server, or found it
+    /// without room, is retried; a challenge is answered by the provider; a redirect within the same server is followed.
     pub(super) async fn send(
         &self,
         method: &Method,
@@ -99,19 +97,24 @@ impl HttpRequests {
         headers: &[(String, String)],
         behind: Option<&str>,
     ) -> Result<Option<HttpResponseBody>, RequestFailure> {
-        Ok(self.stream_or_status(headers, behind).await?.ok())
+        let stream = self.stream_or_status(headers, behind, true).await?;
+        Ok(stream.ok())
     }
 
-    /// Does the same as [`stream`](Self::stream); the status if the server has no such stream.
+    /// Does the same as [`stream`](Self::stream); the status if the server has no such stream. If no call waits for the stream,
+    /// no person is asked to sign in for it.
     pub(super) async fn stream_or_status(
         &self,
         headers: &[(String, String)],
         behind: Option<&str>,
+        is_attended: bool,
     ) -> Result<Result<HttpResponseBody, StatusCode>, RequestFailure> {
         let mut headers = without_body(headers);
         headers.push((ACCEPT.to_string(), "text/event-stream".to_owned()));
         headers.extend(behind.map(|id| (headers::LAST_EVENT_ID.to_owned(), id.to_owned())));
-        let response = self.send(&Method::GET, &headers, &Bytes::new()).await?;
+        let (url, nothing) = (self.url().clone(), Bytes::new());
+        let sent = self.send_for(url, &Method::GET, &headers, &nothing, is_attended);
+        let response = sent.await?;
         if response.status().is_success() && is_stream(&response) {
             return Ok(Ok(response.into_body()));
         }
@@ -126,10 +129,21 @@ impl HttpRequests {
     /// As [`send`](Self::send), to another place of the server.
     pub(super) async fn send_to(
         &self,
+        url: Uri,
+        method: &Method,
+        headers: &[(String, String)],
+        body: &Bytes,
+    ) -> Result<Response<HttpResponseBody>, RequestFailure> {
+        self.send_for(url, method, headers, body, true).await
+    }
+
+    async fn send_for(
+        &self,
         mut url: Uri,
         method: &Method,
         headers: &[(String, String)],
         body: &Bytes,
+        is_attended: bool,
     ) -> Result<Response<HttpResponseBody>, RequestFailure> {
         let all = self.http.headers.iter().chain(headers);
         let headers = header_map(all.map(|(name, value)| (name.as_str(), value.as_str())))?;
@@ -174,6 +188,7 @@ impl HttpRequests {
                         headers: response.headers(),
                         token,
                         is_repeated,
+                        is_unattended: !is_attended,
                     };
                     match authorize.refused(refusal).await {
                         // The wait before a retry may have been long: the attempts begin again.
@@ -322,6 +337,16 @@ fn plain(response: Response<HttpResponseBody>) -> Result<Response<HttpResponseBo
             ))
         }
     }
+}
+
+/// Returns whether a later try of a request may have another status: this one tells of the server's or a proxy's state.
+pub(super) fn may_pass(status: StatusCode) -> bool {
+    let is_of_now = [
+        StatusCode::REQUEST_TIMEOUT,
+        StatusCode::CONFLICT,
+        StatusCode::TOO_MANY_REQUESTS,
+    ];
+    status.is_server_error() || is_of_now.contains(&status)
 }
 
 /// Returns the headers of a request without a body, of those of one that has one.

@@ -9,8 +9,9 @@ use tokio::time::Instant;
 
 use super::events::EventStream;
 use super::gate::{Gate, GateKey};
-use super::request::{HttpRequests, Pace, without_body};
+use super::request::{HttpRequests, LONGEST_PAUSE, Pace, RequestFailure, may_pass, without_body};
 use crate::transport::client::Incoming;
+use crate::transport::observe;
 use crate::transport::queue::QueueSender;
 use crate::transport::spawn::spawn;
 
@@ -89,7 +90,9 @@ async fn listen(
     loop {
         let opened = Instant::now();
         let behind = last_id.clone();
-        let answer = requests.stream_or_status(&headers, behind.as_deref());
+        // A call waits for the first try only.
+        let is_attended = key.is_some();
+        let answer = requests.stream_or_status(&headers, behind.as_deref(), is_attended);
         let mut answer = std::pin::pin!(answer);
         let early = match key.take() {
             // Whatever becomes of it: a server may say nothing before it has something to say.
@@ -100,35 +103,47 @@ async fn listen(
             Some(answer) => answer,
             None => answer.await,
         };
-        if let Ok(body) = answer {
-            // Not every server has such a stream, and a session that is over has none any more.
-            let body = match body {
-                Ok(body) => body,
-                // A server that had the stream, and does not know its session now, has lost that.
-                Err(StatusCode::NOT_FOUND) if was_open => {
-                    tell.send(Incoming::SessionLost(id)).await;
-                    return;
+        let pause = match answer {
+            Ok(Ok(body)) => {
+                was_open = true;
+                let mut events = EventStream::new(body, requests.limit);
+                while let Some(text) = events.next().await {
+                    let message = Incoming::Message {
+                        exchange: None,
+                        text,
+                    };
+                    if !tell.send(message).await {
+                        return;
+                    }
                 }
-                Err(_) => return,
-            };
-            was_open = true;
-            let mut events = EventStream::new(body, requests.limit);
-            while let Some(text) = events.next().await {
-                let message = Incoming::Message {
-                    exchange: None,
-                    text,
-                };
-                if !tell.send(message).await {
-                    return;
+                // It would be as long another time.
+                if events.is_too_long() {
+                    return observe::session_stream_given_up("an event is too long");
                 }
+                last_id = events.last_id().map(str::to_owned).or(last_id);
+                retry = events.retry().or(retry);
+                pace.pause(&requests, opened.elapsed(), retry)
             }
-            if events.is_too_long() {
+            // A server that had the stream, and does not know its session now, has lost that.
+            Ok(Err(StatusCode::NOT_FOUND)) if was_open => {
+                tell.send(Incoming::SessionLost(id)).await;
                 return;
             }
-            last_id = events.last_id().map(str::to_owned).or(last_id);
-            retry = events.retry().or(retry);
-        }
-        let pause = pace.pause(&requests, opened.elapsed(), retry);
+            Ok(Err(status)) if was_open && may_pass(status) => {
+                pace.pause(&requests, opened.elapsed(), retry)
+            }
+            // The next call signs in.
+            Ok(Err(StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN)) if was_open => LONGEST_PAUSE,
+            Err(RequestFailure::SignIn(_)) => LONGEST_PAUSE,
+            Ok(Err(status)) => {
+                // Not every server has such a stream.
+                if was_open {
+                    observe::session_stream_given_up(&format!("HTTP status {status}"));
+                }
+                return;
+            }
+            Err(RequestFailure::Unreached(_)) => pace.pause(&requests, opened.elapsed(), retry),
+        };
         tokio::time::sleep(pause).await;
     }
 }

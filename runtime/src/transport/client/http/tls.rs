@@ -29,7 +29,7 @@ pub(super) struct Trust {
 }
 
 impl Trust {
-    /// Set, since `https` can be spoken.
+    /// Says that `https` can be spoken.
     pub(super) const HAS_TLS: bool = true;
 
     /// Returns the trust in the certificates of the file that `SSL_CERT_FILE` names, besides those of web browsers.

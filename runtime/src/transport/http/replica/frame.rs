@@ -106,14 +106,14 @@ pub(super) fn arrived(from: &str, bytes: usize) -> Vec<u8> {
     written(&members, &[])
 }
 
-/// So many bytes of the response to a request have been read.
+/// Returns the frame that says how many bytes of the response to a request have been read.
 pub(super) fn read(from: &str, number: u64, bytes: usize) -> Vec<u8> {
     let mut members = members("read", from, number);
     members.insert("bytes", Json::of(bytes.to_string().as_str()));
     written(&members, &[])
 }
 
-/// Returns the client of a request has hung up.
+/// Returns the frame that says that the client of a request has hung up.
 pub(super) fn hung_up(from: &str, number: u64) -> Vec<u8> {
     written(&members("hungUp", from, number), &[])
 }

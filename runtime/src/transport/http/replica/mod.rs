@@ -17,7 +17,7 @@ use http::{Method, Response, header};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use super::answers::{ResponseCount, refusal};
+use super::answers::{HttpResult, refusal};
 use super::body::Passing;
 use super::inner::ServiceShared;
 use super::{Body, text};
@@ -54,7 +54,7 @@ impl ServiceShared {
         head: &Parts,
         who: &Owner,
         body: &[u8],
-    ) -> ResponseCount<()> {
+    ) -> HttpResult<()> {
         let replica = &self.replica;
         if !replica.backplane.is_shared() || head.extensions.get::<FromReplica>().is_some() {
             return Ok(());
@@ -98,7 +98,7 @@ impl ServiceShared {
         ticket: u64,
         who: &Owner,
         body: &[u8],
-    ) -> ResponseCount<()> {
+    ) -> HttpResult<()> {
         let home = format!("{:08x}", ticket >> 32);
         let replica = &self.replica;
         if !replica.backplane.is_shared()
@@ -112,13 +112,7 @@ impl ServiceShared {
     }
 
     /// Passes a request to a replica, which responds. Returns if none is at that address, or it does not run the session.
-    async fn pass_to(
-        &self,
-        home: &str,
-        head: &Parts,
-        who: &Owner,
-        body: &[u8],
-    ) -> ResponseCount<()> {
+    async fn pass_to(&self, home: &str, head: &Parts, who: &Owner, body: &[u8]) -> HttpResult<()> {
         let replica = &self.replica;
         if !replica.backplane.is_available() {
             return Err(unreachable().into());
@@ -209,9 +203,20 @@ impl ServiceShared {
         Err(response.into())
     }
 
-    /// Runs a session here whose replica is gone. Returns whether it is to be looked for no longer: it is run here, or it
-    /// has ended.
+    /// Runs a session here whose replica is gone, also if the client that asks for it hangs up meanwhile: a record that names
+    /// this replica needs a driver here. Returns whether the session is to be looked for no longer: it is run here, or it has
+    /// ended.
     async fn take_over(
+        self: &Arc<Self>,
+        session: &str,
+        record: SessionRecord,
+    ) -> Result<bool, Unavailable> {
+        let (inner, session) = (Arc::clone(self), session.to_owned());
+        let taken = spawn(async move { inner.take_over_in_turn(&session, record).await });
+        taken.await.unwrap_or_else(|_| Err(unreachable()))
+    }
+
+    async fn take_over_in_turn(
         self: &Arc<Self>,
         session: &str,
         mut record: SessionRecord,
@@ -269,7 +274,7 @@ impl ServiceShared {
         session: &str,
         record: &SessionRecord,
         of: Option<&str>,
-    ) -> ResponseCount<()> {
+    ) -> HttpResult<()> {
         let keep = self.keeps_records();
         let saved = self.replica.backplane.save(session, record, of, keep);
         if saved.await? {
@@ -284,7 +289,7 @@ impl ServiceShared {
         &self,
         driver: &ServerDriver,
         message: &mcp_wire::Peeked<'_>,
-    ) -> ResponseCount<()> {
+    ) -> HttpResult<()> {
         // Calls wait for no record of another session, and those of per-request clients for no backplane.
         if !may_be_noted(message) || !self.replica.backplane.is_shared() {
             return Ok(());

@@ -25,6 +25,13 @@ impl ServerDriver {
         self.state().streams.attach(outbox)
     }
 
+    /// Sends what belongs to no exchange there from now on, in place of any outbox that took it before. What its client missed
+    /// of it is not known.
+    pub(crate) fn continue_at_large(&self, outbox: Outbox) {
+        self.state().streams.replace(outbox);
+        self.missed_changes();
+    }
+
     /// Ends the stream of the session, because the server stops, unless a call is at work.
     pub(crate) fn end_idle_stream(&self) {
         let mut state = self.state();
@@ -93,7 +100,7 @@ impl ServerDriver {
         self.perform(state, Manner::InTurn);
     }
 
-    /// Tells the client of a session that is taken over of all that it listens to: what has changed meanwhile is not known.
+    /// Tells the client of a session of all that it listens to: what has changed meanwhile is not known.
     pub(crate) fn missed_changes(&self) {
         let mut state = self.state();
         let record = state.streams.kept().and_then(|kept| kept.record.as_ref());
@@ -121,8 +128,8 @@ impl ServerDriver {
     }
 
     /// Sends what followed an event on its stream there, as it was read from what is kept, and what follows from now on.
-    /// Gives the outbox back if more has been said since it was read. Says whether the stream ends with a last text,
-    /// rather than with the session.
+    /// Gives the outbox back if more has been said since it was read, or if what ended the stream is not among it. Says whether
+    /// the stream ends with a last text, rather than with the session.
     pub(crate) fn resume(
         &self,
         behind: EventId,

@@ -26,8 +26,9 @@ use super::{AnyHandler, Cancellation, ExchangeFacts, Peer, Replicas, Session};
 use crate::Headers;
 use crate::backplane::ReplicaTarget;
 use crate::layer::Layers;
+use crate::transport::observe;
 use crate::transport::panics::{caught, lock};
-use crate::transport::spawn::spawn;
+use crate::transport::spawn::{later, spawn};
 use mcp_revisions_sansio::server::{Looked, Owner, Server};
 use mcp_revisions_sansio::{
     Connection, CustomRequest, Event, Exchange, IncomingRequest, Output, Token,
@@ -205,7 +206,9 @@ impl ServerDriver {
             state.rest();
         }
         let ends = is_idle && state.is_ending;
+        let dropped = state.streams.take_dropped();
         drop(guard);
+        report(&dropped);
         if has_news {
             self.tell();
         }
@@ -254,6 +257,9 @@ impl ServerDriver {
                 if state.streams.blocked().is_some() {
                     state.streams.flush();
                 }
+                let dropped = state.streams.take_dropped();
+                drop(state);
+                report(&dropped);
             }
         });
     }
@@ -269,13 +275,14 @@ impl ServerDriver {
             Event::Initialized | Event::Listens | Event::LogLevel(_) => {
                 state.work().news.push_back(event)
             }
+            Event::Notification(ref missed) if state.is_behind() => {
+                observe::notification_dropped(missed.method)
+            }
+            Event::CustomNotification(ref missed) if state.is_behind() => {
+                observe::notification_dropped(&missed.method)
+            }
             Event::Notification(_) | Event::CustomNotification(_) => {
-                // A handler that takes them more slowly than they come misses some.
-                let most = state.connection.role().limits().max_pending_requests;
-                let news = &mut state.work().news;
-                if news.len() < most {
-                    news.push_back(event);
-                }
+                state.work().news.push_back(event)
             }
             Event::Cancelled(cancelled) => {
                 if let Some(call) = state.work().tasks.remove(&cancelled.token) {
@@ -352,6 +359,8 @@ impl ServerDriver {
         Arc::clone(&self.handler).session_ended(&self.session());
         let mut state = self.state();
         state.is_silent = true;
+        // The driver may be gone before there is a turn for what waits.
+        state.streams.flush();
         state.work().asked = Default::default();
         // Calls that only end when the peer says so end now.
         state.connection.closed(self.now());
@@ -415,7 +424,7 @@ impl ServerDriver {
         }
         let Some(at) = wake else { return };
         let me = Weak::clone(&self.me);
-        let when = tokio::time::Instant::from_std(self.start + at);
+        let when = later(self.start.into(), at);
         let alarm = spawn(async move {
             tokio::time::sleep_until(when).await;
             if let Some(driver) = me.upgrade() {
@@ -449,6 +458,15 @@ impl ServerDriver {
     }
 }
 
+/// Reports messages that their client does not get.
+fn report(dropped: &[String]) {
+    for text in dropped {
+        let message = mcp_wire::peek(text.as_bytes()).ok();
+        let method = message.and_then(|message| message.method);
+        observe::message_dropped(method.as_deref().unwrap_or_default());
+    }
+}
+
 impl DriverState {
     /// Sees to it that another replica can end the stream of this exchange, if this one is gone before it does.
     fn leave_will(&mut self, exchange: Exchange) {
@@ -456,6 +474,12 @@ impl DriverState {
             let requests = self.connection.waiting_in(exchange);
             self.streams.leave_will(exchange, &requests);
         }
+    }
+
+    /// Returns whether the handlers take note of events more slowly than they come.
+    fn is_behind(&self) -> bool {
+        let most = self.connection.role().limits().max_pending_requests;
+        (self.work.as_ref()).is_some_and(|work| work.news.len() >= most)
     }
 
     fn work(&mut self) -> &mut ConnectionWork {

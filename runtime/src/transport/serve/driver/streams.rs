@@ -34,6 +34,8 @@ pub(super) struct Streams {
     /// Those that wait for a reader.
     backlog: VecDeque<OutboxItem>,
     backlog_bytes: usize,
+    /// Those that found no room, until they are reported.
+    dropped: Vec<String>,
     /// Number of events of no exchange.
     at_large_events: u64,
     /// The stored part of the session outside of it, once one is open.
@@ -122,11 +124,16 @@ impl Streams {
         match &self.at_large {
             Some(before) if !before.is_closed() => Err(outbox),
             _ => {
-                self.at_large = Some(outbox);
-                self.flush();
+                self.replace(outbox);
                 Ok(())
             }
         }
+    }
+
+    /// Sends what belongs to no exchange there, in place of the outbox before.
+    pub(super) fn replace(&mut self, outbox: Outbox) {
+        self.at_large = Some(outbox);
+        self.flush();
     }
 
     /// Sends nothing more there but what belongs to exchanges that are open.
@@ -161,9 +168,16 @@ impl Streams {
         if let Some(outbox) = &self.at_large {
             self.backlog_bytes = 0;
             for item in self.backlog.drain(..) {
-                let _ = outbox.push(item);
+                let unsent = outbox.push(item).err();
+                self.dropped.extend(unsent.map(|item| item.text.body));
             }
         }
+    }
+
+    /// Takes the texts that found no room: they are to be reported once the connection is not locked, for what hears of them
+    /// may send its client a message.
+    pub(super) fn take_dropped(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.dropped)
     }
 
     /// Ends an exchange in which nothing is said: by a response of this status, where answers are responses.
@@ -183,19 +197,26 @@ impl Streams {
 
     /// Sends a text where it belongs.
     pub(super) fn send(&mut self, text: Outgoing, manner: Manner) -> Sent {
+        // On an only stream, what waits comes before it.
+        if self.is_only && (manner == Manner::InTurn || text.last) {
+            self.flush();
+        }
         let open =
             (text.exchange).and_then(|exchange| Some((exchange, self.open.get_mut(&exchange)?)));
         let Some((exchange, open)) = open else {
             self.send_at_large(text, manner);
             return Sent::Done;
         };
-        if manner == Manner::Unbidden && !text.last && open.outbox.is_full() {
+        if manner == Manner::Unbidden && !text.last {
+            let is_full = open.outbox.is_full();
             // On an only stream it waits like a text that belongs to no exchange.
-            if self.is_only {
+            if self.is_only && (is_full || !self.backlog.is_empty()) {
                 self.set_aside(OutboxItem::new(text, None));
                 return Sent::Done;
             }
-            return Sent::Overflows(exchange);
+            if is_full {
+                return Sent::Overflows(exchange);
+            }
         }
         // A whole answer is no event.
         let is_event = !text.last || open.events > 0 || open.is_paused;
@@ -224,8 +245,10 @@ impl Streams {
         };
         match outbox.filter(has_room) {
             Some(outbox) if text.last => outbox.push_last(OutboxItem::new(text, id)),
-            // An event that is kept can be had again.
-            Some(outbox) => drop(outbox.push(OutboxItem::new(text, id))),
+            Some(outbox) => {
+                let unsent = outbox.push(OutboxItem::new(text, id));
+                self.dropped.extend(unsent.err().map(|item| item.text.body));
+            }
             // The answer to a POST that is gone is for nobody; the rest waits for the session's stream.
             None if text.last => {}
             None => self.set_aside(OutboxItem::new(text, id)),
@@ -239,8 +262,11 @@ impl Streams {
                 match kept.share.take(cost(&item.text)) {
                     Ok(unread) => break Some(unread),
                     Err(_) => match self.backlog.pop_front() {
-                        Some(oldest) => self.backlog_bytes -= oldest.text.body.len(),
-                        None => return,
+                        Some(oldest) => {
+                            self.backlog_bytes -= oldest.text.body.len();
+                            self.dropped.push(oldest.text.body);
+                        }
+                        None => return self.dropped.push(item.text.body),
                     },
                 }
             };
@@ -251,6 +277,7 @@ impl Streams {
             && let Some(oldest) = self.backlog.pop_front()
         {
             self.backlog_bytes -= oldest.text.body.len();
+            self.dropped.push(oldest.text.body);
         }
     }
 
@@ -346,8 +373,8 @@ impl Streams {
     }
 
     /// Sends what followed an event on its stream there, as it was read from what is kept, and what follows from now on.
-    /// Gives the outbox back if more has been said since it was read. Says whether the stream ends with a last text,
-    /// rather than with the session.
+    /// Gives the outbox back if more has been said since it was read, or if what ended the stream is not among it. Says whether
+    /// the stream ends with a last text, rather than with the session.
     pub(super) fn resume(
         &mut self,
         behind: EventId,
@@ -369,6 +396,10 @@ impl Streams {
         // No handler is left that could send more on it.
         let is_orphan = open.is_none() && behind.stream != 0 && behind.stream < begins;
         events.extend(will.filter(|_| is_orphan && !is_over));
+        let has_end = events.last().is_some_and(|event| event.last);
+        if behind.stream != 0 && open.is_none() && !has_end {
+            return Err(outbox);
+        }
         for KeptEvent { id, text, last } in events {
             let text = Outgoing {
                 exchange: None,

@@ -15,8 +15,7 @@ use crate::headers::TASK_ID;
 use crate::methods;
 use crate::transport::panics::lock;
 use crate::transport::serve::ServerDriver;
-use crate::transport::spawn::spawn_if_possible;
-use crate::transport::spawn::{Boxed, boxed};
+use crate::transport::spawn::{Boxed, boxed, later, spawn_if_possible};
 use mcp_revisions_sansio::tasks::server::{Task, TaskQuestion, TaskStoreError};
 use mcp_revisions_sansio::tasks::{Form, RELATED_TASK, TaskStatus};
 use mcp_revisions_sansio::transport::allowed;
@@ -65,25 +64,27 @@ impl Running {
         tasks.server.task_question(&question, self.peer)?;
         let limits = *tasks.server.limits();
         let key = question.key.clone();
+        let mut is_full = false;
         let asked = tasks.change(&self.id, |task| {
-            if task.status.is_terminal() || task.questions.len() >= limits.max_input_requests {
+            is_full = task.questions.len() >= limits.max_input_requests;
+            if task.status.is_terminal() || is_full {
                 return None;
             }
             task.questions.push(question.clone());
             task.status = TaskStatus::InputRequired;
             Some(())
         });
-        let too_many = || {
-            let why = too_many_questions(limits.max_input_requests + 1, limits.max_input_requests);
-            errors::internal(&why).error
-        };
-        asked.await?.ok_or_else(too_many)?;
+        if asked.await?.is_none() {
+            let most = limits.max_input_requests;
+            let too_many = || errors::internal(&too_many_questions(most + 1, most)).error;
+            return Err(if is_full { too_many() } else { over() });
+        }
         let mut withdrawn = WithdrawnQuestion {
             tasks: Weak::clone(&self.tasks),
             task: self.id.clone(),
             key: Some(key.clone()),
         };
-        let until = Instant::now() + limits.client_response_timeout;
+        let until = later(Instant::now(), limits.client_response_timeout);
         loop {
             let changed = tasks.subscribe(&self.id);
             let answered = tasks.change(&self.id, |task| task.take_answer(&key)).await;

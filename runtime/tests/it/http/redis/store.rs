@@ -1,6 +1,6 @@
 //! The store of tasks in a Redis server.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
 use mcp_revisions::backplane::{Backplane, EventId, KeptEvent, Receiver, Redis, ReplicaTarget};
@@ -8,7 +8,10 @@ use mcp_revisions::sansio::server::{
     MemoryTasks, Owner, Task, TaskCount, TaskStatus, TaskStoreError,
 };
 
+use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
+
 use super::Server;
+use crate::service::trace::Fields;
 
 /// A task of an owner, as the store of a backplane has it.
 fn task(id: u64, owner: &str, created_ms: i64) -> Task {
@@ -253,4 +256,59 @@ fn replicas_divide_the_room_for_events_of_one_client_among_them() {
             );
         }
     });
+}
+
+/// What an operator reads of the backplane.
+#[derive(Clone, Default)]
+struct BackplaneLines(Arc<Mutex<Vec<String>>>);
+
+impl<S: tracing::Subscriber> Layer<S> for BackplaneLines {
+    fn on_event(&self, event: &tracing::Event<'_>, _: Context<'_, S>) {
+        let mut fields = Fields::default();
+        event.record(&mut fields);
+        let said = fields.0.remove("message").unwrap_or_default();
+        if said.starts_with("the backplane") {
+            self.0.lock().unwrap().push(said);
+        }
+    }
+}
+
+#[test]
+fn an_operator_reads_once_that_redis_went_away_and_once_that_it_came_back() {
+    let Some(mut server) = Server::start("lines") else {
+        return;
+    };
+    let lines = BackplaneLines::default();
+    let subscriber = tracing_subscriber::registry().with(lines.clone());
+    let _guard = tracing::subscriber::set_default(subscriber);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let redis = runtime.block_on(Redis::connect(server.url().as_str()));
+    let redis = redis.unwrap();
+    let pause = |time| runtime.block_on(async { tokio::time::sleep(time).await });
+    let until = |is_there: bool| {
+        let begun = Instant::now();
+        let told = if is_there { 2 } else { 1 };
+        while redis.is_available() != is_there || lines.0.lock().unwrap().len() < told {
+            let said = lines.0.lock().unwrap().clone();
+            assert!(begun.elapsed() < Duration::from_secs(20), "{said:?}");
+            pause(Duration::from_millis(20));
+        }
+    };
+    // Between two looks at it: the connection ends by itself.
+    pause(Duration::from_millis(600));
+    server.stop();
+    until(false);
+    server.restart();
+    until(true);
+    let said = lines.0.lock().unwrap().clone();
+    assert_eq!(
+        said,
+        [
+            "the backplane cannot be used: requests that need it get status 503",
+            "the backplane can be used again",
+        ]
+    );
 }

@@ -1,13 +1,17 @@
 //! Tasks by the requests of their clients, in both forms.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use mcp_revisions::mcp_wire::Json;
-use mcp_revisions::sansio::server::TaskStore;
+use mcp_revisions::sansio::server::{
+    MemoryTasks, Stored, Task, TaskCount, TaskStore, TaskStoreError,
+};
 use mcp_revisions::service::{Error, RequestContext, Router};
 use mcp_revisions::{Latest, Lifecycle, Limits, Revision};
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 
 use crate::service::peer::revisions;
 
@@ -370,4 +374,78 @@ async fn a_task_of_a_tool_that_is_not_there_is_refused_as_its_call_is() {
     let result = peer.once("tools/call", params).await.unwrap();
     assert_eq!(result["content"][0]["text"], "no luck", "{result}");
     assert_eq!(world.store.len(), 0);
+}
+
+/// A store whose answers to inserts never come.
+#[derive(Default)]
+struct Unanswering {
+    memory: MemoryTasks,
+    inserted: Notify,
+    removed: Notify,
+}
+
+impl TaskStore for Unanswering {
+    fn insert(&self, task: Task) -> Stored<'_, Result<(), TaskStoreError>> {
+        Box::pin(async {
+            self.memory.insert(task).await?;
+            self.inserted.notify_one();
+            std::future::pending().await
+        })
+    }
+
+    fn get<'a>(&'a self, id: &'a str) -> Stored<'a, Result<Option<Task>, TaskStoreError>> {
+        self.memory.get(id)
+    }
+
+    fn replace(&self, task: Task) -> Stored<'_, Result<(), TaskStoreError>> {
+        self.memory.replace(task)
+    }
+
+    fn remove<'a>(&'a self, id: &'a str) -> Stored<'a, Result<(), TaskStoreError>> {
+        Box::pin(async {
+            let removed = self.memory.remove(id).await;
+            self.removed.notify_one();
+            removed
+        })
+    }
+
+    fn list<'a>(
+        &'a self,
+        owner: &'a str,
+        after: Option<(TaskCount, &'a str)>,
+        most: usize,
+    ) -> Stored<'a, Result<Vec<Task>, TaskStoreError>> {
+        self.memory.list(owner, after, most)
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_is_cancelled_while_its_task_starts_leaves_no_task() {
+    let store = Arc::new(Unanswering::default());
+    let server = World::default().server(|it| it.with_store(Arc::clone(&store) as _));
+    let mut peer = World::default().peer_of(server, CORE).await;
+    let id = peer.begins("tools/call", task_call("waits")).await;
+    store.inserted.notified().await;
+    peer.notify("notifications/cancelled", json!({"requestId": id}))
+        .await;
+    let removed = tokio::time::timeout(Duration::from_secs(20), store.removed.notified()).await;
+    removed.expect("the task stays");
+    assert_eq!(store.memory.len(), 0);
+}
+
+#[tokio::test]
+async fn a_task_that_never_expires_asks_a_client_that_has_all_time() {
+    let limits = Limits {
+        client_response_timeout: Duration::MAX,
+        ..Limits::default()
+    };
+    let world = World::default();
+    let server = world.server(|it| it.with_ttl(Duration::MAX).with_max_ttl(Duration::MAX));
+    let mut peer = world.peer_of(server.with_limits(limits), CORE).await;
+    let call = json!({"name": "asks", "arguments": {}, "task": {}});
+    let created = peer.once("tools/call", call).await.unwrap();
+    let id = created["task"]["taskId"].clone();
+    peer.answers = vec![json!({"action": "accept", "content": {"name": "Ada"}})];
+    let result = peer.once("tasks/result", json!({"taskId": id})).await;
+    assert_eq!(result.unwrap()["content"][0]["text"], "Hello, Ada");
 }

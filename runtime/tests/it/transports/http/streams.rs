@@ -10,7 +10,9 @@ use axum::middleware::{Next, from_fn};
 use axum::response::Response;
 use mcp_revisions::sansio::client::Failure;
 use mcp_revisions::service::Error;
-use mcp_revisions::service::client::Http;
+use mcp_revisions::service::client::{
+    AuthFuture, AuthProvider, AuthRefusal, Credentials, Http, HttpRequest, RefusalFate,
+};
 use mcp_revisions::{Lifecycle, Revision, http};
 use serde_json::json;
 
@@ -105,8 +107,12 @@ async fn a_stream_that_breaks_is_taken_up_again() {
                         .get("last-event-id")
                         .is_some_and(|id| id == "7")
                     {
-                        // It takes its time, and says nothing of it but that there is more.
-                        if asked.fetch_add(1, Ordering::SeqCst) < 7 {
+                        // It takes its time, and says nothing of it but that there is more; a proxy loses it in between.
+                        let before = asked.fetch_add(1, Ordering::SeqCst);
+                        if before == 2 {
+                            return status(502, &[]);
+                        }
+                        if before < 7 {
                             return stream("id: 7\nretry: 5\ndata:\n\n".to_owned());
                         }
                         let body = kept.lock().unwrap().take().unwrap();
@@ -315,4 +321,68 @@ async fn a_server_that_is_not_there_or_keeps_silent_is_given_up() {
             "{url}"
         );
     }
+}
+
+#[tokio::test]
+async fn the_stream_of_a_session_is_asked_for_until_the_server_has_it_again() {
+    let (ask, mut asked) = tokio::sync::mpsc::unbounded_channel();
+    let gets = AtomicUsize::new(0);
+    let away: Fault = Arc::new(move |_, request| {
+        if request.method() != "GET" {
+            return None;
+        }
+        let before = gets.fetch_add(1, Ordering::SeqCst);
+        ask.send(before).unwrap();
+        match before {
+            0 => Some(stream_of(Body::from("id: 1\nretry: 5\ndata:\n\n"))),
+            _ => [502, 409, 408, 500]
+                .get(before - 1)
+                .map(|code| status(*code, &[])),
+        }
+    });
+    let url = serve([Revision::V2025_11_25], away).await;
+    let client = client().http(quick(&url));
+    assert_eq!(call(&client, "hello").await, Ok("hello".to_owned()));
+    let again = async { while asked.recv().await != Some(5) {} };
+    let again = tokio::time::timeout(Duration::from_secs(20), again).await;
+    again.expect("the stream is not asked for again");
+}
+
+/// Notes whether a call waits for each request that is refused.
+#[derive(Clone)]
+struct Noting(tokio::sync::mpsc::UnboundedSender<bool>);
+
+impl AuthProvider for Noting {
+    fn credentials<'a>(
+        &'a self,
+        _: &'a HttpRequest<'a>,
+    ) -> AuthFuture<'a, Result<Credentials, String>> {
+        Box::pin(std::future::ready(Ok(Credentials::bearer("token"))))
+    }
+
+    fn refused<'a>(&'a self, refusal: AuthRefusal<'a>) -> AuthFuture<'a, RefusalFate> {
+        self.0.send(refusal.is_unattended).unwrap();
+        Box::pin(std::future::ready(RefusalFate::Retry))
+    }
+}
+
+#[tokio::test]
+async fn a_provider_is_told_that_no_call_waits_for_a_stream_that_is_asked_for_again() {
+    let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+    let gets = AtomicUsize::new(0);
+    let guarded: Fault = Arc::new(move |_, request| {
+        let is_get = request.method() == "GET";
+        let before = is_get.then(|| gets.fetch_add(1, Ordering::SeqCst))?;
+        match before {
+            0 | 2 => Some(status(401, &[])),
+            1 => Some(stream_of(Body::from("id: 1\nretry: 5\ndata:\n\n"))),
+            _ => None,
+        }
+    });
+    let url = serve([Revision::V2025_11_25], guarded).await;
+    let client = client().http(quick(&url).with_authorization(Noting(tell)));
+    assert_eq!(call(&client, "hello").await, Ok("hello".to_owned()));
+    let refused = async { [told.recv().await, told.recv().await] };
+    let refused = tokio::time::timeout(Duration::from_secs(20), refused).await;
+    assert_eq!(refused.unwrap(), [Some(false), Some(true)]);
 }

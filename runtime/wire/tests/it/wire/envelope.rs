@@ -44,6 +44,25 @@ fn tells_messages_apart() {
         let error = read(text);
         assert_eq!((error.kind, error.id), (MessageKind::Error, None));
     }
+    // Some write each member of all messages.
+    for (text, kind) in [
+        (
+            r#"{"jsonrpc":"2.0","id":1,"result":null,"error":{"code":1,"message":""}}"#,
+            MessageKind::Error,
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"m","result":null,"error":null}"#,
+            MessageKind::Request,
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"result":{},"error":null}"#,
+            MessageKind::Response,
+        ),
+    ] {
+        let message = read(text);
+        assert_eq!(message.kind, kind, "{text}");
+        assert_eq!(message.result.is_some(), kind == MessageKind::Response);
+    }
 }
 
 #[test]

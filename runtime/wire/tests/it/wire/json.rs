@@ -1,6 +1,7 @@
 //! Opaque JSON: equality by value, access, conversions.
 
 use std::collections::BTreeMap;
+use std::hash::{BuildHasher, RandomState};
 
 use mcp_wire::{
     ErrorKind, Json, JsonArray, JsonObject, Kind, MAX_DEPTH, from_str, one_line, to_string,
@@ -14,7 +15,8 @@ fn parse(text: &str) -> Json {
 }
 
 #[test]
-fn is_equal_by_value() {
+fn is_equal_and_hashed_by_value() {
+    let state = RandomState::new();
     for (a, b) in [
         ("1", "1.0"),
         ("[1,2]", " [ 10e-1 , 2.0 ] "),
@@ -31,6 +33,8 @@ fn is_equal_by_value() {
     ] {
         assert_eq!(parse(a), parse(b), "{a} and {b}");
         assert_eq!(parse(b), parse(a), "{b} and {a}");
+        let hash = |text| state.hash_one(parse(text));
+        assert_eq!(hash(a), hash(b), "{a} and {b}");
     }
     for (a, b) in [
         ("1", "2"),
@@ -54,6 +58,8 @@ fn is_equal_by_value() {
     ] {
         assert_ne!(parse(a), parse(b));
         assert_ne!(parse(b), parse(a));
+        let hash = |text| state.hash_one(parse(text));
+        assert_ne!(hash(a), hash(b), "{a} and {b}");
     }
 }
 

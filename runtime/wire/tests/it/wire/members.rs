@@ -12,7 +12,7 @@ fn read<T>(text: &str, read: impl FnOnce(&mut Reader<'_>) -> Result<T, Fault>) -
 
 #[test]
 fn a_closed_object_refuses_others() {
-    static MEMBERS: Members = Members::closed("Elicit", &["action"]);
+    static MEMBERS: Members = Members::table("Elicit", &["action"], 0, true);
     let decode = |reader: &mut Reader<'_>| {
         let mut action = String::new();
         let mut object = reader.object(&MEMBERS)?;

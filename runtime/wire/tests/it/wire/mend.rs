@@ -130,6 +130,12 @@ static ROWS: Mistakes = &[
         "answers",
         MistakeFate::EntryReads(ValueKind::True, "\"yes\""),
     ),
+    // Of another type: entries of the tools of a result are left out all the same.
+    MistakeRow {
+        of: &["Hints"],
+        member: "tools",
+        fate: MistakeFate::Kept,
+    },
     MistakeRow {
         of: &["Block"],
         member: "type",
@@ -405,6 +411,22 @@ fn many_mistakes_of_one_kind_are_mended_in_one_pass_and_too_many_are_refused() {
     };
     assert_eq!(mends(&list(900)).len(), 900);
     assert!(mended(&list(1100)).is_err());
+}
+
+#[test]
+fn mistakes_below_a_name_of_a_megabyte_are_mended_as_long_as_their_pointers_have_room() {
+    let mended = |mistakes: usize| {
+        let tool = format!(
+            r#"{{"name":"a","icons":[{}]}}"#,
+            vec!["0"; mistakes].join(",")
+        );
+        let text = format!(r#"{{"{}":{tool}}}"#, "n".repeat(1 << 20));
+        let mut read = |reader: &mut Reader<'_>| Map::<Tool>::blank().fill(reader);
+        mend(&text, ROWS, &mut read).map(|whole| whole.mends.len())
+    };
+    assert_eq!(mended(10), Ok(10));
+    let error = mended(20).unwrap_err();
+    assert_eq!(error.expected(), "a string");
 }
 
 #[test]

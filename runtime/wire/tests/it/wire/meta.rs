@@ -20,6 +20,12 @@ fn a_key_is_put_in_and_taken_out_and_the_rest_stays() {
             r#"{"a":1,"\u005fmeta":{"x":2}}"#,
             r#"{"a":1,"\u005fmeta":{"x":2,"k":"v"}}"#,
         ),
+        // Of a name that stands there twice the last value counts.
+        (
+            r#"{"_meta":{"x":1,"k":2,"x":3}}"#,
+            r#"{"_meta":{"x":3,"k":"v"}}"#,
+        ),
+        (r#"{"_meta":5}"#, r#"{"_meta":5}"#),
         ("[1]", "[1]"),
     ];
     let json = |text: &str| Json::from_text(text).unwrap();
@@ -31,6 +37,7 @@ fn a_key_is_put_in_and_taken_out_and_the_rest_stays() {
             r#"{"_meta":{"k":1,"x":2},"b":3}"#,
             r#"{"_meta":{"x":2},"b":3}"#,
         ),
+        (r#"{"_meta":{"x":1,"k":1,"x":2}}"#, r#"{"_meta":{"x":2}}"#),
         (r#"{"b":3}"#, r#"{"b":3}"#),
     ] {
         assert_eq!(without(&json(before), "k").text(), after);

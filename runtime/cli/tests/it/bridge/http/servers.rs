@@ -12,6 +12,7 @@ use mcp_revisions::sansio::client::OutgoingRequest;
 use mcp_revisions_core::Revision;
 use serde_json::{Value, json};
 
+use crate::bridge::several::{self, File, definition};
 use crate::bridge::talk::{PATIENCE, bridge_to, peer, value};
 
 use super::{
@@ -93,10 +94,22 @@ fn a_session_that_is_over_makes_room_for_another() {
 fn a_session_on_which_nothing_is_said_is_ended() {
     let options = ["--max-servers", "1", "--idle-timeout", "1"];
     let (_child, port) = listening_with(&options, Revision::V2025_06_18);
+    ends_when_idle(port, "add");
+    let servers = json!({ "one": definition(Revision::V2025_06_18, Path::new("idle")) });
+    let file = File::new("idle", &servers);
+    let combined = [&["--combine"], &options[..]].concat();
+    let (_bridge, port, _lines) = several::listening(&file, &combined);
+    ends_when_idle(port, "one_add");
+}
+
+/// There is room for one session, which is over once nothing is said on it.
+fn ends_when_idle(port: u16, tool: &str) {
     let opened = || session_of(&in_session(port, None, Some(&initialize())));
     let first = opened().unwrap();
-    assert!(call_in(port, &first, "add").contains("\"3.5\""));
-    let deadline = Instant::now() + PATIENCE;
+    assert!(call_in(port, &first, tool).contains("\"3.5\""));
+    assert_eq!(opened(), None);
+    // After 60 seconds one that says nothing makes room, however long it may be idle.
+    let deadline = Instant::now() + PATIENCE / 2;
     while opened().is_none() {
         assert!(Instant::now() < deadline, "it holds the only server");
         thread::sleep(Duration::from_millis(50));

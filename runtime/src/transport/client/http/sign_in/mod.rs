@@ -67,7 +67,7 @@ struct SignInState {
     kept: Option<StoredSignIn>,
     /// The number of the current token.
     token: u64,
-    /// The flow that runs.
+    /// The last flow, until it has an outcome.
     flow: Option<watch::Receiver<FlowOutcome>>,
     /// The page that a person has to look at.
     page: Option<String>,
@@ -76,6 +76,13 @@ struct SignInState {
     sign_ins: Vec<Instant>,
     /// The nonce that the MCP server wants in proofs.
     nonce: Option<String>,
+}
+
+impl SignInState {
+    /// Returns the flow that runs; one whose hook panicked runs no longer, and has no outcome.
+    fn running_flow(&self) -> Option<&watch::Receiver<FlowOutcome>> {
+        self.flow.as_ref().filter(|flow| flow.has_changed().is_ok())
+    }
 }
 
 impl OAuth {
@@ -177,7 +184,7 @@ impl OAuth {
     /// Begins a flow, or joins the one that runs.
     fn begin(&self, cause: Cause) -> watch::Receiver<FlowOutcome> {
         let mut state = lock(&self.0.state);
-        if let Some(flow) = &state.flow {
+        if let Some(flow) = state.running_flow() {
             return flow.clone();
         }
         let (tell, flow) = watch::channel(None);
@@ -214,6 +221,13 @@ impl SignInShared {
             state.is_loaded = true;
         }
         Ok(())
+    }
+
+    /// Returns whether a new token can be had without a person.
+    fn can_refresh(&self) -> bool {
+        let state = lock(&self.state);
+        let tokens = state.kept.as_ref().and_then(|kept| kept.tokens.as_ref());
+        tokens.is_some_and(|tokens| tokens.refresh.is_some())
     }
 
     /// Runs a flow under the lock of the store, unless another process has brought a new token meanwhile.
@@ -402,15 +416,24 @@ impl AuthProvider for OAuth {
             let lacks_scope = refused.status == 403;
             let challenge = Challenge::choose(&refused.challenges);
             let scope = challenge.and_then(|it| it.get("scope")).map(str::to_owned);
-            let is_first = lock(&self.0.state).flow.is_none();
+            let is_first = lock(&self.0.state).running_flow().is_none();
             let has_person = self.0.settings.grant.has_person();
+            // The person may be away: a refresh asks nobody, and a flow that runs was begun for a call.
+            let cause = if refusal.is_unattended && has_person {
+                if is_first && !self.0.can_refresh() {
+                    return RefusalFate::GiveUp(None);
+                }
+                Cause::Expiring
+            } else {
+                Cause::Refused(refused)
+            };
             let counted = if is_first && !has_person {
                 self.0.count()
             } else {
                 Ok(())
             };
             let done = match counted {
-                Ok(()) => self.wait(Cause::Refused(refused)).await,
+                Ok(()) => self.wait(cause).await,
                 Err(why) => Err(why),
             };
             match done {
