@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value, json};
 
 use super::graph::{Graph, GraphRest, NodeId, NodeShape, WireNode};
-use super::steps::Steps;
+use super::steps::StepBudget;
 use crate::schema::applied::{is_hint, is_understood, named, patterns};
 use crate::schema::decimal;
 
@@ -52,14 +52,14 @@ pub(crate) fn refused_by<'l>(
 fn judged(graph: &Graph, id: NodeId, value: &Value) -> Option<bool> {
     let judge = Judge {
         graph,
-        steps: Steps::new(MAX_STEPS),
+        steps: StepBudget::new(MAX_STEPS),
     };
     judge.node(id, value, 0)
 }
 
 struct Judge<'g> {
     graph: &'g Graph,
-    steps: Steps,
+    steps: StepBudget,
 }
 
 /// All of them: one that refuses is enough.

@@ -3,7 +3,7 @@
 use regex::Regex;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-use super::steps::Steps;
+use super::steps::StepBudget;
 use crate::sorted::SortedMap;
 
 /// Maximum length of a text made for a pattern.
@@ -40,7 +40,7 @@ pub fn texts(pattern: &str) -> Vec<String> {
     let mut all = Vec::new();
     for choice in 0..4 {
         let mut text = Vec::new();
-        if spell(&hir, choice, &Steps::new(MAX_STEPS), &mut text).is_some()
+        if spell(&hir, choice, &StepBudget::new(MAX_STEPS), &mut text).is_some()
             && let Ok(text) = String::from_utf8(text)
             && !all.contains(&text)
         {
@@ -51,7 +51,7 @@ pub fn texts(pattern: &str) -> Vec<String> {
 }
 
 /// Writes one text of the pattern. Returns `None` if that would be too long or too much work, or if there is none.
-fn spell(hir: &Hir, choice: usize, steps: &Steps, text: &mut Vec<u8>) -> Option<()> {
+fn spell(hir: &Hir, choice: usize, steps: &StepBudget, text: &mut Vec<u8>) -> Option<()> {
     steps.take(1)?;
     if text.len() > MAX_TEXT {
         return None;

@@ -8,7 +8,7 @@ use super::graph::{Graph, GraphRest, NodeId, NodeShape, WireNode};
 use super::judge::valid;
 use super::mentioned::Mentioned;
 use super::scalars::{count, limit, scalar};
-use super::steps::Steps;
+use super::steps::StepBudget;
 
 /// Maximum depth of samples before a shape is given up.
 const MAX_DEPTH: usize = 24;
@@ -24,7 +24,7 @@ pub(super) const MAX_STEPS: usize = 50_000;
 
 /// Returns a smallest value of a shape; `None` for a shape that no small value has.
 pub(crate) fn minimal(graph: &Graph, id: NodeId) -> Option<Value> {
-    let steps = Steps::new(MAX_STEPS);
+    let steps = StepBudget::new(MAX_STEPS);
     Sampler::new(graph, &steps).minimal(id)
 }
 
@@ -32,11 +32,11 @@ pub(crate) fn minimal(graph: &Graph, id: NodeId) -> Option<Value> {
 #[derive(Clone, Copy)]
 pub(super) struct Sampler<'g> {
     graph: &'g Graph,
-    steps: &'g Steps,
+    steps: &'g StepBudget,
 }
 
 impl<'g> Sampler<'g> {
-    pub(super) fn new(graph: &'g Graph, steps: &'g Steps) -> Self {
+    pub(super) fn new(graph: &'g Graph, steps: &'g StepBudget) -> Self {
         Self { graph, steps }
     }
 

@@ -4,9 +4,9 @@ use std::cell::Cell;
 
 /// Number of steps that are left to what shares them.
 #[derive(Debug)]
-pub(crate) struct Steps(Cell<usize>);
+pub(crate) struct StepBudget(Cell<usize>);
 
-impl Steps {
+impl StepBudget {
     pub(crate) const fn new(count: usize) -> Self {
         Self(Cell::new(count))
     }

@@ -16,7 +16,7 @@ use super::row::Witness;
 use super::sample::{MAX_STEPS, Sampler, anything};
 use super::scalars::{beside_limit, between_bounds};
 use super::site::{DifferenceDetail, SchemaDifference};
-use super::steps::Steps;
+use super::steps::StepBudget;
 use super::variants::choices;
 use super::verdict::ComparedEnd;
 use super::walk::{Root, WireWays};
@@ -48,7 +48,7 @@ struct Forge<'g> {
     sender: ComparedEnd,
     /// Set if both sides accept the rest of the text, not only the sender.
     joint: bool,
-    steps: &'g Steps,
+    steps: &'g StepBudget,
 }
 
 /// Returns a text from the sender that shows the finding, along one of the ways to it.
@@ -59,7 +59,7 @@ pub(super) fn witness(
     ways: &WireWays,
     finding: &SchemaDifference,
 ) -> Option<Witness> {
-    let steps = Steps::new(MAX_STEPS);
+    let steps = StepBudget::new(MAX_STEPS);
     let forge = Forge {
         graphs,
         sender,

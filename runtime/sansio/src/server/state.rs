@@ -14,7 +14,7 @@ use crate::input_required::server::suspend::Suspended;
 use crate::numbered::Numbered;
 use crate::sorted::Sorted;
 use crate::subscriptions::listen::Listening;
-use crate::subscriptions::listen::streams::{ResourceSubscription, SubscriptionStream};
+use crate::subscriptions::listen::streams::{SubscriptionCall, SubscriptionStream};
 use crate::translate::no_params;
 use crate::withdrawn::Withdrawn;
 use crate::{Exchange, IncomingRequest, Token};
@@ -45,7 +45,7 @@ pub struct ServerState {
     /// Streams with notifications of changes, where the handlers report them to a session.
     pub(crate) streams: Numbered<Token, SubscriptionStream>,
     /// Calls of the application that adapters make on behalf of no request, and the subscription that such a call changes.
-    pub(crate) own: Numbered<Token, Option<Box<ResourceSubscription>>>,
+    pub(crate) own: Numbered<Token, Option<Box<SubscriptionCall>>>,
     /// Resources whose subscription such a call changes.
     pub(crate) running: BTreeSet<String>,
     /// Tasks that end with the session, each with a clone while it is at work.

@@ -17,7 +17,7 @@ use mcp_revisions_core::methods;
 
 /// A call that subscribes the handlers to a resource, or ends that, for the streams that carry it.
 #[derive(Debug)]
-pub(crate) struct ResourceSubscription {
+pub(crate) struct SubscriptionCall {
     method: &'static str,
     uri: String,
     /// The client on whose behalf it is made.
@@ -80,7 +80,7 @@ impl Connection<Server> {
         if !self.state.running.insert(uri.to_owned()) {
             return;
         }
-        let subscription = ResourceSubscription {
+        let subscription = SubscriptionCall {
             method,
             uri: uri.to_owned(),
             caller: Arc::clone(caller),
@@ -94,10 +94,10 @@ impl Connection<Server> {
     /// carries a resource whose subscription the handlers refused.
     pub(crate) fn end_subscription_call(
         &mut self,
-        subscription: ResourceSubscription,
+        subscription: SubscriptionCall,
         result: Result<&Json, &ErrorObject>,
     ) {
-        let ResourceSubscription {
+        let SubscriptionCall {
             method,
             uri,
             caller,
