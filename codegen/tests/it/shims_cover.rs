@@ -184,7 +184,7 @@ fn a_member_that_the_plan_has_never_seen_is_not_covered() {
     assert_eq!(met(&spec), SortedSet::new());
 }
 
-/// A result that the plan cannot convert needs a rule: it is no part that one side leaves out.
+/// The diff must not take a result that the plan cannot convert for a part that one side leaves out, which needs no rule.
 #[test]
 fn a_result_that_is_not_converted_is_not_proven() {
     let mut other = crate::specs::twin();

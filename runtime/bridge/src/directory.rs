@@ -122,14 +122,14 @@ impl ServerDirectory {
         let directory = self.clone();
         boxed(async move {
             let mut ending = JoinSet::new();
-            let time = directory.0.options.lame_duck() + grace;
+            let time = directory.0.options.lame_duck().saturating_add(grace);
             let stop = async {
                 stopped.await;
                 for entry in directory.entries() {
                     ending.spawn(async move { entry.service.give_up_after(time).await });
                 }
             };
-            let linger = grace + LAST_ANSWERS;
+            let linger = grace.saturating_add(LAST_ANSWERS);
             transport::serve_layered(listener, directory.clone(), &directory, stop, linger).await;
             drop(ending);
             let mut shutdowns = JoinSet::new();

@@ -34,7 +34,7 @@ impl Drop for OpenServer {
     }
 }
 
-/// Counts a server that could not be started or reached. The end of the bridge during a start is no failure.
+/// Counts a server that could not be started or reached, unless the bridge ended during the start.
 pub(crate) fn failed_start(name: &Name, error: &Error) {
     if !matches!(error, Error::Closed) {
         counter!("mcp_bridge_server_failures_total", labels(name)).increment(1);

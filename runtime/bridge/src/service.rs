@@ -138,12 +138,12 @@ impl Service {
             let mut ending = JoinSet::new();
             let stop = async {
                 stopped.await;
-                let time = self.0.settings.http.lame_duck() + grace;
+                let time = self.0.settings.http.lame_duck().saturating_add(grace);
                 let service = self.clone();
                 ending.spawn(async move { service.give_up_after(time).await });
             };
-            let grace = grace + LAST_ANSWERS;
-            transport::serve_layered(listener, self.clone(), &self, stop, grace).await;
+            let linger = grace.saturating_add(LAST_ANSWERS);
+            transport::serve_layered(listener, self.clone(), &self, stop, linger).await;
             drop(ending);
             self.shutdown().await;
         })

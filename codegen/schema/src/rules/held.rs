@@ -201,10 +201,8 @@ impl<'r> HeldRules<'r> {
     /// Returns the word for a text that stands beside another one.
     pub(crate) fn word(&self, wire: &str) -> Option<&'r str> {
         self.layers().find_map(|rules| {
-            let Rules { constructors, .. } = rules;
-
-            let word = constructors.rules.word.get(wire)?;
-            Some(constructors.mark(word).as_str())
+            let word = rules.constructors.rules.word.get(wire)?;
+            Some(rules.constructors.mark(word).as_str())
         })
     }
 

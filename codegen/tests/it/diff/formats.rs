@@ -337,7 +337,7 @@ fn a_name_with_a_line_break_stays_in_its_line() {
     }
 }
 
-/// The changelog is the summary of a job: what a schema says is no markup of it.
+/// A job shows the changelog as Markdown, in which names of a schema must not become markup.
 #[test]
 fn a_name_with_markup_is_no_markup() {
     let old = schema("2026-07-28");
@@ -356,7 +356,7 @@ fn a_name_with_markup_is_no_markup() {
         assert_eq!(diff.rows.len(), 1, "{:?}", diff.rows);
         diff.notes.push(format!("a note on {name}"));
         let text = markdown::render(&diff);
-        // Code is shown as it is, and what is escaped is no markup.
+        // Readers of Markdown show code as it stands, and take no escaped sign for markup.
         let words: String = text.split('`').step_by(2).collect();
         let words = words.replace("\\<", "").replace("\\*", "");
         let is_own =

@@ -45,7 +45,7 @@ impl Gateway {
         stop: impl Future<Output = ()>,
         grace: Duration,
     ) -> Result<(), Error> {
-        let time = options.lame_duck() + grace;
+        let time = options.lame_duck().saturating_add(grace);
         let service = self.service(options)?;
         let idle = service.clone();
         let looks = tokio::spawn(async move {
@@ -60,7 +60,8 @@ impl Gateway {
             let gateway = self.clone();
             ending.spawn(async move { gateway.0.settings.ending.give_up_after(time).await });
         };
-        http::serve_until(listener, service, stop, grace + LAST_ANSWERS).await;
+        let linger = grace.saturating_add(LAST_ANSWERS);
+        http::serve_until(listener, service, stop, linger).await;
         drop(ending);
         looks.abort();
         self.shutdown().await;

@@ -138,7 +138,8 @@ impl Connection<Server> {
         MessageReply::Empty(202)
     }
 
-    /// Takes a text that is no message: a request of the server that it was to answer ends with an error that says why.
+    /// Takes a text that cannot be read as a message. Ends the request of the server that the text was to answer, with an error
+    /// that says why.
     pub(crate) fn take_unlooked(&mut self, unlooked: Unlooked) {
         let Unlooked {
             why,

@@ -252,7 +252,7 @@ impl<App: Spoken, H> TypedApplication<App, H> {
         }
     }
 
-    /// Queues a notification for the handlers; reports one for which there is no room.
+    /// Queues a notification for the handlers, or reports that it was dropped, if the queue has no room.
     fn queue(&self, method: &str, notice: Noted) {
         if !self.noted.try_push(notice) {
             observe::notification_dropped(method);

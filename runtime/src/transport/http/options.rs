@@ -305,7 +305,8 @@ impl Options {
 
     /// Serves this path, such as `/mcp`, those of [`with_health`](Self::with_health),
     /// [`with_readiness`](Self::with_readiness), [`with_metrics`](Self::with_metrics) and
-    /// [`with_http_sse`](Self::with_http_sse), and the metadata of a resource guard; requests for another path get status 404. Without it every path is served.
+    /// [`with_http_sse`](Self::with_http_sse), and the metadata of a resource guard; requests for another path get
+    /// status 404. Without it every path is served.
     #[must_use]
     pub fn with_path(mut self, path: impl Into<String>) -> Self {
         self.path = Some(path.into());

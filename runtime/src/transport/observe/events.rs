@@ -15,29 +15,23 @@ pub(super) fn refused(status: u16, why: &str) {
     }
 }
 
-/// Reports a notification that is dropped as a refused request is reported.
 pub(super) fn notification_dropped(method: &str) {
     static COUNT: AtomicU64 = AtomicU64::new(0);
-    if let Some(count) = reported(&COUNT) {
-        let method = shortened(method);
-        tracing::warn!(
-            method,
-            count,
-            "a notification was dropped: too many wait for layers and handlers"
-        );
-    }
+    let what = "a notification was dropped: too many wait for layers and handlers";
+    dropped(&COUNT, method, what);
 }
 
-/// Reports a message to a client that is dropped as a refused request is reported.
 pub(super) fn message_dropped(method: &str) {
     static COUNT: AtomicU64 = AtomicU64::new(0);
-    if let Some(count) = reported(&COUNT) {
+    let what = "a message to a client was dropped: too many wait until it reads";
+    dropped(&COUNT, method, what);
+}
+
+/// Reports a dropped message as often as refused requests are reported.
+fn dropped(count: &AtomicU64, method: &str, what: &str) {
+    if let Some(count) = reported(count) {
         let method = shortened(method);
-        tracing::warn!(
-            method,
-            count,
-            "a message to a client was dropped: too many wait until it reads"
-        );
+        tracing::warn!(method, count, "{what}");
     }
 }
 

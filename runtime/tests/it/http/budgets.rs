@@ -11,13 +11,13 @@ use mcp_revisions::http::{Options, PeerAddress, Principal, Service};
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
 use mcp_revisions::sansio::server::IncomingRequest;
 use mcp_revisions::serve::{Handler, Peer};
-use mcp_revisions::service::{Error, RequestContext};
 use mcp_revisions::{V2025_06_18, v2025_06_18 as mcp};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
 use crate::http::attacks::send_as;
 use crate::http::{Post, events, initialize, message, server};
+use crate::service::server::Slow;
 
 /// Says something, and answers once it has leave.
 fn waiting(leave: &Arc<Semaphore>) -> impl Handler {
@@ -305,28 +305,6 @@ async fn handlers_list_their_tools_once_for_the_calls_of_a_minute() {
     assert_eq!(lists.load(Ordering::Relaxed), 1);
 }
 
-/// A server that never comes to an end with what it takes note of.
-struct Listening(Arc<AtomicUsize>);
-
-impl mcp::ServerHandlers<RequestContext<V2025_06_18>> for Listening {
-    async fn list_tools(
-        &self,
-        _: mcp::ListToolsRequestParams,
-        _: RequestContext<V2025_06_18>,
-    ) -> Result<mcp::ListToolsResult, Error> {
-        Ok(mcp::ListToolsResult::new(Vec::new()))
-    }
-
-    async fn roots_list_changed(
-        &self,
-        _: mcp::RootsListChangedNotificationParams,
-        _: RequestContext<V2025_06_18>,
-    ) {
-        self.0.fetch_add(1, Ordering::SeqCst);
-        std::future::pending().await
-    }
-}
-
 #[tokio::test]
 async fn notifications_of_one_client_leave_room_for_those_of_others() {
     let noted = Arc::new(AtomicUsize::new(0));
@@ -335,7 +313,7 @@ async fn notifications_of_one_client_leave_room_for_those_of_others() {
         ..Limits::default()
     };
     let info = mcp::Implementation::new("example", mcp_revisions::args::Version("1"));
-    let handlers = Listening(Arc::clone(&noted));
+    let handlers = Slow(Arc::clone(&noted));
     let server = mcp_revisions::service::Server::<V2025_06_18>::new(&info).build(handlers);
     let service = (server.unwrap().with_limits(limits)).into_http_service(Options::new());
     let mut counts = Vec::new();

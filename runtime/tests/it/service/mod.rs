@@ -12,7 +12,7 @@ mod options;
 mod peer;
 mod router;
 mod schemas;
-mod server;
+pub(crate) mod server;
 mod skills;
 mod stateless;
 mod tasks;

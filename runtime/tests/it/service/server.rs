@@ -43,7 +43,7 @@ impl mcp::ServerHandlers<RequestContext<V2025_06_18>> for Watched {
 
 /// A server that never comes to an end with what it takes note of.
 #[derive(Clone, Default)]
-struct Slow(Arc<AtomicUsize>);
+pub(crate) struct Slow(pub(crate) Arc<AtomicUsize>);
 
 impl mcp::ServerHandlers<RequestContext<V2025_06_18>> for Slow {
     async fn list_tools(

@@ -418,7 +418,7 @@ impl AuthProvider for OAuth {
             let scope = challenge.and_then(|it| it.get("scope")).map(str::to_owned);
             let is_first = lock(&self.0.state).running_flow().is_none();
             let has_person = self.0.settings.grant.has_person();
-            // The person may be away: a refresh asks nobody, and a flow that runs was begun for a call.
+            // The person may be away: only a refresh is begun, which asks no person, or the flow is joined that a call began.
             let cause = if refusal.is_unattended && has_person {
                 if is_first && !self.0.can_refresh() {
                     return RefusalFate::GiveUp(None);
