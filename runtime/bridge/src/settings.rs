@@ -33,7 +33,7 @@ pub(crate) struct BridgeSettings {
     pub(crate) start_timeout: Duration,
     pub(crate) policy: UnknownFields,
     pub(crate) losses: Losses,
-    /// The layers around messages: the limit of requests, those of the application, the filter of tools.
+    /// The layers around messages: the limit of requests, those of the application, the rules of tools.
     pub(crate) layers: Layers,
     /// The `clientInfo` that the server is sent in place of those of clients.
     pub(crate) client_info: Option<Json>,

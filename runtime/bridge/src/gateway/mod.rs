@@ -4,6 +4,7 @@ mod items;
 mod links;
 mod lists;
 mod names;
+mod questions;
 mod room;
 mod routes;
 mod serving;
@@ -26,6 +27,7 @@ use tokio::sync::{Semaphore, watch};
 use crate::ending::BridgeEnding;
 use crate::losses::{LossReport, Losses};
 use crate::{Bridge, Error, Proxy, RateLimit};
+pub(crate) use questions::name_questions;
 use shortened::ShortenedNames;
 use uris::Uris;
 
@@ -88,6 +90,8 @@ struct SharedGateway {
 struct GatewayMember {
     name: String,
     prefix: Arc<str>,
+    /// Set if it never has anything.
+    is_unusable: bool,
     proxy: Proxy,
 }
 
@@ -193,9 +197,9 @@ impl Gateway {
     }
 
     /// Returns what stands before the names of the tools of a server, and in its path in a [`ServerDirectory`](crate::ServerDirectory): its
-    /// name in letters, digits, `-` and `_`, at most 32 of them; `None` if nothing of the name can be used.
+    /// name, if that has at most 32 letters, digits, `-` and `_`; else what is left of it, with a digest at its end.
     #[must_use]
-    pub fn prefix(name: &str) -> Option<String> {
+    pub fn prefix(name: &str) -> String {
         names::prefix(name)
     }
 
@@ -203,7 +207,7 @@ impl Gateway {
     /// the [`prefix`](Self::prefix). Of the settings of the bridge, those about its clients mean nothing.
     ///
     /// # Errors
-    /// Returns an error if nothing of the name can be used, or another server has the same prefix.
+    /// Returns an error if another server has the same prefix.
     ///
     /// # Panics
     /// Panics outside of a runtime of tokio.
@@ -217,8 +221,10 @@ impl Gateway {
         let member = Arc::new(GatewayMember {
             name: name.to_owned(),
             prefix: prefix.into(),
-            proxy: bridge.among_others().into_proxy(Revision::LATEST),
+            is_unusable: bridge.is_unusable(),
+            proxy: bridge.among_others(name).into_proxy(Revision::LATEST),
         });
+        self.0.uris.admit(&member.prefix);
         self.change(|members| members.push(member));
         Ok(())
     }
@@ -275,23 +281,18 @@ impl Gateway {
 /// Returns the prefix of a server that is to stand beside others, each with its name and prefix.
 ///
 /// # Errors
-/// Returns an error if nothing of the name can be used, or another server has the same prefix.
+/// Returns an error if another server has the same prefix.
 pub(crate) fn distinct<'o>(
     name: &str,
     others: impl IntoIterator<Item = (&'o str, &'o str)>,
 ) -> Result<String, Error> {
-    let wrong = |why: String| Error::Name {
-        name: name.to_owned(),
-        why,
-    };
     let prefix = names::prefix(name);
-    let prefix =
-        prefix.ok_or_else(|| wrong("expected a name with letters or digits of ASCII".into()))?;
     match others.into_iter().find(|(_, taken)| *taken == prefix) {
         None => Ok(prefix),
-        Some((other, _)) => Err(wrong(format!(
-            "`{other}` is written `{prefix}` as well: give one of them another name"
-        ))),
+        Some((other, _)) => Err(Error::Name {
+            name: name.to_owned(),
+            why: format!("`{other}` is written `{prefix}` as well: give one of them another name"),
+        }),
     }
 }
 

@@ -13,28 +13,35 @@ use mcp_revisions::service::client::{
 };
 
 use super::browser;
+use super::entry::EntrySignIn;
 
 /// Environment variable with the folder of the store.
 const STORE: &str = "MCP_REV_AUTH_STORE";
 
+/// The heading of the options.
+pub(crate) const HEADING: &str = "Sign-in to a server at a URL";
+
 /// The options of a sign-in to a URL.
 #[derive(Args, Clone)]
+#[command(next_help_heading = HEADING)]
 pub(crate) struct SignInArguments {
     /// Sign in to a server that wants it in this way [default: auto, for a stdio client with a browser, else off]
     #[arg(
         long,
         value_name = "HOW",
-        requires = "url",
         default_value = "auto",
         hide_default_value = true
     )]
     pub(crate) auth: SignInMode,
     /// Id of a client that is registered with the authorization server
-    #[arg(long, value_name = "ID", requires = "url")]
+    #[arg(long, value_name = "ID")]
     client_id: Option<String>,
     /// Environment variable with the secret of that client
     #[arg(long, value_name = "VARIABLE", requires = "client_id")]
     client_secret_env: Option<String>,
+    /// The secret itself, of an entry of a file.
+    #[arg(skip)]
+    client_secret: Option<String>,
     /// File with the private key of that client, in PKCS#8 as PEM, of P-256 or RSA
     #[arg(
         long,
@@ -44,48 +51,43 @@ pub(crate) struct SignInArguments {
     )]
     private_key_file: Option<PathBuf>,
     /// URL of a client id metadata document, which is the id of the client where it is supported
-    #[arg(
-        long,
-        value_name = "URL",
-        requires = "url",
-        conflicts_with = "client_id"
-    )]
+    #[arg(long, value_name = "URL", conflicts_with = "client_id")]
     client_metadata_url: Option<String>,
     /// Request this scope [default: those that the server wants]
-    #[arg(long, value_name = "SCOPE", requires = "url")]
+    #[arg(long, value_name = "SCOPE")]
     scope: Vec<String>,
     /// Sign in only with this issuer, such as one whose metadata are not those that the server names
-    #[arg(long, value_name = "URL", requires = "url")]
+    #[arg(long, value_name = "URL")]
     issuer: Option<String>,
     /// Send this `resource` parameter, or `none` for an authorization server that refuses it [default: that of the server]
-    #[arg(long, value_name = "URI", requires = "url")]
+    #[arg(long, value_name = "URI")]
     resource: Option<String>,
     /// Port that the browser comes back to [default: one of 8 that belong to the URL]
-    #[arg(long, value_name = "PORT", requires = "url")]
+    #[arg(long, value_name = "PORT")]
     callback_port: Option<u16>,
     /// Host that the browser comes back to: `127.0.0.1` or `localhost` [default: 127.0.0.1]
-    #[arg(long, value_name = "HOST", requires = "url")]
+    #[arg(long, value_name = "HOST")]
     callback_host: Option<CallbackHost>,
     /// Folder that tokens are kept in, readable by its owner only [env: MCP_REV_AUTH_STORE] [default: the user's state folder]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) auth_store: Option<PathBuf>,
     /// Name that tells several sign-ins to one URL apart
-    #[arg(long, value_name = "NAME", requires = "url")]
+    #[arg(long, value_name = "NAME")]
     profile: Option<String>,
     /// Do not open a browser: print the URL of the page on standard error
-    #[arg(long, requires = "url")]
+    #[arg(long)]
     no_browser: bool,
     /// Maximum number of seconds that a call waits for a sign-in, which then goes on [default: 45]
-    #[arg(long, value_name = "SECONDS", requires = "url")]
+    #[arg(long, value_name = "SECONDS")]
     auth_wait: Option<u64>,
     /// Add this parameter to the authorization request, such as `prompt=consent`
-    #[arg(long, value_name = "NAME=VALUE", value_parser = pair, requires = "url")]
+    #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
     authorize_parameter: Vec<(String, String)>,
     /// Send this `scope` with a refresh [default: none]
-    #[arg(long, value_name = "SCOPE", requires = "url")]
+    #[arg(long, value_name = "SCOPE")]
     refresh_scope: Option<String>,
     /// Take for granted that the authorization server supports PKCE with S256, where its metadata do not list it
-    #[arg(long, requires = "url")]
+    #[arg(long)]
     assume_pkce: bool,
     /// Allow authorization servers in private networks
     #[arg(long)]
@@ -149,6 +151,24 @@ pub(crate) fn folder(given: Option<&PathBuf>) -> anyhow::Result<PathBuf> {
 }
 
 impl SignInArguments {
+    /// Returns the options for one server, whose entry may say other things.
+    pub(crate) fn for_entry(&self, entry: &EntrySignIn) -> Self {
+        let entry = entry.clone();
+        let mut own = self.clone();
+        if entry.client_id.is_some() {
+            own.client_id = entry.client_id;
+            own.client_secret = entry.client_secret;
+            (own.client_secret_env, own.private_key_file) = (None, None);
+        }
+        if !entry.scopes.is_empty() {
+            own.scope = entry.scopes;
+        }
+        own.issuer = entry.issuer.or(own.issuer);
+        own.resource = entry.resource.or(own.resource);
+        own.callback_port = entry.callback_port.or(own.callback_port);
+        own
+    }
+
     /// Returns the transport to a URL, which trusts the certificates that are named.
     pub(crate) fn http(&self, url: &str) -> anyhow::Result<Http> {
         let http = Http::new(url)?;
@@ -182,6 +202,9 @@ impl SignInArguments {
             let secret = std::env::var(variable)
                 .with_context(|| format!("--client-secret-env {variable}"))?;
             settings.client_secret = Some(Secret::from(secret));
+        }
+        if let Some(secret) = &self.client_secret {
+            settings.client_secret = Some(Secret::from(secret.clone()));
         }
         if let Some(file) = &self.private_key_file {
             let pem = std::fs::read_to_string(file)

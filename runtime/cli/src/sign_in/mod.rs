@@ -2,6 +2,7 @@
 
 mod browser;
 mod check;
+mod entry;
 mod flags;
 
 use std::fmt::Write as _;
@@ -17,7 +18,8 @@ use mcp_revisions::service::client::{FileStore, TokenStore as _};
 use serde_json::json;
 
 use crate::SubcommandOutcome;
-pub(crate) use flags::{SignInArguments, SignInMode};
+pub(crate) use entry::EntrySignIn;
+pub(crate) use flags::{HEADING, SignInArguments, SignInMode};
 
 /// Time that a person has for `login`.
 const LOGIN_TIME: Duration = Duration::from_secs(600);
@@ -26,7 +28,10 @@ const LOGIN_TIME: Duration = Duration::from_secs(600);
 pub(crate) struct Login {
     #[command(flatten)]
     sign_in: SignInArguments,
-    /// URL of the server
+    /// File of servers, as --config of `bridge` has it, in which the server is named
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// URL of the server, or its name in the file
     url: String,
 }
 
@@ -75,6 +80,13 @@ struct SignInStatus {
     url: Option<String>,
 }
 
+impl Login {
+    /// Returns the URL of the server, and the options of its sign-in.
+    fn target(&self) -> anyhow::Result<(String, SignInArguments)> {
+        entry::target(self.config.as_deref(), &self.url, &self.sign_in)
+    }
+}
+
 /// Signs in, and keeps the tokens for `bridge`.
 pub(crate) fn login(arguments: &Login) -> anyhow::Result<SubcommandOutcome> {
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -82,7 +94,8 @@ pub(crate) fn login(arguments: &Login) -> anyhow::Result<SubcommandOutcome> {
         .build()
         .context("cannot start")?;
     let done = runtime.block_on(async {
-        let (url, sign_in) = (&arguments.url, &arguments.sign_in);
+        let (url, sign_in) = arguments.target()?;
+        let url = &url;
         let http = sign_in.http(url)?;
         let oauth = sign_in.provider(&http, url, Some(LOGIN_TIME))?;
         let client = Client::builder(&mcp_revisions::program!())

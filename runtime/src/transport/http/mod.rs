@@ -73,6 +73,8 @@ pub use options::Options;
 use options::ParamCheck;
 pub use service::{Service, Wanted};
 pub use signal::stop_signal;
+#[doc(hidden)]
+pub use tools::ListedTool;
 
 /// The authenticated principal of a request. Insert it into the extensions of the request from an authentication layer.
 ///
