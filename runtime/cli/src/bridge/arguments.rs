@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::parser::ValueSource;
 use clap::{ArgGroup, ArgMatches, Args, Command, ValueEnum};
 use mcp_revisions::service::client::Http;
-use mcp_revisions_core::{LossKind, Revision};
+use mcp_revisions_core::{Revision, Severity};
 
 use super::guard::{self, GuardArguments};
 use super::listen::{Listen, PATH};
@@ -352,7 +352,7 @@ pub(super) enum SeverityArgument {
     Safety,
 }
 
-impl From<SeverityArgument> for LossKind {
+impl From<SeverityArgument> for Severity {
     fn from(severity: SeverityArgument) -> Self {
         match severity {
             SeverityArgument::Cosmetic => Self::Cosmetic,

@@ -98,7 +98,7 @@ pub(super) fn run(arguments: &Login) -> anyhow::Result<SubcommandOutcome> {
             1
         }
         (None, Ok(_)) => {
-            text.push_str(&format!("{} wants no sign-in\n", url));
+            text.push_str(&format!("{} wants no sign-in\n", arguments.url));
             0
         }
         (None, Err(error)) => return Err(error.into()),
