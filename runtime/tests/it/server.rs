@@ -235,7 +235,7 @@ fn losses_reach_the_hook() {
         .told(|server| {
             server.on_loss(move |lost| {
                 let id = lost.request.map(ToString::to_string);
-                let lost = (lost.method.to_owned(), lost.peer, id, lost.losses.len());
+                let lost = (lost.method.to_owned(), lost.revision, id, lost.losses.len());
                 log.lock().unwrap().push(lost);
             })
         });
