@@ -404,7 +404,8 @@ impl Bridge {
             // The pipe ends here, and what was read is answered, if that does not take too long.
             ended
         };
-        let served = stdio::serve_on(server, proxy, input, output);
+        // Open calls end with the bridge.
+        let served = stdio::serve_on_within(server, proxy, input, output, Duration::MAX);
         let served = settings.ending.serve_one(served, ended).await;
         servers.close().await;
         served

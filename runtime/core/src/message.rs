@@ -151,18 +151,28 @@ pub(crate) fn convert_one(
     of_all: &Route,
     context: &MessageContext<'_>,
 ) -> Conversion<Json> {
+    let kind = match message.kind {
+        MessageKind::Request => Some(MethodKind::Request),
+        MessageKind::Notification => Some(MethodKind::Notification),
+        MessageKind::Response | MessageKind::Error | MessageKind::Batch => None,
+    };
+    let named = message.method.as_deref().or(context.method);
+    if let (Some(method), Some(kind)) = (named, kind) {
+        check_sent(of_all.beginning(), method, kind, context.sender)?;
+    }
     if of_all.is_untouched() {
+        let mut answered = named.filter(|_| kind.is_none()).into_iter();
+        let is_known = |method: &&str| of_all.methods(of_all.from, method).next().is_some();
+        answered
+            .find(is_known)
+            .map_or(Ok(()), |method| check_answered(of_all, method))?;
         return Ok((Json::from_text(message.text)?, Vec::new()));
     }
-    let named = message.method.as_deref().or(context.method);
     let method = named.ok_or(ConversionError::UnknownRequest)?;
     let route = &of_all.of_method(method, context.sender);
-    let kind = match message.kind {
-        MessageKind::Request => MethodKind::Request,
-        MessageKind::Notification => MethodKind::Notification,
-        _ => return convert_answer(message, method, route, context),
-    };
-    check_sent(route.beginning(), method, kind, context.sender)?;
+    if kind.is_none() {
+        return convert_answer(message, method, route, context);
+    }
     if let Err(unclear) = sender(route, method, context) {
         // Both may send it: to be asked who did only where that makes a difference.
         let sent_by = |sender| {
