@@ -100,6 +100,8 @@ impl fmt::Display for Diagnostic {
     }
 }
 
+impl std::error::Error for Diagnostic {}
+
 /// A converted value with its losses, or the reason why there is none.
 pub type Conversion<T> = Result<(T, Vec<Loss>), ConversionError>;
 

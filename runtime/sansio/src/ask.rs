@@ -352,7 +352,7 @@ impl std::error::Error for Failure {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::NotNegotiated(why, _) => Some(why.as_ref()),
-            Self::InvalidParams(error) => Some(error),
+            Self::InvalidParams(error) => Some(&**error),
             _ => None,
         }
     }
