@@ -10,7 +10,7 @@ use background::FLUSH;
 
 use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use mcp_revisions_core::Rule;
-use mcp_revisions_schema::command::{self, diff, explain, is_colour};
+use mcp_revisions_diff::command::{self, diff, explain, is_colour};
 use mcp_wire::harmless;
 
 mod background;
@@ -123,7 +123,12 @@ fn run(command: CliCommand, given: &ArgMatches) -> ExitCode {
         CliCommand::Convert(arguments) => convert::run(&arguments),
         CliCommand::Diff(arguments) => {
             let colours = colour::is_on(std::io::stdout());
-            return shared(diff::run(&arguments, embedded::spec, colours));
+            return shared(diff::run(
+                &arguments,
+                embedded::spec,
+                mcp_revisions_plans::cover_all,
+                colours,
+            ));
         }
         CliCommand::Explain(arguments) => {
             let built_in = Rule::BUILT_IN.map(|rule| (rule.id(), rule.reason()));
