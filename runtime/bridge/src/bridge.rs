@@ -53,6 +53,7 @@ impl Bridge {
             cache: Some(Cache::new(CACHE_BYTES)),
             list_ttl: None,
             name: None,
+            sign_in_advice: None,
             client_revisions: RevisionSet::all(),
             upstream_revisions: RevisionSet::all(),
             start_timeout: Duration::from_secs(60),
@@ -108,6 +109,13 @@ impl Bridge {
     #[must_use]
     pub fn with_name(mut self, name: &str) -> Self {
         self.settings.name = Some(name.into());
+        self
+    }
+
+    /// Adds a sentence to the errors of requests that need a sign-in, such as the command that signs in.
+    #[must_use]
+    pub fn with_sign_in_advice(mut self, advice: &str) -> Self {
+        self.settings.sign_in_advice = Some(advice.into());
         self
     }
 

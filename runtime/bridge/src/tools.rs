@@ -13,7 +13,7 @@ use tracing::warn;
 /// Tells whether a client sees a tool.
 type ToolFilter = dyn Fn(&str, &Peer) -> bool + Send + Sync;
 
-/// Which tools of a server clients see, under which names and with which descriptions; all, as they are, by default.
+/// The tools of a server that clients see, their names and descriptions; all, as they are, by default.
 ///
 /// Patterns and names are those of the server, before a tool is renamed; `*` in a pattern stands for any text. A tool that a client
 /// does not see is left out of `tools/list`, and a call of it gets the error of a tool that does not exist.
@@ -43,7 +43,7 @@ pub struct ToolRules {
     described: Map<String>,
 }
 
-/// What a client needs to see a tool.
+/// A condition that a client meets to see a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum ClientCondition {
     Scope(String),
@@ -177,7 +177,10 @@ impl ToolRules {
     /// Returns whether clients see all tools as they are.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        *self == Self::default()
+        Self {
+            prefix: String::new(),
+            ..self.clone()
+        } == Self::default()
     }
 
     /// Returns whether a client sees a tool, by the name that the server has for it.

@@ -138,7 +138,7 @@ impl GatewayBuilder {
     /// Sets how long a list waits for a server [default: 20 seconds]. The part of a server that is later is left out, and the
     /// client is notified that the list has changed once the server has answered.
     #[must_use]
-    pub fn with_list_time(mut self, time: Duration) -> Self {
+    pub fn with_list_timeout(mut self, time: Duration) -> Self {
         self.list_time = time;
         self
     }

@@ -120,7 +120,9 @@ impl Gateway {
                 params: Json::of(&Map::<Json>::default()),
                 ..call.clone()
             };
-            match lists::list_all(&member, &listing, peer).await {
+            let time = self.0.settings.list_time;
+            let listed = timeout(time, lists::list_all(&member, &listing, peer)).await;
+            match listed.unwrap_or_else(|_| Err(lists::late(time))) {
                 Ok(listed) => {
                     let names = listed
                         .items

@@ -17,8 +17,8 @@ use mcp_revisions::sansio::client::{
 };
 use mcp_revisions::sansio::server::{Caller, LogLevel};
 use mcp_revisions::serve::Session;
-use mcp_revisions::{RevisionSet, errors};
-use mcp_revisions_core::{Revision, methods};
+use mcp_revisions::{ClientOperation, RevisionSet, errors};
+use mcp_revisions_core::{Lifecycle, Revision, methods};
 use mcp_wire::{EXCERPT, ErrorObject, Json, excerpt};
 use tracing::{debug, info, warn};
 
@@ -58,8 +58,8 @@ impl ServerLink {
         caller: &Caller,
     ) -> Result<(Self, ServerFacts), Error> {
         let options = negotiate::options(settings, caller, settings.upstream_revisions);
-        let client = BridgeSettings::first_client(Revision::LATEST, options);
-        let (link, facts) = Self::connect(settings, client).await?;
+        let client = settings.first_client(Revision::LATEST, options);
+        let (link, facts) = Self::connect(settings, caller, client).await?;
         if facts.result.is_none() {
             link.close().await;
             let revision = facts.revision;
@@ -79,16 +79,27 @@ impl ServerLink {
     ) -> Result<Self, Error> {
         let options = negotiate::options(settings, caller, RevisionSet::none().with(app))
             .with_verdict(Verdict(app));
-        let (link, _) = Self::connect(settings, settings.client(app, options)).await?;
+        let (link, _) = Self::connect(settings, caller, settings.client(app, options)).await?;
         Ok(link.serving(app, caller))
     }
 
     async fn connect(
         settings: &Arc<BridgeSettings>,
+        caller: &Caller,
         client: Client,
     ) -> Result<(Self, ServerFacts), Error> {
         let listeners = Listeners::default();
-        let (handle, facts) = negotiate::connect(settings, client, listeners.clone()).await?;
+        let first = match caller.revision.lifecycle() {
+            Lifecycle::Handshake => methods::INITIALIZE,
+            Lifecycle::PerRequest => methods::SERVER_DISCOVER,
+        };
+        let operation = ClientOperation::begin(first, settings.label());
+        let connected = negotiate::connect(settings, client, listeners.clone()).await;
+        match &connected {
+            Ok((_, facts)) => operation.end(&Answer::Result(Json::default()), Some(facts.revision)),
+            Err(error) => operation.end(&Answer::Error(error.to_response()), None),
+        }
+        let (handle, facts) = connected?;
         let link = Self {
             handle,
             listeners,
@@ -118,7 +129,8 @@ impl ServerLink {
             .as_ref()
             .map_or("one that is not named", Json::text);
         let named = excerpt(named, EXCERPT);
-        info!(client = named, "the server speaks {spoken}");
+        let server = self.settings.label();
+        info!(server, client = named, "the server speaks {spoken}");
         self
     }
 
@@ -144,13 +156,14 @@ impl ServerLink {
                 Some(RequestReply::Answered(answered)) => {
                     if lost > 1 {
                         warn!(
-                            method,
-                            lost, "notifications of a call did not reach its client"
+                            server = self.settings.label(),
+                            method, lost, "notifications of a call did not reach its client"
                         );
                     }
                     match &answered.answer {
                         Answer::Failed(Failure::Transport(why)) => {
-                            warn!(method, "no answer of the server arrived: {why}");
+                            let server = self.settings.label();
+                            warn!(server, method, "no answer of the server arrived: {why}");
                         }
                         Answer::Failed(Failure::SignIn(_)) => {
                             warn!(method, "{} wants a sign-in", self.settings.server_name());
@@ -182,7 +195,11 @@ impl ServerLink {
                         Err(_) => {
                             lost += 1;
                             if lost == 1 {
-                                warn!(method, told, "lost: the client does not read its call");
+                                let server = self.settings.label();
+                                warn!(
+                                    server,
+                                    method, told, "lost: the client does not read its call"
+                                );
                             }
                             // One that was waited for in vain gets what it has room for.
                             patience = Duration::ZERO;

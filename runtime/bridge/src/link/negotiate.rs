@@ -51,7 +51,8 @@ pub(super) async fn connect(
         Err(unconnected) => {
             let _ = handle.close().await;
             let failure = unconnected.failure.as_deref();
-            Err(match failure.and_then(sign_in::needed) {
+            let advice = settings.sign_in_advice.as_deref();
+            Err(match failure.and_then(|it| sign_in::needed(it, advice)) {
                 Some(needed) => Error::SignIn {
                     name: settings.server_name().to_owned(),
                     needed: Box::new(needed),

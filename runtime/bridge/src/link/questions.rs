@@ -102,6 +102,7 @@ impl Proxied {
 
     fn refuse(&self, server: &mut UpstreamDriver, question: ServerQuestion) {
         warn!(
+            server = self.settings.label(),
             method = question.method,
             "a question is refused: it is not known in which call it is asked"
         );

@@ -118,7 +118,7 @@ fn everything(revision: Revision, own: &[&'static str]) -> Upstream {
 
 fn joined(servers: impl IntoIterator<Item = (&'static str, Upstream)>) -> Gateway {
     let gateway = Gateway::builder()
-        .with_list_time(Duration::from_secs(2))
+        .with_list_timeout(Duration::from_secs(2))
         .build();
     for (name, upstream) in servers {
         gateway.insert(name, Bridge::new(upstream)).unwrap();
@@ -411,7 +411,7 @@ async fn a_server_that_is_slow_to_start_is_missing_at_first_and_its_client_hears
         Ok((theirs.1, ours.1))
     });
     let gateway = Gateway::builder()
-        .with_list_time(Duration::from_millis(300))
+        .with_list_timeout(Duration::from_millis(300))
         .build();
     gateway.insert("slow", Bridge::new(slow)).unwrap();
     gateway

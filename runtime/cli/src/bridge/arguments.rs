@@ -28,6 +28,12 @@ const LOGS: &str = "Losses, logs and records";
     override_usage = "mcp-rev bridge [OPTIONS] <URL>\n       mcp-rev bridge [OPTIONS] -- <COMMAND>...\n       mcp-rev bridge [OPTIONS] --config <FILE>"
 )]
 pub(crate) struct Arguments {
+    /// URL of a streamable HTTP or HTTP+SSE server
+    #[arg(conflicts_with = "command", value_parser = url)]
+    pub(super) url: Option<String>,
+    /// Command that starts a stdio server, after `--`
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(super) command: Vec<String>,
     /// Address to accept clients at: `stdio`, or `http://ADDRESS:PORT/PATH` [default path: /mcp]
     #[arg(long, value_name = "WHERE", default_value = "stdio")]
     pub(super) listen: Listen,
@@ -72,10 +78,10 @@ pub(crate) struct Arguments {
     /// Headers that the transport or MCP sets, such as `Host` or `Mcp-Session-Id`, are refused.
     ///
     /// Other users of the machine can read command lines: pass secrets with --header-env.
-    #[arg(long, help_heading = URL, value_name = "NAME:VALUE", value_parser = header)]
+    #[arg(long, help_heading = URL, value_name = "NAME:VALUE", value_parser = header, conflicts_with = "command")]
     pub(super) header: Vec<(String, String)>,
     /// Send this header with the value of an environment variable, such as `Authorization=MCP_TOKEN`
-    #[arg(long, help_heading = URL, value_name = "NAME=VARIABLE", value_parser = header_env)]
+    #[arg(long, help_heading = URL, value_name = "NAME=VARIABLE", value_parser = header_env, conflicts_with = "command")]
     pub(super) header_env: Vec<(String, String)>,
     /// Start a server for each connection of 2026-07-28 clients to an HTTP listener
     ///
@@ -150,12 +156,6 @@ pub(crate) struct Arguments {
     pub(super) guard: GuardArguments,
     #[command(flatten)]
     pub(super) sign_in: SignInArguments,
-    /// URL of a streamable HTTP or HTTP+SSE server
-    #[arg(conflicts_with = "command", value_parser = url)]
-    pub(super) url: Option<String>,
-    /// Command that starts a stdio server, after `--`
-    #[arg(last = true, value_name = "COMMAND")]
-    pub(super) command: Vec<String>,
 }
 
 impl Arguments {

@@ -137,7 +137,9 @@ impl ServerEntry {
                 let is_credential =
                     |(name, _): &&(String, String)| name.eq_ignore_ascii_case("authorization");
                 if arguments.signs_in()? && !headers.iter().any(|it| is_credential(it)) {
-                    let oauth = sign_in.provider(&http, url, None)?;
+                    let several = arguments.config.as_ref();
+                    let wait = several.and_then(|_| sign_in.wait_of_several());
+                    let oauth = sign_in.provider(&http, url, wait)?;
                     http = http.with_authorization(oauth);
                 }
                 Upstream::url(http)
@@ -224,15 +226,33 @@ impl ServerEntry {
         arguments: &Arguments,
         files: &BridgeFiles,
     ) -> anyhow::Result<Bridge> {
-        let mut bridge = Bridge::new(self.upstream(arguments, files)?);
+        let upstream = self.upstream(arguments, files)?;
+        let address = upstream.name().to_owned();
+        let mut bridge = Bridge::new(upstream);
         let label = self.label(arguments);
         if let Some(name) = label {
             bridge = bridge.with_name(name);
-            let prefix = match arguments.combine {
-                true => format!("{}_", Gateway::prefix(name)),
-                false => String::new(),
+            let mut rules = arguments.tools.rules();
+            if arguments.combine {
+                rules = rules.with_prefix(&format!("{}_", Gateway::prefix(name)));
+            }
+            if !rules.is_empty() {
+                bridge = bridge.with_tool_rules(rules);
+            }
+        }
+        if matches!(self.target, ServerTarget::Url { .. }) {
+            let server = match &arguments.config {
+                Some(file) => format!("{} --config {}", self.name, file.display()),
+                None => address,
             };
-            bridge = bridge.with_tool_rules(arguments.tools.rules().with_prefix(&prefix));
+            let is_used = arguments.signs_in()?;
+            let shares = if is_used {
+                ""
+            } else {
+                ", and give the bridge --auth shared"
+            };
+            bridge = bridge
+                .with_sign_in_advice(&format!("sign in with `mcp-rev login {server}`{shares}"));
         }
         if !self.tools.is_empty() {
             bridge = bridge.with_tool_rules(self.tools.clone());

@@ -15,13 +15,14 @@ mod replicas;
 mod several;
 mod tools;
 
+use std::io::IsTerminal as _;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use anyhow::Context as _;
 use clap::ArgMatches;
 use mcp_bridge::RateLimit;
-use tracing::error;
+use tracing::{error, info};
 
 use crate::background::FLUSH;
 use crate::stderr;
@@ -129,6 +130,11 @@ impl BridgeFiles {
 }
 
 async fn bridged(arguments: &Arguments, files: &BridgeFiles) -> Result<(), Failed> {
+    if arguments.listen == Listen::Stdio && std::io::stdin().is_terminal() {
+        info!(
+            "waiting for a client on standard input, which writes a message per line: a host starts this command; --listen http://127.0.0.1:8000/mcp serves clients over HTTP"
+        );
+    }
     if let Some(file) = &arguments.config {
         return several::bridged(file, arguments, files).await;
     }

@@ -84,9 +84,10 @@ impl Several<'_> {
                 self.entries.push(entry.clone());
             }
             let (name, written) = (excerpt(&entry.name, EXCERPT), Gateway::prefix(&entry.name));
-            names.push(match written == entry.name {
-                true => name,
-                false => format!("{name} (as {written})"),
+            names.push(if written == entry.name {
+                name
+            } else {
+                format!("{name} (as {written})")
             });
         }
         info!("{file}: {} servers: {}", names.len(), names.join(", "));
@@ -186,7 +187,7 @@ fn gateway(arguments: &Arguments, files: &BridgeFiles) -> Gateway {
         gateway = gateway.with_client_revisions(revisions.collect());
     }
     if let Some(seconds) = arguments.list_timeout {
-        gateway = gateway.with_list_time(Duration::from_secs(seconds as u64));
+        gateway = gateway.with_list_timeout(Duration::from_secs(seconds as u64));
     }
     if let Some(severity) = arguments.reject_loss {
         gateway = gateway.with_rejected_loss(severity.into());

@@ -1,11 +1,11 @@
-//! What an entry of a file of servers says of its sign-in.
+//! The sign-in of a server in a file of servers.
 
 use std::path::Path;
 
 use super::SignInArguments;
 use crate::bridge::config::server_at_url;
 
-/// The sign-in of one server of a file; what it does not say is that of the command line.
+/// The sign-in of one server of a file; the command line has the rest.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct EntrySignIn {
     pub(crate) client_id: Option<String>,

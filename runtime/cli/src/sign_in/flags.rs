@@ -169,6 +169,12 @@ impl SignInArguments {
         own
     }
 
+    /// Returns how long a call waits for the sign-in of one of several servers, unless an option says so: the others are not kept
+    /// waiting, and the client may call again.
+    pub(crate) fn wait_of_several(&self) -> Option<Duration> {
+        self.auth_wait.is_none().then_some(Duration::from_secs(5))
+    }
+
     /// Returns the transport to a URL, which trusts the certificates that are named.
     pub(crate) fn http(&self, url: &str) -> anyhow::Result<Http> {
         let http = Http::new(url)?;

@@ -26,13 +26,13 @@ const LOGIN_TIME: Duration = Duration::from_secs(600);
 
 #[derive(Args)]
 pub(crate) struct Login {
-    #[command(flatten)]
-    sign_in: SignInArguments,
     /// File of servers, as --config of `bridge` has it, in which the server is named
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// URL of the server, or its name in the file
     url: String,
+    #[command(flatten)]
+    sign_in: SignInArguments,
 }
 
 #[derive(Args)]
@@ -43,11 +43,11 @@ pub(crate) struct Logout {
     /// Revoke the tokens of all servers, and remove everything that is kept of them
     #[arg(long, conflicts_with = "url")]
     all: bool,
-    #[command(flatten)]
-    sign_in: SignInArguments,
     /// URL of the server
     #[arg(required_unless_present = "all")]
     url: Option<String>,
+    #[command(flatten)]
+    sign_in: SignInArguments,
 }
 
 #[derive(Args)]

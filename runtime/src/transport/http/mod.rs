@@ -60,6 +60,8 @@ use ::http::HeaderMap;
 pub use crate::serve::PeerConnection;
 #[cfg(feature = "client-auth")]
 pub use crate::transport::client::Introspection;
+#[doc(hidden)]
+pub use answers::refused;
 pub use body::Body;
 pub use counters::Counters;
 pub use guard::{InvalidResource, ProtectedResource, ResourceGuard, TokenClaims, TokenRefusal};

@@ -275,7 +275,7 @@ impl<'r> EntryReader<'r> {
     fn sign_in(&mut self, members: &Members) -> EntrySignIn {
         let object = |member: &str| members.get(member)?.read::<Members>().ok();
         let mut sign_in = EntrySignIn {
-            scopes: self.array(members, "scopes"),
+            scopes: self.scopes(members),
             resource: self.text(members, "oauth_resource"),
             ..EntrySignIn::default()
         };
@@ -284,7 +284,7 @@ impl<'r> EntryReader<'r> {
             sign_in.client_secret = self.text(&oauth, "clientSecret");
             sign_in.issuer = self.text(&oauth, "issuer");
             sign_in.resource = self.text(&oauth, "resource").or(sign_in.resource);
-            sign_in.scopes.extend(self.array(&oauth, "scopes"));
+            sign_in.scopes.extend(self.scopes(&oauth));
             let port = oauth.get("callbackPort").map(Json::parse::<u16>);
             match port.transpose() {
                 Ok(port) => sign_in.callback_port = port,
@@ -294,9 +294,17 @@ impl<'r> EntryReader<'r> {
         if let Some(auth) = object("auth") {
             sign_in.client_id = self.text(&auth, "CLIENT_ID").or(sign_in.client_id);
             sign_in.client_secret = self.text(&auth, "CLIENT_SECRET").or(sign_in.client_secret);
-            sign_in.scopes.extend(self.array(&auth, "scopes"));
+            sign_in.scopes.extend(self.scopes(&auth));
         }
         sign_in
+    }
+
+    /// Returns scopes: a list, or a text with blanks between them.
+    fn scopes(&mut self, members: &Members) -> Vec<String> {
+        match members.get("scopes").and_then(Json::as_str) {
+            Some(text) => text.split_whitespace().map(str::to_owned).collect(),
+            None => self.array(members, "scopes"),
+        }
     }
 
     fn start_timeout(&mut self, members: &Members) -> Option<Duration> {

@@ -10,7 +10,7 @@ use mcp_wire::{EXCERPT, excerpt};
 /// The environment, by which tests stand in for that of the process.
 pub(super) type Environment<'e> = &'e dyn Fn(&str) -> Option<String>;
 
-/// What references stand for, and the variables that were named.
+/// The values of references, and the variables that were named.
 pub(super) struct References<'e> {
     pub(super) environment: Environment<'e>,
     /// The folder that the file belongs to.

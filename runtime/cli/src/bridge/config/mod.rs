@@ -1,7 +1,7 @@
 //! The servers of a configuration file of a host, as that host reads it.
 //!
 //! A mistake in an entry costs that entry, which is named: the others are served. Hosts know more members than a bridge does; those
-//! are passed over and told.
+//! are passed over and logged.
 
 mod entry;
 mod env_file;
@@ -145,7 +145,7 @@ pub(crate) fn server_at_url(file: &Path, name: &str) -> anyhow::Result<(String, 
         ServerTarget::Url { url, .. } => Ok((url.clone(), entry)),
         ServerTarget::Wrong(why) => Err(anyhow::Error::msg(why.clone())).with_context(context),
         ServerTarget::Process { .. } => {
-            Err(anyhow::anyhow!("it is a process, which nobody signs in to")).with_context(context)
+            Err(anyhow::anyhow!("it is a process, which wants no sign-in")).with_context(context)
         }
     }
 }
@@ -332,7 +332,7 @@ mod tests {
             ),
             (
                 r#"{ "command": "x", "command": "y" }"#,
-                "`command` occurs twice",
+                "at /command: expected each member once",
             ),
             (
                 r#"{ "command": "x", "tools": { "alow": ["a"] } }"#,
