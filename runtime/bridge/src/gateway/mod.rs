@@ -25,6 +25,7 @@ use tokio::sync::{Semaphore, watch};
 
 use crate::ending::BridgeEnding;
 use crate::losses::{LossReport, Losses};
+use crate::servers::ServerPool;
 use crate::{Bridge, Error, Proxy, RateLimit};
 use shortened::ShortenedNames;
 use uris::Uris;
@@ -81,6 +82,8 @@ struct SharedGateway {
     /// Number of changes of the servers.
     changes: watch::Sender<u64>,
     late: Arc<Semaphore>,
+    /// The places of the servers of all members.
+    pool: Arc<ServerPool>,
 }
 
 /// A server of a gateway.
@@ -171,6 +174,7 @@ impl GatewayBuilder {
             shortened: Mutex::default(),
             changes: watch::Sender::default(),
             late: Arc::new(Semaphore::new(LATE_LISTS)),
+            pool: Arc::default(),
         }))
     }
 }
@@ -217,7 +221,7 @@ impl Gateway {
         let member = Arc::new(GatewayMember {
             name: name.to_owned(),
             prefix: prefix.into(),
-            proxy: bridge.among_others().into_proxy(Revision::LATEST),
+            proxy: (bridge.within(&self.0.pool).among_others()).into_proxy(Revision::LATEST),
         });
         self.change(|members| members.push(member));
         Ok(())

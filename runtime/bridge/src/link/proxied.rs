@@ -7,6 +7,7 @@ use mcp_revisions::client_transport::{Application, HeldRequest, NOT_WAITED_FOR, 
 use mcp_revisions::sansio::client::{Answer, Answered, Event, Reopened};
 use mcp_revisions_core::{Lifecycle, Loss, Revision};
 use mcp_wire::RequestId;
+use tokio::sync::watch;
 use tracing::{debug, error, info, warn};
 
 use super::asked::{BridgedRequest, UpstreamDriver};
@@ -23,15 +24,22 @@ pub(super) struct Proxied {
     pub(super) settings: Arc<BridgeSettings>,
     /// The revision that the server speaks.
     spoken: Revision,
+    /// Says that the server has not ended.
+    _alive: watch::Receiver<()>,
 }
 
 impl Proxied {
-    pub(super) fn new(listeners: Listeners, settings: Arc<BridgeSettings>) -> Self {
+    pub(super) fn new(
+        listeners: Listeners,
+        settings: Arc<BridgeSettings>,
+        alive: watch::Receiver<()>,
+    ) -> Self {
         Self {
             turns: QuestionTurns::default(),
             listeners,
             settings,
             spoken: Revision::LATEST,
+            _alive: alive,
         }
     }
 
