@@ -93,7 +93,9 @@ impl BridgeEnding {
         let copied = async move {
             let _ = tokio::io::copy(&mut input, &mut to).await;
         };
-        let served = stdio::serve_on(server, handler, piped, Patient::new(output));
+        // Open calls end with the bridge.
+        let output = Patient::new(output);
+        let served = stdio::serve_on_within(server, handler, piped, output, Duration::MAX);
         let mut served = std::pin::pin!(served);
         let ended = async {
             tokio::select! {
