@@ -73,8 +73,9 @@ impl ServerLink {
             options = options.with_verdict(Verdict(spoken));
         }
         let client = BridgeSettings::client(Revision::LATEST, options);
-        let listeners = Listeners::default();
-        let proxied = Proxied::new(listeners.clone(), Arc::clone(settings), alive);
+        let listeners = Listeners::of(caller.revision.lifecycle());
+        let client_of = (caller.revision, listeners.clone());
+        let proxied = Proxied::new(client_of, Arc::clone(settings), alive);
         let (handle, facts) = negotiate::connect(settings, client, proxied).await?;
         // A server of the per-request lifecycle is not asked again.
         let facts = match known {

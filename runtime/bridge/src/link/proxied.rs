@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use mcp_revisions::client_transport::{Application, HeldRequest, NOT_WAITED_FOR, OpenCall};
 use mcp_revisions::sansio::client::{Answer, Answered, Event, Reopened};
+use mcp_revisions::sansio::server::Undelivered;
 use mcp_revisions_core::{Lifecycle, Loss, Revision};
 use mcp_wire::RequestId;
 use tokio::sync::watch;
@@ -24,13 +25,15 @@ pub(super) struct Proxied {
     pub(super) settings: Arc<BridgeSettings>,
     /// The revision that the server speaks.
     spoken: Revision,
+    /// The revision of the client that the server was started for.
+    pub(super) client: Revision,
     /// Says that the server has not ended.
     _alive: watch::Receiver<()>,
 }
 
 impl Proxied {
     pub(super) fn new(
-        listeners: Listeners,
+        (client, listeners): (Revision, Listeners),
         settings: Arc<BridgeSettings>,
         alive: watch::Receiver<()>,
     ) -> Self {
@@ -39,8 +42,18 @@ impl Proxied {
             listeners,
             settings,
             spoken: Revision::LATEST,
+            client,
             _alive: alive,
         }
+    }
+
+    /// Reports a notification of the server that no client gets, by this rule.
+    pub(super) fn lost(&self, method: &str, rule: &'static str) {
+        let about = LossReport::of(BridgeEnd::Client, self.client, method, None);
+        (self.settings.losses.hook)(&LossReport {
+            undelivered: Some(Undelivered::Dropped { rule }),
+            ..about
+        });
     }
 
     /// Reports what a message of the server has lost.
@@ -55,9 +68,8 @@ impl Application for Proxied {
 
     fn take(&mut self, server: &mut UpstreamDriver, held: HeldRequest<BridgedRequest>) {
         // A client that calls in a session can be told things, even before word of its opening has come.
-        match held.call.caller.revision.lifecycle() {
-            Lifecycle::Handshake => self.listeners.add(held.call.peer.session()),
-            Lifecycle::PerRequest => self.listeners.keep_nothing(),
+        if held.call.caller.revision.lifecycle() == Lifecycle::Handshake {
+            self.listeners.add(held.call.peer.session());
         }
         if self.turns.admits(&held.call, server.calls()) {
             server.begin(held);

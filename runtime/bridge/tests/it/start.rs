@@ -353,7 +353,10 @@ async fn messages_of_one_address_that_never_come_hold_up_no_client_of_another() 
 
 #[tokio::test]
 async fn the_server_of_a_session_is_sent_the_name_of_its_client_and_of_no_other() {
-    for (is_renamed, expected) in [(false, vec!["myhost", "other"]), (true, vec!["ours", "ours"])] {
+    for (is_renamed, expected) in [
+        (false, vec!["myhost", "other"]),
+        (true, vec!["ours", "ours"]),
+    ] {
         let sent = Arc::new(Mutex::new(Vec::new()));
         let heard = Arc::clone(&sent);
         let upstream = in_process(Revision::V2025_11_25).with_tap(move || {

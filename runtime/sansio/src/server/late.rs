@@ -7,7 +7,7 @@ use std::time::Duration;
 use mcp_revisions_core::{Introductions, NegotiatedMessage, Negotiation, Profile, ProfileError};
 use mcp_revisions_core::{Revision, is_handshake, methods};
 use mcp_wire::envelope::write;
-use mcp_wire::{ErrorObject, MessageKind, RawId, peek};
+use mcp_wire::{ErrorObject, MessageKind, Peeked, RawId, peek};
 
 use super::Server;
 use super::incoming::IncomingMessage;
@@ -161,7 +161,10 @@ impl Connection<Server> {
                         Err(refusal) => return refused(&refusal),
                     }
                 }
-                (_, NegotiatedMessage::Batch(peer)) => Caller::unknown(peer),
+                (_, NegotiatedMessage::Batch(peer)) if self.asks_the_app(message) => {
+                    Caller::unknown(peer)
+                }
+                (_, NegotiatedMessage::Batch(_)) => return None,
                 // No request is there that could be cancelled.
                 (MessageKind::Notification, _) if method == methods::NOTIFICATIONS_CANCELLED => {
                     return None;
@@ -214,6 +217,18 @@ impl Connection<Server> {
             principal: principal.map(Into::into),
         });
         Some(MessageReply::Later)
+    }
+
+    /// Returns whether a batch has a request for the application, and no more messages than it may have.
+    fn asks_the_app(&self, batch: &Peeked<'_>) -> bool {
+        let most = self.role.limits.max_batch_length;
+        let is_asked = |text: &str| {
+            let one = peek(text.as_bytes()).ok();
+            one.is_some_and(|one| {
+                one.kind == MessageKind::Request && one.method.as_deref() != Some(methods::PING)
+            })
+        };
+        batch.elements().nth(most).is_none() && batch.elements().any(is_asked)
     }
 
     /// Returns the reply to a message that waited for an application in vain.
