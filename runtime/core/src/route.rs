@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use mcp_revisions_tables::{
-    Context, Extension, Failure, Outcome, Pair, Part, Revision, Subject, TABLES, Tables,
+    Context, Extension, Failure, Outcome, Pair, Part, Revision, Stop, Subject, TABLES, Tables,
     UnknownRevision,
 };
 use mcp_wire::{Direction, ErrorObject, Json, MethodInfo, TypeInfo};
@@ -316,15 +316,30 @@ impl Route {
         text: &str,
         mut cx: Context,
     ) -> Result<Outcome<Json>, Failure> {
-        let subject = match subject {
-            Subject::Method(method, Part::Result, _) => {
-                let ty = self.extension_result(method);
-                ty.map_or(subject, Subject::Type)
-            }
-            _ => subject,
+        let own = match subject {
+            Subject::Method(method, Part::Result, _) => self.extension_result(method),
+            _ => None,
         };
-        let result = self.tables.convert(subject, self.from, to, text, &mut cx)?;
-        Ok(cx.finish(result))
+        let Some(own) = own.map(Subject::Type) else {
+            let result = self.tables.convert(subject, self.from, to, text, &mut cx)?;
+            return Ok(cx.finish(result));
+        };
+        let mut of_revision = cx.clone();
+        let failure = match self.tables.convert(own, self.from, to, text, &mut cx) {
+            Ok(result) => return Ok(cx.finish(result)),
+            Err(failure) => failure,
+        };
+        // Another result than the extension's is one of the revisions that the ends rest on.
+        let [Some(start), Some(end)] = self
+            .ends
+            .map(|end| Protocol::from(end.revision()).place(&TABLES))
+        else {
+            return Err(failure);
+        };
+        match TABLES.convert(subject, start, end, text, &mut of_revision) {
+            Err(_) | Ok(Err(Stop::Rejected(_))) => Err(failure),
+            Ok(result) => Ok(of_revision.finish(result)),
+        }
     }
 
     /// Converts the error that answers a method.

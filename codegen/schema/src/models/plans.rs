@@ -130,7 +130,8 @@ impl Models<'_> {
         };
         let is_draft = |of: &ExtensionModel<'_>| of.extension.status() == RevisionStage::Draft;
         let may_be_open = is_draft(of) || older.is_some_and(is_draft);
-        let mut plan = self.planned(pair, [old, new], file, &[], may_be_open)?;
+        let rules = self.rules_resting_on(file, [before, base])?;
+        let mut plan = self.planned(pair, [old, new], rules, &[], may_be_open)?;
         // So are the types that the extension repeats.
         plan.alike.retain(|name| base.model.get(name).is_none());
         Ok(plan)
@@ -161,7 +162,8 @@ impl Models<'_> {
         };
         let is_draft = later.revision.status == RevisionStage::Draft
             || extension.status() == RevisionStage::Draft;
-        let mut plan = self.planned(pair, [old, new], file, &[], is_draft)?;
+        let rules = self.rules_resting_on(file, [base, later])?;
+        let mut plan = self.planned(pair, [old, new], rules, &[], is_draft)?;
         plan.alike.retain(|name| base.model.get(name).is_none());
         Ok(plan)
     }
@@ -173,7 +175,30 @@ impl Models<'_> {
         let is_draft = |of: &RevisionModel<'_>| of.revision.status == RevisionStage::Draft;
         let sides = [side(old, old_codes), side(new, new_codes)];
         let returned = self.returned_features(pair)?;
-        self.planned(pair, sides, file, &returned, is_draft(old) || is_draft(new))
+        let rules = PairRules::read(file)?;
+        self.planned(
+            pair,
+            sides,
+            rules,
+            &returned,
+            is_draft(old) || is_draft(new),
+        )
+    }
+
+    /// Reads the rules of a pair of an extension, whose ends rest on these revisions: their rows about error codes hold, too.
+    /// Where the two are not adjacent, each code has a row in the file itself.
+    fn rules_resting_on(
+        &self,
+        file: RuleFile,
+        [old, new]: [&RevisionModel<'_>; 2],
+    ) -> Result<PairRules, Error> {
+        let rules = PairRules::read(file)?;
+        let pair = RevisionPair::new(&old.revision.id, &new.revision.id);
+        if !self.shim_pairs().contains(&pair) {
+            return Ok(rules);
+        }
+        let core = PairRules::unfinished(self.texts.get(&pair.file()))?;
+        rules.resting_on(&pair, &core)
     }
 
     /// Returns the features that the newer revision of a pair has in its core again, from extensions.
@@ -236,11 +261,11 @@ impl Models<'_> {
         &self,
         pair: &RevisionPair,
         [old, new]: [PairSide<'_>; 2],
-        file: RuleFile,
+        rules: PairRules,
         returned: &[ReturnedFeature<'_>],
         may_be_open: bool,
     ) -> Result<PairPlan, Error> {
-        let (rules, unanswered) = PairRules::read(file)?.answering(&self.changes, pair);
+        let (rules, unanswered) = rules.answering(&self.changes, pair);
         let models = [old.model, new.model];
         let Planned {
             mut plan,
