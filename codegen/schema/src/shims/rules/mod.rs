@@ -306,7 +306,7 @@ impl PairRules {
             .collect();
         facts.extend(self.rested.iter().map(|row| RuleFacts {
             id: row.id.clone(),
-            loss: None,
+            severity: None,
             lesser: None,
             trivial: None,
             reason: row.reason.clone(),
