@@ -74,7 +74,8 @@ pub(crate) async fn discover(
         }
         (None, None, None) => reader.own_server(&server).await?,
     };
-    if resource.is_some() && !metadata.lists_s256() && !settings.assumes_pkce {
+    let is_assumed = metadata.pkce_methods.is_none() && settings.assumes_pkce;
+    if resource.is_some() && !metadata.lists_s256() && !is_assumed {
         reader.add_pkce(&mut metadata, &server).await;
     }
     let resource = resource.unwrap_or_default();

@@ -58,11 +58,15 @@ pub enum AuthError {
     },
     /// The authorization server does not list S256.
     #[error(
-        "{issuer} lists no PKCE method S256; if it supports S256 all the same, add --assume-pkce"
+        "{issuer} lists {}",
+        if *lists_others { "PKCE without S256, and without that no sign-in is safe" }
+        else { "no PKCE method S256; if it supports S256 all the same, add --assume-pkce" }
     )]
     Pkce {
         /// The issuer.
         issuer: String,
+        /// Set if it lists other methods.
+        lists_others: bool,
     },
     /// The authorization server registers no clients, or not this one, and the settings name none.
     #[error(

@@ -190,13 +190,15 @@ fn scope(
 
 /// Checks that the authorization server supports PKCE with S256, as far as its revision has to say so.
 fn check_pkce(settings: &Settings, found: &Discovered) -> Result<(), AuthError> {
+    let lists_others = found.server.pkce_methods.is_some();
     // 2025-03-26 did not ask for the list, and its servers have no metadata of a resource.
-    let is_older = found.server.pkce_methods.is_none() && found.resource.is_none();
-    if found.server.lists_s256() || is_older || settings.assumes_pkce {
+    let is_assumed = !lists_others && (found.resource.is_none() || settings.assumes_pkce);
+    if found.server.lists_s256() || is_assumed {
         Ok(())
     } else {
         Err(AuthError::Pkce {
             issuer: found.server.issuer.clone(),
+            lists_others,
         })
     }
 }
