@@ -43,7 +43,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     println!("listening on {url}");
     let grace = Duration::from_secs(10);
-    http::serve_layered(listener, app, &mcp, http::stop_signal()?, grace).await;
+    http::serve_layered(listener, app, &mcp, mcp_revisions::stop_signal()?, grace).await;
     Ok(())
 }
 

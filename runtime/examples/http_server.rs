@@ -20,6 +20,6 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let options = http::Options::new().with_http_sse("/sse");
     let running = handlers::server(only.unwrap_or_else(RevisionSet::all))?;
     let (service, grace) = (running.into_http_service(options), Duration::from_secs(10));
-    http::serve_until(listener, service, http::stop_signal()?, grace).await;
+    http::serve_until(listener, service, mcp_revisions::stop_signal()?, grace).await;
     Ok(())
 }

@@ -25,7 +25,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let options = http::Options::new().with_metrics("/metrics", move || recorder.render());
     let service = server.into_http_service(options);
     let listener = http::bind(("127.0.0.1", 8080)).await?;
-    let stop = http::stop_signal()?;
+    let stop = mcp_revisions::stop_signal()?;
     http::serve_until(listener, service, stop, Duration::from_secs(10)).await;
     Ok(())
 }

@@ -184,9 +184,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .completion("review", "name", complete)
         .completion("notes://{name}", "name", complete)
         .build("notes", "1.0.0")?;
-    let stop = http::stop_signal()?;
+    let stop = mcp_revisions::stop_signal()?;
     let Some(port) = std::env::args().nth(1) else {
-        return Ok(server.stdio_until(stop).await?);
+        return Ok(server.stdio_until(stop, Duration::from_secs(10)).await?);
     };
     let listener = http::bind(("127.0.0.1", port.parse()?)).await?;
     println!("listening on http://{}/mcp", listener.local_addr()?);

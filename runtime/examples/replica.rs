@@ -4,6 +4,7 @@
 mod arguments;
 mod handlers;
 
+use std::io::Write as _;
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -17,11 +18,15 @@ use mcp_revisions::{Latest, RevisionSet};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let stop = http::stop_signal()?;
+    let mut stop = mcp_revisions::stop_signal()?;
     let (only, _) = arguments::arguments()?;
     // The key is the same for all replicas.
     let key = key(&std::env::var("MCP_KEY")?).ok_or("MCP_KEY: expected 64 hexadecimal digits")?;
-    let backplane = Redis::connect(std::env::var("REDIS_URL")?).await?;
+    let url = std::env::var("REDIS_URL")?;
+    let backplane = tokio::select! {
+        backplane = Redis::connect(url) => backplane?,
+        () = &mut stop => return Ok(()),
+    };
     let options = Options::new()
         // The balancer is what checks the name, and has all connections.
         .with_any_host()
@@ -41,7 +46,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .layer(map_request(of_client));
 
     let listener = http::bind(std::env::var("LISTEN")?).await?;
-    println!("listening on http://{}/mcp", listener.local_addr()?);
+    // A full disk behind the output does not end the replica.
+    let address = listener.local_addr()?;
+    let _ = writeln!(std::io::stdout(), "listening on http://{address}/mcp");
     // Calls that are open may finish.
     let grace = Duration::from_secs(30);
     http::serve_layered(listener, layers, &service, stop, grace).await;

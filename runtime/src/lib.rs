@@ -109,6 +109,8 @@ pub use transport::client as client_transport;
 pub use transport::http;
 #[cfg(feature = "server")]
 pub use transport::serve;
+#[cfg(any(feature = "server-http", feature = "server-stdio"))]
+pub use transport::signal::stop_signal;
 #[cfg(feature = "server-stdio")]
 pub use transport::stdio;
 /// For the crates that serve with this one.

@@ -6,7 +6,7 @@ use minijinja::{Value, context};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
-use super::emit::words::{adapter, code, kind, name, rule};
+use super::emit::words::{adapter, code, name, rule, severity_constant};
 use crate::emit::{COMMAND, CrateFiles, Once, Set, header_of, named, optional, rendered};
 use crate::format;
 use crate::registry::VERSION;
@@ -258,14 +258,14 @@ pub(super) fn rules(plan: &PairPlan) -> TokenStream {
     let statics = plan.rules.iter().map(|facts| {
         let RuleFacts {
             id,
-            loss,
+            severity,
             lesser,
             trivial,
             reason,
         } = facts;
         let (name, doc) = (name(id), format!(" `{id}`"));
-        let losing = loss.map(kind).map(|kind| quote!(.losing(#kind)));
-        let with_lesser = lesser.map(kind).map(|kind| quote!(.lesser(#kind)));
+        let losing = severity.map(severity_constant).map(|it| quote!(.losing(#it)));
+        let with_lesser = lesser.map(severity_constant).map(|it| quote!(.lesser(#it)));
         let with_trivial = trivial.as_ref().map(|trivial| {
             let values = trivial.values.iter().map(ToString::to_string);
             let members = optional(trivial.members.as_ref().map(|all| quote!(&[#(#all),*])));
@@ -276,12 +276,12 @@ pub(super) fn rules(plan: &PairPlan) -> TokenStream {
             pub(crate) static #name: Rule = Rule::new(#id, #reason) #losing #with_lesser #with_trivial;
         }
     });
-    let loses = plan.rules.iter().any(|facts| facts.loss.is_some());
-    let kinds = uses(quote!(mcp_convert), &["LossKind"], |_| loses);
+    let loses = plan.rules.iter().any(|facts| facts.severity.is_some());
+    let severities = uses(quote!(mcp_convert), &["Severity"], |_| loses);
     let all = plan.rules.iter().map(|facts| name(&facts.id));
     quote! {
         #![doc = #about]
-        #kinds
+        #severities
         use mcp_convert::Rule;
         #(#statics)*
         /// All of them.

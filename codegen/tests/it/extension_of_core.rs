@@ -98,7 +98,7 @@ reason = "each face brings something else"
 id = "luck"
 at = "RollResult.luck"
 up = "drop"
-loss = "cosmetic"
+severity = "cosmetic"
 reason = "who throws a one has none"
 source = "the page"
 example = [{ result = "dice/roll", input = '{"face":"one","luck":"none"}', output = '{"face":"one","kind":"roll"}', loses = ["/luck"] }]
@@ -108,7 +108,7 @@ id = "prize"
 at = "RollResultSix.prize"
 up = { default = "a throw" }
 down = { implied = "a throw" }
-loss = "semantic"
+severity = "semantic"
 reason = "the core had one prize"
 source = "the page"
 example = [
@@ -297,7 +297,7 @@ id = "dice-capability"
 at = "Capabilities.dice"
 up = { entry = { of = "extensions", name = "com.example/dice" } }
 down = { entry = { of = "extensions", name = "com.example/dice" } }
-loss = "semantic"
+severity = "semantic"
 reason = "peers of 2027-01-01 declare dice as an extension"
 source = "the page"
 example = [
@@ -510,7 +510,7 @@ fn an_entry_of_what_is_no_map_is_refused() {
             "of = \"dice\"",
             "`dice` is not an optional map of JSON in both revisions",
         ),
-        ("loss = \"semantic\"\n", "", "what kind of loss"),
+        ("severity = \"semantic\"\n", "", "what kind of loss"),
     ] {
         let mut files = taken_back();
         let rules = files.get_mut("shims/2027-01-01..2028-02-02.toml").unwrap();

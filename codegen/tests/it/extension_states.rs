@@ -83,7 +83,7 @@ const RULES: &str = r#"
 id = "mark"
 at = "RollRequestParams.mark"
 down = "drop"
-loss = "cosmetic"
+severity = "cosmetic"
 reason = "a roll had no mark"
 source = "the page"
 example = [{ params = "dice/roll", way = "down", input = '{"sides":6,"mark":{"ink":"red"}}', output = '{"sides":6}', loses = ["/mark"] }]

@@ -90,7 +90,7 @@ id = "outputs"
 at = "CallToolResult.outputs"
 up = "gather"
 down = "spread"
-loss = "semantic"
+severity = "semantic"
 alternatives = [
   { type = "ContentOutput", value = "content", member = "content", absent = [] },
   { type = "StructuredOutput", value = "value", member = "structuredContent" },
@@ -107,7 +107,7 @@ id = "output-variants"
 at = "Tool.outputVariants"
 up = "gather"
 down = "spread"
-loss = "semantic"
+severity = "semantic"
 alternatives = [
   { type = "ContentVariant" },
   { type = "StructuredVariant", value = "schema", member = "outputSchema" },
@@ -123,7 +123,7 @@ example = [
 id = "requested-outputs"
 at = "CallToolRequestParams.requestedOutputs"
 down = "drop"
-loss = "semantic"
+severity = "semantic"
 reason = "an older server sends all that it has"
 source = "the proposal"
 example = [{ params = "tools/call", input = '{"name":"add","requestedOutputs":["content"]}', output = '{"name":"add"}', loses = ["/requestedOutputs"] }]
@@ -387,7 +387,7 @@ fn a_list_of_alternatives_that_says_too_little_or_too_much_is_refused() {
         ),
         ("down = \"spread\"", "down = \"drop\"", "the way down"),
         (
-            "loss = \"semantic\"\nalternatives",
+            "severity = \"semantic\"\nalternatives",
             "alternatives",
             "what kind of loss",
         ),

@@ -107,7 +107,7 @@ fn the_hook_that_makes_it_fit_is_the_rule_of_the_row() {
         id = "dialect"
         at = "Tool"
         up = { before = "say_the_dialect" }
-        loss = "cosmetic"
+        severity = "cosmetic"
         covers = ["inputSchema.$schema"]
         reason = "x"
         source = "x"

@@ -161,7 +161,7 @@ fn a_rule_that_says_too_little_is_an_error() {
     let models = Models::build(spec).unwrap();
     let file = spec.rules.get("shims/2024-11-05..2025-03-26.toml");
     for (from, to, told) in [
-        ("loss = \"safety\"\n", "", "what kind of loss"),
+        ("severity = \"safety\"\n", "", "what kind of loss"),
         (
             "reason = \"2024-11-05 reports numbers alone\"",
             "reason = \"\"",

@@ -31,7 +31,7 @@ mod versioned;
 pub use convert::{convert, convert_error, convert_value, method_name};
 pub use extensions::Extension;
 pub use mcp_shims::{
-    Adapter, Change, Context, Failure, Loss, LossKind, RequiresState, Outcome, Pair, Part, UnknownFields,
+    Adapter, Change, Context, Failure, Loss, Severity, RequiresState, Outcome, Pair, Part, UnknownFields,
     Rejected, Rule, Session, Stop, Dropped, Subject, Tables,
 };
 pub use revision::{Lifecycle, Revision, Status, UnknownRevision};

@@ -28,7 +28,7 @@ mod tasks_to_tasks_draft;
 
 pub use mcp_convert::dynamic::{Failure, Pair, Part, Subject, Tables, TypeStep};
 pub use mcp_convert::{
-    Adapter, Change, Context, Loss, LossKind, RequiresState, Outcome, UnknownFields, Rejected, Rule, Session, Stop, Dropped,
+    Adapter, Change, Context, Loss, Severity, RequiresState, Outcome, UnknownFields, Rejected, Rule, Session, Stop, Dropped,
 };
 
 /// The pairs of adjacent revisions, oldest first.

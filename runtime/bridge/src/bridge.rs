@@ -8,7 +8,7 @@ use mcp_revisions::sansio::server::TaskOptions;
 use mcp_revisions::serve::Peer;
 use mcp_revisions::service::client::cache::Cache;
 use mcp_revisions::{Boxed, RevisionSet, boxed, http, stdio, until};
-use mcp_revisions_core::{LossKind, Revision, UnknownFields};
+use mcp_revisions_core::{Revision, Severity, UnknownFields};
 use mcp_wire::{ErrorObject, Json};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tracing::info;
@@ -194,7 +194,7 @@ impl Bridge {
 
     /// Sends an error in place of each message that has a loss of this severity or worse; none by default.
     #[must_use]
-    pub fn with_rejected_loss(mut self, severity: LossKind) -> Self {
+    pub fn with_rejected_loss(mut self, severity: Severity) -> Self {
         self.settings.losses.rejected = Some(severity);
         self
     }
@@ -402,7 +402,8 @@ impl Bridge {
             // The pipe ends here, and what was read is answered, if that does not take too long.
             ended
         };
-        let served = stdio::serve_on(server, proxy, input, output);
+        // Open calls end with the bridge.
+        let served = stdio::serve_on_within(server, proxy, input, output, Duration::MAX);
         let served = settings.ending.serve_one(served, ended).await;
         servers.close().await;
         served

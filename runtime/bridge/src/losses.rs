@@ -1,7 +1,7 @@
 //! Losses of messages on their way through the bridge: each report goes to one hook, and grave losses can be rejected.
 
 use mcp_revisions::sansio::server::{Lost, Undelivered};
-use mcp_revisions_core::{Context, Loss, LossKind, Revision, Subject};
+use mcp_revisions_core::{Context, Loss, Revision, Severity, Subject};
 use mcp_wire::{ErrorObject, Json, RequestId};
 
 use crate::measures;
@@ -59,7 +59,7 @@ type LossReporter = dyn Fn(&LossReport<'_>) + Send + Sync;
 pub(crate) struct Losses {
     pub(crate) hook: Box<LossReporter>,
     /// The least grave loss for which an error is sent.
-    pub(crate) rejected: Option<LossKind>,
+    pub(crate) rejected: Option<Severity>,
 }
 
 impl Default for Losses {
@@ -117,11 +117,11 @@ impl Losses {
         let least = self.rejected?;
         let loss = losses
             .iter()
-            .find(|loss| loss.is_loss() && loss.kind() >= least)?;
+            .find(|loss| loss.is_loss() && loss.severity() >= least)?;
         let (step, rule) = (loss.step, loss.rule());
         let told = format!(
             "refused: {} at {} would be lost ({step}, rule {rule})",
-            loss.kind().as_str(),
+            loss.severity().as_str(),
             loss.pointer(),
         );
         let error = ErrorObject::new(ErrorObject::INTERNAL_ERROR, told);

@@ -54,7 +54,7 @@ pub(crate) fn answered_from_cache(name: &Name) {
 /// Counts what a message of or to a server lost.
 pub(crate) fn losses(losses: &[Loss]) {
     for loss in losses.iter().filter(|loss| loss.is_loss()) {
-        let (rule, severity) = (loss.rule(), loss.kind().as_str());
+        let (rule, severity) = (loss.rule(), loss.severity().as_str());
         let counter = counter!("mcp_revisions_losses_total", "end" => "server", "rule" => rule, "severity" => severity);
         counter.increment(1);
     }

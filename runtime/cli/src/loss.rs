@@ -1,6 +1,6 @@
 //! A loss as a row of JSON, the same in every output.
 
-use mcp_revisions_core::{Loss, LossKind};
+use mcp_revisions_core::{Loss, Severity};
 use mcp_wire::{Json, Map};
 
 /// The most characters of a value that a row shows.
@@ -13,11 +13,11 @@ pub(crate) fn row(loss: &Loss) -> Map<Json> {
         ("pointer", Json::of(&loss.pointer())),
         ("step", Json::of(loss.step)),
         ("rule", Json::of(loss.rule())),
-        ("severity", Json::of(loss.kind().as_str())),
+        ("severity", Json::of(loss.severity().as_str())),
         ("change", Json::of(loss.change.as_str())),
     ];
     let mut row: Map<Json> = members.into_iter().collect();
-    if loss.kind() == LossKind::Invalid {
+    if loss.severity() == Severity::Invalid {
         if let Some(part) = loss.part() {
             row.insert("part", Json::of(part));
         }

@@ -152,7 +152,7 @@ impl Tables {
     /// Converts a text from one revision to another, step by step.
     ///
     /// A part that is not valid where it comes from is mended, or left out, and recorded as a loss of the severity
-    /// [`Invalid`](crate::LossKind::Invalid).
+    /// [`Invalid`](crate::Severity::Invalid).
     ///
     /// # Errors
     /// A text that is not valid where it comes from and cannot be mended, and names that are not known there.

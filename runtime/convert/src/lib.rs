@@ -10,19 +10,19 @@
 mod adapter;
 mod context;
 pub mod dynamic;
-mod kind;
 mod loss;
 mod outcome;
 mod path;
 mod rule;
 mod ruled;
+mod severity;
 mod undecided;
 
 pub use adapter::Adapter;
 pub use context::{Context, Session, UnknownFields};
-pub use kind::LossKind;
 pub use loss::{Change, Loss};
 pub use outcome::{Dropped, Outcome, Rejected, RequiresState, Stop};
 pub use path::pointer_to;
 pub use rule::Rule;
 pub use ruled::Ruled;
+pub use severity::Severity;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use mcp_wire::{Encode, Json, excerpt, printable};
 
-use crate::kind::LossKind;
 use crate::path::{LossSegment, spelled};
 use crate::rule::Rule;
+use crate::severity::Severity;
 
 /// A part of a value that could not be carried over as it was.
 ///
@@ -64,8 +64,8 @@ impl Loss {
 
     /// Returns its severity.
     #[must_use]
-    pub fn kind(&self) -> LossKind {
-        self.rule.kind_of(self.lesser, || self.value())
+    pub fn severity(&self) -> Severity {
+        self.rule.severity_of(self.lesser, || self.value())
     }
 
     /// Returns the list entry that an invalid part is or belongs to, such as ``tool `add` ``; `None` for other losses, and if it
@@ -94,7 +94,7 @@ impl PartialEq for Loss {
         self.step == other.step
             && self.change == other.change
             && self.rule.id == other.rule.id
-            && self.kind() == other.kind()
+            && self.severity() == other.severity()
             && self.pointer() == other.pointer()
             && self.value() == other.value()
     }
@@ -106,7 +106,7 @@ impl fmt::Debug for Loss {
             .field("pointer", &self.pointer())
             .field("step", &self.step)
             .field("rule", &self.rule.id)
-            .field("kind", &self.kind())
+            .field("severity", &self.severity())
             .field("change", &self.change)
             .field("value", &self.value())
             .finish()
@@ -131,7 +131,7 @@ impl fmt::Display for Loss {
             write!(
                 f,
                 "{} loss at {place} ({step}, {}): {change}",
-                self.kind(),
+                self.severity(),
                 rule.id
             )?
         } else {

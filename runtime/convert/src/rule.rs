@@ -2,7 +2,7 @@
 
 use mcp_wire::{Extra, Json};
 
-use crate::kind::LossKind;
+use crate::severity::Severity;
 
 /// A rule of `spec/shims/`: losses are recorded under its id, with its severity.
 ///
@@ -11,8 +11,8 @@ use crate::kind::LossKind;
 pub struct Rule {
     pub(crate) id: &'static str,
     pub(crate) reason: &'static str,
-    kind: LossKind,
-    lesser: Option<LossKind>,
+    severity: Severity,
+    lesser: Option<Severity>,
     values: &'static [&'static str],
     members: Option<&'static [&'static str]>,
 }
@@ -25,7 +25,7 @@ impl Rule {
             id,
             reason,
             // What loses something without saying so matters.
-            kind: LossKind::Semantic,
+            severity: Severity::Semantic,
             lesser: None,
             values: &[],
             members: None,
@@ -34,19 +34,19 @@ impl Rule {
 
     /// Sets how much a loss by it matters [default: semantic].
     #[must_use]
-    pub const fn losing(mut self, kind: LossKind) -> Self {
-        self.kind = kind;
+    pub const fn losing(mut self, severity: Severity) -> Self {
+        self.severity = severity;
         self
     }
 
     /// Sets how much a loss by it matters that is one of its lesser ones.
     #[must_use]
-    pub const fn lesser(mut self, kind: LossKind) -> Self {
-        self.lesser = Some(kind);
+    pub const fn lesser(mut self, severity: Severity) -> Self {
+        self.lesser = Some(severity);
         self
     }
 
-    /// Sets the values that are of the lesser kind: these texts, and objects that have no other members than these.
+    /// Sets the values of the lesser severity: these texts, and objects that have no other members than these.
     #[must_use]
     pub const fn trivial(
         mut self,
@@ -63,14 +63,14 @@ impl Rule {
         "unknown-member-of-that-name",
         "what the sender's revision does not name means nothing there, and must not mean something here",
     )
-    .losing(LossKind::Cosmetic);
+    .losing(Severity::Cosmetic);
 
     /// A request that claims another revision than the one that it is of: it stands in no file.
     pub const CLAIM: Self = Self::new(
         "claim-of-another-revision",
         "a request claims the revision that it is of: of the receiver's, once it was converted",
     )
-    .losing(LossKind::Cosmetic);
+    .losing(Severity::Cosmetic);
 
     /// A change that is not decided yet: the rule is in no file.
     pub const UNDECIDED: Self = Self::new("undecided", "no rule says what becomes of it yet");
@@ -92,7 +92,7 @@ impl Rule {
         "invalid-in-source",
         "the sender's revision does not allow it: a mistake in one part costs that part, and not the message",
     )
-    .losing(LossKind::Invalid);
+    .losing(Severity::Invalid);
 
     /// The rules that stand in no file: this is where they are said, and no rule of a file may bear their ids.
     pub const BUILT_IN: [Self; 6] = [
@@ -117,13 +117,17 @@ impl Rule {
     }
 
     /// Returns how much a value matters that is lost by it.
-    pub(crate) fn kind_of(&self, lesser: bool, value: impl FnOnce() -> Option<Json>) -> LossKind {
+    pub(crate) fn severity_of(
+        &self,
+        lesser: bool,
+        value: impl FnOnce() -> Option<Json>,
+    ) -> Severity {
         // A value is spelled out only where there is something to compare it with.
         let has_trivial = !self.values.is_empty() || self.members.is_some();
         let is_trivial = || has_trivial && value().is_some_and(|value| self.is_trivial(&value));
         match self.lesser {
-            Some(kind) if lesser || is_trivial() => kind,
-            _ => self.kind,
+            Some(severity) if lesser || is_trivial() => severity,
+            _ => self.severity,
         }
     }
 

@@ -1,7 +1,7 @@
 //! The results of `initialize` and `server/discover`: a server's profile in the words of each revision.
 
 use mcp_revisions_tables::{
-    Context, Lifecycle, Loss, LossKind, Outcome, Part, Revision, Subject, UnknownFields, methods,
+    Context, Lifecycle, Loss, Outcome, Part, Revision, Severity, Subject, UnknownFields, methods,
 };
 use mcp_wire::{Direction, Json, Map, meta};
 
@@ -77,7 +77,7 @@ impl Introductions {
         let introduce = |revision| {
             let introduction = own.introduction(revision)?;
             let mut losses = introduction.losses.iter();
-            match losses.find(|loss| loss.kind() == LossKind::Invalid) {
+            match losses.find(|loss| loss.severity() == Severity::Invalid) {
                 Some(mistake) if !is_handed_on => Err(ProfileError {
                     part: OwnProfile::part_of(mistake),
                     revision,

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use mcp_revisions_core::{Loss, RequiresState, Revision};
+use mcp_revisions_core::{Lifecycle, Loss, RequiresState, Revision};
 use mcp_wire::{
     Decode, Encode, Error, ErrorObject, Integer, Json, Map, Peeked, Raw, Request, RequestId,
 };
@@ -247,10 +247,10 @@ pub enum Failure {
     InvalidResult(String),
     /// Client and server have no revision in common; these are the server's.
     NoCommonRevision(Vec<String>),
-    /// The server refused `initialize`.
-    HandshakeRefused(ErrorObject),
-    /// The server refused `server/discover`, and speaks no other revision of the client.
-    DiscoverRefused(ErrorObject),
+    /// The server refused this first message, `initialize` or `server/discover`.
+    StartRefused(&'static str, ErrorObject),
+    /// No first message settled a revision: why, and the revisions of those that were sent, in this order.
+    NotNegotiated(Box<Failure>, Vec<Revision>),
     /// The server ended, or had its time, before it was known which revision it speaks; which of the two, for people.
     NotStarted(String),
     /// An HTTP response without a message that answers: its status, and how its body begins, at most 100 characters.
@@ -268,6 +268,40 @@ pub enum Failure {
     Cancelled,
     /// The application did not answer in time what the server asked.
     Unanswered,
+}
+
+impl Failure {
+    /// Returns the failure itself, without what was tried besides.
+    #[must_use]
+    pub fn reason(&self) -> &Self {
+        match self {
+            Self::NotNegotiated(why, _) => why,
+            failure => failure,
+        }
+    }
+
+    /// Returns the first messages that were sent in vain, for people, behind a semicolon; empty if that is not the failure.
+    #[must_use]
+    pub fn tried(&self) -> String {
+        let Self::NotNegotiated(_, tried) = self else {
+            return String::new();
+        };
+        let mut text = "; tried".to_owned();
+        let mut last = None;
+        for revision in tried {
+            let lifecycle = revision.lifecycle();
+            let method = match lifecycle {
+                Lifecycle::Handshake => methods::INITIALIZE,
+                Lifecycle::PerRequest => methods::SERVER_DISCOVER,
+            };
+            let comma = if last.is_some() { "," } else { "" };
+            text.push_str(&match last.replace(lifecycle) {
+                Some(last) if last == lifecycle => format!("{comma} {revision}"),
+                _ => format!("{comma} `{method}` in {revision}"),
+            });
+        }
+        text
+    }
 }
 
 impl fmt::Display for Failure {
@@ -294,20 +328,11 @@ impl fmt::Display for Failure {
                     versions.join(", ")
                 )
             }
-            Self::HandshakeRefused(error) => {
-                write!(
-                    f,
-                    "the server refused `initialize`: {} ({})",
-                    error.message, error.code
-                )
+            Self::StartRefused(method, error) => {
+                let ErrorObject { message, code, .. } = error;
+                write!(f, "the server refused `{method}`: {message} ({code})")
             }
-            Self::DiscoverRefused(error) => {
-                write!(
-                    f,
-                    "the server refused `server/discover`: {} ({})",
-                    error.message, error.code
-                )
-            }
+            Self::NotNegotiated(why, _) => write!(f, "{why}{}", self.tried()),
             Self::NotStarted(why) => write!(f, "the server {why}"),
             Self::Http(status, body) if body.is_empty() => {
                 write!(f, "HTTP status {status} without an answer")
@@ -325,7 +350,15 @@ impl fmt::Display for Failure {
     }
 }
 
-impl std::error::Error for Failure {}
+impl std::error::Error for Failure {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::NotNegotiated(why, _) => Some(why.as_ref()),
+            Self::InvalidParams(error) => Some(error),
+            _ => None,
+        }
+    }
+}
 
 /// Why a client did not take a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

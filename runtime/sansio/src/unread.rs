@@ -60,6 +60,13 @@ pub(crate) fn answered(bytes: &[u8]) -> Option<i64> {
     seen.id.filter(|_| seen.is_answer && !seen.is_call)
 }
 
+/// Returns the id of the request that a text is meant to be, as far as that can be read; `None` if it is meant as no request.
+pub(crate) fn request_of(bytes: &[u8]) -> Option<Option<RequestId>> {
+    let mut seen = SeenMembers::default();
+    seen.look(&String::from_utf8_lossy(bytes));
+    seen.name.filter(|_| seen.is_call && !seen.has_outcome)
+}
+
 /// Returns whether a text is meant as an answer: it has a result or an error, and calls no method.
 pub(crate) fn is_answer(bytes: &[u8]) -> bool {
     let mut seen = SeenMembers::default();
@@ -71,6 +78,8 @@ pub(crate) fn is_answer(bytes: &[u8]) -> bool {
 #[derive(Default)]
 struct SeenMembers {
     id: Option<i64>,
+    /// The id of a request of the peer, or that it cannot be read.
+    name: Option<Option<RequestId>>,
     is_call: bool,
     is_answer: bool,
     has_outcome: bool,
@@ -116,6 +125,7 @@ impl SeenMembers {
             if member == 0 {
                 let id: Option<RequestId> = mcp_wire::from_str(value).ok();
                 self.id = id.as_ref().and_then(own_id);
+                self.name = Some(id);
             }
         }
     }

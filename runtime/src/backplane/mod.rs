@@ -129,8 +129,11 @@ pub trait Backplane: Send + Sync + 'static {
     }
 
     /// Returns whether the store can be reached, as far as is known.
-    fn is_available(&self) -> bool {
-        true
+    ///
+    /// # Errors
+    /// The reason why it cannot.
+    fn available(&self) -> Result<(), Unavailable> {
+        Ok(())
     }
 }
 

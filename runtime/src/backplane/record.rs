@@ -6,6 +6,9 @@ use mcp_wire::{Json, Map};
 
 use mcp_revisions_sansio::server::Owner;
 
+/// The version of the records that this build writes. Those of the build before this number have none, and are read as well.
+const VERSION: i64 = 1;
+
 /// A session, as a replica that takes it over needs it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -51,6 +54,7 @@ impl SessionRecord {
         };
         let messages: Vec<&str> = self.messages.iter().map(|text| &**text).collect();
         let members = [
+            ("version", Json::of(&VERSION)),
             ("home", Json::of(self.home.as_str())),
             ("generation", Json::of(&i64::from(self.generation))),
             ("owner", Json::of(owner.as_str())),
@@ -76,6 +80,16 @@ impl SessionRecord {
             let text = member(name)?.as_str().map(std::borrow::Cow::into_owned);
             text.ok_or_else(|| broken(&format_args!("`{name}` is not a string")))
         };
+        let version: i64 = members.get("version").map_or(Ok(0), |version| {
+            version.text().parse().map_err(|error| broken(&error))
+        })?;
+        if version > VERSION + 1 {
+            let why = format_args!(
+                "version {version}, and this replica reads up to {}",
+                VERSION + 1
+            );
+            return Err(broken(&why));
+        }
         let owner = text_of("owner")?;
         let owner = match owner.split_once(':') {
             Some(("principal", name)) => Owner::Principal(name.into()),

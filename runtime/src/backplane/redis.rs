@@ -152,7 +152,13 @@ impl Redis {
 
     #[inline(never)]
     fn connected(info: ConnectionInfo, prefix: String) -> Boxed<'static, Result<Self, RedisError>> {
-        boxed(Self::connecting(info, prefix))
+        // The manager of connections tries again by itself, for longer than anybody waits.
+        boxed(async move {
+            let connecting = Self::connecting(info, prefix);
+            let silent = || (redis::ErrorKind::Io, SILENT).into();
+            let connected = tokio::time::timeout(PATIENCE, connecting).await;
+            connected.unwrap_or_else(|_| Err(RedisError(silent())))
+        })
     }
 
     async fn connecting(info: ConnectionInfo, prefix: String) -> Result<Self, RedisError> {
@@ -321,6 +327,14 @@ impl SharedRedis {
         format!("{}:all", self.prefix)
     }
 
+    fn available(&self) -> Result<(), Unavailable> {
+        if self.inbox.is_available.load(Ordering::Acquire) {
+            Ok(())
+        } else {
+            Err(Unavailable(lock(&self.inbox.why).clone()))
+        }
+    }
+
     /// Runs a command, whose answer is waited for no longer than that makes sense.
     async fn run<T: redis::FromRedisValue>(&self, command: &Cmd) -> Result<T, Unavailable> {
         self.wait_for(async |connection| command.query_async(connection).await)
@@ -332,9 +346,7 @@ impl SharedRedis {
         &self,
         answer: impl AsyncFnOnce(&mut ConnectionManager) -> redis::RedisResult<T>,
     ) -> Result<T, Unavailable> {
-        if !self.inbox.is_available.load(Ordering::Acquire) {
-            return Err(Unavailable(lock(&self.inbox.why).clone()));
-        }
+        self.available()?;
         let mut connection = self.connection.clone();
         match tokio::time::timeout(PATIENCE, answer(&mut connection)).await {
             Ok(Ok(answer)) => Ok(answer),
@@ -488,8 +500,8 @@ impl Backplane for Redis {
         Arc::new(self.clone())
     }
 
-    fn is_available(&self) -> bool {
-        self.0.shared.inbox.is_available.load(Ordering::Acquire)
+    fn available(&self) -> Result<(), Unavailable> {
+        self.0.shared.available()
     }
 }
 
@@ -513,7 +525,7 @@ impl std::fmt::Debug for Redis {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Redis")
             .field("prefix", &self.0.shared.prefix)
-            .field("is_available", &self.is_available())
+            .field("is_available", &self.available().is_ok())
             .finish_non_exhaustive()
     }
 }

@@ -68,21 +68,48 @@ fn the_client_of_the_readme_calls_its_server() {
 #[test]
 #[cfg(unix)]
 fn a_server_that_is_told_to_stop_ends_though_its_input_is_open() {
-    let Some(stop) = example("stop") else {
+    let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    let Some((text, status)) = stopped(&[ping], &["-INT"]) else {
         return;
     };
+    assert_eq!((text.as_str(), status.success()), ("stopped\n", true));
+}
+
+/// Nor does a call at work, and whoever sends a second signal does not wait.
+#[test]
+#[cfg(unix)]
+fn a_second_signal_ends_a_server_with_a_call_at_work() {
+    let wait =
+        r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"wait","arguments":{}}}"#;
+    let opening = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#;
+    let signals = ["-INT", "-TERM"];
+    let Some((text, status)) = stopped(&[opening, wait], &signals) else {
+        return;
+    };
+    assert_eq!((text.as_str(), status.code()), ("", Some(143)));
+}
+
+/// Sends lines to the example `stop`, and signals once the first one is answered. Returns what it says on standard error, and
+/// how it ends, or `None` where examples are not built.
+#[cfg(unix)]
+fn stopped(lines: &[&str], signals: &[&str]) -> Option<(String, std::process::ExitStatus)> {
+    let stop = example("stop")?;
     let mut server = Command::new(stop);
     let server = server.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut server = server.stderr(Stdio::piped()).spawn().unwrap();
     let mut input = server.stdin.take().unwrap();
-    input
-        .write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n")
-        .unwrap();
+    for line in lines {
+        writeln!(input, "{line}").unwrap();
+    }
     // It listens to signals by the time that it answers.
     let mut answers = BufReader::new(server.stdout.take().unwrap());
     answers.read_line(&mut String::new()).unwrap();
     let id = server.id().to_string();
-    output(Command::new("kill").args(["-INT", &id]));
+    for signal in signals {
+        output(Command::new("kill").args([*signal, id.as_str()]));
+        // A signal that is repeated at once is the same one.
+        std::thread::sleep(Duration::from_millis(500));
+    }
     let (sender, ended) = std::sync::mpsc::channel();
     let mut farewell = server.stderr.take().unwrap();
     std::thread::spawn(move || {
@@ -90,9 +117,9 @@ fn a_server_that_is_told_to_stop_ends_though_its_input_is_open() {
         farewell.read_to_string(&mut text).unwrap();
         sender.send((text, server.wait().unwrap())).unwrap();
     });
-    let (text, status) = ended.recv_timeout(Duration::from_secs(20)).unwrap();
-    assert_eq!((text.as_str(), status.success()), ("stopped\n", true));
+    let ended = ended.recv_timeout(Duration::from_secs(20)).unwrap();
     drop(input);
+    Some(ended)
 }
 
 #[test]

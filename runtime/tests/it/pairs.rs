@@ -327,8 +327,8 @@ fn two_sets_come_together_exactly_where_a_common_revision_is_to_be_found() {
                                 answer,
                                 Answer::Failed(
                                     Failure::NoCommonRevision(_)
-                                        | Failure::HandshakeRefused(_)
-                                        | Failure::DiscoverRefused(_)
+                                        | Failure::StartRefused(..)
+                                        | Failure::NotNegotiated(..)
                                 )
                             )
                         };

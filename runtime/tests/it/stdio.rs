@@ -288,6 +288,33 @@ async fn a_handler_that_has_asked_a_client_that_then_goes_ends() {
     assert!(answer.contains("the client is gone"), "{answer}");
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_call_at_work_is_cancelled_and_answered_once_its_client_has_left() {
+    let (cancelled, mut ended) = tokio::sync::mpsc::unbounded_channel();
+    struct Guard(Peer, tokio::sync::mpsc::UnboundedSender<bool>);
+    impl Drop for Guard {
+        fn drop(&mut self) {
+            let _ = self.1.send(self.0.cancellation().is_some());
+        }
+    }
+    let handler = move |_: IncomingRequest, peer: Peer| {
+        let guard = Guard(peer, cancelled.clone());
+        async move {
+            let _guard = guard;
+            std::future::pending::<()>().await;
+            Ok(Json::null())
+        }
+    };
+    let server = handlers::server().unwrap();
+    let answers = lines(server, handler, per_request(1, "x").as_bytes()).await;
+    let error = &by_id(&answers, 1)["error"]["message"];
+    assert!(
+        error.as_str().unwrap().contains("the server ended"),
+        "{error}"
+    );
+    assert_eq!(ended.recv().await, Some(true), "it can tell why it ends");
+}
+
 #[tokio::test]
 async fn what_nobody_reads_holds_up_whoever_says_it() {
     let said = Arc::new(AtomicUsize::new(0));
@@ -522,7 +549,9 @@ fn what_finds_no_room_is_reported_while_events_go_to_clients() {
     std::thread::spawn(move || {
         let subscriber = tracing_subscriber::registry().with(ToClient);
         let _guard = tracing::subscriber::set_default(subscriber);
-        let runtime = tokio::runtime::Builder::new_current_thread().build();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build();
         let served = runtime.unwrap().block_on(async {
             let (output, mut from) = tokio::io::duplex(16 << 20);
             let input = OPENING.join("\n");

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use mcp_convert::Rule;
-use mcp_revisions_core::{Context, Loss, LossKind, Outcome, Part, Subject, TABLES};
+use mcp_revisions_core::{Context, Loss, Outcome, Part, Severity, Subject, TABLES};
 use mcp_revisions_schema::model::{ModelMethod, Ty};
 use mcp_revisions_schema::{Models, RevisionModel, Spec};
 use mcp_tests::breaks::{self, Break, Harm};
@@ -289,7 +289,7 @@ fn is_told(
         return Err(format!("not lossy: {outcome:?}"));
     };
     let is_invalid =
-        |loss: &Loss| loss.kind() == LossKind::Invalid && loss.rule() == Rule::INVALID.id();
+        |loss: &Loss| loss.severity() == Severity::Invalid && loss.rule() == Rule::INVALID.id();
     if !losses.iter().all(is_invalid) {
         return Err(format!("another loss: {losses:?}"));
     }
@@ -337,7 +337,7 @@ fn converts(
         };
         let told = |outcome: &Outcome<Json>| -> Vec<String> {
             let losses = outcome.losses().iter();
-            let others = losses.filter(|loss| loss.kind() != LossKind::Invalid);
+            let others = losses.filter(|loss| loss.severity() != Severity::Invalid);
             others.map(ToString::to_string).collect()
         };
         match (converted(text), converted(mended.text())) {
@@ -348,7 +348,7 @@ fn converts(
                 let is_told = one
                     .losses()
                     .iter()
-                    .any(|loss| loss.kind() == LossKind::Invalid);
+                    .any(|loss| loss.severity() == Severity::Invalid);
                 if lost != clean || (has_value && !is_told) || one.clone().value() != other.value()
                 {
                     return Err(format!("to {to}: {one:?}"));

@@ -1,7 +1,7 @@
 //! A way over several revisions is the sum of its steps, by method, by type and typed, with texts in between or without.
 
 use mcp_revisions_core::{
-    Context, Loss, LossKind, Outcome, Part, Revision, Subject, TABLES, UnknownFields, convert_value,
+    Context, Loss, Outcome, Part, Revision, Severity, Subject, TABLES, UnknownFields, convert_value,
 };
 use mcp_revisions_core::{v2024_11_05, v2025_11_25, v2026_07_28};
 use mcp_revisions_schema::Models;
@@ -178,7 +178,7 @@ fn a_typed_chain_says_what_the_chain_of_texts_says() {
         "{steps:?}"
     );
     let worst = typed.losses().iter().map(Loss::kind).max();
-    assert_eq!(worst, Some(LossKind::Safety));
+    assert_eq!(worst, Some(Severity::Safety));
 }
 
 #[test]

@@ -202,7 +202,7 @@ id = "outputs"
 at = ["CallToolResult.outputs", "Tool.outputs"]
 up = "gather"
 down = "spread"
-loss = "semantic"
+severity = "semantic"
 alternatives = [
   { type = "Mark" },
   { type = "ContentOutput", value = "content", member = "content", absent = [] },

@@ -246,7 +246,7 @@ fn of_rule(pair: &str, rule: &Value) -> String {
         ("action", "Both ways:"),
         ("up", "To newer:"),
         ("down", "To older:"),
-        ("loss", "Loss:"),
+        ("severity", "Loss:"),
         ("reason", "Why:"),
         ("source", "Source:"),
     ];

@@ -229,7 +229,7 @@ fn settle(
     let fills = |action: &&str| action.starts_with("{ default");
     let loses = |action: &&str| drops(action) || adds && fills(action);
     if rule.values().any(loses) {
-        stub.push_str("loss = \"semantic\"\n");
+        stub.push_str("severity = \"semantic\"\n");
     }
     // The way back makes a value that the receiver had made up or can make again, so it takes none from what was carried.
     if rule.values().any(fills) && (adds || rule.values().any(drops)) {

@@ -42,8 +42,8 @@ pub fn text(plan: &PairPlan, spec: &Spec) -> Result<String, Error> {
         for (way, action) in &row.says {
             line(way.as_str(), &shown(action));
         }
-        if let Some(loss) = row.rule.and_then(|rule| rule.loss) {
-            line("loss", &format!("{loss:?}").to_lowercase());
+        if let Some(severity) = row.rule.and_then(|rule| rule.severity) {
+            line("severity", &format!("{severity:?}").to_lowercase());
         }
         line("why", row.reason);
         let paths = places.get(row.id).map_or(&[][..], Vec::as_slice);

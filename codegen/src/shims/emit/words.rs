@@ -3,7 +3,7 @@
 use mcp_convert::Adapter;
 use mcp_revisions_schema::shims::UNDECIDED;
 use mcp_revisions_schema::shims::plan::{HookCall, may_stop};
-use mcp_revisions_schema::shims::rules::{Reject, RuleLossKind};
+use mcp_revisions_schema::shims::rules::{Reject, RuleSeverity};
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 
@@ -77,7 +77,7 @@ pub(super) fn called(hook: &HookCall, arguments: TokenStream) -> TokenStream {
     quote!(#call #question)
 }
 
-pub(in crate::shims) fn kind(loss: RuleLossKind) -> TokenStream {
-    let kind = format_ident!("{loss:?}");
-    quote!(LossKind::#kind)
+pub(in crate::shims) fn severity_constant(severity: RuleSeverity) -> TokenStream {
+    let name = format_ident!("{severity:?}");
+    quote!(Severity::#name)
 }

@@ -3,7 +3,7 @@
 
 //! The rules between 2024-11-05 and 2025-03-26.
 
-use mcp_convert::LossKind;
+use mcp_convert::Severity;
 use mcp_convert::Rule;
 
 /// `audio-block`
@@ -11,7 +11,7 @@ pub(crate) static AUDIO_BLOCK: Rule = Rule::new(
         "audio-block",
         "2024-11-05 has no audio, but resources of any type: an embedded one holds the same bytes, says what they are, and is for whom the audio was",
     )
-    .losing(LossKind::Semantic);
+    .losing(Severity::Semantic);
 
 /// `audio-sampling`
 pub(crate) static AUDIO_SAMPLING: Rule = Rule::new(
@@ -24,22 +24,22 @@ pub(crate) static COMPLETIONS_CAPABILITY: Rule = Rule::new(
         "completions-capability",
         "2024-11-05 has no such gate: its clients may call completion/complete in any case",
     )
-    .losing(LossKind::Cosmetic);
+    .losing(Severity::Cosmetic);
 
 /// `progress-message`
 pub(crate) static PROGRESS_MESSAGE: Rule = Rule::new(
         "progress-message",
         "2024-11-05 reports numbers alone",
     )
-    .losing(LossKind::Cosmetic);
+    .losing(Severity::Cosmetic);
 
 /// `tool-annotations`
 pub(crate) static TOOL_ANNOTATIONS: Rule = Rule::new(
         "tool-annotations",
         "2024-11-05 has no hints; a client that gates on `destructiveHint` sees its worst-case default. What reassures and is gone makes a client more careful, not less. A display name among them is no hint, and none of an older server's unknown members is taken for one",
     )
-    .losing(LossKind::Safety)
-    .lesser(LossKind::Cosmetic)
+    .losing(Severity::Safety)
+    .lesser(Severity::Cosmetic)
     .trivial(&[], Some(&["idempotentHint", "readOnlyHint", "title"]));
 
 /// All of them.

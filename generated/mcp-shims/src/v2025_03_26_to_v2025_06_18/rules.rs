@@ -3,7 +3,7 @@
 
 //! The rules between 2025-03-26 and 2025-06-18.
 
-use mcp_convert::LossKind;
+use mcp_convert::Severity;
 use mcp_convert::Rule;
 
 /// `completion-context`
@@ -11,14 +11,14 @@ pub(crate) static COMPLETION_CONTEXT: Rule = Rule::new(
         "completion-context",
         "the server completes without knowing the other arguments, and may suggest what does not fit them; a context that says nothing is none",
     )
-    .losing(LossKind::Semantic);
+    .losing(Severity::Semantic);
 
 /// `elicitation-capability`
 pub(crate) static ELICITATION_CAPABILITY: Rule = Rule::new(
         "elicitation-capability",
         "a server of 2025-03-26 never asks",
     )
-    .losing(LossKind::Interaction);
+    .losing(Severity::Interaction);
 
 /// `elicitation-unknown`
 pub(crate) static ELICITATION_UNKNOWN: Rule = Rule::new(
@@ -31,7 +31,7 @@ pub(crate) static LAST_MODIFIED: Rule = Rule::new(
         "last-modified",
         "2025-03-26 does not date its resources; a date that a server sends all the same is one",
     )
-    .losing(LossKind::Cosmetic);
+    .losing(Severity::Cosmetic);
 
 /// `meta-on-types`
 pub(crate) static META_ON_TYPES: Rule = Rule::new(
@@ -44,72 +44,72 @@ pub(crate) static OUTPUT_SCHEMA: Rule = Rule::new(
         "output-schema",
         "without structured content there is nothing for it to describe",
     )
-    .losing(LossKind::Semantic);
+    .losing(Severity::Semantic);
 
 /// `output-schema-fits`
 pub(crate) static OUTPUT_SCHEMA_FITS: Rule = Rule::new(
         "output-schema-fits",
         "2025-03-26 has no output schemas, and one that is sent all the same may have any form. 2025-06-18 takes one of an object, and refuses the tool for any other",
     )
-    .losing(LossKind::Cosmetic);
+    .losing(Severity::Cosmetic);
 
 /// `output-schema-mark`
 pub(crate) static OUTPUT_SCHEMA_MARK: Rule = Rule::new(
         "output-schema-mark",
         "the mark of a schema that was wrapped describes nothing once the schema is gone",
     )
-    .losing(LossKind::Cosmetic)
-    .lesser(LossKind::Cosmetic);
+    .losing(Severity::Cosmetic)
+    .lesser(Severity::Cosmetic);
 
 /// `resource-link-block`
 pub(crate) static RESOURCE_LINK_BLOCK: Rule = Rule::new(
         "resource-link-block",
         "2025-03-26 has no links; name and URI stay readable as text for whom the link was, and nothing has to be fetched",
     )
-    .losing(LossKind::Semantic);
+    .losing(Severity::Semantic);
 
 /// `resource-title`
 pub(crate) static RESOURCE_TITLE: Rule = Rule::new(
         "resource-title",
         "2025-03-26 shows a resource by its name, and knows it by its URI: the title is the better name",
     )
-    .losing(LossKind::Cosmetic);
+    .losing(Severity::Cosmetic);
 
 /// `structured-content`
 pub(crate) static STRUCTURED_CONTENT: Rule = Rule::new(
         "structured-content",
         "2025-03-26 has no typed output; the value stays visible as text",
     )
-    .losing(LossKind::Semantic);
+    .losing(Severity::Semantic);
 
 /// `structured-content-text`
 pub(crate) static STRUCTURED_CONTENT_TEXT: Rule = Rule::new(
         "structured-content-text",
         "the text is what a server should send beside structured content in any case, and all that an older client shows, unless the content says the same already: without the wrap of a framework, or each element in a block; a mark of what was wrapped goes with what it describes",
     )
-    .losing(LossKind::Cosmetic)
-    .lesser(LossKind::Cosmetic);
+    .losing(Severity::Cosmetic)
+    .lesser(Severity::Cosmetic);
 
 /// `template-title`
 pub(crate) static TEMPLATE_TITLE: Rule = Rule::new(
         "template-title",
         "2025-03-26 shows a template by its name, and knows it by its URI template: the title is the better name",
     )
-    .losing(LossKind::Cosmetic);
+    .losing(Severity::Cosmetic);
 
 /// `title`
 pub(crate) static TITLE: Rule = Rule::new(
         "title",
         "2025-03-26 shows the name. On the way up a title stays a title, whichever side sends it: it is shown, and decides nothing",
     )
-    .losing(LossKind::Cosmetic);
+    .losing(Severity::Cosmetic);
 
 /// `tool-title`
 pub(crate) static TOOL_TITLE: Rule = Rule::new(
         "tool-title",
         "2025-03-26 keeps a tool's display name among its annotations; where a tool has two, 2025-06-18 shows its own, and so does the older client then",
     )
-    .losing(LossKind::Cosmetic);
+    .losing(Severity::Cosmetic);
 
 /// All of them.
 pub(crate) const ALL: &[&Rule] = &[

@@ -3,7 +3,7 @@
 
 //! The rules between 2025-06-18 and 2025-11-25.
 
-use mcp_convert::LossKind;
+use mcp_convert::Severity;
 use mcp_convert::Rule;
 
 /// `cancel-without-id`
@@ -17,8 +17,8 @@ pub(crate) static ELICITATION_CAPABILITY: Rule = Rule::new(
         "elicitation-capability",
         "2025-06-18 knows forms alone: a client that takes only URLs must not look as if it took forms",
     )
-    .losing(LossKind::Interaction)
-    .lesser(LossKind::Cosmetic);
+    .losing(Severity::Interaction)
+    .lesser(Severity::Cosmetic);
 
 /// `elicitation-complete`
 pub(crate) static ELICITATION_COMPLETE: Rule = Rule::new(
@@ -31,7 +31,7 @@ pub(crate) static ELICITATION_DIALECT: Rule = Rule::new(
         "elicitation-dialect",
         "2025-06-18 names no dialect for forms",
     )
-    .losing(LossKind::Cosmetic);
+    .losing(Severity::Cosmetic);
 
 /// `elicitation-list`
 pub(crate) static ELICITATION_LIST: Rule = Rule::new(
@@ -44,7 +44,7 @@ pub(crate) static ELICITATION_MODE: Rule = Rule::new(
         "elicitation-mode",
         "without a mode it is a form",
     )
-    .losing(LossKind::Cosmetic);
+    .losing(Severity::Cosmetic);
 
 /// `elicitation-url`
 pub(crate) static ELICITATION_URL: Rule = Rule::new(
@@ -57,7 +57,7 @@ pub(crate) static ENUM_LEGACY: Rule = Rule::new(
         "enum-legacy",
         "the spelling of 2025-06-18 itself, which has no default for it",
     )
-    .losing(LossKind::Semantic);
+    .losing(Severity::Semantic);
 
 /// `enum-multi`
 pub(crate) static ENUM_MULTI: Rule = Rule::new(
@@ -70,72 +70,72 @@ pub(crate) static ENUM_SPELLING: Rule = Rule::new(
         "enum-spelling",
         "2025-11-25 prefers `oneOf` with titles, and still reads `enumNames`: the spelling stays, so that it comes back. A default that is sent all the same is one",
     )
-    .losing(LossKind::Cosmetic);
+    .losing(Severity::Cosmetic);
 
 /// `enum-titled`
 pub(crate) static ENUM_TITLED: Rule = Rule::new(
         "enum-titled",
         "the same choice, spelled with `enumNames`; 2025-06-18 has no default for it",
     )
-    .losing(LossKind::Semantic)
-    .lesser(LossKind::Cosmetic);
+    .losing(Severity::Semantic)
+    .lesser(Severity::Cosmetic);
 
 /// `enum-untitled`
 pub(crate) static ENUM_UNTITLED: Rule = Rule::new(
         "enum-untitled",
         "the same choice; 2025-06-18 has no default for it",
     )
-    .losing(LossKind::Semantic);
+    .losing(Severity::Semantic);
 
 /// `form-default`
 pub(crate) static FORM_DEFAULT: Rule = Rule::new(
         "form-default",
         "2025-06-18 has defaults for booleans alone; one that is sent all the same is one",
     )
-    .losing(LossKind::Semantic);
+    .losing(Severity::Semantic);
 
 /// `icons`
 pub(crate) static ICONS: Rule = Rule::new(
         "icons",
         "2025-06-18 shows no pictures; a picture that is sent all the same is one",
     )
-    .losing(LossKind::Cosmetic);
+    .losing(Severity::Cosmetic);
 
 /// `implementation-description`
 pub(crate) static IMPLEMENTATION_DESCRIPTION: Rule = Rule::new(
         "implementation-description",
         "2025-06-18 knows a name, a title and a version",
     )
-    .losing(LossKind::Cosmetic);
+    .losing(Severity::Cosmetic);
 
 /// `implementation-website`
 pub(crate) static IMPLEMENTATION_WEBSITE: Rule = Rule::new(
         "implementation-website",
         "2025-06-18 knows a name, a title and a version",
     )
-    .losing(LossKind::Cosmetic);
+    .losing(Severity::Cosmetic);
 
 /// `sampling-capability`
 pub(crate) static SAMPLING_CAPABILITY: Rule = Rule::new(
         "sampling-capability",
         "2025-06-18 says that a client samples, and no more",
     )
-    .losing(LossKind::Semantic);
+    .losing(Severity::Semantic);
 
 /// `sampling-context`
 pub(crate) static SAMPLING_CONTEXT: Rule = Rule::new(
         "sampling-context",
         "a server of 2025-06-18 may ask for context without the client's word, and the client may give none",
     )
-    .losing(LossKind::Cosmetic);
+    .losing(Severity::Cosmetic);
 
 /// `sampling-join`
 pub(crate) static SAMPLING_JOIN: Rule = Rule::new(
         "sampling-join",
         "a result of 2025-06-18 has one block; text can be joined, other mixtures cannot, and a list of one block says what the block says",
     )
-    .losing(LossKind::Semantic)
-    .lesser(LossKind::Cosmetic);
+    .losing(Severity::Semantic)
+    .lesser(Severity::Cosmetic);
 
 /// `sampling-meta`
 pub(crate) static SAMPLING_META: Rule = Rule::new(
@@ -154,8 +154,8 @@ pub(crate) static SAMPLING_SPLIT: Rule = Rule::new(
         "sampling-split",
         "a message of 2025-06-18 has one block; several messages of one role say the same in the same order, and a list of one block says what the block says",
     )
-    .losing(LossKind::Semantic)
-    .lesser(LossKind::Cosmetic);
+    .losing(Severity::Semantic)
+    .lesser(Severity::Cosmetic);
 
 /// `sampling-tool-choice`
 pub(crate) static SAMPLING_TOOL_CHOICE: Rule = Rule::new(
@@ -186,14 +186,14 @@ pub(crate) static SCHEMA_DIALECT: Rule = Rule::new(
         "schema-dialect",
         "2025-11-25 reads a schema without `$schema` as one of 2020-12; tuples in `items` and `dependencies` were written for the dialect that tools used before, and say so now. On the way down a schema says that it is one of 2020-12 where that older dialect would read a keyword otherwise, or not at all",
     )
-    .losing(LossKind::Cosmetic);
+    .losing(Severity::Cosmetic);
 
 /// `task-request`
 pub(crate) static TASK_REQUEST: Rule = Rule::new(
         "task-request",
         "a peer of 2025-06-18 runs the request at once and answers with its result",
     )
-    .losing(LossKind::Semantic);
+    .losing(Severity::Semantic);
 
 /// `task-result`
 pub(crate) static TASK_RESULT: Rule = Rule::new(
@@ -212,15 +212,15 @@ pub(crate) static TASK_TOOLS: Rule = Rule::new(
         "task-tools",
         "a tool that can only run as a task cannot be called by a client without them",
     )
-    .losing(LossKind::Semantic);
+    .losing(Severity::Semantic);
 
 /// `tasks-capability`
 pub(crate) static TASKS_CAPABILITY: Rule = Rule::new(
         "tasks-capability",
         "a peer of 2025-06-18 has no tasks; without `requests` no request can be run as one, and nothing is lost but the word",
     )
-    .losing(LossKind::Semantic)
-    .lesser(LossKind::Cosmetic)
+    .losing(Severity::Semantic)
+    .lesser(Severity::Cosmetic)
     .trivial(&[], Some(&["cancel", "list"]));
 
 /// `tasks-unknown`
@@ -234,8 +234,8 @@ pub(crate) static TOOL_EXECUTION: Rule = Rule::new(
         "tool-execution",
         "it says whether a tool takes tasks, which 2025-06-18 does not have; one that takes none loses nothing but the word",
     )
-    .losing(LossKind::Semantic)
-    .lesser(LossKind::Cosmetic)
+    .losing(Severity::Semantic)
+    .lesser(Severity::Cosmetic)
     .trivial(&["{}", "{\"taskSupport\":\"forbidden\"}"], None);
 
 /// `url-elicitation-required`

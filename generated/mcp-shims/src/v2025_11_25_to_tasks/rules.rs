@@ -3,7 +3,7 @@
 
 //! The rules between 2025-11-25 and tasks.
 
-use mcp_convert::LossKind;
+use mcp_convert::Severity;
 use mcp_convert::Rule;
 
 /// `answers`
@@ -17,28 +17,28 @@ pub(crate) static CANCELLED_TASK: Rule = Rule::new(
         "cancelled-task",
         "the extension only says that it has noted the wish; how the task stands is seen by `tasks/get`",
     )
-    .losing(LossKind::Semantic);
+    .losing(Severity::Semantic);
 
 /// `cancelled-task-note`
 pub(crate) static CANCELLED_TASK_NOTE: Rule = Rule::new(
         "cancelled-task-note",
         "the extension only says that it has noted the wish; how the task stands is seen by `tasks/get`",
     )
-    .losing(LossKind::Cosmetic);
+    .losing(Severity::Cosmetic);
 
 /// `client-capabilities`
 pub(crate) static CLIENT_CAPABILITIES: Rule = Rule::new(
         "client-capabilities",
         "the handshake settles them once; what it settled counts for more than a key in a request",
     )
-    .losing(LossKind::Cosmetic);
+    .losing(Severity::Cosmetic);
 
 /// `client-info`
 pub(crate) static CLIENT_INFO: Rule = Rule::new(
         "client-info",
         "the handshake says it once; what it said counts for more than a key in a request",
     )
-    .losing(LossKind::Cosmetic);
+    .losing(Severity::Cosmetic);
 
 /// `fetch-result`
 pub(crate) static FETCH_RESULT: Rule = Rule::new(
@@ -51,7 +51,7 @@ pub(crate) static HANDLE: Rule = Rule::new(
         "handle",
         "the members of the task stand in the handle itself, and `resultType` tells it from a result",
     )
-    .losing(LossKind::Semantic);
+    .losing(Severity::Semantic);
 
 /// `log-level-request`
 pub(crate) static LOG_LEVEL_REQUEST: Rule = Rule::new(
@@ -82,14 +82,14 @@ pub(crate) static PROTOCOL_VERSION: Rule = Rule::new(
         "protocol-version",
         "the claim says of which revision the request is; a session says it once, in its handshake",
     )
-    .losing(LossKind::Cosmetic);
+    .losing(Severity::Cosmetic);
 
 /// `request-meta`
 pub(crate) static REQUEST_META: Rule = Rule::new(
         "request-meta",
         "every request of the newer revision has it; what it must hold comes from the handshake",
     )
-    .losing(LossKind::Cosmetic);
+    .losing(Severity::Cosmetic);
 
 /// `reserved-code`
 pub(crate) static RESERVED_CODE: Rule = Rule::new(
@@ -108,21 +108,21 @@ pub(crate) static SERVER_INFO: Rule = Rule::new(
         "server-info",
         "a client of 2025-11-25 got it when the session began",
     )
-    .losing(LossKind::Cosmetic);
+    .losing(Severity::Cosmetic);
 
 /// `subscription-id`
 pub(crate) static SUBSCRIPTION_ID: Rule = Rule::new(
         "subscription-id",
         "a client of 2025-11-25 has one stream, and no id to tell them apart",
     )
-    .losing(LossKind::Semantic);
+    .losing(Severity::Semantic);
 
 /// `task-error`
 pub(crate) static TASK_ERROR: Rule = Rule::new(
         "task-error",
         "2025-11-25 has the error in the answer to `tasks/result`, and calls a tool failed that reports one in its result",
     )
-    .losing(LossKind::Semantic);
+    .losing(Severity::Semantic);
 
 /// `task-not-found`
 pub(crate) static TASK_NOT_FOUND: Rule = Rule::new(
@@ -135,42 +135,42 @@ pub(crate) static TASK_QUESTIONS: Rule = Rule::new(
         "task-questions",
         "a server of 2025-11-25 asks by requests of its own, on the stream of `tasks/result`",
     )
-    .losing(LossKind::Semantic);
+    .losing(Severity::Semantic);
 
 /// `task-result`
 pub(crate) static TASK_RESULT: Rule = Rule::new(
         "task-result",
         "2025-11-25 has the result in the answer to `tasks/result`",
     )
-    .losing(LossKind::Semantic);
+    .losing(Severity::Semantic);
 
 /// `times`
 pub(crate) static TIMES: Rule = Rule::new(
         "times",
         "the extension counts milliseconds in numbers that a double holds exactly, which is a quarter of a million years",
     )
-    .losing(LossKind::Cosmetic);
+    .losing(Severity::Cosmetic);
 
 /// `times-notification`
 pub(crate) static TIMES_NOTIFICATION: Rule = Rule::new(
         "times-notification",
         "the extension counts milliseconds in numbers that a double holds exactly, which is a quarter of a million years",
     )
-    .losing(LossKind::Cosmetic);
+    .losing(Severity::Cosmetic);
 
 /// `tool-error`
 pub(crate) static TOOL_ERROR: Rule = Rule::new(
         "tool-error",
         "a tool that reports an error in its result has completed in the extension, and failed in 2025-11-25",
     )
-    .losing(LossKind::Semantic);
+    .losing(Severity::Semantic);
 
 /// `tool-error-notification`
 pub(crate) static TOOL_ERROR_NOTIFICATION: Rule = Rule::new(
         "tool-error-notification",
         "a tool that reports an error in its result has completed in the extension, and failed in 2025-11-25",
     )
-    .losing(LossKind::Semantic);
+    .losing(Severity::Semantic);
 
 /// `unasked-status`
 pub(crate) static UNASKED_STATUS: Rule = Rule::new(

@@ -3,7 +3,7 @@
 
 //! The rules between 2025-11-25 and 2026-07-28.
 
-use mcp_convert::LossKind;
+use mcp_convert::Severity;
 use mcp_convert::Rule;
 
 /// `cache-scope`
@@ -11,7 +11,7 @@ pub(crate) static CACHE_SCOPE: Rule = Rule::new(
         "cache-scope",
         "nothing says that what an older server sent may be shared",
     )
-    .losing(LossKind::Cosmetic);
+    .losing(Severity::Cosmetic);
 
 /// `cancel-without-id`
 pub(crate) static CANCEL_WITHOUT_ID: Rule = Rule::new(
@@ -24,14 +24,14 @@ pub(crate) static CLIENT_CAPABILITIES: Rule = Rule::new(
         "client-capabilities",
         "the handshake settles them once; what it settled counts for more than a key in a request",
     )
-    .losing(LossKind::Cosmetic);
+    .losing(Severity::Cosmetic);
 
 /// `client-info`
 pub(crate) static CLIENT_INFO: Rule = Rule::new(
         "client-info",
         "the handshake says it once; what it said counts for more than a key in a request",
     )
-    .losing(LossKind::Cosmetic);
+    .losing(Severity::Cosmetic);
 
 /// `client-progress`
 pub(crate) static CLIENT_PROGRESS: Rule = Rule::new(
@@ -44,8 +44,8 @@ pub(crate) static COMPLETION_LIMIT: Rule = Rule::new(
         "completion-limit",
         "the limit of 100 values was prose, and is a rule of the schema now",
     )
-    .losing(LossKind::Semantic)
-    .lesser(LossKind::Cosmetic);
+    .losing(Severity::Semantic)
+    .lesser(Severity::Cosmetic);
 
 /// `discover`
 pub(crate) static DISCOVER: Rule = Rule::new(
@@ -64,7 +64,7 @@ pub(crate) static ELICITATION_ID: Rule = Rule::new(
         "elicitation-id",
         "the newer revision has no notification that the id would tie to the question",
     )
-    .losing(LossKind::Semantic);
+    .losing(Severity::Semantic);
 
 /// `embedded-meta`
 pub(crate) static EMBEDDED_META: Rule = Rule::new(
@@ -149,8 +149,8 @@ pub(crate) static OUTPUT_SCHEMA_ROOT: Rule = Rule::new(
         "output-schema-root",
         "an output schema of 2025-11-25 is one of an object. It takes what `structured-wrap` makes of the values that it took before: objects as they are, anything else as `result`; the wrap is marked, so that it can be undone",
     )
-    .losing(LossKind::Semantic)
-    .lesser(LossKind::Cosmetic);
+    .losing(Severity::Semantic)
+    .lesser(Severity::Cosmetic);
 
 /// `ping`
 pub(crate) static PING: Rule = Rule::new(
@@ -163,7 +163,7 @@ pub(crate) static PROTOCOL_VERSION: Rule = Rule::new(
         "protocol-version",
         "the claim says of which revision the request is: of this one, once it was converted. To a server of both lifecycles a claim in a request of the handshake makes it one of the newer revision, so it never travels",
     )
-    .losing(LossKind::Cosmetic);
+    .losing(Severity::Cosmetic);
 
 /// `refused-question`
 pub(crate) static REFUSED_QUESTION: Rule = Rule::new(
@@ -176,7 +176,7 @@ pub(crate) static REQUEST_META: Rule = Rule::new(
         "request-meta",
         "every request of the newer revision has it; what it must hold comes from the handshake",
     )
-    .losing(LossKind::Cosmetic);
+    .losing(Severity::Cosmetic);
 
 /// `request-state`
 pub(crate) static REQUEST_STATE: Rule = Rule::new(
@@ -213,8 +213,8 @@ pub(crate) static ROOTS_CAPABILITY: Rule = Rule::new(
         "roots-capability",
         "the newer revision asks for the roots each time it needs them",
     )
-    .losing(LossKind::Semantic)
-    .lesser(LossKind::Cosmetic)
+    .losing(Severity::Semantic)
+    .lesser(Severity::Cosmetic)
     .trivial(&["false"], None);
 
 /// `roots-changed`
@@ -228,7 +228,7 @@ pub(crate) static SCHEMA_BOOLEANS: Rule = Rule::new(
         "schema-booleans",
         "a property of 2025-11-25 is an object: `{}` and `{\"not\":{}}` say what `true` and `false` say",
     )
-    .losing(LossKind::Cosmetic);
+    .losing(Severity::Cosmetic);
 
 /// `server-cancels`
 pub(crate) static SERVER_CANCELS: Rule = Rule::new(
@@ -241,30 +241,30 @@ pub(crate) static SERVER_INFO: Rule = Rule::new(
         "server-info",
         "an older client got it when the session began",
     )
-    .losing(LossKind::Cosmetic);
+    .losing(Severity::Cosmetic);
 
 /// `structured-any`
 pub(crate) static STRUCTURED_ANY: Rule = Rule::new(
         "structured-any",
         "after the wrap it is an object",
     )
-    .losing(LossKind::Semantic);
+    .losing(Severity::Semantic);
 
 /// `structured-wrap`
 pub(crate) static STRUCTURED_WRAP: Rule = Rule::new(
         "structured-wrap",
         "structured content of 2025-11-25 is an object; the wrap is marked, so that it can be undone",
     )
-    .losing(LossKind::Semantic)
-    .lesser(LossKind::Cosmetic);
+    .losing(Severity::Semantic)
+    .lesser(Severity::Cosmetic);
 
 /// `structured-wrap-block`
 pub(crate) static STRUCTURED_WRAP_BLOCK: Rule = Rule::new(
         "structured-wrap-block",
         "structured content of 2025-11-25 is an object; the wrap is marked, so that it can be undone",
     )
-    .losing(LossKind::Semantic)
-    .lesser(LossKind::Cosmetic);
+    .losing(Severity::Semantic)
+    .lesser(Severity::Cosmetic);
 
 /// `subscription`
 pub(crate) static SUBSCRIPTION: Rule = Rule::new(
@@ -277,14 +277,14 @@ pub(crate) static SUBSCRIPTION_ID: Rule = Rule::new(
         "subscription-id",
         "an older client has one stream, and no id to tell them apart",
     )
-    .losing(LossKind::Semantic);
+    .losing(Severity::Semantic);
 
 /// `task-request`
 pub(crate) static TASK_REQUEST: Rule = Rule::new(
         "task-request",
         "tasks left the core protocol: the request is answered with its result",
     )
-    .losing(LossKind::Semantic);
+    .losing(Severity::Semantic);
 
 /// `task-result`
 pub(crate) static TASK_RESULT: Rule = Rule::new(
@@ -303,15 +303,15 @@ pub(crate) static TASK_TOOLS: Rule = Rule::new(
         "task-tools",
         "a tool that can only run as a task cannot be called without them",
     )
-    .losing(LossKind::Semantic);
+    .losing(Severity::Semantic);
 
 /// `tasks-capability`
 pub(crate) static TASKS_CAPABILITY: Rule = Rule::new(
         "tasks-capability",
         "tasks left the core protocol for an extension of another shape; without `requests` no request can be run as one, and nothing is lost but the word",
     )
-    .losing(LossKind::Semantic)
-    .lesser(LossKind::Cosmetic)
+    .losing(Severity::Semantic)
+    .lesser(Severity::Cosmetic)
     .trivial(&[], Some(&["cancel", "list"]));
 
 /// `tasks-unknown`
@@ -325,8 +325,8 @@ pub(crate) static TOOL_EXECUTION: Rule = Rule::new(
         "tool-execution",
         "it says whether a tool takes tasks, which left the core protocol; one that takes none loses nothing but the word",
     )
-    .losing(LossKind::Semantic)
-    .lesser(LossKind::Cosmetic)
+    .losing(Severity::Semantic)
+    .lesser(Severity::Cosmetic)
     .trivial(&["{}", "{\"taskSupport\":\"forbidden\"}"], None);
 
 /// `ttl`
@@ -334,7 +334,7 @@ pub(crate) static TTL: Rule = Rule::new(
         "ttl",
         "what an older server sent is stale at once; an older client has no such hint",
     )
-    .losing(LossKind::Cosmetic);
+    .losing(Severity::Cosmetic);
 
 /// `unasked-changes`
 pub(crate) static UNASKED_CHANGES: Rule = Rule::new(

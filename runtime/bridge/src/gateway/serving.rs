@@ -102,7 +102,13 @@ impl Gateway {
                 Ok(())
             };
             let output = Patient::new(output);
-            let served = stdio::serve_on(gateway.server()?, gateway.clone(), input, output);
+            let served = stdio::serve_on_within(
+                gateway.server()?,
+                gateway.clone(),
+                input,
+                output,
+                Duration::MAX,
+            );
             let served = gateway.0.settings.ending.serve_one(served, ended).await;
             gateway.shutdown().await;
             served

@@ -66,10 +66,16 @@ pub(super) async fn connect(
 fn cause(unconnected: &NotConnected) -> String {
     let NotConnected { why, last, failure } = unconnected;
     let incoming = last.as_ref();
-    match failure.as_deref() {
-        // The mistake in its answer says more than the answer.
-        Some(Failure::InvalidResult(_)) => why.clone(),
-        Some(_) => incoming.and_then(seen).unwrap_or_else(|| why.clone()),
+    let failure = failure.as_deref();
+    let tried = failure.map_or(String::new(), Failure::tried);
+    match failure.map(Failure::reason) {
+        // The mistake in its answer says more than the answer, and the versions that it speaks more than a later refusal.
+        Some(Failure::InvalidResult(_) | Failure::NotStarted(_)) => why.clone(),
+        Some(Failure::NoCommonRevision(versions)) if !versions.is_empty() => why.clone(),
+        Some(_) => match incoming.and_then(seen) {
+            Some(seen) => format!("{seen}{tried}"),
+            None => why.clone(),
+        },
         None => match incoming {
             Some(Incoming::Message { text, .. }) => {
                 let text = String::from_utf8_lossy(text);

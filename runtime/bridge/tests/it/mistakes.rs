@@ -6,7 +6,7 @@ use mcp_bridge::{Bridge, Service, Upstream};
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::mcp_wire::service::Caller as _;
 use mcp_revisions::service::client::Http;
-use mcp_revisions::{Change, Lifecycle, LossKind, Revision};
+use mcp_revisions::{Change, Lifecycle, Revision, Severity};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 
@@ -110,7 +110,7 @@ impl Sends {
         let tells = Arc::clone(&told);
         let bridge = Bridge::new(self.upstream()).on_loss(move |report| {
             for loss in report.losses {
-                if loss.kind() == LossKind::Invalid {
+                if loss.severity() == Severity::Invalid {
                     assert_eq!(loss.rule(), "invalid-in-source");
                     let part = loss.part().unwrap_or_default().to_owned();
                     let row = (loss.pointer(), part, loss.change);

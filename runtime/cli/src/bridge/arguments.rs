@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, ValueEnum};
 use mcp_revisions::service::client::Http;
-use mcp_revisions_core::{LossKind, Revision};
+use mcp_revisions_core::{Revision, Severity};
 
 use super::guard::GuardArguments;
 use super::listen::{Listen, PATH};
@@ -308,7 +308,7 @@ pub(super) enum SeverityArgument {
     Safety,
 }
 
-impl From<SeverityArgument> for LossKind {
+impl From<SeverityArgument> for Severity {
     fn from(severity: SeverityArgument) -> Self {
         match severity {
             SeverityArgument::Cosmetic => Self::Cosmetic,

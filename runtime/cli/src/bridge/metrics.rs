@@ -1,12 +1,17 @@
 //! Metrics of the bridge as the text that Prometheus reads.
 
-use std::time::Duration;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::Context as _;
-use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
-
-/// Time after which unread samples are summed up, so that they take up no more room.
-const SUMS: Duration = Duration::from_secs(5);
+use metrics::{CounterFn, GaugeFn, HistogramFn, Key, KeyName, Metadata, SharedString};
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::{Registry, Unit};
 
 /// Seconds up to which durations are counted, as OpenTelemetry has them for MCP.
 const BUCKETS: [f64; 14] = [
@@ -40,7 +45,7 @@ const GAUGES: [(&str, &str); 6] = [
         "Whether the backplane can be used, 1 or 0.",
     ),
 ];
-const COUNTERS: [(&str, &str); 8] = [
+const COUNTERS: [(&str, &str); 9] = [
     (
         "mcp_bridge_server_failures_total",
         "Servers that could not be started or reached.",
@@ -66,6 +71,10 @@ const COUNTERS: [(&str, &str); 8] = [
         "Requests that were refused before they were handled, by HTTP status.",
     ),
     (
+        "mcp_revisions_dropped_messages_total",
+        "Messages that a client or a handler had no room for.",
+    ),
+    (
         "mcp_revisions_takeovers_total",
         "Sessions that went on here after their replica was gone.",
     ),
@@ -85,36 +94,186 @@ const DURATIONS: [(&str, &str); 2] = [
     ),
 ];
 
+/// The labels of one series of a metric.
+type Labels = Vec<(String, String)>;
+
+/// The metrics of the program, each a family of series by their labels.
+#[derive(Debug, Default)]
+struct Metrics {
+    registry: Registry,
+    counters: BTreeMap<String, Family<Labels, Counter>>,
+    gauges: BTreeMap<String, Family<Labels, Gauge<f64, AtomicU64>>>,
+    durations: BTreeMap<String, Family<Labels, Histogram, fn() -> Histogram>>,
+}
+
+impl Metrics {
+    /// Creates the metrics that the tables above list, without a series.
+    fn new() -> Self {
+        let mut metrics = Self::default();
+        for (name, meaning) in COUNTERS {
+            metrics.counter(name, meaning);
+        }
+        for (name, meaning) in GAUGES {
+            metrics.gauge(name, meaning);
+        }
+        for (name, meaning) in DURATIONS {
+            metrics.duration(name, meaning);
+        }
+        metrics
+    }
+
+    /// Returns the counter of that name, which is registered if it is new. Its text has the ending `_total`.
+    fn counter(&mut self, name: &str, meaning: &str) -> &Family<Labels, Counter> {
+        let Self {
+            registry, counters, ..
+        } = self;
+        counters.entry(name.to_owned()).or_insert_with(|| {
+            let family = Family::default();
+            let stem = name.strip_suffix("_total").unwrap_or(name);
+            registry.register(stem, full_stop_apart(meaning), family.clone());
+            family
+        })
+    }
+
+    /// Returns the gauge of that name, which is registered if it is new.
+    fn gauge(&mut self, name: &str, meaning: &str) -> &Family<Labels, Gauge<f64, AtomicU64>> {
+        let Self {
+            registry, gauges, ..
+        } = self;
+        gauges.entry(name.to_owned()).or_insert_with(|| {
+            let family = Family::default();
+            registry.register(name, full_stop_apart(meaning), family.clone());
+            family
+        })
+    }
+
+    /// Returns the histogram of that name, which is registered if it is new. Its text has `_` for each dot, and the ending `_seconds`.
+    fn duration(
+        &mut self,
+        name: &str,
+        meaning: &str,
+    ) -> &Family<Labels, Histogram, fn() -> Histogram> {
+        let Self {
+            registry,
+            durations,
+            ..
+        } = self;
+        durations.entry(name.to_owned()).or_insert_with(|| {
+            let family = Family::new_with_constructor((|| Histogram::new(BUCKETS)) as fn() -> _);
+            let name = name.replace('.', "_");
+            registry.register_with_unit(
+                name,
+                full_stop_apart(meaning),
+                Unit::Seconds,
+                family.clone(),
+            );
+            family
+        })
+    }
+}
+
+/// Returns a help text without its full stop, which the registry adds.
+fn full_stop_apart(meaning: &str) -> &str {
+    meaning.strip_suffix('.').unwrap_or(meaning)
+}
+
+/// Returns the labels of a series: letters, digits and `_` in their names.
+fn labels(key: &Key) -> Labels {
+    let labels = key.labels();
+    labels
+        .map(|label| (label.key().replace('.', "_"), label.value().to_owned()))
+        .collect()
+}
+
+/// The recorder of the facade `metrics`, and the source of the text.
+#[derive(Clone, Debug)]
+struct Recorder(Arc<Mutex<Metrics>>);
+
+impl Recorder {
+    fn metrics(&self) -> MutexGuard<'_, Metrics> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One series, as the facade writes to it.
+struct Series<M>(M);
+
+impl CounterFn for Series<Counter> {
+    fn increment(&self, value: u64) {
+        self.0.inc_by(value);
+    }
+
+    fn absolute(&self, value: u64) {
+        self.0.inner().fetch_max(value, Ordering::Relaxed);
+    }
+}
+
+impl GaugeFn for Series<Gauge<f64, AtomicU64>> {
+    fn increment(&self, value: f64) {
+        self.0.inc_by(value);
+    }
+
+    fn decrement(&self, value: f64) {
+        self.0.dec_by(value);
+    }
+
+    fn set(&self, value: f64) {
+        self.0.set(value);
+    }
+}
+
+impl HistogramFn for Series<Histogram> {
+    fn record(&self, value: f64) {
+        self.0.observe(value);
+    }
+}
+
+// The tables above have all help texts: what the facade is told of them is not needed.
+impl ::metrics::Recorder for Recorder {
+    fn describe_counter(&self, _: KeyName, _: Option<::metrics::Unit>, _: SharedString) {}
+
+    fn describe_gauge(&self, _: KeyName, _: Option<::metrics::Unit>, _: SharedString) {}
+
+    fn describe_histogram(&self, _: KeyName, _: Option<::metrics::Unit>, _: SharedString) {}
+
+    fn register_counter(&self, key: &Key, _: &Metadata<'_>) -> ::metrics::Counter {
+        let series = self
+            .metrics()
+            .counter(key.name(), "")
+            .get_or_create_owned(&labels(key));
+        ::metrics::Counter::from_arc(Arc::new(Series(series)))
+    }
+
+    fn register_gauge(&self, key: &Key, _: &Metadata<'_>) -> ::metrics::Gauge {
+        let series = self
+            .metrics()
+            .gauge(key.name(), "")
+            .get_or_create_owned(&labels(key));
+        ::metrics::Gauge::from_arc(Arc::new(Series(series)))
+    }
+
+    fn register_histogram(&self, key: &Key, _: &Metadata<'_>) -> ::metrics::Histogram {
+        let series = self
+            .metrics()
+            .duration(key.name(), "")
+            .get_or_create_owned(&labels(key));
+        ::metrics::Histogram::from_arc(Arc::new(Series(series)))
+    }
+}
+
 /// Begins to record, and returns what renders the metrics.
 ///
 /// # Errors
 /// Returns an error if metrics are recorded already.
 pub(super) fn begin() -> anyhow::Result<impl Fn() -> String + Send + Sync + Clone + 'static> {
-    let builder = DURATIONS
-        .iter()
-        .try_fold(PrometheusBuilder::new(), |builder, (name, _)| {
-            builder.set_buckets_for_metric(Matcher::Full((*name).to_owned()), &BUCKETS)
-        });
-    let handle: PrometheusHandle = builder
-        .context("--metrics")?
-        .with_recommended_naming(true)
-        .install_recorder()
+    let recorder = Recorder(Arc::new(Mutex::new(Metrics::new())));
+    ::metrics::set_global_recorder(recorder.clone())
+        .map_err(|error| anyhow::anyhow!("{error}"))
         .context("--metrics")?;
-    for (name, meaning) in DURATIONS {
-        ::metrics::describe_histogram!(name, ::metrics::Unit::Seconds, meaning);
-    }
-    for (name, meaning) in GAUGES {
-        ::metrics::describe_gauge!(name, meaning);
-    }
-    for (name, meaning) in COUNTERS {
-        ::metrics::describe_counter!(name, meaning);
-    }
-    let sums = handle.clone();
-    tokio::spawn(async move {
-        loop {
-            tokio::time::sleep(SUMS).await;
-            sums.run_upkeep();
-        }
-    });
-    Ok(move || handle.render())
+    Ok(move || {
+        let mut text = String::new();
+        // Writing into a string cannot fail.
+        let _ = encode(&mut text, &recorder.metrics().registry);
+        text
+    })
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use mcp_revisions_core::{Adapter, Context, LossKind, Outcome, Revision, Session, UnknownFields};
+use mcp_revisions_core::{Adapter, Context, Outcome, Revision, Session, Severity, UnknownFields};
 use mcp_revisions_core::{MessageContext, Protocol, Route, convert_messages, read_messages};
 use mcp_wire::MessageKind;
 
@@ -14,7 +14,7 @@ use super::talk::Talk;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cost {
     /// A part of it.
-    Part(LossKind),
+    Part(Severity),
     /// An adapter has to help.
     Adapter(Adapter),
     /// It is answered with an error.
@@ -125,7 +125,7 @@ impl Other {
                 Outcome::Exact(_) | Outcome::Reversible(..) => self.whole += 1,
                 Outcome::Lossy(_, losses) => {
                     for loss in losses {
-                        let cost = Cost::Part(loss.kind());
+                        let cost = Cost::Part(loss.severity());
                         adds(loss.step, loss.rule(), cost, loss.pointer());
                     }
                 }

@@ -20,7 +20,6 @@ use crate::tasks::plain::{has_core_tasks, plain_tools};
 use crate::translate::TextDirection;
 use crate::unread;
 use crate::{Answer, Connection, Event, Exchange, Failure, Ignored, MendedMessage, Output};
-use mcp_revisions_core::RevisionSet;
 use mcp_revisions_core::methods;
 
 /// A message, alone or of a batch; or the text that is none, and what is wrong with it.
@@ -178,7 +177,7 @@ impl Connection<Client> {
         }
         if matches!(purpose, RequestPurpose::Probe) {
             let message = Some(message);
-            return self.probed(Evidence::Answer { status, message }, now);
+            return self.probed(Evidence::Answer { status, message }, None, now);
         }
         match (purpose, outcome(message)) {
             (RequestPurpose::Initialize, Ok(result)) => self.initialized(&result, now),
@@ -379,7 +378,8 @@ impl Connection<Client> {
             && revision.lifecycle() == Lifecycle::PerRequest
         {
             let versions = supported(&error);
-            let left = self.left(RevisionSet::none().with(revision));
+            let ours = self.role.options.revisions.iter();
+            let left = ours.filter(|it| *it != revision).collect();
             match choose(&versions, self.role.own(), left) {
                 Some(other) if request.sent < MOST_SENDS => {
                     let stale = self.state.stage.revision() == Some(revision);

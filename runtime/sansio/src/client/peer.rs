@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use mcp_revisions_core::{Lifecycle, Loss, Revision};
 use mcp_wire::envelope::write;
+use mcp_wire::service::method_not_found;
 use mcp_wire::{ErrorObject, Json, MessageKind, Peeked, Raw, RawId, RequestId};
 
 use super::{Called, Client, PendingRequest, RequestPurpose};
 use crate::ask::own_id;
+use crate::errors;
 use crate::json::object;
 use crate::lost::Stopped;
 use crate::quote::quotable;
@@ -24,19 +26,23 @@ impl Connection<Client> {
     /// A request of the server.
     pub(crate) fn take_request(&mut self, message: &Peeked<'_>, exchange: Option<Exchange>) {
         let method = message.method.as_deref().unwrap_or_default();
-        let Some(id) = message.id.and_then(RawId::to_id) else {
-            return self.ignore(Ignored::Request(method.to_owned()));
-        };
         // Before the handshake is over a server may ask for a sign of life.
         let revision = self.spoken();
+        let Some(id) = message
+            .id
+            .and_then(RawId::to_id)
+            .filter(|_| !self.is_unheeded())
+        else {
+            return self.ignore(Ignored::Request(method.to_owned()));
+        };
         let is_settled = self.state.stage.revision().is_some();
         if is_settled && revision.lifecycle() == Lifecycle::PerRequest {
+            // It waits for an answer all the same.
+            let error = method_not_found(method);
+            self.post_answer(&id, Err(error), revision);
             return self.ignore(Ignored::Request(method.to_owned()));
         }
         let method = self.role.translator.app_name(method, revision);
-        if self.is_unheeded() {
-            return self.ignore(Ignored::Request(method.to_owned()));
-        }
         if method == methods::PING {
             return self.post_answer(&id, Ok(no_params()), revision);
         }
@@ -184,17 +190,29 @@ impl Connection<Client> {
         said
     }
 
+    /// Answers a request of the server that is not valid: one whose id cannot be read has none to be answered by.
+    pub(crate) fn refuse_request(&mut self, id: Option<&RequestId>, why: &str) {
+        if !self.is_unheeded() {
+            let error = errors::invalid_request(why).error;
+            self.post_response(write::error(id, &error), self.spoken());
+        }
+    }
+
     fn post_answer(
         &mut self,
         id: &RequestId,
         answer: Result<Json, ErrorObject>,
         revision: Revision,
     ) {
-        let headers = self.headers(revision, true, None, None, Vec::new());
         let text = match answer {
             Ok(result) => write::response(id, result.text()),
             Err(error) => write::error(Some(id), &error),
         };
+        self.post_response(text, revision);
+    }
+
+    fn post_response(&mut self, text: String, revision: Revision) {
+        let headers = self.headers(revision, true, None, None, Vec::new());
         self.post(text, headers, MessageKind::Response, None, false);
     }
 

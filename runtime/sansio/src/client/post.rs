@@ -210,23 +210,25 @@ impl Connection<Client> {
             return;
         };
         match purpose {
-            RequestPurpose::Probe => match failure {
-                Failure::Closed => self.probed(Evidence::Ended, now),
-                Failure::Transport(_) | Failure::SignIn(_) => self.unsettle(failure),
-                _ => self.probed(
-                    Evidence::Answer {
+            // A response that did not arrive tells nothing of the server; one that cannot be read only refuses the message.
+            RequestPurpose::Probe | RequestPurpose::Initialize
+                if matches!(failure, Failure::Transport(_) | Failure::SignIn(_)) =>
+            {
+                self.unsettle(failure);
+            }
+            RequestPurpose::Probe => {
+                let evidence = match failure {
+                    Failure::Closed => Evidence::Ended,
+                    _ => Evidence::Answer {
                         status,
                         message: None,
                     },
-                    now,
-                ),
-            },
-            // An answer that cannot be read, or did not arrive, tells nothing of the lifecycle.
+                };
+                self.probed(evidence, Some(failure), now);
+            }
             RequestPurpose::Initialize => match failure {
-                Failure::Http(..) => {
-                    self.handshake_failed(status, Vec::new(), failure.clone(), now);
-                }
-                _ => self.unsettle(failure),
+                Failure::Closed => self.unsettle(failure),
+                _ => self.handshake_failed(status, &[], failure.clone(), now),
             },
             RequestPurpose::Adapter => {}
             RequestPurpose::LogLevel => self.end_level_wait(None),

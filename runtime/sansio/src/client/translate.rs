@@ -1,6 +1,6 @@
 //! Translations of a client beside its messages: its identity, and the reasons why a request or its response got no further.
 
-use mcp_revisions_core::{Loss, LossKind, Revision, Subject};
+use mcp_revisions_core::{Loss, Revision, Severity, Subject};
 use mcp_wire::Json;
 
 use crate::lost::Stopped;
@@ -61,7 +61,7 @@ impl Translator {
             peer,
         );
         let (json, mut losses) = carried?;
-        losses.retain(|loss| loss.kind() == LossKind::Invalid);
+        losses.retain(|loss| loss.severity() == Severity::Invalid);
         self.on_loss.tell_losses(method, peer, None, &losses);
         Ok(json)
     }

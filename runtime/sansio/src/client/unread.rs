@@ -6,7 +6,7 @@ use mcp_wire::{JsonArray, MessageKind, Peeked, peek};
 
 use super::Client;
 use crate::client::mend::{self, ExpectedResponse, MendedText};
-use crate::unread::{answered, why};
+use crate::unread::{answered, request_of, why};
 use crate::{Connection, Event, Exchange, Failure, Ignored, MendedMessage, Output};
 use mcp_revisions_core::known_method;
 
@@ -71,6 +71,9 @@ impl Connection<Client> {
             ended = true;
         }
         if !ended {
+            if let Some(id) = request_of(bytes) {
+                self.refuse_request(id.as_ref(), &why);
+            }
             self.ignore(ignored);
         }
     }

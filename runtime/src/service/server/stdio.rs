@@ -1,31 +1,40 @@
 //! A server over standard input and output, or over any two streams of bytes.
 
+use std::time::Duration;
+
 use mcp_revisions_core::Spoken;
 
 use super::McpServer;
 use crate::layer::LayeredHandler;
 
 impl<App: Spoken> McpServer<App> {
-    /// Serves standard input and output until the input ends and all requests are answered.
+    /// Serves standard input and output until the input ends. Open calls have 2 seconds from then on, and end with an error
+    /// after that.
     ///
     /// # Errors
-    /// Returns an error if the input cannot be read, or the output cannot be written.
+    /// Returns an error if the input cannot be read, the output cannot be written, or the client does not read its last answers.
     pub async fn stdio(self) -> std::io::Result<()> {
         let handlers = LayeredHandler::within(self.handlers, self.layers);
         crate::stdio::serve(self.server, handlers).await
     }
 
-    /// Serves standard input and output until `stop` ends, such as `async { let _ = tokio::signal::ctrl_c().await; }`, or the
-    /// input does. Requests that came before are answered; then this returns, and the process can end.
+    /// Serves standard input and output until `stop` ends, such as [`stop_signal`](crate::stop_signal), or the input does. From
+    /// then on nothing is read, and open calls have the time of `grace`, or 2 seconds at most if their client has closed its
+    /// end. A call that is not done by then is cancelled, and answered with an error; then this returns, and the process can
+    /// end.
     ///
     /// # Errors
     /// As [`stdio`](Self::stdio).
-    pub async fn stdio_until(self, stop: impl Future<Output = ()> + Send) -> std::io::Result<()> {
+    pub async fn stdio_until(
+        self,
+        stop: impl Future<Output = ()> + Send,
+        grace: Duration,
+    ) -> std::io::Result<()> {
         let handlers = LayeredHandler::within(self.handlers, self.layers);
-        crate::stdio::serve_until(self.server, handlers, stop).await
+        crate::stdio::serve_until(self.server, handlers, stop, grace).await
     }
 
-    /// Serves any two streams of bytes, one message per line.
+    /// Serves any two streams of bytes, one message per line, until the input ends, as [`stdio`](Self::stdio) does.
     ///
     /// # Errors
     /// As [`stdio`](Self::stdio).

@@ -558,13 +558,13 @@ impl<C: Send + 'static> Driver<C> {
         let Some(Connecting { failure, .. }) = &self.connecting else {
             return;
         };
-        let why = match failure {
-            Some(Failure::NotStarted(why)) => format!("it {why}"),
+        let why = match failure.as_ref().map(|it| (it.reason(), it)) {
+            Some((Failure::NotStarted(why), whole)) => format!("it {why}{}", whole.tried()),
             _ if self.is_over => {
                 let status = self.exit().await;
                 format!("it ended before it said which revision it speaks{status}")
             }
-            Some(failure) => failure.to_string(),
+            Some((_, whole)) => whole.to_string(),
             None => return,
         };
         if let Some(connecting) = self.connecting.take() {

@@ -44,6 +44,14 @@ fn response(code: StatusCode, kind: &'static str, body: Body) -> Response<Body> 
     response
 }
 
+/// Returns a refusal that names the seconds until the client is to try again.
+pub(super) fn refused_for(seconds: u64, why: &str) -> Response<Body> {
+    let mut refused = refused(StatusCode::SERVICE_UNAVAILABLE, why);
+    let headers = refused.headers_mut();
+    headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
+    refused
+}
+
 /// Returns a message, and what it takes up until it is read.
 pub(super) fn json(code: StatusCode, body: String, unread: Option<Permit>) -> Response<Body> {
     response(code, "application/json", Body::unread(body, unread))

@@ -38,6 +38,8 @@ pub(super) struct Passing {
     rest: Option<u64>,
     /// The request that a stream is to answer, if its replica is gone before that; `None` if its client cannot get an error.
     answers: Option<RequestId>,
+    /// Set if the client resumes a stream that breaks off: it gets no error then.
+    is_resumable: bool,
     /// Set if the last bytes end an event.
     ends_event: bool,
     is_over: bool,
@@ -185,8 +187,17 @@ impl Passing {
             exchange,
             rest: length,
             answers,
+            is_resumable: false,
             ends_event: true,
             is_over: false,
+        }
+    }
+
+    /// Says whether its client resumes a stream that breaks off.
+    pub(super) fn resumable(self, is_resumable: bool) -> Self {
+        Self {
+            is_resumable,
+            ..self
         }
     }
 
@@ -211,8 +222,9 @@ impl Passing {
         self.exchange.finish();
         let why = match part {
             ResponsePart::End => return Poll::Ready(None),
-            ResponsePart::Lost(why) => why,
-            _ => errors::replica_gone(),
+            // The call goes on where it runs, and the rest of the stream is kept.
+            ResponsePart::Broken if self.is_resumable => return Poll::Ready(None),
+            lost => lost.failure(),
         };
         let Some(id) = self.answers.take() else {
             return Poll::Ready(None);

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use http::request::Parts;
 use http::{HeaderMap, StatusCode};
+use mcp_revisions_core::{ProtocolRule, Revision};
 use mcp_wire::{RawId, peek};
 
 use super::answers::{HttpResult, refusal, refused};
@@ -217,18 +218,28 @@ impl ServiceShared {
 
     /// Returns whether a session runs here.
     pub(super) fn runs(&self, session: &str) -> bool {
+        self.running_driver(session).is_some()
+    }
+
+    /// Returns the driver of a session that runs here.
+    pub(super) fn running_driver(&self, session: &str) -> Option<Arc<ServerDriver>> {
         let sessions = lock(&self.sessions);
-        let driver = sessions.get(session);
-        driver.is_some_and(|driver| !driver.was_closed())
+        let driver = sessions.get(session).map(Arc::clone);
+        driver.filter(|driver| !driver.was_closed())
     }
 
     /// Returns whether requests of a session are served here: once the service is closing, those that belong to its open calls.
     pub(super) fn serves(&self, session: &str) -> bool {
-        let sessions = lock(&self.sessions);
-        let driver = sessions.get(session).map(Arc::clone);
-        drop(sessions);
-        let serves = |driver: &Arc<ServerDriver>| !self.is_closing() || driver.is_at_work();
-        driver.is_some_and(|driver| !driver.was_closed() && serves(&driver))
+        let driver = self.running_driver(session);
+        driver.is_some_and(|driver| !self.is_closing() || driver.is_at_work())
+    }
+
+    /// Returns whether the client of a request resumes a stream of its session that breaks off.
+    pub(super) fn resumes(&self, headers: &HeaderMap) -> bool {
+        let named = text(headers, headers::PROTOCOL_VERSION);
+        let revision = named.and_then(Revision::from_protocol_version);
+        let polls = |it: Revision| it.has_rule(ProtocolRule::PollingStreams);
+        self.options.resumes && revision.is_some_and(polls)
     }
 
     /// Leaves a session to the replica that has taken it over.

@@ -303,7 +303,13 @@ async fn accept(
     open_connections: &Connections,
 ) -> Option<(TcpStream, IpAddr, OwnedSemaphorePermit)> {
     if waiting.is_none() {
-        let (stream, address) = listener.accept().await.ok()?;
+        let accepted = listener.accept().await;
+        let has_hung_up = |error: &io::Error| error.kind() == io::ErrorKind::ConnectionAborted;
+        // Else too many files are open: an idle connection makes room.
+        if accepted.as_ref().is_err_and(|error| !has_hung_up(error)) {
+            drop(open_connections.evict());
+        }
+        let (stream, address) = accepted.ok()?;
         *waiting = Some((stream, address.ip()));
     }
     let room = loop {

@@ -10,8 +10,10 @@ use super::answers::{plain, refused, status};
 use super::{Body, Counters, Options};
 use crate::transport::observe;
 
-/// The media type of the text that Prometheus reads.
+/// The media type of the text that Prometheus reads, and that of its successor, whose last line says so.
 const TEXT: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4");
+const OPEN_METRICS: HeaderValue =
+    HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
 
 /// The path of metrics, and what renders them.
 #[derive(Clone)]
@@ -40,8 +42,11 @@ impl Metrics {
                 .insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
             return wrong;
         }
-        let mut rendered = plain(StatusCode::OK, &(self.render)());
-        rendered.headers_mut().insert(CONTENT_TYPE, TEXT);
+        let text = (self.render)();
+        let is_open = text.ends_with("# EOF\n");
+        let mut rendered = plain(StatusCode::OK, &text);
+        let media_type = if is_open { OPEN_METRICS } else { TEXT };
+        rendered.headers_mut().insert(CONTENT_TYPE, media_type);
         rendered
     }
 }

@@ -17,7 +17,7 @@
 //! });
 //! // To be reached from other machines, bind another address, and allow the names that the server is reached by.
 //! let listener = http::bind(("127.0.0.1", 8080)).await?;
-//! http::serve_until(listener, service, http::stop_signal()?, std::time::Duration::from_secs(10)).await;
+//! http::serve_until(listener, service, mcp_revisions::stop_signal()?, std::time::Duration::from_secs(10)).await;
 //! # Ok(())
 //! # }
 //! ```
@@ -49,7 +49,6 @@ mod post;
 mod repeated;
 mod replica;
 mod service;
-mod signal;
 mod socket;
 mod stage;
 mod tools;
@@ -72,7 +71,6 @@ pub use listener::{Drain, bind, serve, serve_layered, serve_service, serve_until
 pub use options::Options;
 use options::ParamCheck;
 pub use service::{Service, Wanted};
-pub use signal::stop_signal;
 
 /// The authenticated principal of a request. Insert it into the extensions of the request from an authentication layer.
 ///

@@ -259,7 +259,18 @@ impl ServiceShared {
             let why = "the answer comes as application/json or text/event-stream: accept both";
             return Err(refused(StatusCode::NOT_ACCEPTABLE, why).into());
         }
-        let (bytes, permit) = self.body(&head.headers, body, &who).await?;
+        let body = self.body(&head.headers, body, &who).await?;
+        self.take_kept(head, who, names_session, body).await
+    }
+
+    /// Takes a message whose body was read; some of the messages name their session in the URI.
+    pub(super) async fn take_message(
+        self: &Arc<Self>,
+        head: Parts,
+        who: Owner,
+        names_session: bool,
+        (bytes, permit): (Vec<u8>, Permit),
+    ) -> HttpResult {
         let mut in_stream = None;
         if names_session {
             if self.session_with_stream(&head, &who).is_err() {

@@ -60,6 +60,27 @@ pub(super) fn session_taken_over(session: &str) {
     tracing::info!(session, "a session goes on here: its replica is gone");
 }
 
+pub(super) fn replica_silent(address: &str) {
+    tracing::warn!(
+        address,
+        "a replica is there and does not answer: requests that were passed to it end"
+    );
+}
+
+pub(super) fn replica_not_understood(address: &str, kind: &str, version: u32) {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    if let Some(count) = reported(&COUNT) {
+        let kind = shortened(kind);
+        tracing::warn!(
+            address,
+            kind,
+            version,
+            count,
+            "a message of another replica cannot be read: replicas work together with those of the version before theirs"
+        );
+    }
+}
+
 pub(super) fn backplane(is_available: bool, why: &str) {
     if is_available {
         tracing::info!("the backplane can be used again")

@@ -46,6 +46,16 @@ pub(crate) fn session_taken_over(session: &str) {
     events::session_taken_over(session.get(..8).unwrap_or_default());
 }
 
+/// Reports that a replica is there and does not answer: what waits for it ends.
+pub(crate) fn replica_silent(address: &str) {
+    events::replica_silent(address);
+}
+
+/// Reports that a message of another replica cannot be read.
+pub(crate) fn replica_not_understood(address: &str, kind: &str, version: u32) {
+    events::replica_not_understood(address, kind, version);
+}
+
 /// Reports whether the backplane can be used, each time that this changes.
 pub(crate) fn backplane(is_available: bool, why: &str) {
     metrics::backplane(is_available);

@@ -14,3 +14,7 @@ pub(super) fn backplane(_: bool, _: &str) {}
 pub(super) fn notification_dropped(_: &str) {}
 
 pub(super) fn message_dropped(_: &str) {}
+
+pub(super) fn replica_silent(_: &str) {}
+
+pub(super) fn replica_not_understood(_: &str, _: &str, _: u32) {}

@@ -13,22 +13,20 @@ use tokio::sync::mpsc;
 /// Number of bytes read at a time.
 const CHUNK: usize = 64 << 10;
 
-/// Standard input, until it ends or `Stop` does.
-pub(super) struct StandardInput<Stop> {
+/// Standard input, until it ends.
+pub(super) struct StandardInput {
     chunks: mpsc::Receiver<io::Result<Vec<u8>>>,
     chunk: Vec<u8>,
     /// Number of bytes of the chunk that are read.
     position: usize,
-    stop: Pin<Box<Stop>>,
-    is_stopped: bool,
 }
 
-impl<Stop: Future<Output = ()>> StandardInput<Stop> {
+impl StandardInput {
     /// Starts to read. Only the first caller in a process gets all of its input.
     ///
     /// # Errors
     /// A thread that cannot be started.
-    pub(super) fn until(stop: Stop) -> io::Result<Self> {
+    pub(super) fn new() -> io::Result<Self> {
         // One chunk waits and one is read: the reader is never further ahead.
         let (sender, chunks) = mpsc::channel(1);
         let read = move || {
@@ -54,25 +52,17 @@ impl<Stop: Future<Output = ()>> StandardInput<Stop> {
             chunks,
             chunk: Vec::new(),
             position: 0,
-            stop: Box::pin(stop),
-            is_stopped: false,
         })
     }
 }
 
-impl<Stop: Future<Output = ()>> AsyncRead for StandardInput<Stop> {
+impl AsyncRead for StandardInput {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         into: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let this = &mut *self;
-        if !this.is_stopped && this.stop.as_mut().poll(cx).is_ready() {
-            this.is_stopped = true;
-        }
-        if this.is_stopped {
-            return Poll::Ready(Ok(()));
-        }
         if this.position == this.chunk.len() {
             match ready!(this.chunks.poll_recv(cx)) {
                 Some(chunk) => (this.chunk, this.position) = (chunk?, 0),

@@ -8,8 +8,8 @@ use mcp_wire::Json;
 use serde_json::{Value, json};
 
 use crate::client::{
-    End, NOW, call, client, error, hear, initialized, list, open, options, result, say, settle,
-    settled,
+    End, NOW, answer_first, call, client, error, hear, initialized, list, open, options, result,
+    say, settle, settled,
 };
 
 fn ask(client: &mut End, call: OutgoingRequest) -> Value {
@@ -342,7 +342,14 @@ fn a_server_whose_handshake_cannot_be_read_is_not_waited_for() {
         let heard = hear(&mut client);
         match said {
             "" => assert_eq!(heard.methods(), ["initialize"]),
-            said => assert!(heard.answer().unwrap_err().contains(said)),
+            said => {
+                let next = heard.messages().remove(0);
+                say(&mut client, &error(&next["id"], -32602, Value::Null));
+                let heard = answer_first(&mut client, |first| {
+                    error(&first["id"], -32602, Value::Null)
+                });
+                assert!(heard.answer().unwrap_err().contains(said));
+            }
         }
     }
 }

@@ -9,8 +9,8 @@ use mcp_revisions::{Lifecycle, Revision, RevisionSet};
 use serde_json::{Value, json};
 
 use crate::client::{
-    End, Heard, NOW, client, discovered, error, hear, initialized, latest, list, open, options,
-    profile, result, say,
+    End, Heard, NOW, answer_first, client, discovered, error, hear, initialized, latest, list,
+    open, options, profile, result, say,
 };
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -210,41 +210,163 @@ fn a_server_that_refuses_initialize_and_names_its_versions_is_asked_what_it_is()
     assert!(facts.capabilities.is_some() && facts.info.is_some());
 }
 
+/// Both first messages are sent, that of the own lifecycle first: the ids of the probe and of `initialize`.
+fn both_sent_by(own: Revision) -> (End, Value, Value) {
+    let options = options(Channel::Stdio)
+        .with_probe_timeout(Duration::from_secs(3))
+        .with_own_revision(own);
+    let mut client = open(Revision::V2025_11_25, options);
+    client.ask(list(), NOW).unwrap();
+    let (_, first) = hear(&mut client).only();
+    let silent_until = client.wake_at().unwrap();
+    client.wake(silent_until);
+    let (_, second) = hear(&mut client).only();
+    assert_eq!(client.wake_at(), Some(NOW + Duration::from_secs(60)));
+    let mut both = [first, second];
+    both.sort_by_key(|sent| sent["method"] == "initialize");
+    let [probe, initialize] = both.map(|sent| sent["id"].clone());
+    (client, probe, initialize)
+}
+
 #[test]
-fn stdio_silence_about_initialize_is_answered_by_the_probe_and_the_first_answer_counts() {
-    for answers_probe in [true, false] {
-        let options = options(Channel::Stdio)
-            .with_probe_timeout(Duration::from_secs(3))
-            .with_own_revision(Revision::V2025_11_25);
-        let mut client = open(Revision::V2025_11_25, options);
-        client.ask(list(), NOW).unwrap();
-        let (_, initialize) = hear(&mut client).only();
-        assert_eq!(initialize["method"], "initialize");
-        let silent_until = NOW + Duration::from_secs(9);
-        assert_eq!(client.wake_at(), Some(silent_until));
-        client.wake(silent_until);
-        let (_, probe) = hear(&mut client).only();
-        assert_eq!(probe["method"], "server/discover");
-        assert_eq!(client.wake_at(), Some(NOW + Duration::from_secs(60)));
-        let answers = [
-            result(&probe["id"], discovered()),
-            result(&initialize["id"], initialized("2025-11-25")),
-        ];
-        let (first, late) = match answers_probe {
-            true => (&answers[0], &answers[1]),
-            false => (&answers[1], &answers[0]),
-        };
-        say(&mut client, first);
-        let sent = hear(&mut client).methods();
-        match answers_probe {
-            true => assert_eq!(sent, ["tools/list"]),
-            false => assert_eq!(sent, ["notifications/initialized", "tools/list"]),
+fn a_server_that_takes_initialize_beside_the_probe_is_in_a_session() {
+    for own in [Revision::V2025_11_25, Revision::V2026_07_28] {
+        for answers_probe_first in [true, false] {
+            let (mut client, probe, initialize) = both_sent_by(own);
+            let mut answers = [
+                result(&probe, discovered()),
+                result(&initialize, initialized("2025-11-25")),
+            ];
+            if answers_probe_first {
+                say(&mut client, &answers[0]);
+                let heard = hear(&mut client);
+                assert!(heard.sent.is_empty() && heard.events.is_empty());
+                answers.swap(0, 1);
+            } else {
+                answers.reverse();
+            }
+            say(&mut client, &answers[0]);
+            let heard = hear(&mut client);
+            assert_eq!(heard.methods(), ["notifications/initialized", "tools/list"]);
+            // No second lifecycle begins.
+            say(&mut client, &answers[1]);
+            let heard = hear(&mut client);
+            assert!(heard.sent.is_empty() && client.verdict().is_some());
         }
-        // No second lifecycle begins.
-        say(&mut client, late);
-        let heard = hear(&mut client);
-        assert!(heard.sent.is_empty() && heard.events.is_empty());
     }
+}
+
+#[test]
+fn a_server_that_stays_silent_about_initialize_is_taken_at_its_other_answer() {
+    // What has had its time already gets a shorter one.
+    for (own, seconds) in [(Revision::V2025_11_25, 3), (Revision::V2026_07_28, 9)] {
+        let (mut client, probe, initialize) = both_sent_by(own);
+        say(&mut client, &result(&probe, discovered()));
+        assert!(hear(&mut client).sent.is_empty());
+        let over = client.wake_at().unwrap();
+        assert_eq!(over, NOW + Duration::from_secs(seconds));
+        client.wake(over);
+        assert_eq!(hear(&mut client).methods(), ["tools/list"]);
+        say(&mut client, &result(&initialize, initialized("2025-11-25")));
+        assert!(hear(&mut client).sent.is_empty());
+        assert_eq!(client.verdict().unwrap().to_string(), "2026-07-28");
+        // A refusal says the same, at once.
+        let (mut client, probe, initialize) = both_sent_by(own);
+        say(&mut client, &result(&probe, discovered()));
+        say(&mut client, &error(&initialize, -32600, Value::Null));
+        assert_eq!(hear(&mut client).methods(), ["tools/list"]);
+    }
+}
+
+/// Answers of a server that does not know the version of a first message.
+fn refusals(id: &Value) -> Vec<(u16, String)> {
+    let error = |code: i64| error(id, code, Value::Null).to_string();
+    vec![
+        (
+            400,
+            r#"{"error":"unsupported protocol version"}"#.to_owned(),
+        ),
+        (400, error(-32602)),
+        (404, error(-32601)),
+        (404, String::new()),
+        (406, "<html>".to_owned()),
+        (422, error(-32000)),
+        (500, error(-32603)),
+        (202, String::new()),
+        (200, String::new()),
+        (200, "<html>".to_owned()),
+        (200, "{}".to_owned()),
+        (200, error(-32600)),
+        (200, result(id, json!({})).to_string()),
+        (
+            200,
+            result(id, json!({"protocolVersion": null})).to_string(),
+        ),
+        (
+            200,
+            result(id, json!({"protocolVersion": "1999-01-01"})).to_string(),
+        ),
+    ]
+}
+
+#[test]
+fn after_any_answer_that_settles_nothing_the_next_revision_is_tried() {
+    let kinds = refusals(&json!(1)).len();
+    for own in Revision::NEGOTIATED.iter().copied() {
+        for only in RevisionSet::handshake().iter() {
+            for kind in 0..kinds {
+                let own = options(Channel::Http).with_own_revision(own);
+                let mut client = open(Revision::V2025_11_25, own);
+                client.ask(list(), NOW).unwrap();
+                let mut tried = 0;
+                while client.verdict().is_none() {
+                    let (post, first) = hear(&mut client).only();
+                    tried += 1;
+                    assert!(tried <= Revision::NEGOTIATED.len(), "{first}");
+                    let version = &first["params"]["protocolVersion"];
+                    let (status, body) = match version == only.protocol_version() {
+                        true => {
+                            let good = initialized(only.protocol_version());
+                            (200, result(&first["id"], good).to_string())
+                        }
+                        false => refusals(&first["id"]).remove(kind),
+                    };
+                    client.answered(post.exchange, status, None, Some(body.as_bytes()), NOW);
+                }
+                assert_eq!(client.verdict().unwrap().to_string(), only.to_string());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_per_request_server_without_discover_is_spoken_to_once_every_handshake_is_refused() {
+    let mut client = client(Channel::Http);
+    client.ask(list(), NOW).unwrap();
+    for tried in 0.. {
+        let (post, first) = hear(&mut client).only();
+        if first["method"] == "tools/list" {
+            assert_eq!(tried, Revision::NEGOTIATED.len());
+            break;
+        }
+        let body = error(&first["id"], -32601, Value::Null).to_string();
+        client.answered(post.exchange, 404, None, Some(body.as_bytes()), NOW);
+    }
+    assert_eq!(client.verdict().unwrap().to_string(), "2026-07-28");
+}
+
+#[test]
+fn a_server_that_is_silent_about_the_probe_and_refuses_initialize_gets_older_ones_at_once() {
+    let (mut client, _, initialize) = both_sent_by(Revision::V2026_07_28);
+    say(&mut client, &error(&initialize, -32602, Value::Null));
+    let heard = answer_first(
+        &mut client,
+        |first| match first["params"]["protocolVersion"].as_str() {
+            Some("2024-11-05") => result(&first["id"], initialized("2024-11-05")),
+            _ => error(&first["id"], -32602, Value::Null),
+        },
+    );
+    assert_eq!(heard.methods(), ["notifications/initialized", "tools/list"]);
 }
 
 #[test]
@@ -296,7 +418,8 @@ fn a_server_that_never_says_what_it_speaks_fails_what_waits_and_the_next_request
             assert_eq!(failed, seconds == 20, "{channel:?}: {:?}", heard.events);
             if failed {
                 let why = "the server did not say which revision it speaks within 20 s";
-                assert_eq!(heard.answer(), Err(why.to_owned()));
+                let failure = heard.answer().unwrap_err();
+                assert!(failure.starts_with(why), "{failure}");
             }
         }
         assert_eq!(client.wake_at(), None);
@@ -415,7 +538,8 @@ fn http_each_answer_to_the_probe() {
         (400, failed(-32021), PerRequest),
         (400, failed(-32022), PerRequest),
         (200, failed(-32022), PerRequest),
-        (404, failed(-32601), PerRequest),
+        // A gateway before a handshake server says so, too.
+        (404, failed(-32601), Handshake),
         (200, failed(-32601), Handshake),
         (400, failed(-32601), Handshake),
         (400, failed(-32600), Handshake),
@@ -538,9 +662,14 @@ fn a_handshake_that_is_refused_says_why_and_what_would_have_been_spoken() {
         let (_, id) = probed(&mut client);
         say(&mut client, &error(&id, -32601, Value::Null));
         let (_, initialize) = hear(&mut client).only();
-        say(&mut client, &error(&initialize["id"], -32602, data));
-        let failure = hear(&mut client).answer().unwrap_err();
-        assert!(failure.starts_with(said), "{failure}");
+        let refused = error(&initialize["id"], -32602, data);
+        say(&mut client, &refused);
+        let heard = answer_first(&mut client, |first| {
+            error(&first["id"], -32603, Value::Null)
+        });
+        let failure = heard.answer().unwrap_err();
+        let tried = "; tried `server/discover` in 2026-07-28, `initialize` in 2025-11-25";
+        assert!(failure.starts_with(&format!("{said}{tried}")), "{failure}");
     }
 }
 

@@ -163,9 +163,28 @@ pub(crate) fn initialized(version: &str) -> Value {
 
 /// A client over stdio that has settled on a revision.
 pub(crate) fn settled(version: &str) -> End {
-    let mut client = client(Channel::Stdio);
+    settled_over(Channel::Stdio, version)
+}
+
+pub(crate) fn settled_over(channel: Channel, version: &str) -> End {
+    let mut client = client(channel);
     settle(&mut client, version);
     client
+}
+
+/// Answers each first message that a server is sent, until there is none; what is heard then.
+pub(crate) fn answer_first(client: &mut End, answer: impl Fn(&Value) -> Value) -> Heard {
+    loop {
+        let heard = hear(client);
+        let is_first = |it: &Value| {
+            let method = it["method"].as_str().unwrap_or_default();
+            ["initialize", "server/discover"].contains(&method)
+        };
+        match heard.messages().as_slice() {
+            [first] if is_first(first) => say(client, &answer(first)),
+            _ => return heard,
+        }
+    }
 }
 
 pub(crate) fn settle(client: &mut End, version: &str) {

@@ -10,8 +10,8 @@ use mcp_wire::ErrorObject;
 use serde_json::{Value, json};
 
 use crate::client::{
-    End, Heard, NOW, call, client, discovered, error, hear, initialized, open, options, result,
-    say, settle, settled,
+    End, Heard, NOW, answer_first, call, client, discovered, error, hear, initialized, open,
+    options, result, say, settle, settled,
 };
 
 /// The texts of what a client reported.
@@ -208,7 +208,10 @@ fn an_answer_to_initialize_that_names_no_version_is_refused_for_that() {
         &mut client,
         &result(&initialize["id"], json!({"protocolVersion": 20250618})),
     );
-    let failure = failure(&hear(&mut client)).unwrap();
+    let heard = answer_first(&mut client, |first| {
+        error(&first["id"], -32602, Value::Null)
+    });
+    let failure = failure(&heard).unwrap();
     assert!(
         failure.contains("/result/protocolVersion") && failure.contains("20250618"),
         "{failure}"
@@ -572,8 +575,12 @@ fn every_odd_answer_to_initialize_settles_or_fails_with_its_mistake() {
             &initialized("2025-06-18").to_string(),
         );
         client.answered(post.exchange, 200, None, Some(text.as_bytes()), NOW);
-        let failure = failure(&hear(&mut client));
-        match (client.verdict(), failure) {
+        let mut heard = hear(&mut client);
+        while let (None, [next]) = (client.verdict(), heard.sent.as_slice()) {
+            client.answered(next.exchange, 404, None, Some(b""), NOW);
+            heard = hear(&mut client);
+        }
+        match (client.verdict(), failure(&heard)) {
             (Some(verdict), _) => assert_eq!(verdict.to_string(), "2025-06-18"),
             (None, Some(why)) => assert!(!why.contains("without an answer"), "{text}: {why}"),
             (None, None) => panic!("{text}: nothing is known of the server, and no reason why"),

@@ -7,7 +7,9 @@ use mcp_revisions::sansio::client::{
 use mcp_wire::{ErrorObject, Json};
 use serde_json::{Value, json};
 
-use crate::client::{NOW, call, hear, list, open, options, result, say, settle, settled};
+use crate::client::{
+    NOW, call, hear, list, open, options, result, say, settle, settled, settled_over,
+};
 
 fn asked(heard: crate::client::Heard) -> (Token, &'static str, Json) {
     assert!(heard.sent.is_empty(), "{:?}", heard.methods());
@@ -124,22 +126,61 @@ fn a_sign_of_life_is_given_without_the_application() {
 }
 
 #[test]
-fn a_per_request_server_may_not_ask() {
-    let mut client = settled("2026-07-28");
-    say(&mut client, &elicit(&json!(1)));
-    say(
-        &mut client,
-        &json!({"jsonrpc": "2.0", "id": 2, "method": "ping"}),
-    );
-    let heard = hear(&mut client);
-    assert!(heard.sent.is_empty());
-    assert!(matches!(
-        heard.events.as_slice(),
-        [
-            Event::Ignored(Ignored::Request(_)),
-            Event::Ignored(Ignored::Request(_))
-        ]
-    ));
+fn a_request_that_nobody_can_answer_gets_an_error() {
+    for channel in [Channel::Stdio, Channel::Http] {
+        let mut client = settled_over(channel, "2026-07-28");
+        for (at, method) in ["elicitation/create", "ping", "roots/list", "x/y"]
+            .into_iter()
+            .enumerate()
+        {
+            let request = json!({"jsonrpc": "2.0", "id": at, "method": method, "params": {}});
+            say(&mut client, &request);
+            let heard = hear(&mut client);
+            assert!(
+                matches!(
+                    heard.events.as_slice(),
+                    [Event::Ignored(Ignored::Request(_))]
+                ),
+                "{method}: {:?}",
+                heard.events
+            );
+            let (_, sent) = heard.only();
+            assert_eq!(
+                (&sent["id"], &sent["error"]["code"]),
+                (&json!(at), &json!(-32601))
+            );
+        }
+    }
+    // One that cannot be read is answered by its id, or as JSON-RPC has it.
+    for version in ["2026-07-28", "2025-06-18"] {
+        for (text, id) in [
+            (
+                r#"{"jsonrpc":"2.0","id":null,"method":"roots/list"}"#,
+                Value::Null,
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":{},"method":"roots/list"}"#,
+                Value::Null,
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":"a","method":"roots/list","params":NaN}"#,
+                json!("a"),
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":7,"method":["roots/list"]}"#,
+                json!(7),
+            ),
+        ] {
+            let mut client = settled(version);
+            client.receive(None, text.as_bytes(), NOW);
+            let sent = hear(&mut client).only().1;
+            assert_eq!(
+                (&sent["id"], &sent["error"]["code"]),
+                (&id, &json!(-32600)),
+                "{text}"
+            );
+        }
+    }
 }
 
 #[test]

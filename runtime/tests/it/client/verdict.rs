@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use crate::client::lifecycle::probed;
 use crate::client::{
-    NOW, client, discovered, error, hear, initialized, list, open, options, result, say,
+    NOW, answer_first, client, discovered, error, hear, initialized, list, open, options, result,
+    say,
 };
 
 #[test]
@@ -180,15 +181,16 @@ fn initialize_takes_the_version_that_the_server_offers_if_the_client_speaks_it()
             &mut client,
             &result(&initialize["id"], initialized(version)),
         );
-        let heard = hear(&mut client);
+        let heard = answer_first(&mut client, |first| {
+            result(&first["id"], initialized(version))
+        });
         match expected {
             true => assert_eq!(heard.methods(), ["notifications/initialized", "tools/list"]),
-            false => assert_eq!(
-                heard.answer(),
-                Err(format!(
-                    "no revision in common with the server, which speaks {version}"
-                ))
-            ),
+            false => {
+                let failure = heard.answer().unwrap_err();
+                let why = format!("no revision in common with the server, which speaks {version}");
+                assert!(failure.starts_with(&why), "{failure}");
+            }
         }
     }
 }

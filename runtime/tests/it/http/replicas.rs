@@ -585,6 +585,8 @@ async fn a_session_that_was_opened_before_there_were_other_replicas_goes_on_once
 struct Cut {
     memory: Memory,
     is_away: Arc<AtomicBool>,
+    /// Set if what it sends is lost.
+    is_deaf: Arc<AtomicBool>,
     /// The number of messages that were sent.
     sent: Arc<AtomicUsize>,
     failed: Arc<Notify>,
@@ -613,6 +615,9 @@ impl Backplane for Cut {
         if self.is_away.load(Ordering::SeqCst) {
             self.failed.notify_one();
             return Box::pin(std::future::ready(Err(Unavailable("away".to_owned()))));
+        }
+        if self.is_deaf.load(Ordering::SeqCst) {
+            return Box::pin(std::future::ready(Ok(true)));
         }
         if (self.joining.as_ref()).is_some_and(|sent| sent.load(Ordering::SeqCst) == 0) {
             return Box::pin(std::future::ready(Ok(false)));
@@ -730,4 +735,225 @@ async fn a_session_goes_on_where_it_was_taken_over_though_the_client_that_asked_
     saving.1.notify_one();
     let answer = message(add().await).await;
     assert_eq!(answer["result"]["content"][0]["text"], "3", "{answer}");
+}
+
+/// A replica of the build before frames had a version: it sends the frames in files, and takes note of those that it gets.
+struct OldReplica(tokio::sync::mpsc::UnboundedSender<String>);
+
+impl Receiver for OldReplica {
+    fn receive(&self, message: &[u8]) {
+        let _ = self.0.send(String::from_utf8_lossy(message).into_owned());
+    }
+}
+
+/// A message of the build before, as it was written then.
+fn old(name: &str, from: &str, number: &str, session: &str) -> String {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/replicas-0");
+    let text = std::fs::read_to_string(format!("{path}/{name}")).unwrap();
+    text.replace("FROM", from)
+        .replace("NUMBER", number)
+        .replace("SESSION", session)
+}
+
+#[tokio::test]
+async fn replicas_of_the_build_before_and_of_this_one_work_for_each_other() {
+    let memory = Memory::new();
+    let options = Options::new().with_backplane(memory.clone());
+    let ours = replica(&Changes::new()).into_http_service(options);
+    let (sender, mut inbox) = tokio::sync::mpsc::unbounded_channel();
+    let theirs: Arc<dyn Receiver> = Arc::new(OldReplica(sender));
+    let address = memory.join(Arc::downgrade(&theirs));
+    let kind = |frame: &str| {
+        let head: Value = serde_json::from_str(frame.lines().next().unwrap().get(1..)?).ok()?;
+        Some(head["kind"].as_str()?.to_owned())
+    };
+    let mut next_of = async |wanted: &str| {
+        loop {
+            let frame: String = inbox.recv().await.unwrap();
+            // Frames that the build before does not know are nothing to it.
+            if kind(&frame).as_deref() == Some(wanted) {
+                return frame;
+            }
+        }
+    };
+
+    // It passes a request to a session of ours.
+    let session = open(&ours, "2025-11-25").await;
+    let record = memory.find(&session).await.unwrap().unwrap();
+    let frame = old("request", &address, "3", &session);
+    let sent = memory.send(ReplicaTarget::One(&record.home), frame.into_bytes());
+    assert_eq!(sent.await, Ok(true));
+    let head = next_of("head").await;
+    assert!(
+        head.contains(r#""number":"3""#) && head.contains(r#""text":"3""#),
+        "{head}"
+    );
+
+    // We pass one to a session of its own, and it responds whole or in pieces.
+    let session = "0123456789abcdef0123456789abcdef";
+    let record = SessionRecord::from_text(&old("record", &address, "", "")).unwrap();
+    let saved = memory.save(session, &record, None, Duration::from_secs(60));
+    assert_eq!(saved.await, Ok(true));
+    for (answers, text) in [(&["head"][..], "5"), (&["stream", "data", "end"], "6")] {
+        let asked = async {
+            let response = in_session(session, &call("add", json!({}))).to(&ours).await;
+            String::from_utf8(
+                response
+                    .into_body()
+                    .collect()
+                    .await
+                    .unwrap()
+                    .to_bytes()
+                    .to_vec(),
+            )
+        };
+        let answered = async {
+            let request = next_of("request").await;
+            let head: Value = serde_json::from_str(&request.lines().next().unwrap()[1..]).unwrap();
+            for name in answers {
+                let frame = old(name, &address, head["number"].as_str().unwrap(), "");
+                let to = head["from"].as_str().unwrap();
+                let sent = memory.send(ReplicaTarget::One(to), frame.into_bytes());
+                assert_eq!(sent.await, Ok(true));
+            }
+        };
+        let (answer, ()) = tokio::join!(asked, answered);
+        let expected = format!(r#""text":"{text}""#);
+        assert!(answer.as_ref().unwrap().contains(&expected), "{answer:?}");
+    }
+
+    // What neither understands is answered, with both versions.
+    let frame =
+        old("request", &address, "4", session).replace(r#""isLast":true"#, r#""version":"9""#);
+    let home = next_home(&memory, &ours).await;
+    memory
+        .send(ReplicaTarget::One(&home), frame.into_bytes())
+        .await
+        .unwrap();
+    let refused = next_of("head").await;
+    assert!(
+        refused.contains(r#""status":"503""#) && refused.contains("got 9"),
+        "{refused}"
+    );
+}
+
+/// Returns the address of a replica.
+async fn next_home(memory: &Memory, service: &Service) -> String {
+    let session = open(service, "2025-11-25").await;
+    memory.find(&session).await.unwrap().unwrap().home
+}
+
+/// Two replicas, of which the other way of the first one may be cut, and a session of the first.
+async fn home_and_other(cut: &Cut, cut_is_home: bool) -> (Service, Service, String) {
+    let ways: [Options; 2] = [
+        Options::new().with_backplane(cut.clone()),
+        Options::new().with_backplane(cut.memory.clone()),
+    ];
+    let [cut_off, other] = ways.map(|options| replica(&Changes::new()).into_http_service(options));
+    let (home, other) = if cut_is_home {
+        (cut_off, other)
+    } else {
+        (other, cut_off)
+    };
+    let session = open_with_roots(&home).await;
+    (home, other, session)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_response_of_which_a_piece_cannot_be_sent_ends_though_nobody_noticed_that_the_backplane_was_away()
+ {
+    let cut = Cut::default();
+    let (_home, other, session) = home_and_other(&cut, true).await;
+    cut.is_away.store(true, Ordering::SeqCst);
+    let call = in_session(&session, &call("add", json!({})));
+    let answered = async { message(call.to(&other).await).await };
+    let back = async {
+        cut.failed.notified().await;
+        // It is there again before a beat has failed.
+        cut.is_away.store(false, Ordering::SeqCst);
+    };
+    let both = async { tokio::join!(answered, back) };
+    let both = tokio::time::timeout(Duration::from_secs(60), both).await;
+    let (answer, ()) = both.expect("an answer in time");
+    let why = answer["error"]["message"].as_str().unwrap();
+    assert!(why.contains("could not be reached"), "{answer}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_replica_that_is_there_and_says_nothing_is_not_waited_for() {
+    // A client of a revision with streams that end in the middle resumes; another one gets an error.
+    for version in ["2025-11-25", "2025-06-18"] {
+        let cut = Cut::default();
+        let (_home, other, session) = home_and_other(&cut, true).await;
+        let params = json!({"name": "waits", "arguments": {}, "_meta": {"progressToken": "p"}});
+        let waiting = in_session(&session, &request(7, "tools/call", params))
+            .with("MCP-Protocol-Version", version);
+        let mut stream = waiting.to(&other).await.into_body();
+        next(&mut stream).await;
+        // It answers when it is asked, and then no more.
+        tokio::time::sleep(Duration::from_secs(60)).await;
+        cut.is_deaf.store(true, Ordering::SeqCst);
+        let rest = tokio::time::timeout(Duration::from_secs(30), stream.collect()).await;
+        let rest = rest.expect("it ends").unwrap().to_bytes();
+        let is_error = String::from_utf8_lossy(&rest).contains("could not be reached");
+        assert_eq!(is_error, version == "2025-06-18", "{rest:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_to_a_question_that_cannot_be_passed_on_is_kept_and_tried_again() {
+    for (away, status) in [
+        (5, StatusCode::ACCEPTED),
+        (15, StatusCode::SERVICE_UNAVAILABLE),
+    ] {
+        let cut = Cut::default();
+        let (home, other, session) = home_and_other(&cut, false).await;
+        let asking = in_session(&session, &call("asks", json!({})));
+        let mut stream = asking.to(&home).await.into_body();
+        let (_, question) = next(&mut stream).await;
+        cut.is_away.store(true, Ordering::SeqCst);
+        let back = tokio::spawn({
+            let is_away = Arc::clone(&cut.is_away);
+            async move {
+                tokio::time::sleep(Duration::from_secs(away)).await;
+                is_away.store(false, Ordering::SeqCst);
+            }
+        });
+        let roots = json!({"jsonrpc": "2.0", "id": question["id"], "result": {"roots": [{"uri": "file:///a"}]}});
+        let taken = in_session(&session, &roots).to(&other).await;
+        assert_eq!(taken.status(), status);
+        let retry = taken
+            .headers()
+            .get("retry-after")
+            .map(|it| it.to_str().unwrap());
+        assert_eq!(retry, (away > 10).then_some("30"));
+        back.await.unwrap();
+        let (_, answer) = next(&mut stream).await;
+        let text = answer["result"]["content"][0]["text"].as_str().unwrap();
+        assert!(text.contains("file:///a"), "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn a_session_whose_record_was_evicted_is_found_at_its_replica() {
+    let memory = Memory::new();
+    let service = || {
+        let options = Options::new().with_backplane(memory.clone());
+        replica(&Changes::new()).into_http_service(options)
+    };
+    let (home, other) = (service(), service());
+    let session = open(&home, "2025-11-25").await;
+    memory.end(&session).await.unwrap();
+    let answer = in_session(&session, &call("add", json!({})))
+        .to(&other)
+        .await;
+    assert_eq!(answer.status(), StatusCode::OK);
+    // One that has ended is not found.
+    let end = in_session(&session, &json!(0)).request(Method::DELETE);
+    let ended = home.clone().oneshot(end).await.unwrap();
+    assert_eq!(ended.status(), StatusCode::NO_CONTENT);
+    let gone = in_session(&session, &call("add", json!({})))
+        .to(&other)
+        .await;
+    assert_eq!(gone.status(), StatusCode::NOT_FOUND);
 }

@@ -221,8 +221,9 @@ async fn a_stream_of_something_else_is_no_server() {
             .with_pause(Duration::from_millis(5));
         let refused = call(&client().http(http), "hello").await;
         assert!(refused.is_err(), "{refused:?}");
-        // The probe and `initialize`: nothing is sent twice.
-        assert_eq!(posts.load(Ordering::SeqCst), 2, "{events:?}");
+        // The probe, and `initialize` in each revision: nothing is sent twice.
+        let steps = mcp_revisions::Revision::NEGOTIATED.len();
+        assert_eq!(posts.load(Ordering::SeqCst), steps, "{events:?}");
     }
 }
 

@@ -4,7 +4,7 @@ use mcp_revisions_core::Revision::{
     V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28,
 };
 use mcp_revisions_core::{
-    Adapter, Change, Context, Loss, LossKind, Outcome, Part, Revision, Session, Subject,
+    Adapter, Change, Context, Loss, Outcome, Part, Revision, Session, Severity, Subject,
     UnknownFields,
 };
 use mcp_tests::text;
@@ -40,7 +40,7 @@ fn convert(
 
 /// The value, with the rule, place, kind and change of each loss.
 #[track_caller]
-fn says(outcome: &Outcome<String>, expected: &str, losses: &[(&str, &str, LossKind, Change)]) {
+fn says(outcome: &Outcome<String>, expected: &str, losses: &[(&str, &str, Severity, Change)]) {
     let value = match outcome {
         Outcome::Exact(value) | Outcome::Reversible(value, _) | Outcome::Lossy(value, _) => value,
         stopped => panic!("{stopped:?}"),
@@ -48,7 +48,7 @@ fn says(outcome: &Outcome<String>, expected: &str, losses: &[(&str, &str, LossKi
     assert!(text::same(value, expected), "{value}\nexpected {expected}");
     let pointers: Vec<String> = outcome.losses().iter().map(Loss::pointer).collect();
     let found: Vec<_> = (outcome.losses().iter().zip(&pointers))
-        .map(|(loss, pointer)| (loss.rule(), pointer.as_str(), loss.kind(), loss.change))
+        .map(|(loss, pointer)| (loss.rule(), pointer.as_str(), loss.severity(), loss.change))
         .collect();
     assert_eq!(found, losses);
 }
@@ -78,7 +78,7 @@ fn needs(outcome: &Outcome<String>, adapter: Adapter) {
 }
 
 use Change::{Added, Carried, InSession, Removed, Replaced, Reshaped};
-use LossKind::{Cosmetic, Interaction, Safety, Semantic};
+use Severity::{Cosmetic, Interaction, Safety, Semantic};
 
 mod blocks;
 mod elicitation;

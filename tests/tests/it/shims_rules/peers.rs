@@ -189,7 +189,11 @@ fn a_servers_own_code_is_not_taken_for_one_of_the_specification() {
             panic!("{up:?}")
         };
         assert_eq!(error.code, -32603);
-        assert_eq!((losses.len(), losses[0].kind()), (1, Semantic), "{up:?}");
+        assert_eq!(
+            (losses.len(), losses[0].severity()),
+            (1, Semantic),
+            "{up:?}"
+        );
     }
     for code in [-32019, -32000, -32100, 7] {
         assert!(
@@ -355,13 +359,13 @@ fn no_alarm_is_raised_over_what_is_harmless() {
     let titled = r#"{"name":"t","title":"A","inputSchema":{"type":"object"}}"#;
     let down = of_type("Tool", V2025_06_18, V2024_11_05, titled);
     assert!(
-        down.losses().iter().all(|loss| loss.kind() == Cosmetic),
+        down.losses().iter().all(|loss| loss.severity() == Cosmetic),
         "{down:?}"
     );
     let empty = r#"{"name":"t","inputSchema":{"type":"object"},"annotations":{}}"#;
     let down = of_type("Tool", V2025_03_26, V2024_11_05, empty);
     assert!(
-        down.losses().iter().all(|loss| loss.kind() == Cosmetic),
+        down.losses().iter().all(|loss| loss.severity() == Cosmetic),
         "{down:?}"
     );
     let listen = of_type(
@@ -371,13 +375,16 @@ fn no_alarm_is_raised_over_what_is_harmless() {
         r#"{"roots":{"listChanged":false}}"#,
     );
     assert!(
-        listen.losses().iter().all(|loss| loss.kind() == Cosmetic),
+        listen
+            .losses()
+            .iter()
+            .all(|loss| loss.severity() == Cosmetic),
         "{listen:?}"
     );
     let tool = r#"{"name":"t","inputSchema":{"type":"object"},"execution":{}}"#;
     let down = of_type("Tool", V2025_11_25, V2025_06_18, tool);
     assert!(
-        down.losses().iter().all(|loss| loss.kind() == Cosmetic),
+        down.losses().iter().all(|loss| loss.severity() == Cosmetic),
         "{down:?}"
     );
     let form = r#"{"message":"m","requestedSchema":{"type":"object","properties":{"a":{"type":"string","enum":["x"],"enumNames":["X"]}}}}"#;
@@ -502,13 +509,13 @@ fn capabilities_that_offer_nothing_more_are_no_grave_loss() {
         (r#"{"sampling":{"tools":{}}}"#, Semantic),
     ] {
         let told = of_type("ClientCapabilities", V2025_11_25, V2025_06_18, capabilities);
-        assert_eq!(told.losses()[0].kind(), kind, "{told:?}");
+        assert_eq!(told.losses()[0].severity(), kind, "{told:?}");
     }
     for (capabilities, kind) in [
         (r#"{"tasks":{}}"#, Cosmetic),
         (r#"{"tasks":{"requests":{}}}"#, Semantic),
     ] {
         let told = of_type("ServerCapabilities", V2025_11_25, V2026_07_28, capabilities);
-        assert_eq!(told.losses()[0].kind(), kind, "{told:?}");
+        assert_eq!(told.losses()[0].severity(), kind, "{told:?}");
     }
 }

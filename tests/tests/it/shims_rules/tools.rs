@@ -91,7 +91,7 @@ fn a_hint_that_reassures_guards_against_nothing() {
         let tool =
             format!(r#"{{"name":"t","inputSchema":{{"type":"object"}},"annotations":{hints}}}"#);
         let told = of_type("Tool", V2025_03_26, V2024_11_05, &tool);
-        assert_eq!(told.losses()[0].kind(), kind, "{told:?}");
+        assert_eq!(told.losses()[0].severity(), kind, "{told:?}");
     }
 }
 

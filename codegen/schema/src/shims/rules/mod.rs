@@ -8,7 +8,7 @@ mod sound;
 pub use example::{Example, ExampleEnding, Sample, SampleSubject, SessionFacts};
 pub use rows::{
     Action, Alternative, CodeRange, ErrorRule, ErrorRuleFate, MapEntry, MethodAction, MethodRule,
-    Only, PairRule, Reject, RuleLossKind, SessionFact, Trivial,
+    Only, PairRule, Reject, RuleSeverity, SessionFact, Trivial,
 };
 
 use crate::sorted::SortedSet;
@@ -32,11 +32,11 @@ use rows::{Rename, RuleTables};
 pub struct RuleFacts {
     /// Its id, of which a pair has one each.
     pub id: String,
-    /// The gravity of its losses.
-    pub loss: Option<RuleLossKind>,
-    /// The gravity of a loss without the part that counts.
-    pub lesser: Option<RuleLossKind>,
-    /// The values that are of that lesser kind.
+    /// The severity of its losses.
+    pub severity: Option<RuleSeverity>,
+    /// The severity of a loss without the part that counts.
+    pub lesser: Option<RuleSeverity>,
+    /// The values that are of that lesser severity.
     pub trivial: Option<Trivial>,
     /// Why it is as it is.
     pub reason: String,
@@ -273,7 +273,7 @@ impl PairRules {
             .told()
             .map(|row| RuleFacts {
                 id: row.id.to_owned(),
-                loss: row.rule.and_then(|rule| rule.loss),
+                severity: row.rule.and_then(|rule| rule.severity),
                 lesser: row.rule.and_then(|rule| rule.lesser),
                 trivial: row.rule.and_then(|rule| rule.trivial.clone()),
                 reason: row.reason.to_owned(),

@@ -78,11 +78,11 @@ pub struct PairRule {
     pub up: Option<Action>,
     /// The action on the way to the older one.
     pub down: Option<Action>,
-    /// The gravity of the loss, where there is one.
-    pub loss: Option<RuleLossKind>,
-    /// The gravity of a loss without the part that counts: a hook says so, or `trivial` does.
-    pub lesser: Option<RuleLossKind>,
-    /// The values that are lost with the lesser kind.
+    /// The severity of the loss, where there is one.
+    pub severity: Option<RuleSeverity>,
+    /// The severity of a loss without the part that counts: a hook says so, or `trivial` does.
+    pub lesser: Option<RuleSeverity>,
+    /// The values that are lost with the lesser severity.
     pub trivial: Option<Trivial>,
     /// Set if nothing is lost by it under the policy that carries: a member that is dropped travels as an unknown one
     /// then, and is taken back. Not where an older peer would take it for something else, or where it is no member.
@@ -110,7 +110,7 @@ fn yes() -> bool {
     true
 }
 
-/// Values whose loss is of a rule's lesser kind.
+/// Values whose loss is of a rule's lesser severity.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 #[derive(Default)]
@@ -390,10 +390,10 @@ pub enum SessionFact {
     SubscriptionId,
 }
 
-/// The gravity of a loss.
+/// The severity of a loss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum RuleLossKind {
+pub enum RuleSeverity {
     /// It shows, and no more.
     Cosmetic,
     /// It changes what can be done.

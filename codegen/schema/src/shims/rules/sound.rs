@@ -134,7 +134,7 @@ fn problems(rows: &RuleTables, rule: &PairRule) -> Vec<String> {
     let by_itself = [
         (rule.actions().next().is_none(), SILENT),
         (
-            loses && rule.loss.is_none(),
+            loses && rule.severity.is_none(),
             "it drops something and does not say what kind of loss that is",
         ),
         (

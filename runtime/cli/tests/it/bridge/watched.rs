@@ -27,7 +27,7 @@ fn metrics_say_what_is_called_of_whom_and_the_log_is_json() {
     exchange(port, "GET /nowhere", "", "");
     let text = exchange(port, "GET /metrics", "", "");
     assert!(
-        text.contains("content-type: text/plain; version=0.0.4"),
+        text.contains("content-type: application/openmetrics-text; version=1.0.0"),
         "{text}"
     );
     let version = Revision::LATEST.protocol_version();
@@ -35,7 +35,7 @@ fn metrics_say_what_is_called_of_whom_and_the_log_is_json() {
         format!(r#"mcp_server_operation_duration_seconds_count{{mcp_method_name="tools/call",mcp_protocol_version="{version}",network_transport="tcp"}} 1"#),
         format!(r#"mcp_server_operation_duration_seconds_count{{mcp_method_name="tools/call",mcp_protocol_version="{version}",network_transport="tcp",error_type="-32602"}} 1"#),
         r#"mcp_client_operation_duration_seconds_count{mcp_method_name="tools/call",server="old",mcp_protocol_version="2025-06-18"} 1"#.to_owned(),
-        r#"mcp_bridge_servers{server="old"} 1"#.to_owned(),
+        r#"mcp_bridge_servers{server="old"} 1.0"#.to_owned(),
         r#"mcp_bridge_server_failures_total{server="broken"} 1"#.to_owned(),
     ] {
         assert!(text.contains(&line), "{line}\n{text}");

@@ -1,8 +1,8 @@
 //! The revision that a client tries, and the meaning of each answer of the server, as pure functions.
 //!
-//! The first message is of the client's own revision: `initialize`, or the probe `server/discover`. What the server does
-//! with it tells its lifecycle. Every per-request server answers the probe; a handshake server answers with some error, with
-//! silence, or by ending. No single error code decides: an answer that is not recognised as per-request means handshake.
+//! The first message is of the client's own revision: `initialize`, or the probe `server/discover`. Every per-request server
+//! answers the probe; a handshake server answers with some error, with silence, or by ending. No single error code decides:
+//! after any answer that settles no revision, the next step of the [`ladder`] follows.
 
 use mcp_revisions_core::Revision;
 use mcp_wire::{ErrorObject, Json, MessageKind, Peeked};
@@ -35,6 +35,9 @@ pub enum ProbeOutcome {
     PerRequestError(Vec<String>),
     /// A server of the handshake lifecycle.
     Handshake,
+    /// Status 404 with error -32601, as a server of the per-request lifecycle answers a method that it does not have, and as
+    /// gateways before servers of the handshake lifecycle do.
+    NoSuchMethod,
     /// Nothing: who may not ask, or asks a broken server, learns nothing of its lifecycle.
     Nothing,
 }
@@ -83,13 +86,12 @@ fn judge_message(status: Option<u16>, message: &Peeked<'_>) -> ProbeOutcome {
         (MessageKind::Error, Err(error)) if is_per_request_error(message) => {
             ProbeOutcome::PerRequestError(supported(&error))
         }
-        (MessageKind::Error, Err(error)) => match error.code.as_i64() {
-            // A handshake server has no page at all, or a session to miss: only a per-request one says this.
-            Some(ErrorObject::METHOD_NOT_FOUND) if status == Some(404) => {
-                ProbeOutcome::PerRequestError(Vec::new())
-            }
-            _ => ProbeOutcome::Handshake,
-        },
+        (MessageKind::Error, Err(error))
+            if status == Some(404)
+                && error.code.as_i64() == Some(ErrorObject::METHOD_NOT_FOUND) =>
+        {
+            ProbeOutcome::NoSuchMethod
+        }
         _ => ProbeOutcome::Handshake,
     }
 }
@@ -123,6 +125,17 @@ pub fn order(own: Revision, ours: RevisionSet) -> Vec<Revision> {
         (is_across, one < own, one != own, between(one))
     });
     order
+}
+
+/// Returns the revisions whose first messages a server is sent, one after the other until one settles the revision: that of
+/// `first`, the nearest of the other lifecycle, whose servers may tell all that they speak, and the others in their order.
+#[must_use]
+pub fn ladder(own: Revision, first: Revision, ours: RevisionSet) -> Vec<Revision> {
+    let mut steps = order(own, ours);
+    let is_across = |step: &Revision| step.lifecycle() != first.lifecycle();
+    let across = steps.iter().copied().find(is_across);
+    steps.sort_by_key(|step| (*step != first, Some(*step) != across));
+    steps
 }
 
 /// Returns the revision that a client of the revision `own` prefers among those that a server names.

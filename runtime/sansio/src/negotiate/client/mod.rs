@@ -11,6 +11,7 @@ use mcp_revisions_core::{Lifecycle, Revision, RevisionSet, methods};
 use mcp_wire::{ErrorObject, Json};
 
 use crate::ask::outcome;
+use crate::client::Options;
 use crate::client::requests::{RequestPurpose, Waiting};
 use crate::client::{Channel, Client};
 use crate::json::object;
@@ -18,11 +19,11 @@ use crate::limits::deadline;
 use crate::quote::quotable;
 use crate::translate::no_params;
 use crate::{Answer, Connection, Event, Failure, Output, ServerFacts};
-use lifecycle::{Evidence, ProbeOutcome, choose, judge, order, supported};
+use lifecycle::{Evidence, ProbeOutcome, choose, judge, ladder, order, supported};
 use stage::{NegotiationStage, Settled, Starting};
 use statuses::is_evidence;
 
-/// Factor of the time that a server may be silent about `initialize`, against the probe, before it gets the other message.
+/// Factor of the time that a server may be silent about `initialize`, against the probe, before the next step.
 /// Some handshake servers end on a request between `initialize` and `notifications/initialized`; nearly all servers that
 /// are silent about `initialize` are only slow to start.
 const INITIALIZE_WAITS: u32 = 3;
@@ -62,14 +63,16 @@ impl Connection<Client> {
         order.into_iter().find(|&revision| is_wanted(revision))
     }
 
-    /// Sends the first message, which is of this revision.
+    /// Sends the first message, which is of this revision; the others that the client may speak follow where it is refused.
     pub(crate) fn begin(&mut self, revision: Revision, now: Duration) {
         self.forget_first();
         self.state.stage = NegotiationStage::Starting(Starting {
-            probe: None,
-            handshake: None,
-            tried: RevisionSet::none(),
+            steps: ladder(self.role.own(), revision, self.role.options.revisions),
+            tried: Vec::new(),
+            awaited: RevisionSet::none(),
+            discovered: None,
             refusal: None,
+            fallback: None,
             silent_until: None,
             until: deadline(now, self.role.options.start_timeout),
         });
@@ -79,43 +82,43 @@ impl Connection<Client> {
     /// Sends the message by which a server of this revision is found.
     fn send_first(&mut self, revision: Revision, now: Duration) {
         match revision.lifecycle() {
-            Lifecycle::PerRequest => self.probe(revision, now),
-            Lifecycle::Handshake => self.initialize(revision, now),
+            Lifecycle::PerRequest => self.probe(revision),
+            Lifecycle::Handshake => self.initialize(revision),
         }
-    }
-
-    /// Returns when a server that is silent about a message of this lifecycle is sent one of the other as well.
-    fn silent_until(&self, lifecycle: Lifecycle, now: Duration) -> Option<Duration> {
-        let options = &self.role.options;
-        let tried = self.state.stage.starting()?.tried;
-        let is_other = |it: Revision| it.lifecycle() != lifecycle && !tried.has(it.lifecycle());
-        let may_be_silent = options.channel == Channel::Stdio;
-        may_be_silent.then_some(())?;
-        self.preferred(is_other)?;
-        let waits = match lifecycle {
-            Lifecycle::PerRequest => options.probe_timeout,
-            Lifecycle::Handshake => options.probe_timeout.saturating_mul(INITIALIZE_WAITS),
-        };
-        Some(deadline(now, waits))
-    }
-
-    fn probe(&mut self, claim: Revision, now: Duration) {
-        let params = self.stamped(None, claim, None);
-        let id = self.post_request(
-            methods::SERVER_DISCOVER,
-            params,
-            claim,
-            RequestPurpose::Probe,
-        );
-        let silent_until = self.silent_until(Lifecycle::PerRequest, now);
         if let Some(starting) = self.state.stage.starting_mut() {
-            starting.probe = Some((id, claim));
-            starting.tried = starting.tried.with(claim);
-            starting.silent_until = silent_until;
+            starting.send(revision);
         }
+        self.wait_for_first(now);
     }
 
-    fn initialize(&mut self, offer: Revision, now: Duration) {
+    /// Sets when a server over stdio that is silent about a first message is sent the next one as well, or is taken at its
+    /// answer to `server/discover`.
+    fn wait_for_first(&mut self, now: Duration) {
+        let Options {
+            channel,
+            probe_timeout,
+            ..
+        } = self.role.options;
+        let Some(starting) = self.state.stage.starting_mut() else {
+            return;
+        };
+        let waits = if starting.waits_for_initialize() {
+            probe_timeout.saturating_mul(INITIALIZE_WAITS)
+        } else {
+            probe_timeout
+        };
+        let has_next = starting.discovered.is_some() || starting.next_step().is_some();
+        starting.silent_until =
+            (channel == Channel::Stdio && has_next).then(|| deadline(now, waits));
+    }
+
+    fn probe(&mut self, claim: Revision) {
+        let params = self.stamped(None, claim, None);
+        let purpose = RequestPurpose::Probe;
+        self.post_request(methods::SERVER_DISCOVER, params, claim, purpose);
+    }
+
+    fn initialize(&mut self, offer: Revision) {
         let (profile, translator) = (&self.role.options.profile, &self.role.translator);
         let capabilities = translator.capabilities_of(profile, offer);
         let info = translator.info_of(profile, offer);
@@ -126,134 +129,144 @@ impl Connection<Client> {
             ("clientInfo", info.unwrap_or_else(|| profile.info().clone())),
         ]);
         let method = methods::INITIALIZE;
-        let id = self.post_request(method, Some(params), offer, RequestPurpose::Initialize);
-        let silent_until = self.silent_until(Lifecycle::Handshake, now);
-        if let Some(starting) = self.state.stage.starting_mut() {
-            starting.handshake = Some(id);
-            starting.tried = starting.tried.with(offer);
-            starting.silent_until = silent_until;
-        }
+        self.post_request(method, Some(params), offer, RequestPurpose::Initialize);
     }
 
-    /// The probe's answer, or that there is none.
-    pub(crate) fn probed(&mut self, evidence: Evidence<'_>, now: Duration) {
-        let Some(starting) = self.state.stage.starting_mut() else {
+    /// Takes the answer to the probe, or that there is none; `failure` says why if no message answers.
+    pub(crate) fn probed(
+        &mut self,
+        evidence: Evidence<'_>,
+        failure: Option<&Failure>,
+        now: Duration,
+    ) {
+        let starting = self.state.stage.starting_mut();
+        let Some(claim) = starting.and_then(|it| it.take(Lifecycle::PerRequest)) else {
             return;
         };
-        let Some((_, claim)) = starting.probe.take() else {
-            return;
-        };
-        starting.silent_until = None;
-        let tried = starting.tried;
+        let failure = failure.cloned().unwrap_or_else(|| refusal_of(evidence));
+        let (own, ours) = (self.role.own(), self.role.options.revisions);
         match judge(evidence) {
-            ProbeOutcome::Handshake => {
-                let failure = refusal_of(evidence);
-                self.refused(Lifecycle::PerRequest, Vec::new(), failure, now);
+            ProbeOutcome::Handshake => self.refused(claim, &[], failure, now),
+            ProbeOutcome::NoSuchMethod => {
+                if let Some(starting) = self.state.stage.starting_mut() {
+                    starting.fallback = Some(claim);
+                }
+                self.refused(claim, &[], failure, now);
             }
-            ProbeOutcome::Nothing => {
-                let failure = match evidence {
-                    Evidence::Answer {
-                        status: Some(status),
-                        ..
-                    } => Failure::Http(status, String::new()),
-                    _ => Failure::Closed,
-                };
-                self.unsettle(&failure);
-            }
+            ProbeOutcome::Nothing => self.unsettle(&failure),
             ProbeOutcome::PerRequest(versions) => {
                 // A revision that was offered in vain is not the one that it means.
+                let steps = self.steps();
                 let is_open = |revision: &Revision| {
-                    revision.lifecycle() == Lifecycle::PerRequest || !tried.contains(*revision)
+                    revision.lifecycle() == Lifecycle::PerRequest || steps.contains(*revision)
                 };
-                let ours = self.role.options.revisions.iter().filter(is_open).collect();
-                match choose(&versions, self.role.own(), ours) {
+                match choose(&versions, own, ours.iter().filter(is_open).collect()) {
                     Some(revision) if revision.lifecycle() == Lifecycle::PerRequest => {
                         let facts = self.facts_of(evidence, revision);
-                        self.settle(Settled::on(revision), facts);
+                        self.discovered(facts, now);
                     }
                     _ => {
                         let failure = Failure::NoCommonRevision(versions.clone());
-                        self.refused(Lifecycle::PerRequest, versions, failure, now);
+                        self.refused(claim, &versions, failure, now);
                     }
                 }
             }
             ProbeOutcome::PerRequestError(versions) => {
                 let names_claim = versions.iter().any(|wire| wire == claim.protocol_version());
-                let others = choose(&versions, self.role.own(), self.left(tried));
+                let others = choose(&versions, own, self.steps());
                 // The server is of the lifecycle, and does not object to the revision, or names what it refuses: the requests
                 // themselves show which of the two it means.
                 if versions.is_empty() || (names_claim && others.is_none()) {
-                    return self.settle(Settled::on(claim), ServerFacts::unknown(claim));
+                    return self.discovered(ServerFacts::unknown(claim), now);
                 }
                 let failure = Failure::NoCommonRevision(versions.clone());
-                self.refused(Lifecycle::PerRequest, versions, failure, now);
+                self.refused(claim, &versions, failure, now);
             }
         }
     }
 
-    /// The server has refused a first message of this lifecycle, and names these versions, if any: the other one goes on, the
-    /// next revision is tried, or none is left.
-    fn refused(
-        &mut self,
-        lifecycle: Lifecycle,
-        versions: Vec<String>,
-        failure: Failure,
-        now: Duration,
-    ) {
+    /// Settles what a good answer to the probe says, unless `initialize` was sent as well: a server that takes that is in a
+    /// session from then on, so its answer counts.
+    fn discovered(&mut self, facts: ServerFacts, now: Duration) {
+        let starting = self.state.stage.starting_mut();
+        match starting.filter(|it| it.awaited.has(Lifecycle::Handshake)) {
+            Some(starting) => {
+                starting.discovered = Some(Box::new(facts));
+                self.wait_for_first(now);
+            }
+            None => self.settle(Settled::on(facts.revision), facts),
+        }
+    }
+
+    /// Returns the revisions whose first message is still to be sent.
+    fn steps(&self) -> RevisionSet {
+        let starting = self.state.stage.starting();
+        let steps = starting.into_iter().flat_map(|it| &it.steps);
+        steps.copied().collect()
+    }
+
+    /// Takes note that the first message of this revision was answered by nothing that settles one: the server refused it, and
+    /// named these versions, if any.
+    fn refused(&mut self, refused: Revision, versions: &[String], failure: Failure, now: Duration) {
+        let own = self.role.own();
         let Some(starting) = self.state.stage.starting_mut() else {
             return;
         };
-        let awaits_other = starting.probe.is_some() || starting.handshake.is_some();
-        let (tried, until) = (starting.tried, starting.until);
-        // A refusal of `initialize` tells more than that the probe is not known.
-        if lifecycle == Lifecycle::Handshake || starting.refusal.is_none() {
-            starting.refusal = Some(failure.clone());
+        // The first refusal of `initialize` tells more than that the probe is not known, and versions more than that.
+        let mut tried = starting.tried.iter();
+        let first = tried.find(|it| it.lifecycle() == Lifecycle::Handshake);
+        if starting.refusal.is_none() || first == Some(&refused) || !versions.is_empty() {
+            starting.refusal = Some(failure);
         }
-        let failure = starting.refusal.clone().unwrap_or(failure);
-        let left = self.left(tried);
-        let named = choose(&versions, self.role.own(), left);
-        // Only the per-request lifecycle has an error that names all versions of a server.
-        let is_named = !versions.is_empty() && lifecycle == Lifecycle::PerRequest;
-        let next = match named {
-            None if !is_named => {
-                self.preferred(|it| left.contains(it) && it.lifecycle() != lifecycle)
-            }
-            named => named,
+        if !versions.is_empty() {
+            starting.keep_named(versions, own, refused.lifecycle());
+        }
+        self.take_step(refused, now);
+    }
+
+    /// Goes on after the answer to the first message of this revision: waits for the other one that was sent, takes the next
+    /// step, or gives up.
+    fn take_step(&mut self, answered: Revision, now: Duration) {
+        let Some(starting) = self.state.stage.starting_mut() else {
+            return;
         };
-        match next {
-            _ if awaits_other => {}
-            Some(_) if until <= now => self.late(),
-            Some(revision) => self.send_first(revision, now),
-            None if versions.is_empty() => self.unsettle(&failure),
-            None => self.no_common_revision(versions),
+        let next = starting.next_step();
+        if !starting.awaited.is_empty() && (next.is_none() || !starting.has_skipped(answered)) {
+            return self.wait_for_first(now);
+        }
+        if let Some(facts) = starting.discovered.take() {
+            return self.settle(Settled::on(facts.revision), *facts);
+        }
+        match (next, starting.fallback) {
+            (Some(_), _) if starting.until <= now => self.late(),
+            (Some(revision), _) => self.send_first(revision, now),
+            (None, Some(claim)) => {
+                self.settle(Settled::on(claim), ServerFacts::unknown(claim));
+            }
+            (None, None) => {
+                let failure = starting.failure();
+                self.unsettle(&failure);
+            }
         }
     }
 
-    /// Returns the revisions that have not been tried.
-    pub(crate) fn left(&self, tried: RevisionSet) -> RevisionSet {
-        self.role
-            .options
-            .revisions
-            .iter()
-            .filter(|&revision| !tried.contains(revision))
-            .collect()
-    }
-
-    /// Sends a server over stdio that is silent the first message of the other lifecycle as well, and gives up one that has had
-    /// its time. Whichever is answered first settles the revision.
+    /// Sends a server over stdio that is silent about a first message the next one as well, and gives up one that has had its
+    /// time.
     pub(crate) fn late_start(&mut self, now: Duration) {
         let Some(starting) = self.state.stage.starting_mut() else {
             return;
         };
-        if starting.until <= now {
-            return self.late();
+        let is_silent = starting.silent_until.take_if(|it| *it <= now).is_some();
+        let is_late = starting.until <= now;
+        if !is_silent && !is_late {
+            return;
         }
-        if starting.silent_until.is_some_and(|silent| silent <= now) {
-            starting.silent_until = None;
-            let tried = starting.tried;
-            if let Some(revision) = self.preferred(|it| !tried.has(it.lifecycle())) {
-                self.send_first(revision, now);
-            }
+        let next = starting.next_step();
+        match (starting.discovered.take(), next) {
+            (Some(facts), _) => self.settle(Settled::on(facts.revision), *facts),
+            _ if is_late => self.late(),
+            (None, Some(revision)) => self.send_first(revision, now),
+            (None, None) => {}
         }
     }
 
@@ -261,7 +274,10 @@ impl Connection<Client> {
     fn late(&mut self) {
         let time = self.role.options.start_timeout.as_secs();
         let why = format!("did not say which revision it speaks within {time} s");
-        self.unsettle(&Failure::NotStarted(why));
+        let failure = Failure::NotStarted(why);
+        let starting = self.state.stage.starting();
+        let failure = starting.map_or(failure.clone(), |it| it.having_tried(failure));
+        self.unsettle(&failure);
     }
 
     /// Ends the connection, because the server sends nothing any more.
@@ -276,11 +292,8 @@ impl Connection<Client> {
 
     /// Ends the connection for this reason.
     pub fn closed_for(&mut self, failure: &Failure, now: Duration) {
-        if let Some(Starting {
-            probe: Some(_),
-            refusal: None,
-            ..
-        }) = self.state.stage.starting()
+        let starting = self.state.stage.starting();
+        if starting.is_some_and(|it| it.awaited.has(Lifecycle::PerRequest) && it.refusal.is_none())
         {
             // A handshake server may die of a request before `initialize`: one of this lifecycle is started again for it.
             let handshake = self.preferred(|it| it.lifecycle() == Lifecycle::Handshake);
@@ -290,6 +303,7 @@ impl Connection<Client> {
                 // The probe may have ended it: it is not sent again.
                 if let Some(starting) = self.state.stage.starting_mut() {
                     starting.silent_until = None;
+                    (starting.steps).retain(|it| it.lifecycle() == Lifecycle::Handshake);
                 }
                 return;
             }
@@ -348,20 +362,23 @@ impl Connection<Client> {
     /// The result of `initialize`.
     pub(crate) fn initialized(&mut self, result: &Json, now: Duration) {
         let version = result.get("protocolVersion");
-        let Some(version) = version.as_ref().and_then(Json::as_str) else {
-            let found = version.map_or_else(|| "nothing".to_owned(), |it| quotable(it.text()));
-            return self.unsettle(&Failure::InvalidResult(format!(
-                "at /result/protocolVersion of the answer to `initialize`: expected a string, found {found}"
-            )));
-        };
-        let protocol_version = version.into_owned();
+        let named = version.as_ref().and_then(Json::as_str);
         let known = self.role.options.revisions.iter().find(|revision| {
             revision.lifecycle() == Lifecycle::Handshake
-                && revision.protocol_version() == protocol_version
+                && named.as_deref() == Some(revision.protocol_version())
         });
         let Some(revision) = known else {
-            let failure = Failure::NoCommonRevision(vec![protocol_version.clone()]);
-            return self.handshake_failed(None, Vec::new(), failure, now);
+            let failure = match named {
+                Some(named) => Failure::NoCommonRevision(vec![named.into_owned()]),
+                None => {
+                    let found =
+                        version.map_or_else(|| "nothing".to_owned(), |it| quotable(it.text()));
+                    Failure::InvalidResult(format!(
+                        "at /result/protocolVersion of the answer to `initialize`: expected a string, found {found}"
+                    ))
+                }
+            };
+            return self.handshake_failed(None, &[], failure, now);
         };
         self.overtake();
         let facts = self.facts(result, revision, result.get("serverInfo"));
@@ -389,26 +406,30 @@ impl Connection<Client> {
         now: Duration,
     ) {
         let versions = supported(&error);
-        self.handshake_failed(status, versions, Failure::HandshakeRefused(error), now);
+        let failure = if versions.is_empty() {
+            Failure::StartRefused(methods::INITIALIZE, error)
+        } else {
+            Failure::NoCommonRevision(versions.clone())
+        };
+        self.handshake_failed(status, &versions, failure, now);
     }
 
-    /// There is no result of `initialize`.
+    /// There is no result of `initialize` that settles a revision.
     pub(crate) fn handshake_failed(
         &mut self,
         status: Option<u16>,
-        versions: Vec<String>,
+        versions: &[String],
         failure: Failure,
         now: Duration,
     ) {
-        let Some(starting) = self.state.stage.starting_mut() else {
+        let starting = self.state.stage.starting_mut();
+        let Some(offer) = starting.and_then(|it| it.take(Lifecycle::Handshake)) else {
             return;
         };
-        starting.handshake = None;
-        starting.silent_until = None;
         if status.is_some_and(|status| !is_evidence(status)) {
             return self.unsettle(&failure);
         }
-        self.refused(Lifecycle::Handshake, versions, failure, now);
+        self.refused(offer, versions, failure, now);
     }
 
     fn settle(&mut self, settled: Settled, facts: ServerFacts) {
@@ -473,7 +494,7 @@ fn refusal_of(evidence: Evidence<'_>) -> Failure {
     };
     match (message.map(outcome), status) {
         (Some(Err(error)), _) if error.code.as_i64() != Some(ErrorObject::METHOD_NOT_FOUND) => {
-            Failure::DiscoverRefused(error)
+            Failure::StartRefused(methods::SERVER_DISCOVER, error)
         }
         (None, Some(status)) => Failure::Http(status, String::new()),
         _ => Failure::NoCommonRevision(Vec::new()),

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use mcp_revisions_core::{Revision, RevisionSet};
+use mcp_revisions_core::{Lifecycle, Revision, RevisionSet};
 
-use crate::Failure;
+use super::lifecycle::order;
 use crate::client::Verdict;
+use crate::{Failure, ServerFacts};
 
 /// The stage of a client with its server.
 #[derive(Debug, Clone)]
@@ -21,18 +22,86 @@ pub(crate) enum NegotiationStage {
 /// The first messages to a server, until one of them settles the revision.
 #[derive(Debug, Clone)]
 pub(crate) struct Starting {
-    /// The id of `server/discover` while its response is awaited, and the revision that it claims.
-    pub(super) probe: Option<(i64, Revision)>,
-    /// The id of `initialize` while its response is awaited.
-    pub(super) handshake: Option<i64>,
-    /// The revisions of all of these messages.
-    pub(super) tried: RevisionSet,
+    /// The revisions whose first message is still to be sent, in this order.
+    pub(super) steps: Vec<Revision>,
+    /// The revisions whose first message was sent, in this order.
+    pub(super) tried: Vec<Revision>,
+    /// Those of them whose answers are awaited: at most one of each lifecycle.
+    pub(super) awaited: RevisionSet,
+    /// The server's answer to `server/discover`, while that to `initialize` is awaited.
+    pub(super) discovered: Option<Box<ServerFacts>>,
     /// The failure of the requests that wait, if no other message settles the revision.
     pub(super) refusal: Option<Failure>,
-    /// When a server over stdio that is silent about its first message is sent that of the other lifecycle as well.
+    /// The revision of a server that refuses `server/discover` as a server of that lifecycle may: it is spoken if every step
+    /// is refused.
+    pub(super) fallback: Option<Revision>,
+    /// When a server over stdio that is silent about a first message gets the next one as well.
     pub(super) silent_until: Option<Duration>,
     /// When the server has had its time.
     pub(super) until: Duration,
+}
+
+impl Starting {
+    /// Notes that the first message of a revision is sent.
+    pub(super) fn send(&mut self, revision: Revision) {
+        self.steps.retain(|step| *step != revision);
+        self.tried.push(revision);
+        self.awaited = self.awaited.with(revision);
+    }
+
+    /// Takes the revision of the first message of a lifecycle whose answer is awaited.
+    pub(super) fn take(&mut self, lifecycle: Lifecycle) -> Option<Revision> {
+        let taken = self.awaited.latest(lifecycle)?;
+        self.awaited = self.awaited.iter().filter(|it| *it != taken).collect();
+        self.silent_until = None;
+        Some(taken)
+    }
+
+    /// Returns the next step that can be taken while these answers are awaited.
+    pub(super) fn next_step(&self) -> Option<Revision> {
+        let mut steps = self.steps.iter().copied();
+        steps.find(|step| !self.awaited.has(step.lifecycle()))
+    }
+
+    /// Returns whether the server has answered a later message than one whose answer is awaited: over stdio it reads them in
+    /// their order.
+    pub(super) fn has_skipped(&self, answered: Revision) -> bool {
+        let mut tried = self.tried.iter();
+        tried.find(|it| **it == answered || self.awaited.contains(**it)) != Some(&answered)
+    }
+
+    /// Returns whether a server has the longer time that it takes to answer `initialize`, unless it has had that time when it
+    /// answered the message behind it.
+    pub(super) fn waits_for_initialize(&self) -> bool {
+        let is_first = self.tried.first().map(|it| it.lifecycle()) == Some(Lifecycle::Handshake);
+        self.awaited.has(Lifecycle::Handshake) && !(is_first && self.discovered.is_some())
+    }
+
+    /// Leaves the steps of the revisions that a server names in answer to a message of this lifecycle. Only the per-request
+    /// lifecycle has an error that names all versions of a server.
+    pub(super) fn keep_named(&mut self, versions: &[String], own: Revision, lifecycle: Lifecycle) {
+        let is_named = |step: &Revision| versions.iter().any(|it| it == step.protocol_version());
+        let is_told = |step: &Revision| {
+            is_named(step) || lifecycle == Lifecycle::Handshake && step.lifecycle() != lifecycle
+        };
+        let left = self.steps.iter().copied().filter(is_told).collect();
+        self.steps = order(own, left);
+        self.steps.sort_by_key(|step| !is_named(step));
+    }
+
+    /// Returns why no revision is settled, once no step is left.
+    pub(super) fn failure(&self) -> Failure {
+        let refusal = self.refusal.clone();
+        self.having_tried(refusal.unwrap_or(Failure::NoCommonRevision(Vec::new())))
+    }
+
+    /// Returns a failure that says what was tried, if that was more than one message.
+    pub(super) fn having_tried(&self, failure: Failure) -> Failure {
+        match self.tried.as_slice() {
+            [] | [_] => failure,
+            tried => Failure::NotNegotiated(Box::new(failure), tried.to_vec()),
+        }
+    }
 }
 
 /// The facts that are settled.

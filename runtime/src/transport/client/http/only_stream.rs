@@ -8,6 +8,7 @@ use ::http::{Method, Uri};
 use bytes::Bytes;
 use mcp_wire::RawId;
 use tokio::task::AbortHandle;
+use tokio::time::Instant;
 
 use super::events::EventStream;
 use super::request::{HttpRequests, place};
@@ -24,6 +25,9 @@ use mcp_revisions_sansio::transport::own_id;
 /// Time that a server has to open the stream and to name the URL for POSTs: a server of another protocol never does.
 const OPENED: Duration = Duration::from_secs(10);
 
+/// Time for which a server that has no such stream is not asked for one again: a client may send it `initialize` several times.
+const ABSENT: Duration = Duration::from_secs(60);
+
 /// The stream of a server that speaks HTTP+SSE.
 #[derive(Default)]
 pub(super) struct OnlyStream(Mutex<StreamState>);
@@ -32,6 +36,8 @@ pub(super) struct OnlyStream(Mutex<StreamState>);
 struct StreamState {
     /// Number of streams opened: a reader that comes late must not end the next one.
     opened: u64,
+    /// When the server was last found to have no stream.
+    absent: Option<Instant>,
     stage: StreamStage,
 }
 
@@ -77,6 +83,10 @@ impl OnlyStream {
         requests: &Arc<HttpRequests>,
         tell: &QueueSender<Incoming>,
     ) -> Result<Option<String>, String> {
+        let absent = lock(&self.0).absent;
+        if absent.is_some_and(|since| since.elapsed() < ABSENT) {
+            return Ok(None);
+        }
         let opened = async {
             let body = requests.stream(&[], None).await.ok()??;
             let mut events = EventStream::new(body, requests.limit);
@@ -85,6 +95,7 @@ impl OnlyStream {
         };
         let Some((events, first)) = tokio::time::timeout(OPENED, opened).await.ok().flatten()
         else {
+            lock(&self.0).absent = Some(Instant::now());
             return Ok(None);
         };
         let named = std::str::from_utf8(&first).ok().map(str::trim);
@@ -279,6 +290,7 @@ mod tests {
         };
         let stream = OnlyStream(Mutex::new(StreamState {
             opened: 1,
+            absent: None,
             stage: StreamStage::Open(open),
         }));
         let cancelled =

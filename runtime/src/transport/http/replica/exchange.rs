@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::task::AbortHandle;
+use tokio::time::Instant;
 
 use super::frame::{self, BodyPiece, ResponsePart};
 use super::homes::Homes;
@@ -28,6 +29,10 @@ pub(in crate::transport::http) struct Replica {
     pub(super) ways: ReplicaWindows,
     /// The homes of the sessions whose requests were passed on.
     pub(super) homes: Mutex<Homes>,
+    /// The signs of life of the replicas to which requests were passed.
+    pub(super) lives: Mutex<HashMap<String, ReplicaLife>>,
+    /// The searches for records that are not found, at a time.
+    pub(super) searches: Semaphore,
     /// Requests that others have passed here, by who did and their number.
     pub(super) working: Mutex<HashMap<(String, u64), Working>>,
     /// The sessions that are taken over, or whose record is written.
@@ -47,6 +52,24 @@ pub(super) struct PassedRequest {
     pub(super) parts: mpsc::UnboundedSender<ResponsePart>,
     /// Set if its response is the stream of a session, which has no end of its own.
     pub(super) is_stream: bool,
+    /// Set once its replica has it.
+    pub(super) has_arrived: bool,
+    /// Number of bytes of its response that were read.
+    pub(super) read: u64,
+}
+
+/// The last sign of life of a replica, and whether it answers when it is asked for one.
+pub(super) struct ReplicaLife {
+    pub(super) at: Instant,
+    pub(super) answers: bool,
+}
+
+impl ReplicaLife {
+    /// Returns whether the replica has been silent for too long.
+    fn is_over(&self) -> bool {
+        let longest = if self.answers { SILENT } else { SILENT_OLD };
+        self.at.elapsed() > longest
+    }
 }
 
 impl Replica {
@@ -61,6 +84,8 @@ impl Replica {
             passed: Mutex::default(),
             ways: ReplicaWindows::default(),
             homes: Mutex::default(),
+            lives: Mutex::default(),
+            searches: Semaphore::new(SEARCHES),
             working: Mutex::default(),
             turns: ReplicaTurns::default(),
             is_doubtful: watch::Sender::new(false),
@@ -72,17 +97,61 @@ impl Replica {
 
     /// Returns whether sessions can be served: no other replica can have taken them over.
     pub(in crate::transport::http) fn is_reachable(&self) -> bool {
-        self.backplane.is_available() && !*self.is_doubtful.borrow()
+        self.backplane.available().is_ok() && !*self.is_doubtful.borrow()
     }
 
-    /// Waits until it is settled which sessions run here. Returns whether it is.
-    pub(super) async fn is_settled(&self) -> bool {
-        if !self.backplane.is_available() {
-            return false;
+    /// Waits until it is settled which sessions run here: a connection that is cut may be back soon.
+    ///
+    /// # Errors
+    /// The reason why it is not settled.
+    pub(super) async fn settled(&self) -> Result<(), Unavailable> {
+        let settled = async {
+            while self.backplane.available().is_err() {
+                tokio::time::sleep(SHORTLY).await;
+            }
+            let mut doubts = self.is_doubtful.subscribe();
+            drop(doubts.wait_for(|is_doubtful| !is_doubtful).await);
+        };
+        match tokio::time::timeout(DOUBT, settled).await {
+            Ok(()) => Ok(()),
+            Err(_) => {
+                self.backplane.available()?;
+                let why = "it was away, and which replica runs the session is not settled yet";
+                Err(Unavailable(why.to_owned()))
+            }
         }
-        let mut doubts = self.is_doubtful.subscribe();
-        let settled = doubts.wait_for(|is_doubtful| !is_doubtful);
-        tokio::time::timeout(DOUBT, settled).await.is_ok()
+    }
+
+    /// Takes note of a sign of life.
+    pub(super) fn lives(&self, home: &str, answers: bool) {
+        if let Some(life) = lock(&self.lives).get_mut(home) {
+            life.at = Instant::now();
+            life.answers |= answers;
+        }
+    }
+
+    /// Returns the requests that were passed to each replica and have arrived there, each with the bytes of its response that
+    /// were read. The lives of other replicas are forgotten.
+    pub(super) fn waits(&self) -> HashMap<String, Vec<(u64, u64)>> {
+        let mut waits: HashMap<String, Vec<(u64, u64)>> = HashMap::new();
+        for (number, passed) in &*lock(&self.passed) {
+            let requests = waits.entry(passed.home.clone()).or_default();
+            requests.extend(passed.has_arrived.then_some((*number, passed.read)));
+        }
+        let mut lives = lock(&self.lives);
+        lives.retain(|home, _| waits.contains_key(home));
+        for home in waits.keys() {
+            lives.entry(home.clone()).or_insert_with(|| ReplicaLife {
+                at: Instant::now(),
+                answers: false,
+            });
+        }
+        waits
+    }
+
+    /// Returns whether a replica that is there has said nothing for too long.
+    pub(super) fn is_silent(&self, home: &str) -> bool {
+        (lock(&self.lives).get(home)).is_some_and(ReplicaLife::is_over)
     }
 
     /// Returns whether requests are at work that others have passed here, and wait for their answer.
@@ -103,10 +172,19 @@ impl Replica {
 
     /// Ends what waits for replicas with this error.
     pub(in crate::transport::http) fn lost(&self, why: &Refusal, is_gone: impl Fn(&str) -> bool) {
+        self.end_with(|| ResponsePart::Lost(Box::new(why.clone())), is_gone);
+    }
+
+    /// Ends what waits for replicas that are there, and could not be reached for a while.
+    pub(super) fn broken(&self, is_broken: impl Fn(&str) -> bool) {
+        self.end_with(|| ResponsePart::Broken, is_broken);
+    }
+
+    fn end_with(&self, part: impl Fn() -> ResponsePart, is_gone: impl Fn(&str) -> bool) {
         let mut passed = lock(&self.passed);
         for (_, one) in passed.extract_if(|_, passed| is_gone(&passed.home)) {
             // The client may have hung up, too.
-            let _ = one.parts.send(ResponsePart::Lost(Box::new(why.clone())));
+            let _ = one.parts.send(part());
         }
         drop(passed);
         self.ways.end(is_gone);
@@ -130,6 +208,18 @@ impl Replica {
 /// Maximum time that a request waits until it is settled which sessions run here.
 const DOUBT: Duration = Duration::from_secs(2);
 
+/// Time between two looks at a backplane that is away.
+const SHORTLY: Duration = Duration::from_millis(50);
+
+/// Maximum time without a sign of life of a replica that answers when it is asked for one.
+const SILENT: Duration = Duration::from_secs(10);
+
+/// Maximum time without a sign of life of a replica that is not known to answer, as builds without a version do not.
+const SILENT_OLD: Duration = Duration::from_secs(600);
+
+/// Maximum number of searches for records that are not found, at a time.
+const SEARCHES: usize = 64;
+
 /// Maximum number of bytes of a response on their way before its reader has taken some.
 pub(super) const WINDOW: usize = 256 << 10;
 
@@ -139,8 +229,8 @@ pub(super) const PIECE: usize = 64 << 10;
 /// A request that another replica has passed here.
 pub(super) struct Working {
     pub(super) task: AbortHandle,
-    /// The bytes of its response that are on their way, and have not been read.
-    pub(super) unread: watch::Sender<usize>,
+    /// The bytes of its response that its reader has read.
+    pub(super) read: watch::Sender<u64>,
     /// The queue for the rest of its body, if some of it is still to come.
     pub(super) body: Option<mpsc::UnboundedSender<BodyPiece>>,
     /// Set if it is answered: a stream of its session is not.
@@ -154,6 +244,8 @@ pub(in crate::transport::http) struct ReplicaExchange {
     number: u64,
     /// Bytes that were read since its replica was last notified.
     read: usize,
+    /// All bytes that were read.
+    all: u64,
     is_over: bool,
 }
 
@@ -164,7 +256,15 @@ impl ReplicaExchange {
             home: home.to_owned(),
             number,
             read: 0,
+            all: 0,
             is_over: false,
+        }
+    }
+
+    /// The replica has the request: it is asked about it from now on.
+    pub(super) fn has_arrived(&self) {
+        if let Some(passed) = lock(&self.replica.passed).get_mut(&self.number) {
+            passed.has_arrived = true;
         }
     }
 
@@ -176,8 +276,13 @@ impl ReplicaExchange {
     /// So many bytes were read: its replica may send more.
     pub(in crate::transport::http) fn read(&mut self, bytes: usize) {
         self.read += bytes;
+        self.all += bytes as u64;
+        if let Some(passed) = lock(&self.replica.passed).get_mut(&self.number) {
+            passed.read = self.all;
+        }
         if self.read >= WINDOW / 2 {
-            self.tell(frame::read(&self.replica.address, self.number, self.read));
+            let (number, all) = (self.number, self.all);
+            self.tell(frame::read(&self.replica.address, number, self.read, all));
             self.read = 0;
         }
     }

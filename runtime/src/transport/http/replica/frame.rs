@@ -12,13 +12,26 @@ use mcp_revisions_sansio::server::Owner;
 /// The first byte of a frame; other messages of a backplane begin with another.
 const MARK: u8 = b'R';
 
+/// The version of the frames that this build writes. Those of the build before this number have none, and are read as well.
+pub(super) const VERSION: u32 = 1;
+
 /// A frame between replicas about a request that one has passed to the other.
 pub(super) struct Frame {
     /// The address of the sender.
     pub(super) from: String,
     /// The number of the request at the replica that has its client.
     pub(super) number: u64,
+    /// The version of its sender; 0 for one that has none.
+    pub(super) version: u32,
     pub(super) what: FrameContent,
+}
+
+/// A frame that cannot be read: another build has sent it.
+pub(super) struct UnreadableFrame {
+    pub(super) from: String,
+    pub(super) number: u64,
+    pub(super) version: u32,
+    pub(super) kind: String,
 }
 
 pub(super) enum FrameContent {
@@ -26,13 +39,27 @@ pub(super) enum FrameContent {
     Request(Box<Parts>, BodyPiece),
     /// The next piece of the body of a request.
     Body(BodyPiece),
-    /// So many bytes of the response have been read.
-    Read(usize),
+    /// Bytes of the response that have been read.
+    Read(ReadBytes),
     /// So many bytes of bodies have arrived, of whichever request or response.
     Arrived(usize),
     /// The client has hung up.
     HungUp,
     Response(ResponsePart),
+    /// The requests whose responses the sender waits for, each with the bytes of its response that have been read.
+    Waits(Vec<(u64, u64)>),
+    /// The sender works on what was asked about.
+    Works,
+    /// The session whose record the sender does not find: the replica that runs it saves it again.
+    Wanted(String),
+}
+
+/// Bytes of a response that have been read.
+pub(super) enum ReadBytes {
+    /// So many more.
+    More(u64),
+    /// So many in all.
+    All(u64),
 }
 
 /// A piece of the body of a request.
@@ -54,8 +81,21 @@ pub(in crate::transport::http) enum ResponsePart {
     },
     Data(Bytes),
     End,
+    /// Some of the response is lost, and none follows: the replicas could not reach each other for a while.
+    Broken,
     /// None follows, for this reason.
     Lost(Box<Refusal>),
+}
+
+impl ResponsePart {
+    /// Returns why a response ends with this part, in the place of its own end.
+    pub(in crate::transport::http) fn failure(self) -> Box<Refusal> {
+        match self {
+            Self::Broken => errors::replica_unreachable(),
+            Self::Lost(why) => why,
+            _ => errors::replica_gone(),
+        }
+    }
 }
 
 /// The headers of one connection, which are not passed on.
@@ -106,10 +146,32 @@ pub(super) fn arrived(from: &str, bytes: usize) -> Vec<u8> {
     written(&members, &[])
 }
 
-/// Returns the frame that says how many bytes of the response to a request have been read.
-pub(super) fn read(from: &str, number: u64, bytes: usize) -> Vec<u8> {
+/// Returns the frame that says how many bytes of the response to a request have been read: since the last such frame, which is
+/// all that replicas without a version look at, and in all.
+pub(super) fn read(from: &str, number: u64, bytes: usize, all: u64) -> Vec<u8> {
     let mut members = members("read", from, number);
     members.insert("bytes", Json::of(bytes.to_string().as_str()));
+    members.insert("all", Json::of(all.to_string().as_str()));
+    written(&members, &[])
+}
+
+/// Returns the frame that names the requests whose responses are waited for, each with the bytes of it that have been read.
+pub(super) fn waits(from: &str, requests: &[(u64, u64)]) -> Vec<u8> {
+    let mut members = members("waits", from, 0);
+    let texts = (requests.iter()).flat_map(|(number, read)| [number.to_string(), read.to_string()]);
+    members.insert("requests", Json::of(&texts.collect::<Vec<_>>()));
+    written(&members, &[])
+}
+
+/// Returns the answer to [`waits`], behind one for each request that is not worked on.
+pub(super) fn works(from: &str) -> Vec<u8> {
+    written(&members("works", from, 0), &[])
+}
+
+/// Returns the frame that asks for the record of a session.
+pub(super) fn wanted(from: &str, session: &str) -> Vec<u8> {
+    let mut members = members("wanted", from, 0);
+    members.insert("session", Json::of(session));
     written(&members, &[])
 }
 
@@ -125,7 +187,7 @@ pub(super) fn response(from: &str, number: u64, part: &ResponsePart) -> Vec<u8> 
         ResponsePart::Head { .. } => "head",
         ResponsePart::Data(_) => "data",
         ResponsePart::End => "end",
-        ResponsePart::Lost(_) => "lost",
+        ResponsePart::Broken | ResponsePart::Lost(_) => "lost",
     };
     let mut members = members(kind, from, number);
     match part {
@@ -144,13 +206,21 @@ pub(super) fn response(from: &str, number: u64, part: &ResponsePart) -> Vec<u8> 
             written(&members, body.as_deref().unwrap_or_default())
         }
         ResponsePart::Data(bytes) => written(&members, bytes),
-        ResponsePart::NotHere | ResponsePart::End | ResponsePart::Lost(_) => written(&members, &[]),
+        ResponsePart::NotHere
+        | ResponsePart::End
+        | ResponsePart::Broken
+        | ResponsePart::Lost(_) => written(&members, &[]),
     }
 }
 
 fn members(kind: &str, from: &str, number: u64) -> Map<Json> {
-    let digits = number.to_string();
-    let members = [("kind", kind), ("from", from), ("number", &digits)];
+    let (digits, version) = (number.to_string(), VERSION.to_string());
+    let members = [
+        ("kind", kind),
+        ("from", from),
+        ("number", &digits),
+        ("version", &version),
+    ];
     Map::from_iter(members.map(|(name, text)| (name, Json::of(text))))
 }
 
@@ -187,7 +257,10 @@ fn headers_in(json: &Json) -> Option<HeaderMap> {
 
 impl Frame {
     /// Reads a message; `None` if it is not a frame.
-    pub(super) fn read(message: &[u8]) -> Option<Self> {
+    ///
+    /// # Errors
+    /// A frame of another build that cannot be read.
+    pub(super) fn read(message: &[u8]) -> Option<Result<Self, UnreadableFrame>> {
         let (&MARK, message) = message.split_first()? else {
             return None;
         };
@@ -198,37 +271,72 @@ impl Frame {
             .read()
             .ok()?;
         let text = |name: &str| Some(members.get(name)?.as_str()?.into_owned());
-        let piece = || {
-            Some(BodyPiece {
-                bytes: Bytes::copy_from_slice(rest),
-                is_last: members.get("isLast")?.text() == "true",
-            })
-        };
-        let what = match &*text("kind")? {
-            "request" => FrameContent::Request(Box::new(head_of(&members)?), piece()?),
-            "body" => FrameContent::Body(piece()?),
-            "arrived" => FrameContent::Arrived(text("bytes")?.parse().ok()?),
-            "read" => FrameContent::Read(text("bytes")?.parse().ok()?),
-            "hungUp" => FrameContent::HungUp,
-            "notHere" => FrameContent::Response(ResponsePart::NotHere),
-            "head" => FrameContent::Response(ResponsePart::Head {
-                status: text("status")?.parse().ok()?,
-                headers: headers_in(members.get("headers")?)?,
-                body: (members.get("isWhole")?.text() == "true")
-                    .then(|| Bytes::copy_from_slice(rest)),
-                length: text("length").and_then(|length| length.parse().ok()),
+        let (from, number, kind) = (text("from")?, text("number")?.parse().ok()?, text("kind")?);
+        let version = text("version").map_or(Some(0), |version| version.parse().ok())?;
+        // Builds read what the next one writes, and no more.
+        let what = (version <= VERSION + 1).then(|| content(&kind, &members, rest));
+        Some(match what.flatten() {
+            Some(what) => Ok(Self {
+                from,
+                number,
+                version,
+                what,
             }),
-            "data" => FrameContent::Response(ResponsePart::Data(Bytes::copy_from_slice(rest))),
-            "end" => FrameContent::Response(ResponsePart::End),
-            "lost" => FrameContent::Response(ResponsePart::Lost(errors::replica_unreachable())),
-            _ => return None,
-        };
-        Some(Self {
-            from: text("from")?,
-            number: text("number")?.parse().ok()?,
-            what,
+            None => Err(UnreadableFrame {
+                from,
+                number,
+                version,
+                kind,
+            }),
         })
     }
+}
+
+/// Reads the content of a frame.
+fn content(kind: &str, members: &Map<Json>, rest: &[u8]) -> Option<FrameContent> {
+    let text = |name: &str| Some(members.get(name)?.as_str()?.into_owned());
+    let piece = || {
+        Some(BodyPiece {
+            bytes: Bytes::copy_from_slice(rest),
+            is_last: members.get("isLast")?.text() == "true",
+        })
+    };
+    Some(match kind {
+        "request" => FrameContent::Request(Box::new(head_of(members)?), piece()?),
+        "body" => FrameContent::Body(piece()?),
+        "arrived" => FrameContent::Arrived(text("bytes")?.parse().ok()?),
+        "read" => FrameContent::Read(match text("all") {
+            Some(all) => ReadBytes::All(all.parse().ok()?),
+            None => ReadBytes::More(text("bytes")?.parse().ok()?),
+        }),
+        "hungUp" => FrameContent::HungUp,
+        "waits" => {
+            let texts: Vec<String> = members.get("requests")?.read().ok()?;
+            let numbers: Result<Vec<u64>, _> = texts.iter().map(|text| text.parse()).collect();
+            let (pairs, []) = numbers.as_deref().ok()?.as_chunks() else {
+                return None;
+            };
+            FrameContent::Waits(
+                pairs
+                    .iter()
+                    .map(|[number, read]| (*number, *read))
+                    .collect(),
+            )
+        }
+        "works" => FrameContent::Works,
+        "wanted" => FrameContent::Wanted(text("session")?),
+        "notHere" => FrameContent::Response(ResponsePart::NotHere),
+        "head" => FrameContent::Response(ResponsePart::Head {
+            status: text("status")?.parse().ok()?,
+            headers: headers_in(members.get("headers")?)?,
+            body: (members.get("isWhole")?.text() == "true").then(|| Bytes::copy_from_slice(rest)),
+            length: text("length").and_then(|length| length.parse().ok()),
+        }),
+        "data" => FrameContent::Response(ResponsePart::Data(Bytes::copy_from_slice(rest))),
+        "end" => FrameContent::Response(ResponsePart::End),
+        "lost" => FrameContent::Response(ResponsePart::Broken),
+        _ => return None,
+    })
 }
 
 /// Returns the head of a request that was passed on.
@@ -271,11 +379,12 @@ mod tests {
         let who = Owner::Principal("a\"da".into());
         let body = (&b"\n{}\n\xff"[..], true);
         let bytes = super::request("0a0b0c0d", u64::MAX, &head, &who, body);
-        let Some(Frame {
+        let Some(Ok(Frame {
             from,
             number,
+            version: VERSION,
             what: FrameContent::Request(head, body),
-        }) = Frame::read(&bytes)
+        })) = Frame::read(&bytes)
         else {
             panic!("no request")
         };

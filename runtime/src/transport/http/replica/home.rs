@@ -12,8 +12,7 @@ use http_body_util::{BodyExt, Full};
 use tokio::sync::{mpsc, watch};
 
 use super::exchange::{PIECE, Replica, WINDOW, Working};
-use super::frame::{self, BodyPiece, ResponsePart};
-use super::unreachable;
+use super::frame::{self, BodyPiece, ReadBytes, ResponsePart};
 use crate::backplane::{ReplicaTarget, detach};
 use crate::headers;
 use crate::transport::http::inner::ServiceShared;
@@ -56,7 +55,7 @@ pub(super) fn take(
     head: Parts,
     first: BodyPiece,
 ) {
-    let unread = watch::Sender::new(0);
+    let read = watch::Sender::new(0);
     let key = (from.clone(), number);
     let is_call = head.method == Method::POST;
     let (body, rest) = if first.is_last {
@@ -69,10 +68,10 @@ pub(super) fn take(
     };
     let mut working = lock(&inner.replica.working);
     let task = spawn({
-        let (inner, unread, key) = (Arc::clone(inner), unread.clone(), key.clone());
+        let (inner, read, key) = (Arc::clone(inner), read.subscribe(), key.clone());
         async move {
             let mut is_over = inner.replica.is_over.subscribe();
-            let response = respond(&inner, &from, number, (head, body), &unread);
+            let response = respond(&inner, &from, number, (head, body), read);
             let mut response = std::pin::pin!(response);
             let ends = async { drop(is_over.wait_for(|is_over| *is_over).await) };
             // A service that is over says its last word when it is looked at.
@@ -85,7 +84,7 @@ pub(super) fn take(
     });
     let one = Working {
         task: task.abort_handle(),
-        unread,
+        read,
         body: rest,
         is_call,
     };
@@ -104,11 +103,29 @@ pub(super) fn take_piece(replica: &Replica, from: String, number: u64, piece: Bo
     }
 }
 
-/// So many bytes of a response have been read.
-pub(super) fn read(replica: &Replica, from: String, number: u64, bytes: usize) {
-    if let Some(working) = lock(&replica.working).get(&(from, number)) {
-        (working.unread).send_modify(|unread| *unread = unread.saturating_sub(bytes));
+/// Takes note of bytes of a response that have been read. Returns whether that is worked on.
+pub(super) fn read(replica: &Replica, from: &str, number: u64, bytes: ReadBytes) -> bool {
+    let working = lock(&replica.working);
+    let Some(working) = working.get(&(from.to_owned(), number)) else {
+        return false;
+    };
+    working.read.send_modify(|read| match bytes {
+        ReadBytes::More(bytes) => *read = read.saturating_add(bytes),
+        ReadBytes::All(all) => *read = all.max(*read),
+    });
+    true
+}
+
+/// Answers a replica that waits for responses: those that are not worked on here are lost.
+pub(super) fn answer(replica: &Replica, from: &str, requests: Vec<(u64, u64)>) {
+    for (number, all) in requests {
+        if !read(replica, from, number, ReadBytes::All(all)) {
+            let lost = frame::response(&replica.address, number, &ResponsePart::Broken);
+            detach(replica.backplane.send(ReplicaTarget::One(from), lost));
+        }
     }
+    let works = frame::works(&replica.address);
+    detach(replica.backplane.send(ReplicaTarget::One(from), works));
 }
 
 /// The client of a request has hung up.
@@ -122,8 +139,7 @@ pub(super) fn hung_up(replica: &Replica, from: String, number: u64) {
 pub(super) fn end_all(replica: &Replica) {
     for ((from, number), working) in std::mem::take(&mut *lock(&replica.working)) {
         working.task.abort();
-        let lost = ResponsePart::Lost(crate::errors::replica_unreachable());
-        let lost = frame::response(&replica.address, number, &lost);
+        let lost = frame::response(&replica.address, number, &ResponsePart::Broken);
         detach(replica.backplane.send(ReplicaTarget::One(&from), lost));
     }
 }
@@ -133,30 +149,28 @@ async fn respond(
     from: &str,
     number: u64,
     (mut head, body): (Parts, Received),
-    unread: &watch::Sender<usize>,
+    mut read: watch::Receiver<u64>,
 ) {
-    // Returns whether the reader is there.
+    // Returns whether the reader has it. One that has not ends the response: the reader hears that when it asks about it.
     let send = async |part: ResponsePart| {
         let frame = frame::response(&inner.replica.address, number, &part);
-        match inner.replica.send_piece(from, frame).await {
-            Ok(is_there) => is_there,
-            // The reader waits for as long, and hears that the request is given up once the backplane is back.
-            Err(_) => std::future::pending().await,
-        }
+        matches!(inner.replica.send_piece(from, frame).await, Ok(true))
     };
-    let session = text(&head.headers, headers::SESSION_ID);
-    let response: Response<Body> = match session {
+    let session = text(&head.headers, headers::SESSION_ID).map(ToOwned::to_owned);
+    head.extensions.insert(FromReplica);
+    let admitted = Box::pin(inner.admitted(head, body));
+    let response: Response<Body> = match &session {
         // A replica that knows this one as the home of a session does not look whether another has taken it over.
-        Some(_) if !inner.replica.is_settled().await => *Box::from(unreachable()),
-        Some(session) if !inner.serves(session) => {
-            // A frame that cannot be sent has lost its reader.
-            let _ = send(ResponsePart::NotHere).await;
-            return;
-        }
-        _ => {
-            head.extensions.insert(FromReplica);
-            Box::pin(inner.admitted(head, body)).await
-        }
+        Some(session) => match inner.replica.settled().await {
+            Err(why) => *Box::from(why),
+            Ok(()) if inner.serves(session) => admitted.await,
+            Ok(()) => {
+                // A frame that cannot be sent has lost its reader.
+                let _ = send(ResponsePart::NotHere).await;
+                return;
+            }
+        },
+        None => admitted.await,
     };
     let (mut head, mut body) = response.into_parts();
     let mut text = body.take_text();
@@ -172,12 +186,13 @@ async fn respond(
         return;
     }
     // If the reader is gone, so is the body: as if the client had hung up.
-    let send_data = async |mut bytes: Bytes| {
+    let mut sent = 0_u64;
+    let mut send_data = async |mut bytes: Bytes| {
         while !bytes.is_empty() {
             let piece = bytes.split_to(bytes.len().min(PIECE));
-            // It fails without a sender, which is here.
-            let _ = unread.subscribe().wait_for(|unread| *unread < WINDOW).await;
-            unread.send_modify(|unread| *unread += piece.len());
+            // It fails without a sender, which is there for as long as this.
+            let _ = (read.wait_for(|read| sent.saturating_sub(*read) < WINDOW as u64)).await;
+            sent += piece.len() as u64;
             if !send(ResponsePart::Data(piece)).await {
                 return false;
             }

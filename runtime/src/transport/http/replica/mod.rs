@@ -1,6 +1,7 @@
 //! Sessions among replicas: a request whose session runs elsewhere is passed there, and a session whose replica is gone
 //! is taken over.
 
+mod answer;
 pub(super) mod exchange;
 pub(super) mod frame;
 mod home;
@@ -13,7 +14,8 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use http::request::Parts;
-use http::{Method, Response, header};
+use http::{HeaderMap, Method, Response, StatusCode, header};
+use mcp_wire::MessageKind;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
@@ -29,7 +31,7 @@ use crate::transport::panics::lock;
 use crate::transport::spawn::{Boxed, boxed, spawn};
 use crate::{errors, headers};
 use exchange::{PIECE, PassedRequest, Replica, ReplicaExchange};
-use frame::{Frame, FrameContent, ResponsePart};
+use frame::{Frame, FrameContent, ResponsePart, UnreadableFrame, VERSION};
 use home::FromReplica;
 use mcp_revisions_sansio::server::Owner;
 
@@ -42,9 +44,8 @@ const AT_A_TIME: usize = 64;
 /// Time between two looks of a replica at those that it waits for.
 const LOOK: Duration = Duration::from_millis(500);
 
-fn unreachable() -> Unavailable {
-    Unavailable("it does not answer".to_owned())
-}
+/// Time between two looks for a record that another replica saves again, and the number of looks.
+const RESAVED: (Duration, usize) = (Duration::from_millis(50), 4);
 
 impl ServiceShared {
     /// Passes a request to the replica that runs its session, and returns the response of that replica as the `Err`. Returns
@@ -60,9 +61,7 @@ impl ServiceShared {
             return Ok(());
         }
         self.look_after();
-        if !replica.is_settled().await {
-            return Err(unreachable().into());
-        }
+        replica.settled().await?;
         let session = text(&head.headers, headers::SESSION_ID).unwrap_or_default();
         for _ in 0..LOOKS {
             if self.runs(session) || !is_unguessable(session) {
@@ -73,7 +72,7 @@ impl ServiceShared {
                 self.pass_to(&home, head, who, body).await?;
                 lock(&replica.homes).forget(session);
             }
-            let Some(record) = replica.backplane.find(session).await? else {
+            let Some(record) = self.find(session).await? else {
                 return Ok(());
             };
             if *record.home != *replica.address {
@@ -108,35 +107,78 @@ impl ServiceShared {
             return Ok(());
         }
         self.look_after();
+        replica.settled().await?;
         self.pass_to(&home, head, who, body).await
+    }
+
+    /// Returns the record of a session. One that is not found may have been evicted: the replica that runs the session is asked
+    /// to save it again.
+    async fn find(&self, session: &str) -> Result<Option<SessionRecord>, Unavailable> {
+        let replica = &self.replica;
+        let found = replica.backplane.find(session).await?;
+        let Ok(_search) = replica.searches.try_acquire() else {
+            return Ok(found);
+        };
+        if found.is_some() {
+            return Ok(found);
+        }
+        let wanted = frame::wanted(&replica.address, session);
+        replica.backplane.send(ReplicaTarget::All, wanted).await?;
+        let (time, looks) = RESAVED;
+        for _ in 0..looks {
+            tokio::time::sleep(time).await;
+            let found = replica.backplane.find(session).await?;
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Saves the record of a session that runs here again, because another replica does not find it.
+    fn save_again(self: &Arc<Self>, session: String) {
+        let driver = self.running_driver(&session);
+        let Some(driver) = driver else { return };
+        let inner = Arc::clone(self);
+        spawn(async move {
+            let _turn = inner.replica.turns.of(&session).await;
+            if let Some(record) = driver.record() {
+                let keep = inner.keeps_records();
+                let saved = inner.replica.backplane.save(&session, &record, None, keep);
+                // A replica that looks for it in vain says so to its client.
+                let _ = saved.await;
+            }
+        });
     }
 
     /// Passes a request to a replica, which responds. Returns if none is at that address, or it does not run the session.
     async fn pass_to(&self, home: &str, head: &Parts, who: &Owner, body: &[u8]) -> HttpResult<()> {
         let replica = &self.replica;
-        if !replica.backplane.is_available() {
-            return Err(unreachable().into());
-        }
+        replica.backplane.available()?;
         let number = replica.last.fetch_add(1, Ordering::Relaxed) + 1;
         let (parts, mut waits) = mpsc::unbounded_channel();
         let passed = PassedRequest {
             home: home.to_owned(),
             parts,
             is_stream: head.method == Method::GET,
+            has_arrived: false,
+            read: 0,
         };
         lock(&replica.passed).insert(number, passed);
         let mut exchange = ReplicaExchange::new(Arc::clone(replica), home, number);
         let mut pieces = body.chunks(PIECE);
         let first = (pieces.next().unwrap_or_default(), body.len() <= PIECE);
         let mut frame = frame::request(&replica.address, number, head, who, first);
+        // An answer to a question of the server has an id, too, and is none of this client's requests.
         let request = || {
             let message = mcp_wire::peek(body).ok();
-            message.and_then(|message| message.id?.to_id())
+            let request = message.filter(|message| message.kind == MessageKind::Request);
+            request.and_then(|message| message.id?.to_id())
         };
         loop {
             let piece = pieces.next();
             match replica.send_piece(home, frame).await {
-                Ok(true) => {}
+                Ok(true) => exchange.has_arrived(),
                 Ok(false) => {
                     exchange.finish();
                     replica.lost(&errors::replica_gone(), |one| one == home);
@@ -167,10 +209,7 @@ impl ServiceShared {
             // The request may have been worked on: it is not for this replica to run it again.
             lost => {
                 exchange.finish();
-                let why = match lost {
-                    Some(ResponsePart::Lost(why)) => why,
-                    _ => errors::replica_gone(),
-                };
+                let why = lost.map_or_else(errors::replica_gone, ResponsePart::failure);
                 return Err(match request() {
                     Some(id) => refusal(Some(&id), &why).into(),
                     None => Unavailable("a replica is gone".to_owned()).into(),
@@ -194,7 +233,8 @@ impl ServiceShared {
                 let is_events = (headers.get(header::CONTENT_TYPE))
                     .is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
                 let answers = request().filter(|_| is_events);
-                Body::passed(Passing::new(waits, exchange, length, answers))
+                let passing = Passing::new(waits, exchange, length, answers);
+                Body::passed(passing.resumable(self.resumes(&head.headers)))
             }
         };
         let mut response = Response::new(body);
@@ -213,7 +253,8 @@ impl ServiceShared {
     ) -> Result<bool, Unavailable> {
         let (inner, session) = (Arc::clone(self), session.to_owned());
         let taken = spawn(async move { inner.take_over_in_turn(&session, record).await });
-        taken.await.unwrap_or_else(|_| Err(unreachable()))
+        let fails = || Unavailable("the session cannot be run here".to_owned());
+        taken.await.unwrap_or_else(|_| Err(fails()))
     }
 
     async fn take_over_in_turn(
@@ -336,25 +377,23 @@ impl ServiceShared {
         });
     }
 
-    /// Ends what waits for replicas that are gone.
+    /// Ends what waits for replicas that are gone or silent, and asks the others about what waits for them.
     async fn look_for_homes(&self) {
         let replica = &self.replica;
-        if !replica.backplane.is_available() {
-            return replica.lost(&errors::replica_unreachable(), |_| true);
+        if replica.backplane.available().is_err() {
+            return replica.broken(|_| true);
         }
-        let mut homes: Vec<String> = Vec::new();
-        for passed in lock(&replica.passed).values() {
-            if !homes.contains(&passed.home) {
-                homes.push(passed.home.clone());
-            }
-        }
-        for home in homes {
-            if let Ok(false) = replica
-                .backplane
-                .send(ReplicaTarget::One(&home), Vec::new())
-                .await
-            {
-                replica.lost(&errors::replica_gone(), |one| one == home);
+        for (home, requests) in replica.waits() {
+            let waits = frame::waits(&replica.address, &requests);
+            let to = ReplicaTarget::One(&home);
+            match replica.backplane.send(to, waits).await {
+                Ok(false) => replica.lost(&errors::replica_gone(), |one| one == home),
+                Ok(true) if replica.is_silent(&home) => {
+                    observe::replica_silent(&home);
+                    replica.broken(|one| one == home);
+                }
+                // The backplane was away: the next look tells.
+                Ok(true) | Err(_) => {}
             }
         }
     }
@@ -440,6 +479,42 @@ impl ServiceShared {
         }
     }
 
+    /// Answers a frame of another build that cannot be read: its sender waits for nothing.
+    fn refuse(&self, frame: UnreadableFrame) {
+        let UnreadableFrame {
+            from,
+            number,
+            version,
+            kind,
+        } = frame;
+        observe::replica_not_understood(&from, &kind, version);
+        if kind != "request" {
+            // A response ends here, and other frames are of requests that end with theirs.
+            if let Some(passed) = lock(&self.replica.passed).get(&number)
+                && passed.home == from
+            {
+                let _ = passed.parts.send(ResponsePart::Broken);
+            }
+            return;
+        }
+        let why = format!(
+            "the replica that runs the session cannot read this request: it understands version {VERSION} of messages \
+             between replicas, and got {version}"
+        );
+        let refused = ResponsePart::Head {
+            status: StatusCode::SERVICE_UNAVAILABLE,
+            headers: HeaderMap::new(),
+            body: Some(why.into()),
+            length: None,
+        };
+        let refused = frame::response(&self.replica.address, number, &refused);
+        detach(
+            self.replica
+                .backplane
+                .send(ReplicaTarget::One(&from), refused),
+        );
+    }
+
     /// Serves no session until it is settled which ones run here.
     fn doubt(&self) {
         self.replica.is_doubtful.send_replace(true);
@@ -459,9 +534,17 @@ impl Receiver for ServiceShared {
         if self.handler.takes(message) {
             return;
         }
-        let Some(Frame { from, number, what }) = Frame::read(message) else {
-            return;
+        let Frame {
+            from,
+            number,
+            version,
+            what,
+        } = match Frame::read(message) {
+            None => return,
+            Some(Ok(frame)) => frame,
+            Some(Err(unreadable)) => return self.refuse(unreadable),
         };
+        replica.lives(&from, version > 0);
         let part = match what {
             FrameContent::Request(head, first) => {
                 replica.arrived(&from, message.len());
@@ -475,7 +558,18 @@ impl Receiver for ServiceShared {
                 return home::take_piece(replica, from, number, piece);
             }
             FrameContent::Arrived(bytes) => return replica.ways.free(&from, bytes),
-            FrameContent::Read(bytes) => return home::read(replica, from, number, bytes),
+            FrameContent::Read(bytes) => {
+                home::read(replica, &from, number, bytes);
+                return;
+            }
+            FrameContent::Waits(requests) => return home::answer(replica, &from, requests),
+            FrameContent::Works => return,
+            FrameContent::Wanted(session) => {
+                if let Some(inner) = self.me.upgrade() {
+                    inner.save_again(session);
+                }
+                return;
+            }
             FrameContent::HungUp => return home::hung_up(replica, from, number),
             FrameContent::Response(part) => {
                 replica.arrived(&from, message.len());
@@ -493,7 +587,7 @@ impl Receiver for ServiceShared {
     }
 
     fn reconnected(&self) {
-        self.replica.lost(&errors::replica_unreachable(), |_| true);
+        self.replica.broken(|_| true);
         home::end_all(&self.replica);
         self.doubt();
     }

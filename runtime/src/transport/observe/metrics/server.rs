@@ -67,7 +67,7 @@ impl AnyHandler for Observed {
 /// Counts what a message lost, and one that was not delivered.
 pub(crate) fn lost(lost: &Lost<'_>) {
     for loss in lost.losses.iter().filter(|it| it.is_loss()) {
-        let (rule, severity) = (loss.rule(), loss.kind().as_str());
+        let (rule, severity) = (loss.rule(), loss.severity().as_str());
         counter!("mcp_revisions_losses_total", "end" => "client", "rule" => rule, "severity" => severity).increment(1);
     }
     if let Some(Undelivered::Rejected { rule, .. } | Undelivered::Dropped { rule }) =

@@ -2,7 +2,7 @@
 
 /// The severity of a loss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum LossKind {
+pub enum Severity {
     /// It shows: an icon, a display name, a hint for caches.
     Cosmetic,
     /// It was no part of its sender's revision: a mistake of the sender, which costs this part and not the message.
@@ -16,7 +16,7 @@ pub enum LossKind {
 }
 
 mcp_wire::strings! {
-    LossKind {
+    Severity {
         Cosmetic "cosmetic";
         Invalid "invalid";
         Semantic "semantic";
