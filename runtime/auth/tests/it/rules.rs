@@ -104,7 +104,7 @@ fn metadata_of_another_resource_or_issuer_or_without_pkce_end_the_sign_in() {
             server.as_str(),
             "[\"S256\"]",
             "[\"plain\"]",
-            "--assume-pkce",
+            "PKCE without S256",
         ),
         (
             server.as_str(),

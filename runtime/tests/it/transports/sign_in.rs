@@ -341,9 +341,7 @@ fn a_store_is_for_its_owner_and_no_link_is_followed() {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
     let folder = folder("owner");
     let store = FileStore::new(&folder, &["https://a.example/mcp"]);
-    store
-        .save(&StoredSignIn::default())
-        .unwrap();
+    store.save(&StoredSignIn::default()).unwrap();
     let mode =
         |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&folder), 0o700);
