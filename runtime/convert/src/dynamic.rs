@@ -93,11 +93,11 @@ pub enum Subject<'s> {
 }
 
 impl Subject<'_> {
-    /// Returns why a text that is to be it is refused: whose mistake it is, in what, and where.
+    /// Returns the sender and the message, as the beginning of a sentence: "the client's params of `tools/call` are".
     #[must_use]
-    pub fn refusal(&self, error: &Error) -> String {
+    pub fn title(&self) -> String {
         match *self {
-            Self::Type(name) => format!("`{name}` is not valid: {error}"),
+            Self::Type(name) => format!("`{name}` is"),
             Self::Method(method, part, sender) => {
                 let (what, by) = match part {
                     Part::Params => ("params", sender),
@@ -109,7 +109,7 @@ impl Subject<'_> {
                     None => "the ",
                 };
                 let verb = if part == Part::Params { "are" } else { "is" };
-                format!("{whose}{what} of `{method}` {verb} not valid: {error}")
+                format!("{whose}{what} of `{method}` {verb}")
             }
         }
     }
@@ -173,8 +173,8 @@ impl Tables {
             }
         };
         let mut ty = plan.start.clone()?;
-        let mut value = match ty.read(text) {
-            Ok(value) => value,
+        let (mut value, is_framed) = match ty.read_framed(text) {
+            Ok(read) => read,
             Err(error) => {
                 if let Some(stop) = self.open_result(subject, from, to, text, cx) {
                     return Ok(Err(stop));
@@ -183,7 +183,7 @@ impl Tables {
                 let mended = self.mended(ty, text, error)?;
                 cx.enter(first.unwrap_or_else(|| self.id(from)));
                 cx.mended(mended.mends);
-                ty.read(&mended.text).map_err(Failure::Invalid)?
+                ty.read_framed(&mended.text).map_err(Failure::Invalid)?
             }
         };
         for step in &plan.steps {
@@ -215,9 +215,22 @@ impl Tables {
         }
         // A step adds little to a text, such as what a request says of its client.
         const ADDED: usize = 256;
-        ty.write_within(&value, text.len() + ADDED)
-            .map(Ok)
-            .ok_or_else(|| Failure::Unknown("a value of another type".to_owned()))
+        let written = (ty.write_within(&value, text.len() + ADDED))
+            .ok_or_else(|| Failure::Unknown("a value of another type".to_owned()))?;
+        if !is_framed {
+            return Ok(Ok(written));
+        }
+        // The schema of the receiver may say more of a value that is kept as text.
+        match ty.read_framed(written.text()) {
+            Ok(_) => Ok(Ok(written)),
+            Err(error) => {
+                let mended = self.mended(ty, written.text(), error)?;
+                cx.mended(mended.mends);
+                Json::from_text(&mended.text)
+                    .map(Ok)
+                    .map_err(Failure::Invalid)
+            }
+        }
     }
 
     /// Converts a value from one revision to another, step by step, with no text in between.

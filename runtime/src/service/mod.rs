@@ -21,7 +21,7 @@ mod skills;
 #[cfg(feature = "client")]
 pub use client::Client;
 pub use error::Error;
-pub use mcp_revisions_sansio::{LogLevel, Lost};
+pub use mcp_revisions_sansio::{LogLevel, MessageLosses};
 #[cfg(feature = "router")]
 pub use router::{Json, Router, State};
 #[cfg(feature = "server")]

@@ -4,6 +4,7 @@
 //! Everything below (emission, docs, diffs, shims, the sampler of the tests) reads the model and
 //! never the schema. It is serialisable: `cargo xtask model REVISION` prints it.
 
+mod frame;
 mod plan;
 mod ty;
 
@@ -16,6 +17,7 @@ use crate::decision::Decision;
 pub use crate::rules::InitialValue;
 use crate::schema::{Constraints, Schema};
 
+pub use frame::{Frame, FrameMember};
 pub use plan::{Case, KindCase, UnionPlan};
 pub use ty::{Direction, MethodKind, ModelMethod, Presence, Rest, Ty};
 
@@ -62,12 +64,12 @@ impl Model {
     }
 
     /// Returns the shape of the type of this model that a type stands for, if it does.
-    pub(crate) fn shape_of<'m>(&'m self, ty: &'m Ty) -> Option<&'m Shape> {
+    pub fn shape_of<'m>(&'m self, ty: &'m Ty) -> Option<&'m Shape> {
         self.shape(self.resolve(ty).name()?)
     }
 
     /// Returns the places of the variants that hold a definition, as rules call them: `Union|Variant`.
-    pub(crate) fn places_of_variant(&self, definition: &str) -> Vec<String> {
+    pub fn places_of_variant(&self, definition: &str) -> Vec<String> {
         let held = |ty: &Ty| {
             let def = self.get(self.resolve(ty).name()?)?;
             def.definition.as_deref()
@@ -192,7 +194,7 @@ impl Shape {
     }
 
     /// Returns the types that a value of this shape may hold.
-    pub(crate) fn holds(&self) -> Vec<&Ty> {
+    pub fn holds(&self) -> Vec<&Ty> {
         match self {
             Self::Object(object) => {
                 let rest = match &object.rest {
@@ -243,6 +245,9 @@ pub struct Member {
     /// The source of the value in a constructor.
     #[serde(skip_serializing_if = "Given::is_later")]
     pub given: Given,
+    /// What the schema says of a value that is kept as text, if that is more than its kind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frame: Option<Frame>,
     /// Limits that the schema puts on the value; documented, not enforced.
     #[serde(skip_serializing_if = "Constraints::is_empty")]
     pub constraints: Constraints,
@@ -314,7 +319,7 @@ impl Union {
     }
 
     /// Returns the types of its variants.
-    pub(crate) fn types(&self) -> impl Iterator<Item = &Ty> {
+    pub fn types(&self) -> impl Iterator<Item = &Ty> {
         self.variants.iter().map(|variant| &variant.ty)
     }
 }

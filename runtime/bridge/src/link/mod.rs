@@ -24,7 +24,6 @@ use tokio::sync::watch;
 use tracing::{debug, info, warn};
 
 use crate::Error;
-use crate::losses::{BridgeEnd, LossReport};
 use crate::settings::BridgeSettings;
 pub(crate) use asked::{BridgedRequest, Rewrite};
 use listeners::Listeners;
@@ -72,7 +71,8 @@ impl ServerLink {
         if let Some(spoken) = spoken {
             options = options.with_verdict(Verdict(spoken));
         }
-        let client = BridgeSettings::client(Revision::LATEST, options);
+        // What the server says before its clients are known to be served in another revision is probably in this one.
+        let client = BridgeSettings::first_client(app.unwrap_or(caller.revision), options);
         let listeners = Listeners::of(caller.revision.lifecycle());
         let client_of = (caller.revision, listeners.clone());
         let proxied = Proxied::new(client_of, Arc::clone(settings), alive);
@@ -107,8 +107,7 @@ impl ServerLink {
     fn serving(self, app: Revision, caller: &Caller) -> Self {
         let spoken = self.spoken;
         let options = negotiate::options(&self.settings, caller, RevisionSet::none().with(spoken));
-        self.handle
-            .continue_as(BridgeSettings::client(app, options));
+        self.handle.continue_as(self.settings.client(app, options));
         let named = caller
             .info
             .as_ref()
@@ -199,8 +198,6 @@ impl ServerLink {
         match self.handle.notify(method, params).await {
             Ok(said) => {
                 debug!(method, fate = ?said.fate, "sent to the server");
-                let about = LossReport::of(BridgeEnd::Server, self.spoken, method, None);
-                self.settings.losses.tell(about, &said.losses);
             }
             Err(refused) => debug!(method, "not sent: {refused}"),
         }

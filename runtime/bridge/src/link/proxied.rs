@@ -5,16 +5,13 @@ use std::time::Duration;
 
 use mcp_revisions::client_transport::{Application, HeldRequest, NOT_WAITED_FOR, OpenCall};
 use mcp_revisions::sansio::client::{Answer, Answered, Event, Reopened};
-use mcp_revisions::sansio::server::Undelivered;
-use mcp_revisions_core::{Lifecycle, Loss, Revision};
-use mcp_wire::RequestId;
+use mcp_revisions_core::{Lifecycle, PeerRole, Revision};
 use tokio::sync::watch;
 use tracing::{debug, error, info, warn};
 
 use super::asked::{BridgedRequest, UpstreamDriver};
 use super::listeners::Listeners;
 use super::turns::QuestionTurns;
-use crate::losses::{BridgeEnd, LossReport};
 use crate::measures;
 use crate::settings::BridgeSettings;
 
@@ -49,17 +46,8 @@ impl Proxied {
 
     /// Reports a notification of the server that no client gets, by this rule.
     pub(super) fn lost(&self, method: &str, rule: &'static str) {
-        let about = LossReport::of(BridgeEnd::Client, self.client, method, None);
-        (self.settings.losses.hook)(&LossReport {
-            undelivered: Some(Undelivered::Dropped { rule }),
-            ..about
-        });
-    }
-
-    /// Reports what a message of the server has lost.
-    pub(super) fn tell(&self, method: &str, request: Option<&RequestId>, losses: &[Loss]) {
-        let about = LossReport::of(BridgeEnd::Server, self.spoken, method, request);
-        self.settings.losses.tell(about, losses);
+        let peer = (PeerRole::Client, self.client);
+        self.settings.losses.hook.tell_dropped(peer, method, rule);
     }
 }
 

@@ -12,8 +12,8 @@ use mcp_revisions::client_transport::OpenCall;
 use mcp_revisions::errors;
 use mcp_revisions::sansio::client::{IncomingRequest, Token};
 use mcp_revisions::serve::{Peer, Session};
-use mcp_revisions_core::{Context, Failure, Lifecycle, Part, Revision, Subject};
-use mcp_wire::{Direction, ErrorObject, Json};
+use mcp_revisions_core::Lifecycle;
+use mcp_wire::{ErrorObject, Json};
 use tracing::warn;
 
 use super::asked::{BridgedRequest, ServerQuestion, UpstreamDriver};
@@ -22,7 +22,6 @@ use super::listeners::Listeners;
 use super::proxied::Proxied;
 use super::turns::Decided;
 use crate::identity::{self, is_per_request};
-use crate::losses::{BridgeEnd, LossReport};
 
 /// Maximum time for a client to open its session, once its server has asked.
 const CLIENT_COMES: Duration = Duration::from_secs(60);
@@ -61,8 +60,8 @@ impl QuestionSlot {
 enum Belongs {
     /// To this call.
     Of(Token),
-    /// To the client, in no call, and in which revision.
-    ToClient(Session, Option<Revision>),
+    /// To the client, in no call.
+    ToClient(Session),
     /// To one of these calls.
     Among(BTreeSet<Token>),
     /// To the client whose session opens soon, in no call.
@@ -71,23 +70,6 @@ enum Belongs {
     ToNextCall,
     /// To no client that is there.
     ToNobody,
-}
-
-/// Returns the error of params that are not those of the server's revision `from`: the server has made that mistake, and not
-/// the bridge, which has to convert them. In the revision of the server they are handed on as they are.
-fn malformed(
-    subject: Subject<'_>,
-    from: Revision,
-    to: Revision,
-    params: &Json,
-) -> Option<ErrorObject> {
-    if from.same_types(to) {
-        return None;
-    }
-    match mcp_revisions_core::convert(subject, from, to, params.text(), Context::default()) {
-        Err(Failure::Invalid(why)) => Some(errors::invalid_params(&subject.refusal(&why)).error),
-        _ => None,
-    }
 }
 
 impl Proxied {
@@ -106,17 +88,10 @@ impl Proxied {
             params: call.params,
             is_known,
         };
-        self.tell(&question.method, call.id.as_ref(), &call.losses);
         match self.belongs(server, about, question.is_known) {
             Belongs::Of(call) => self.ask_in(server, call, question),
-            Belongs::ToClient(session, revision) => {
-                self.ask_client(
-                    server,
-                    question,
-                    QuestionSlot::AtLarge(session),
-                    revision,
-                    None,
-                );
+            Belongs::ToClient(session) => {
+                self.ask_client(server, question, QuestionSlot::AtLarge(session), None);
             }
             Belongs::Among(calls) => {
                 if let Err(question) = self.turns.keep(question, calls, server) {
@@ -125,7 +100,7 @@ impl Proxied {
             }
             Belongs::ToFirst => {
                 let slot = QuestionSlot::AtFirst(self.listeners.clone());
-                self.ask_client(server, question, slot, Some(self.client), None);
+                self.ask_client(server, question, slot, None);
             }
             Belongs::ToNextCall => {
                 if let Err(question) = self.turns.keep_for_next_call(question, server.now()) {
@@ -157,7 +132,7 @@ impl Proxied {
             method = question.method,
             "a question is refused: no client can be asked, or it is not known in which call"
         );
-        self.ask_client(server, question, QuestionSlot::Nowhere, None, None);
+        self.ask_client(server, question, QuestionSlot::Nowhere, None);
     }
 
     fn ask_in(&self, server: &mut UpstreamDriver, call: Token, question: ServerQuestion) {
@@ -166,11 +141,8 @@ impl Proxied {
         };
         let asked = &mut open.call;
         asked.was_asked = true;
-        let (place, revision) = (
-            QuestionSlot::InCall(asked.peer.clone()),
-            asked.caller.revision,
-        );
-        self.ask_client(server, question, place, Some(revision), Some(call));
+        let place = QuestionSlot::InCall(asked.peer.clone());
+        self.ask_client(server, question, place, Some(call));
     }
 
     fn ask_client(
@@ -178,29 +150,15 @@ impl Proxied {
         server: &mut UpstreamDriver,
         question: ServerQuestion,
         place: QuestionSlot,
-        peer: Option<Revision>,
         of: Option<Token>,
     ) {
         let ServerQuestion {
             token,
             method,
             params,
-            is_known,
+            ..
         } = question;
-        let refused = peer.filter(|_| is_known).and_then(|peer| {
-            let sender = Some(Direction::ServerToClient);
-            let subject = Subject::Method(&method, Part::Params, sender);
-            let about = LossReport::of(BridgeEnd::Client, peer, &method, None);
-            malformed(subject, server.app(), peer, &params).or_else(|| {
-                (self.settings.losses).refuse_to_carry(about, subject, server.app(), &params)
-            })
-        });
-        server.answer_with(token, of, async move {
-            match refused {
-                Some(error) => Err(error),
-                None => place.ask(&method, &params).await,
-            }
-        });
+        server.answer_with(token, of, async move { place.ask(&method, &params).await });
     }
 
     /// Returns where a question belongs that the server asks, in this call if it says so.
@@ -217,10 +175,10 @@ impl Proxied {
             [(only, _)] => Belongs::Of(**only),
             // It hears what is asked in any of them; and over standard streams what is asked in none, which cannot end first.
             [.., (latest, open)] if !is_per_request(&open.call.caller) => {
-                let BridgedRequest { peer, caller, .. } = &open.call;
+                let BridgedRequest { peer, .. } = &open.call;
                 match peer.headers() {
                     Some(_) => Belongs::Of(**latest),
-                    None => Belongs::ToClient(peer.session(), Some(caller.revision)),
+                    None => Belongs::ToClient(peer.session()),
                 }
             }
             // One that waits for an answer asks nothing else meanwhile.
@@ -239,11 +197,7 @@ impl Proxied {
                 }
             }
             [] => match self.listeners.all().pop() {
-                Some(session) => {
-                    let caller = session.caller();
-                    let revision = caller.map(|caller| caller.revision);
-                    Belongs::ToClient(session, revision)
-                }
+                Some(session) => Belongs::ToClient(session),
                 None if self.listeners.is_early() => Belongs::ToFirst,
                 None if self.client.lifecycle() == Lifecycle::PerRequest => Belongs::ToNextCall,
                 // A client of the handshake lifecycle has a session as long as it is there.

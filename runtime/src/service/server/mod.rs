@@ -29,7 +29,7 @@ use crate::layer::{LayerMessage, Layers};
 use crate::transport::panics::guarded;
 use crate::{Limits, RevisionSet};
 use mcp_revisions_sansio::server;
-use mcp_revisions_sansio::server::{Lost, PeerMistake, Profile, ProfileError};
+use mcp_revisions_sansio::server::{MessageLosses, PeerMistake, Profile, ProfileError};
 
 pub use context::RequestContext;
 use handlers::{TypedHandlers, room};
@@ -233,7 +233,7 @@ impl<App: Spoken> McpServer<App> {
     /// # }
     /// ```
     #[must_use]
-    pub fn on_loss(mut self, hook: impl Fn(&Lost<'_>) + Send + Sync + 'static) -> Self {
+    pub fn on_loss(mut self, hook: impl Fn(&MessageLosses<'_>) + Send + Sync + 'static) -> Self {
         self.server = self.server.on_loss(trace::quiet(guarded(hook)));
         self
     }
