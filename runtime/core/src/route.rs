@@ -1,6 +1,8 @@
 //! The way between two protocols: the tables that lead from the one to the other, and the conversions by them.
 
-use mcp_revisions_tables::{Context, Extension, Pair, Part, Subject, TABLES, Tables};
+use mcp_revisions_tables::{
+    Context, Extension, Failure, Pair, Part, Rejected, Rule, Subject, TABLES, Tables,
+};
 use mcp_wire::{Direction, ErrorObject, Json, MethodInfo, TypeInfo};
 
 use crate::diagnostic::{Conversion, ConversionError, Diagnostic, conversion};
@@ -215,6 +217,7 @@ impl Route {
         text: &str,
         mut cx: Context,
     ) -> Conversion<Json> {
+        let given = subject;
         let subject = match subject {
             Subject::Method(method, Part::Result, _) => {
                 let ty = self.extension_result(method);
@@ -222,6 +225,7 @@ impl Route {
             }
             _ => subject,
         };
+        let answers = matches!((given, subject), (Subject::Method(..), Subject::Type(_)));
         if self.from == to {
             let json = Json::from_text(text);
             return Ok((
@@ -230,8 +234,40 @@ impl Route {
             ));
         }
         let result = (self.tables).convert(subject, self.from, to, text, &mut cx);
-        let result = result.map_err(|failure| ConversionError::of_subject(subject, failure))?;
+        let result = result.map_err(|failure| match failure {
+            Failure::Invalid(_) if answers && self.is_ordinary_result(given, text) => {
+                self.has_no_place(given)
+            }
+            failure => ConversionError::of_subject(subject, failure),
+        })?;
         conversion(cx.finish(result))
+    }
+
+    /// Returns whether a text is the result that a revision has for a method, where an extension has one of its own.
+    fn is_ordinary_result(&self, subject: Subject<'_>, text: &str) -> bool {
+        let Subject::Method(method, ..) = subject else {
+            return false;
+        };
+        let revision = self.beginning().revision();
+        let mut rows = revision.methods().iter().filter(|row| row.name == method);
+        let own = rows.find_map(|row| revision.type_named(row.result?));
+        own.is_some_and(|ty| ty.read(text).is_ok())
+    }
+
+    /// Returns the error of a message that is valid and not one of the extension.
+    fn has_no_place(&self, subject: Subject<'_>) -> ConversionError {
+        let steps = self.steps().next().and_then(|ends| self.step(ends));
+        let [from, to] = self.ends.map(Protocol::title);
+        let why = format!(
+            "between {from} and {to} only results of the extension are converted, and {} not one: convert it between revisions",
+            subject.title()
+        );
+        ConversionError::Rejected(Box::new(Rejected {
+            error: ErrorObject::new(ErrorObject::INTERNAL_ERROR, why),
+            rule: Rule::NO_COUNTERPART.id(),
+            step: steps.map_or("", |(_, step)| step),
+            pointer: String::new(),
+        }))
     }
 
     /// Converts the error that answers a method.

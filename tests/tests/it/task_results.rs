@@ -35,9 +35,18 @@ fn a_task_that_answers_a_call_is_the_task_of_the_extension_and_back() {
 }
 
 #[test]
-fn a_result_that_is_no_task_is_refused_with_its_place() {
+fn a_result_that_is_no_task_has_no_place_and_a_broken_task_is_refused_with_its_place() {
     for (up, revision) in [(true, "2025-11-25"), (false, "2026-07-28")] {
         let result = answered(r#"{"jsonrpc":"2.0","id":1,"result":{"content":[]}}"#, up);
+        let Err(ConversionError::Rejected(rejected)) = result else {
+            panic!("{revision}: {result:?}")
+        };
+        assert!(
+            rejected.error.message.contains("convert it between"),
+            "{rejected}"
+        );
+        let broken = TASK[usize::from(!up)].replace("working", "?");
+        let result = answered(&broken, up);
         let Err(ConversionError::Invalid(diagnostic)) = result else {
             panic!("{revision}: {result:?}")
         };
