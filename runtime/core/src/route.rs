@@ -1,8 +1,6 @@
 //! The way between two protocols: the tables that lead from the one to the other, and the conversions by them.
 
-use mcp_revisions_tables::{
-    Context, Extension, Failure, Pair, Part, Rejected, Rule, Subject, TABLES, Tables,
-};
+use mcp_revisions_tables::{Context, Extension, Pair, Part, Subject, TABLES, Tables};
 use mcp_wire::{Direction, ErrorObject, Json, MethodInfo, TypeInfo};
 
 use crate::diagnostic::{Conversion, ConversionError, Diagnostic, conversion};
@@ -217,15 +215,12 @@ impl Route {
         text: &str,
         mut cx: Context,
     ) -> Conversion<Json> {
-        let given = subject;
-        let subject = match subject {
-            Subject::Method(method, Part::Result, _) => {
-                let ty = self.extension_result(method);
-                ty.map_or(subject, Subject::Type)
-            }
-            _ => subject,
+        let own = match subject {
+            Subject::Method(method, Part::Result, _) => self.extension_result(method),
+            _ => None,
         };
-        let answers = matches!((given, subject), (Subject::Method(..), Subject::Type(_)));
+        let ordinary = own.map(|_| (subject, cx.clone()));
+        let subject = own.map_or(subject, Subject::Type);
         if self.from == to {
             let json = Json::from_text(text);
             return Ok((
@@ -234,40 +229,29 @@ impl Route {
             ));
         }
         let result = (self.tables).convert(subject, self.from, to, text, &mut cx);
-        let result = result.map_err(|failure| match failure {
-            Failure::Invalid(_) if answers && self.is_ordinary_result(given, text) => {
-                self.has_no_place(given)
+        let result = result.map_err(|failure| ConversionError::of_subject(subject, failure));
+        match (result, ordinary) {
+            (Err(invalid), Some((subject, cx))) => {
+                (self.convert_ordinary(subject, text, cx)).unwrap_or(Err(invalid))
             }
-            failure => ConversionError::of_subject(subject, failure),
-        })?;
-        conversion(cx.finish(result))
+            (result, _) => conversion(cx.finish(result?)),
+        }
     }
 
-    /// Returns whether a text is the result that a revision has for a method, where an extension has one of its own.
-    fn is_ordinary_result(&self, subject: Subject<'_>, text: &str) -> bool {
-        let Subject::Method(method, ..) = subject else {
-            return false;
-        };
-        let revision = self.beginning().revision();
-        let mut rows = revision.methods().iter().filter(|row| row.name == method);
-        let own = rows.find_map(|row| revision.type_named(row.result?));
-        own.is_some_and(|ty| ty.read(text).is_ok())
-    }
-
-    /// Returns the error of a message that is valid and not one of the extension.
-    fn has_no_place(&self, subject: Subject<'_>) -> ConversionError {
-        let steps = self.steps().next().and_then(|ends| self.step(ends));
-        let [from, to] = self.ends.map(Protocol::title);
-        let why = format!(
-            "between {from} and {to} only results of the extension are converted, and {} not one: convert it between revisions",
-            subject.title()
-        );
-        ConversionError::Rejected(Box::new(Rejected {
-            error: ErrorObject::new(ErrorObject::INTERNAL_ERROR, why),
-            rule: Rule::NO_COUNTERPART.id(),
-            step: steps.map_or("", |(_, step)| step),
-            pointer: String::new(),
-        }))
+    /// Converts a result that is none of the extension's, between the revisions that the ends rest on; `None` if it is none of
+    /// theirs either.
+    fn convert_ordinary(
+        &self,
+        subject: Subject<'_>,
+        text: &str,
+        mut cx: Context,
+    ) -> Option<Conversion<Json>> {
+        let [from, to] = (self.ends).map(|end| Protocol::from(end.revision()).place(&TABLES));
+        let result = (TABLES.convert(subject, from?, to?, text, &mut cx)).ok()?;
+        match conversion(cx.finish(result)) {
+            Err(ConversionError::Rejected(_)) => None,
+            converted => Some(converted),
+        }
     }
 
     /// Converts the error that answers a method.

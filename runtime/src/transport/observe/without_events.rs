@@ -4,6 +4,9 @@ pub(super) fn refused(_: u16, _: &str) {}
 
 pub(super) fn session_stream_given_up(_: &str) {}
 
+#[cfg(feature = "client-auth")]
+pub(super) fn sign_in_not_stored(_: &str) {}
+
 pub(super) fn session_taken_over(_: &str) {}
 
 pub(super) fn backplane(_: bool, _: &str) {}
