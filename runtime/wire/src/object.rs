@@ -337,6 +337,7 @@ impl Object {
             position: self.key,
             depth: 0,
             mending: None,
+            frames: None,
         };
         key.string()
     }
@@ -366,6 +367,7 @@ impl Object {
             position: self.start,
             depth: reader.depth,
             mending: None,
+            frames: None,
         };
         let offset = again.second_key(key).ok().flatten();
         reader.mend_duplicate(self.start, offset.unwrap_or(self.start))

@@ -59,7 +59,7 @@ use ::http::HeaderMap;
 
 pub use crate::serve::PeerConnection;
 #[cfg(feature = "client-auth")]
-pub use crate::transport::client::Introspection;
+pub use crate::transport::client::{Introspection, Jwks};
 pub use body::Body;
 pub use counters::Counters;
 pub use guard::{InvalidResource, ProtectedResource, ResourceGuard, TokenClaims, TokenRefusal};

@@ -65,6 +65,14 @@ pub(super) fn session_stream_given_up(why: &str) {
     );
 }
 
+#[cfg(feature = "client-auth")]
+pub(super) fn sign_in_not_stored(why: &str) {
+    tracing::warn!(
+        why,
+        "the tokens of a sign-in are not stored: they last until this process ends"
+    );
+}
+
 pub(super) fn session_taken_over(session: &str) {
     tracing::info!(session, "a session goes on here: its replica is gone");
 }

@@ -43,6 +43,12 @@ pub(crate) fn session_stream_given_up(why: &str) {
     events::session_stream_given_up(why);
 }
 
+/// Reports that the tokens of a sign-in are not stored, and why: they last until this process ends.
+#[cfg(feature = "client-auth")]
+pub(crate) fn sign_in_not_stored(why: &str) {
+    events::sign_in_not_stored(why);
+}
+
 /// Reports that a session goes on here whose replica is gone.
 pub(crate) fn session_taken_over(session: &str) {
     metrics::session_taken_over();

@@ -214,8 +214,12 @@ impl HttpRequests {
                         // The wait before a retry may have been long: the attempts begin again.
                         RefusalFate::Retry => tries = 0,
                         RefusalFate::GiveUp(None) => return self.refused(method, response).await,
-                        RefusalFate::GiveUp(Some(needed)) => {
-                            return Err(self.unauthorized(needed, response).await);
+                        // The provider's reason says more than the response to a request without a token.
+                        RefusalFate::GiveUp(Some(mut needed)) => {
+                            if needed.resource.is_empty() {
+                                needed.resource = self.url().to_string();
+                            }
+                            return Err(RequestFailure::SignIn(needed));
                         }
                     }
                 }
@@ -295,9 +299,7 @@ impl HttpRequests {
             let said = format!(" (the server's response: {said:?})");
             needed.why.push_str(&said);
         }
-        if needed.resource.is_empty() {
-            needed.resource = self.url().to_string();
-        }
+        needed.resource = self.url().to_string();
         RequestFailure::SignIn(needed)
     }
 
