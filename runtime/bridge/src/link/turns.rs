@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::time::Duration;
 
 use mcp_revisions::client_transport::{HeldRequest, OpenCall};
-use mcp_revisions::sansio::client::{RequestRefusal, Token};
+use mcp_revisions::sansio::client::{Failure, Token};
 
 use super::asked::{BridgedRequest, ServerQuestion, UpstreamDriver};
 
@@ -71,7 +71,7 @@ impl QuestionTurns {
     /// Keeps a call until it may begin, unless too many wait.
     pub(super) fn hold(&mut self, held: HeldRequest<BridgedRequest>, now: Duration) {
         if self.held.len() >= HELD {
-            held.refuse(RequestRefusal::TooManyPending)
+            held.refuse(Box::new(Failure::TooManyPending))
         } else {
             self.held.push_back((held, now + PATIENCE))
         }
