@@ -27,6 +27,7 @@ use tokio::sync::{Semaphore, watch};
 use crate::MessageLosses;
 use crate::ending::BridgeEnding;
 use crate::losses::Losses;
+use crate::servers::ServerPool;
 use crate::{Bridge, Error, Proxy, RateLimit};
 use mcp_revisions::sansio::LossHook;
 use mcp_revisions_core::Severity;
@@ -86,6 +87,8 @@ struct SharedGateway {
     /// Number of changes of the servers.
     changes: watch::Sender<u64>,
     late: Arc<Semaphore>,
+    /// The places of the servers of all members.
+    pool: Arc<ServerPool>,
 }
 
 /// A server of a gateway.
@@ -185,6 +188,7 @@ impl GatewayBuilder {
             shortened: Mutex::default(),
             changes: watch::Sender::default(),
             late: Arc::new(Semaphore::new(LATE_LISTS)),
+            pool: Arc::default(),
         }))
     }
 }
@@ -232,7 +236,7 @@ impl Gateway {
             name: name.to_owned(),
             prefix: prefix.into(),
             is_unusable: bridge.is_unusable(),
-            proxy: bridge.among_others(name).into_proxy(Revision::LATEST),
+            proxy: (bridge.within(&self.0.pool).among_others(name)).into_proxy(Revision::LATEST),
         });
         self.0.uris.admit(&member.prefix);
         self.change(|members| members.push(member));

@@ -83,6 +83,9 @@ pub(crate) struct Arguments {
     /// Send this header with the value of an environment variable, such as `Authorization=MCP_TOKEN`
     #[arg(long, help_heading = URL, value_name = "NAME=VARIABLE", value_parser = header_env, conflicts_with = "command")]
     pub(super) header_env: Vec<(String, String)>,
+    /// Send the server no cookies that it has set [default: they are kept per session]
+    #[arg(long, help_heading = URL)]
+    pub(super) no_cookies: bool,
     /// Start a server for each connection of 2026-07-28 clients to an HTTP listener
     ///
     /// Without this option, 2026-07-28 clients of one address that send the same `clientInfo` and the same capabilities

@@ -125,21 +125,25 @@ impl ServerEntry {
         let upstream = match &self.target {
             ServerTarget::Wrong(why) => Upstream::unusable(&self.name, why),
             ServerTarget::Url { url, headers } => {
-                let sign_in = arguments.sign_in.for_entry(&self.sign_in);
+                let mut sign_in = arguments.sign_in.for_entry(&self.sign_in);
+                if arguments.config.is_some() {
+                    sign_in = sign_in.of_several();
+                }
                 let own = |name: &str| headers.iter().any(|(it, _)| it.eq_ignore_ascii_case(name));
                 let given = arguments.header.iter().chain(&arguments.header_env);
                 let headers = given.filter(|(name, _)| !own(name)).chain(headers);
                 let headers: Vec<_> = headers.collect();
                 let mut http = sign_in.http(url)?;
+                if arguments.no_cookies {
+                    http = http.without_cookies();
+                }
                 for (name, value) in &headers {
                     http = http.with_header(name, value);
                 }
                 let is_credential =
                     |(name, _): &&(String, String)| name.eq_ignore_ascii_case("authorization");
                 if arguments.signs_in()? && !headers.iter().any(|it| is_credential(it)) {
-                    let several = arguments.config.as_ref();
-                    let wait = several.and_then(|_| sign_in.wait_of_several());
-                    let oauth = sign_in.provider(&http, url, wait)?;
+                    let oauth = sign_in.provider(&http, url, None)?;
                     http = http.with_authorization(oauth);
                 }
                 Upstream::url(http)

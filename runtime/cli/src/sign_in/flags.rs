@@ -9,11 +9,12 @@ use mcp_revisions::auth::{
     Algorithm, Grant, PrivateKey, ResourceParameter, Secret, Settings, StoredSignIn,
 };
 use mcp_revisions::service::client::{
-    FileStore, Http, MemoryStore, OAuth, OAuthBuilder, TokenStore as _,
+    FileStore, Http, MemoryStore, OAuth, OAuthBuilder, StoreError, StoreGuard, TokenStore,
 };
 
-use super::browser;
+use super::browser::{self, PageScreen};
 use super::entry::EntrySignIn;
+use crate::stderr;
 
 /// Environment variable with the folder of the store.
 const STORE: &str = "MCP_REV_AUTH_STORE";
@@ -59,6 +60,9 @@ pub(crate) struct SignInArguments {
     /// Sign in only with this issuer, such as one whose metadata are not those that the server names
     #[arg(long, value_name = "URL")]
     issuer: Option<String>,
+    /// Read the metadata of the authorization server at this URL, where its issuer does not lead to them
+    #[arg(long, value_name = "URL")]
+    issuer_metadata: Option<String>,
     /// Send this `resource` parameter, or `none` for an authorization server that refuses it [default: that of the server]
     #[arg(long, value_name = "URI")]
     resource: Option<String>,
@@ -150,6 +154,23 @@ pub(crate) fn folder(given: Option<&PathBuf>) -> anyhow::Result<PathBuf> {
     Ok(state.join("mcp-rev/auth"))
 }
 
+/// The store where there is no folder for one.
+struct NoStore(String);
+
+impl TokenStore for NoStore {
+    fn load(&self) -> Result<Option<StoredSignIn>, StoreError> {
+        Ok(None)
+    }
+
+    fn save(&self, _: &StoredSignIn) -> Result<(), StoreError> {
+        Err(StoreError::Missing(self.0.clone()))
+    }
+
+    fn try_lock(&self) -> Result<Option<StoreGuard>, StoreError> {
+        Err(StoreError::Missing(self.0.clone()))
+    }
+}
+
 impl SignInArguments {
     /// Returns the options for one server, whose entry may say other things.
     pub(crate) fn for_entry(&self, entry: &EntrySignIn) -> Self {
@@ -169,10 +190,11 @@ impl SignInArguments {
         own
     }
 
-    /// Returns how long a call waits for the sign-in of one of several servers, unless an option says so: the others are not kept
+    /// Lets a call wait shortly for the sign-in of one of several servers, unless an option says how long: the others are not kept
     /// waiting, and the client may call again.
-    pub(crate) fn wait_of_several(&self) -> Option<Duration> {
-        self.auth_wait.is_none().then_some(Duration::from_secs(5))
+    pub(crate) fn of_several(mut self) -> Self {
+        self.auth_wait.get_or_insert(5);
+        self
     }
 
     /// Returns the transport to a URL, which trusts the certificates that are named.
@@ -194,6 +216,8 @@ impl SignInArguments {
             .clone_from(&self.client_metadata_url);
         settings.scopes.clone_from(&self.scope);
         settings.issuer.clone_from(&self.issuer);
+        settings.issuer_metadata.clone_from(&self.issuer_metadata);
+        settings.allows_private_addresses = self.allow_private_addresses;
         settings
             .authorize_parameters
             .clone_from(&self.authorize_parameter);
@@ -255,22 +279,32 @@ impl SignInArguments {
             },
             self.profile.as_deref().unwrap_or_default(),
         ];
-        FileStore::open(folder(self.auth_store.as_ref())?, &key).map_err(anyhow::Error::msg)
+        Ok(FileStore::new(folder(self.auth_store.as_ref())?, &key))
     }
 
-    /// Returns what signs in to a URL; calls wait for it as long as `wait` says.
+    /// Returns what signs in to a URL; calls wait for it as long as `wait` says, which only `login` sets.
     pub(crate) fn provider(
         &self,
         http: &Http,
         url: &str,
         wait: Option<Duration>,
     ) -> anyhow::Result<OAuth> {
-        let opens = !self.no_browser;
-        let browser = move |page: &str| browser::show(page, opens);
-        let settings = self.settings(url)?;
-        let mut builder = OAuth::builder(http, settings, self.allow_private_addresses, browser);
-        builder = builder
-            .store(self.store(url)?)
+        let screen = PageScreen {
+            opens: !self.no_browser,
+            takes_addresses: wait.is_some(),
+        };
+        let builder = OAuth::builder(http, self.settings(url)?, move |page| screen.show(page));
+        let builder = match self.store(url) {
+            Ok(store) => builder.with_store(store),
+            // The store is not missed before there are tokens.
+            Err(why) => builder.with_store(NoStore(format!("{why:#}"))),
+        };
+        let builder = builder
+            .on_open_page(move |page| screen.show_again(page))
+            .on_store_failure(|why| {
+                let what = "the tokens are not stored, and last until this program ends";
+                stderr::tell(&format!("{what}: {why}\n"));
+            })
             .on_device_code(browser::show_code)
             .on_request(|request, answer| {
                 let came = match answer {
@@ -289,10 +323,11 @@ impl SignInArguments {
         let http = self.http(&kept.server)?;
         let mut settings = Settings::new(&kept.server);
         settings.issuer = Some(kept.issuer.clone()).filter(|it| !it.is_empty());
+        settings.allows_private_addresses = self.allow_private_addresses;
         let store = MemoryStore::default();
-        store.save(kept).map_err(anyhow::Error::msg)?;
-        let builder = OAuth::builder(&http, settings, self.allow_private_addresses, |_| {});
-        Ok(builder.store(store).build())
+        store.save(kept)?;
+        let builder = OAuth::builder(&http, settings, |_| {});
+        Ok(builder.with_store(store).build())
     }
 
     /// Returns what asks a server how to sign in, and reports each request to `seen`.
@@ -302,29 +337,27 @@ impl SignInArguments {
         url: &str,
         seen: impl Fn(String) + Send + Sync + 'static,
     ) -> anyhow::Result<OAuth> {
-        let allows_private = self.allow_private_addresses;
-        let builder = OAuth::builder(http, self.settings(url)?, allows_private, |_| {}).on_request(
-            move |request, answer| {
-                let came = match answer {
-                    Ok(answer) => answer.status.to_string(),
-                    Err(why) => why.clone(),
-                };
-                seen(format!("{} {came}", request.url));
-            },
-        );
+        let builder = OAuth::builder(http, self.settings(url)?, |_| {});
+        let builder = builder.on_request(move |request, answer| {
+            let came = match answer {
+                Ok(answer) => answer.status.to_string(),
+                Err(why) => why.clone(),
+            };
+            seen(format!("{} {came}", request.url));
+        });
         Ok(builder.build())
     }
 
     fn finished(&self, mut builder: OAuthBuilder, wait: Option<Duration>) -> OAuthBuilder {
         let given = self.auth_wait.map(Duration::from_secs);
         if let Some(wait) = wait.or(given) {
-            builder = builder.wait(wait);
+            builder = builder.with_wait(wait);
         }
         if let Some(port) = self.callback_port {
-            builder = builder.callback_port(port);
+            builder = builder.with_callback_port(port);
         }
         if self.callback_host == Some(CallbackHost::Localhost) {
-            builder = builder.callback_localhost();
+            builder = builder.with_callback_localhost();
         }
         builder
     }

@@ -59,7 +59,7 @@ use ::http::HeaderMap;
 
 pub use crate::serve::PeerConnection;
 #[cfg(feature = "client-auth")]
-pub use crate::transport::client::Introspection;
+pub use crate::transport::client::{Introspection, Jwks};
 #[doc(hidden)]
 pub use answers::refused;
 pub use body::Body;
@@ -72,7 +72,7 @@ pub use intake::{Received, received};
 pub use listener::{Drain, bind, serve, serve_layered, serve_service, serve_until};
 pub use options::Options;
 use options::ParamCheck;
-pub use service::{Service, Wanted};
+pub use service::Service;
 #[doc(hidden)]
 pub use tools::ListedTool;
 
