@@ -19,7 +19,7 @@ use crate::json::object;
 use crate::limits::deadline;
 use crate::quote::quotable;
 use crate::translate::no_params;
-use crate::{Answer, Connection, Event, Failure, Output, ServerFacts};
+use crate::{Answer, Connection, Event, Failure, MendedMessage, Output, ServerFacts};
 use lifecycle::{Evidence, ProbeOutcome, choose, judge, ladder, order, supported};
 use stage::{NegotiationStage, Settled, Starting};
 use statuses::is_evidence;
@@ -381,6 +381,7 @@ impl Connection<Client> {
             };
             return self.handshake_failed(None, &[], failure, now);
         };
+        let revision = self.revision_of_session(revision);
         self.overtake();
         let facts = self.facts(result, revision, result.get("serverInfo"));
         let logging = result
@@ -397,6 +398,22 @@ impl Connection<Client> {
         });
         self.post_notification(methods::NOTIFICATIONS_INITIALIZED, None, revision);
         self.settled_now(facts);
+    }
+
+    /// Returns the revision of the session that a server opens by a result which names this one: what it was offered, if it has
+    /// refused the one that it names.
+    fn revision_of_session(&mut self, named: Revision) -> Revision {
+        let starting = self.state.stage.starting();
+        let refused = starting.filter(|it| it.tried.contains(&named));
+        let offer = refused.and_then(|it| it.awaited.latest(Lifecycle::Handshake));
+        let Some(offer) = offer.filter(|offer| *offer != named) else {
+            return named;
+        };
+        let why = format!(
+            "at /result/protocolVersion: expected {offer}, found {named}, which was refused"
+        );
+        self.tell(Event::Mended(MendedMessage::new(methods::INITIALIZE, why)));
+        offer
     }
 
     /// An error in answer to `initialize`, over HTTP with its status: the server may speak another revision.

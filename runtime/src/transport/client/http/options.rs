@@ -69,6 +69,12 @@ impl Http {
             Some("https") => return Err(wrong("https needs the feature `client-tls`")),
             _ => return Err(wrong("expected http:// or https://")),
         }
+        let named = host.and_then(|host| host.rsplit_once(':'));
+        if named.is_some_and(|(_, port)| !port.is_empty() && !port.ends_with(']'))
+            && parsed.port_u16().is_none()
+        {
+            return Err(wrong("expected a port of at most 65535"));
+        }
         let (parsed, basic) = without_user(parsed).ok_or_else(|| wrong("it has no host"))?;
         let basic = basic.map(|value| ("Authorization".to_owned(), value));
         let trust = match parsed.scheme_str() {
