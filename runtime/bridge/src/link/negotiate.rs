@@ -9,7 +9,6 @@ use mcp_revisions::sansio::server::Caller;
 use mcp_revisions_core::errors::shortened as excerpt;
 
 use super::asked::BridgedRequest;
-use super::listeners::Listeners;
 use super::proxied::Proxied;
 use crate::Error;
 use crate::identity;
@@ -36,14 +35,13 @@ pub(super) fn options(
 pub(super) async fn connect(
     settings: &Arc<BridgeSettings>,
     client: Client,
-    listeners: Listeners,
+    proxied: Proxied,
 ) -> Result<(Handle<BridgedRequest>, ServerFacts), Error> {
     let transport = settings
         .upstream
         .connect()
         .await
         .map_err(|why| settings.unusable(&why))?;
-    let proxied = Proxied::new(listeners, Arc::clone(settings));
     let handle = drive(client, transport, proxied);
     match handle.connect().await {
         Ok(facts) => Ok((handle, facts)),
