@@ -144,17 +144,17 @@ impl Connection<Client> {
         let Some(claim) = starting.and_then(|it| it.take(Lifecycle::PerRequest)) else {
             return;
         };
-        let failure = failure.cloned().unwrap_or_else(|| refusal_of(evidence));
+        let refusal = failure.cloned().unwrap_or_else(|| refusal_of(evidence));
         let (own, ours) = (self.role.own(), self.role.options.revisions);
         match judge(evidence) {
-            ProbeOutcome::Handshake => self.refused(claim, &[], failure, now),
+            ProbeOutcome::Handshake => self.refused(claim, &[], refusal, now),
             ProbeOutcome::NoSuchMethod => {
                 if let Some(starting) = self.state.stage.starting_mut() {
                     starting.fallback = Some(claim);
                 }
-                self.refused(claim, &[], failure, now);
+                self.refused(claim, &[], refusal, now);
             }
-            ProbeOutcome::Nothing => self.unsettle(&failure),
+            ProbeOutcome::Nothing => self.unsettle(&refusal),
             ProbeOutcome::PerRequest(versions) => {
                 // A revision that was offered in vain is not the one that it means.
                 let steps = self.steps();
