@@ -275,7 +275,7 @@ impl Subscription {
 fn refused(reply: Option<RequestReply>) -> Error {
     match reply {
         Some(RequestReply::Answered(answered)) => match outcome(answered.answer) {
-            Ok(_) => Error::Transport("the server has ended the stream of changes".to_owned()),
+            Ok(_) => Error::transport("the server has ended the stream of changes".to_owned()),
             Err(error) => error,
         },
         Some(RequestReply::Refused(why)) => why.into(),

@@ -55,7 +55,7 @@ use mcp_revisions_sansio::client::{
 
 pub use crate::transport::client::servers::*;
 pub use listen::{Change, ChangeStream};
-pub use lists::ResultText;
+pub use lists::{ResultText, StructuredResult};
 pub use mcp_revisions_sansio::client::NeededSignIn;
 pub use options::ClientBuilder;
 #[cfg(feature = "skills")]
@@ -324,7 +324,7 @@ impl<App: Spoken> Client<App> {
     pub async fn connect(&self) -> Result<ServerFacts, Error> {
         self.handle.connect().await.map_err(|it| match it.failure {
             Some(failure) => Error::RequestFailed(*failure),
-            None => Error::Transport(it.why),
+            None => Error::transport(it.why),
         })
     }
 
@@ -477,7 +477,7 @@ fn outcome(answer: Answer) -> Result<Json, Error> {
 }
 
 /// The context of a request of the server for its handler: a client to send requests with.
-pub struct ClientContext<App> {
+pub struct ClientContext<App = Latest> {
     client: Client<App>,
 }
 

@@ -48,7 +48,7 @@ impl Http {
     /// # Errors
     /// Returns an error if the URL is not a valid HTTP URL, or needs TLS and feature `client-tls` is missing.
     pub fn new(url: &str) -> Result<Self, Error> {
-        let wrong = |why: &str| Error::Transport(format!("invalid URL `{url}`: {why}"));
+        let wrong = |why: &str| Error::transport(format!("invalid URL `{url}`: {why}"));
         let parsed: Uri = url
             .parse()
             .map_err(|_| wrong("expected http:// or https://"))?;
@@ -136,7 +136,7 @@ impl Http {
     /// # Errors
     /// Returns an error if the name or the value is not valid, or if the transport sets the header itself.
     pub fn check_header(name: &str, value: &str) -> Result<(), Error> {
-        super::header::check_header(name, value).map_err(Error::Transport)
+        super::header::check_header(name, value).map_err(Error::transport)
     }
 
     /// Adds a header to each request, besides those of the protocol; see [`check_header`](Self::check_header).
